@@ -1,0 +1,1 @@
+"""One program per rule, named as the rule: parse, call the library, write."""

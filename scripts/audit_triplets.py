@@ -1,0 +1,45 @@
+"""Drop the triplets that must not train an encoder; say how many, which and why."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from scripts.cli import run
+from seedbed.corpora.contamination import EvaluationTexts, texts_of
+from seedbed.corpora.language_id import LanguageId
+from seedbed.io import read_table, write_json, write_table
+from seedbed.triplets.audit import Expected, audit
+from seedbed.triplets.settings import Audit
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--triplets", required=True, type=Path)
+    parser.add_argument("--corpus", required=True, type=Path, help="sentences of the anchors' language")
+    parser.add_argument("--pivot", required=True, type=Path, help="sentences of the pivot language")
+    parser.add_argument("--in-pivot", action="store_true", help="positives and negatives are in the pivot language")
+    parser.add_argument("--script", required=True, help="ISO 15924 of positives and negatives")
+    parser.add_argument("--tests", nargs="*", type=Path, default=[], help="the language's evaluation sets")
+    parser.add_argument("--audit", default="{}", help="JSON: seedbed.triplets.settings.Audit")
+    parser.add_argument("--output", required=True, type=Path)
+    parser.add_argument("--rejected", required=True, type=Path)
+    parser.add_argument("--report", required=True, type=Path)
+    args = parser.parse_args(argv)
+
+    rules = Audit.load(args.audit)
+    corpus, pivot = (list(read_table(path, ["id", "text"])["text"]) for path in (args.corpus, args.pivot))
+    kept, rejected, report = audit(
+        read_table(args.triplets, ["id", "anchor", "positive", "negative"]),
+        Expected(args.in_pivot, args.script),
+        LanguageId(corpus, pivot) if rules.language_id else None,
+        EvaluationTexts(texts_of(args.tests)),
+        rules,
+    )
+    write_table(kept, args.output)
+    write_table(rejected, args.rejected)
+    write_json(report, args.report)
+
+
+if __name__ == "__main__":
+    run(main)

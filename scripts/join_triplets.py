@@ -1,0 +1,34 @@
+"""Join the shards of one language's triplets in the order of its anchors."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import pandas as pd
+
+from scripts.cli import run
+from seedbed.io import UserError, read_table, write_table
+
+COLUMNS = ["id", "anchor", "positive", "negative"]
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--shards", required=True, nargs="+", type=Path)
+    parser.add_argument("--anchors", required=True, type=Path)
+    parser.add_argument("--output", required=True, type=Path)
+    args = parser.parse_args(argv)
+
+    triplets = pd.concat([read_table(path, COLUMNS) for path in args.shards], ignore_index=True)
+    anchors = read_table(args.anchors, ["id", "text"])
+    if list(triplets["id"]) != list(anchors["id"]):
+        raise UserError(
+            f"{args.output}: shards hold {len(triplets)} rows, {args.anchors} {len(anchors)}, or in another order; "
+            "remove the shards so that they are made again"
+        )
+    write_table(triplets, args.output)
+
+
+if __name__ == "__main__":
+    run(main)

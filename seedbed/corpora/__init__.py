@@ -1,0 +1,1 @@
+"""Room: sentences: sources, cleaning, language identification, anchors."""

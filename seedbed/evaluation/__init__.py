@@ -1,0 +1,1 @@
+"""The evaluation room: what encoders are worth, and which differences are real."""

@@ -1,0 +1,48 @@
+"""Settings of the evaluation room: tasks and their protocols."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from seedbed.corpora.settings import Kind, Source
+from seedbed.settings import Settings
+
+Protocol = Literal["sts", "bitext"]
+KIND_OF: dict[str, Kind] = {"sts": "pairs", "bitext": "parallel"}
+"""The kind of corpus that a protocol reads."""
+
+
+class MtebTask(Settings):
+    """The mteb task that a score must agree with."""
+
+    name: str
+    """Exact name in mteb."""
+    subset: str = "default"
+    """hf_subset; may hold registry placeholders. `languages=` filters of mteb are not exclusive, this is."""
+
+
+class Task(Settings):
+    """One protocol on one data set."""
+
+    protocol: Protocol
+    """sts: Spearman of cosine and gold score. bitext: accuracy of the nearest translation, both directions."""
+    source: Source | None = None
+    """The test set as a template over the registry; a language's own `tests` entry goes before it."""
+    mteb: MtebTask | None = None
+    """Score through mteb; `source` must then be the data set and revision that mteb pins."""
+    languages: list[str] | None = None
+    """Only these languages have it; left out, all for which the source resolves."""
+    clean: bool = False
+    """Apply the study's `cleaning` to the test set: for text that is no published benchmark."""
+    scale: tuple[float, float] = (0.0, 1.0)
+    """Least and greatest gold score."""
+    batch_size: int = Field(128, gt=0)
+    """Sentences encoded together."""
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.scale[0] >= self.scale[1]:
+            raise ValueError(f"scale goes from the least to the greatest gold score, found {self.scale}")
+        return self

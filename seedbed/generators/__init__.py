@@ -1,0 +1,1 @@
+"""Room: language models and their adapters."""

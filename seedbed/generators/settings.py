@@ -1,0 +1,119 @@
+"""Settings of the generators room: the language model, its adapters, its prompts and its sampling."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from seedbed.corpora.settings import Source
+from seedbed.settings import Settings
+
+Polarity = Literal["positive", "negative"]
+POLARITIES: tuple[Polarity, ...] = ("positive", "negative")
+
+
+class Lora(Settings):
+    """LoRA training of one adapter. Defaults: paper 000, appendix A.5.2, and its public code."""
+
+    rank: int = Field(8, gt=0)
+    """Rank r."""
+    alpha: int = Field(16, gt=0)
+    """Scale: the update is (alpha / rank) B A."""
+    dropout: float = Field(0.05, ge=0, lt=1)
+    """Dropout before A."""
+    targets: str = "all-linear"
+    """Modules that get an adapter: a peft keyword or a regular expression."""
+    examples: int = Field(10_000, gt=0)
+    """Training examples for each adapter."""
+    epochs: float = Field(3, gt=0)
+    """Passes over the examples."""
+    batch_size: int = Field(64, gt=0)
+    """Examples in an optimiser step."""
+    micro_batch_size: int = Field(16, gt=0)
+    """Examples in a forward pass."""
+    learning_rate: float = Field(2.0e-4, gt=0)
+    """AdamW."""
+    schedule: Literal["constant", "linear", "cosine"] = "constant"
+    """Learning rate schedule, without warm-up."""
+    max_grad_norm: float = Field(0.3, gt=0)
+    """Gradient clipping."""
+    max_length: int = Field(512, gt=8)
+    """Tokens of prompt and completion; longer examples are cut in the prompt's text, never in its frame."""
+    quantization: Literal["none", "nf4"] = "none"
+    """nf4: the base in 4 bits (QLoRA; needs bitsandbytes and a GPU)."""
+    seed: int = 42
+    """Order of examples, dropout, and the initial A: one seed for all adapters that are composed."""
+
+
+class Sampling(Settings):
+    """How a completion is drawn. Gemma 3 ships top_k 64 and top_p 0.95."""
+
+    temperature: float = Field(1.0, ge=0)
+    """0: greedy."""
+    top_p: float = Field(0.95, gt=0, le=1)
+    """Nucleus."""
+    top_k: int = Field(64, ge=0)
+    """0: no limit."""
+    repetition_penalty: float = Field(1.0, ge=1)
+    """1: none."""
+    max_new_tokens: int = Field(128, gt=0)
+    """Length limit; a completion cut by it is marked and audited out."""
+    max_prompt_tokens: int = Field(512, gt=16)
+    """A longer prompt is refused and its row marked, never cut."""
+    seed: int = 42
+    """Each row draws from its own stream, a hash of this seed, the row id and the polarity."""
+
+
+class Composition(Settings):
+    """Adapter composition, paper 000 equation 2: task + scale (target - source)."""
+
+    scale: float = 1.0
+    """Lambda. The paper plots it and prints no value."""
+    space: Literal["factors", "product"] = "product"
+    """factors: A and B element-wise, as AdaMergeX's code does. product: exact on B A, rank 3r."""
+
+
+class XlLora(Settings):
+    """Training set of the XL-LoRA adapter (paper 000, section 3, steps 1 and 2)."""
+
+    languages: list[str] = []
+    """Registry codes of the anchors' languages."""
+    source: Literal["build", "published"] = "build"
+    """build: human NLI translations with the pivot anchor swapped out, then parallel text whose targets the task
+    adapters generate. published: `corpora.published_positive` and `corpora.published_negative`."""
+
+
+class Generator(Settings):
+    """A language model that writes positives and negatives."""
+
+    source: Source
+    """Weights: hub, a local directory, or a package with `format: gguf`."""
+    backend: Literal["transformers", "vllm", "openai"] = "transformers"
+    """Who runs it. All three give the same interface and the same files."""
+    prompts: Literal["chat", "plain"] = "chat"
+    """chat: zero-shot instructions in the model's chat template. plain: short prompts for a base model."""
+    dtype: Literal["bfloat16", "float32"] = "bfloat16"
+    """Never float16: Gemma 3 overflows in it."""
+    lora: Lora = Lora()
+    """Training of every adapter."""
+    sampling: Sampling = Sampling()
+    """Drawing of completions."""
+    composition: Composition = Composition()
+    """How adapters are composed."""
+    language_data: Literal["instructions", "text"] = "instructions"
+    """What language adapters learn from (paper 000, tables 9 and 10)."""
+    xllora: XlLora = XlLora()
+    """Training set of the XL-LoRA adapter."""
+    batch_size: int = Field(64, gt=0)
+    """Rows that the transformers back end decodes together."""
+    shard_rows: int = Field(10_000, gt=0)
+    """Anchors in one synthesis job."""
+    endpoint: str = ""
+    """openai: base URL; the key is read from SEEDBED_API_KEY."""
+    served_model: str = ""
+    """openai: model name for the base; an adapter's name there is its path, slashes as dashes."""
+    gpu_memory: float = Field(0.9, gt=0, le=1)
+    """vllm: share of the GPU's memory."""
+    tensor_parallel: int = Field(1, gt=0)
+    """vllm: GPUs."""

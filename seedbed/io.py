@@ -1,0 +1,128 @@
+"""Reading and writing: one table format (TSV without quoting), JSON, and atomic output.
+
+Every module may import this one, and an edit here re-runs every job: it stays small.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+
+class UserError(ValueError):
+    """Bad input. The message is one line: what is wrong, where, and what would be right."""
+
+
+def read_table(path: str | Path, columns: Sequence[str], *, unique: str | None = "id") -> pd.DataFrame:
+    """Read a TSV of text columns, in file order.
+
+    Args:
+        columns: the columns that must be there; others are kept too.
+        unique: a column without repeated values, if it is there.
+
+    Raises:
+        UserError: no such file, broken UTF-8, no rows, a missing column, an uneven row (a tab inside a
+            text), or a repeated value in `unique`.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise UserError(f"{path}: no such file; expected a TSV with the columns {', '.join(columns)}")
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: byte {error.start} is not UTF-8; convert the file to UTF-8") from None
+    header, *rows = [line.rstrip("\r").split("\t") for line in lines if line.strip("\r\n")] or [[""]]
+    if missing := [name for name in columns if name not in header]:
+        raise UserError(f"{path}: no column {missing[0]!r}; the header has {', '.join(header) or 'nothing'}")
+    for number, row in enumerate(rows, start=2):
+        if len(row) != len(header):
+            raise UserError(
+                f"{path}: row {number} has {len(row)} fields, the header {len(header)}; replace tabs and newlines in texts"
+            )
+    table = pd.DataFrame(rows, columns=header, dtype=str)
+    if table.empty:
+        raise UserError(f"{path}: no rows below the header; at least one is needed")
+    if unique in table.columns and (repeated := table[unique][table[unique].duplicated()]).size:
+        raise UserError(f"{path}: {unique} {repeated.iloc[0]!r} appears twice; every {unique} must be unique")
+    return table
+
+
+def write_table(table: pd.DataFrame, path: str | Path) -> None:
+    """Write a TSV that `read_table` reads back unchanged (no quoting; texts hold no tab or newline)."""
+    with atomic(path) as temporary:
+        table.to_csv(temporary, sep="\t", index=False, quoting=csv.QUOTE_NONE, lineterminator="\n")
+
+
+def read_json(path: str | Path) -> Any:
+    """Read a JSON file.
+
+    Raises:
+        UserError: no such file, or not JSON.
+    """
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; expected JSON") from None
+    except ValueError as error:
+        raise UserError(f"{path}: not JSON ({error})") from None
+
+
+def write_json(value: Any, path: str | Path) -> None:
+    """Write canonical JSON: sorted keys, two blanks, UTF-8, NaN refused."""
+    with atomic(path) as temporary:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2, sort_keys=True)
+        temporary.write_text(text + "\n", encoding="utf-8")
+
+
+@contextlib.contextmanager
+def atomic(path: str | Path) -> Iterator[Path]:
+    """Give a temporary name beside `path`; it becomes `path` only if the block ends well."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def atomic_directory(path: str | Path) -> Iterator[Path]:
+    """Give an empty directory beside `path`; it replaces `path` only if the block ends well."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    try:
+        yield temporary
+        temporary.chmod(0o755)
+        if path.exists():
+            shutil.rmtree(path)
+        os.replace(temporary, path)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def sha256(path: str | Path) -> str:
+    """Hex digest of a file, or of a directory: its files' relative names and digests in sorted order."""
+    path = Path(path)
+    if path.is_file():
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    digests = {str(file.relative_to(path)): sha256(file) for file in sorted(path.rglob("*")) if file.is_file()}
+    return fingerprint(digests)
+
+
+def fingerprint(value: Any) -> str:
+    """Hex digest of a JSON value, whatever the order of its keys."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

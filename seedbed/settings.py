@@ -1,0 +1,69 @@
+"""The base of every settings model: unknown keys are errors, values are never coerced by accident."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from typing import Any, Self, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from seedbed.io import UserError
+
+
+class Settings(BaseModel):
+    """A frozen, strict group of settings that travels to a job as one line of canonical JSON."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, validate_default=True)
+
+    def dump(self) -> str:
+        """Canonical JSON of what differs from the defaults, so that a new option re-runs no finished job."""
+        return json.dumps(self.model_dump(mode="json", exclude_defaults=True), sort_keys=True, ensure_ascii=False)
+
+    @classmethod
+    def load(cls, text: str) -> Self:
+        """The inverse of `dump`.
+
+        Raises:
+            UserError: not JSON, or not these settings.
+        """
+        try:
+            return cls.model_validate(json.loads(text))
+        except ValidationError as error:
+            raise UserError(explain(error, cls, where=cls.__name__.lower())) from None
+        except ValueError as error:
+            raise UserError(f"{cls.__name__.lower()}: not JSON ({error})") from None
+
+    def updated(self, changes: dict[str, Any]) -> Self:
+        """These settings with `changes` on top, validated again."""
+        return type(self).model_validate(self.model_dump() | changes)
+
+
+def explain(error: ValidationError, model: type[BaseModel], *, where: str) -> str:
+    """The first fault of a ValidationError as one line: what, where, and what would be right."""
+    fault = error.errors()[0]
+    place = ".".join([where, *(str(part) for part in fault["loc"])])
+    if fault["type"] != "extra_forbidden":
+        given = "" if isinstance(fault["input"], dict) else f" (given: {fault['input']!r})"
+        return f"{place}: {fault['msg'].removeprefix('Value error, ')}{given}"
+    known = sorted(_fields_at(model, fault["loc"][:-1]))
+    return f"{place}: unknown key; {suggest(str(fault['loc'][-1]), known)}"
+
+
+def suggest(given: str, known: list[str]) -> str:
+    """`did you mean ...?` if one is close, else the list of what is known."""
+    close = difflib.get_close_matches(given, known, n=1)
+    return f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
+
+
+def _fields_at(annotation: Any, location: tuple[int | str, ...]) -> set[str]:
+    """Names of the fields that stand at a location inside nested models, mappings, lists and unions."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        if not location:
+            return set(annotation.model_fields)
+        field = annotation.model_fields.get(str(location[0]))
+        return _fields_at(field.annotation, location[1:]) if field else set()
+    arguments = get_args(annotation)
+    if get_origin(annotation) in (dict, list, tuple):
+        return _fields_at(arguments[-1], location[1:]) if location else set()
+    return set().union(*(_fields_at(argument, location) for argument in arguments))

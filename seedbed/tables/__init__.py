@@ -1,0 +1,1 @@
+"""Room: tables, figures and the report."""

@@ -1,0 +1,1 @@
+"""Room: synthetic triplets: shards, joining, audit."""

@@ -1,0 +1,29 @@
+"""Settings of the triplets room: what a triplet must be to train an encoder."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from seedbed.settings import Settings
+
+
+class Audit(Settings):
+    """Checks that each triplet passes before training. A check set to its neutral value is off."""
+
+    language_id: bool = True
+    """Anchor in its language, positive and negative in the language they were asked in."""
+    script_share: float = Field(0.7, ge=0, le=1)
+    """Least share of a text's letters in the expected script; catches code switching."""
+    length_ratio: float = Field(8.0, gt=1)
+    """Greatest ratio of the characters of anchor and target, either way; entailments are often much shorter."""
+    max_repetition: float = Field(0.5, gt=0, le=1)
+    """Greatest share of one word among the words of a text of six words or more."""
+    refusals: list[str] = [
+        "as an ai", "i cannot", "i can't", "i'm sorry", "i am sorry", "here is", "here's", "sure,", "sure!",
+        "certainly", "premise:", "entailment", "contradiction", "hypothesis", "output:", "input:", "okay, here",
+    ]  # fmt: skip
+    """A text that starts so is a refusal, a preamble or an echo of the prompt."""
+    max_lost: float = Field(0.98, gt=0, le=1)
+    """If more than this share of rows is dropped the job fails: the generator does not work for this language."""
+    min_rows: int = Field(16, gt=0)
+    """If fewer rows are left the job fails."""

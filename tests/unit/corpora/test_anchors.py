@@ -1,0 +1,57 @@
+"""Anchors: in the language, in the script, in no evaluation set."""
+
+import pandas as pd
+import pytest
+
+from seedbed.corpora.anchors import select
+from seedbed.corpora.contamination import EvaluationTexts
+from seedbed.corpora.language_id import LanguageId
+from seedbed.corpora.settings import Anchors
+from seedbed.io import UserError
+
+HAUSA = [f"{who} {what} {where}" for who in ("Yara", "Mata", "Maza", "Dalibai") for what in ("suna zuwa", "sun dawo daga", "za su je")
+         for where in ("kasuwa yau", "makaranta gobe", "gona da safe", "asibiti jiya")]  # fmt: skip
+ENGLISH = [f"{who} {what} {where}" for who in ("Children", "Women", "Men", "Students") for what in ("are going to", "came back from", "will visit")
+           for where in ("the market today", "the school tomorrow", "the farm in the morning", "the hospital")]  # fmt: skip
+
+
+def corpus(texts):
+    return pd.DataFrame({"id": [str(n) for n in range(len(texts))], "text": texts})
+
+
+def test_anchors_are_drawn_in_order_and_by_seed():
+    chosen, audit = select(corpus(HAUSA), corpus(ENGLISH), [], "Latn", Anchors(count=10))
+    again, _ = select(corpus(HAUSA), corpus(ENGLISH), [], "Latn", Anchors(count=10))
+    pd.testing.assert_frame_equal(chosen, again)
+    assert list(chosen["id"].astype(int)) == sorted(chosen["id"].astype(int))
+    assert audit == {"read": len(HAUSA), "dropped": {}, "not drawn": len(HAUSA) - 10, "kept": 10}
+
+
+def test_evaluation_sentences_other_languages_and_scripts_are_dropped():
+    mixed = [*HAUSA, "The children are going to the market", "यह हिंदी में एक वाक्य है"]
+    chosen, audit = select(corpus(mixed), corpus(ENGLISH), [HAUSA[0].upper() + "!"], "Latn", Anchors())
+    assert HAUSA[0] not in set(chosen["text"])
+    assert audit["dropped"]["in an evaluation set"] == 1
+    assert sum(audit["dropped"].values()) == 3
+    assert audit["kept"] == len(HAUSA) - 1
+
+
+def test_nothing_left_is_an_error():
+    with pytest.raises(UserError, match="none of 48 sentences is left"):
+        select(corpus(HAUSA), corpus(ENGLISH), HAUSA, "Latn", Anchors())
+
+
+def test_language_identification_on_unseen_sentences():
+    identify = LanguageId(HAUSA[::2], ENGLISH[::2])
+    assert identify.in_language(HAUSA[1::2]).mean() > 0.95
+    assert identify.in_language(ENGLISH[1::2]).mean() < 0.05
+    assert identify.in_language([]).shape == (0,)
+    with pytest.raises(UserError, match="no sentence"):
+        LanguageId([], ENGLISH)
+
+
+def test_contamination_sees_case_punctuation_and_eight_common_words():
+    seen = EvaluationTexts(["one two three four five six seven eight nine ten"])
+    assert seen.repeats("One two, three four five six seven eight nine ten!")
+    assert seen.repeats("zero one two three four five six seven eight and then more")
+    assert not seen.repeats("one two three four five six seven and others")

@@ -1,0 +1,66 @@
+"""Normal forms of texts, against Unicode's own rules and by properties."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seedbed.corpora.clean import clean, comparable, script_share, within_bounds, words
+from seedbed.corpora.settings import Cleaning
+
+
+@given(st.text())
+def test_clean_is_idempotent_one_line_and_nfc(text):
+    cleaned = clean(text)
+    assert clean(cleaned) == cleaned
+    assert not {"\t", "\n", "\r", "\0"} & set(cleaned)
+    assert unicodedata.is_normalized("NFC", cleaned)
+
+
+@given(st.text())
+def test_comparable_ignores_case_and_punctuation(text):
+    assert comparable(comparable(text)) == comparable(text)
+    assert comparable(f"  {text}!? ") == comparable(text)
+
+
+def test_joiners_are_spelling_and_stay():
+    assert clean("क्\u200dष") == "क्\u200dष"
+    assert clean("a\u200bb\ufeff") == "ab"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Ina son karatu, sosai!", ["ina", "son", "karatu", "sosai"]),
+        ("मैं घर जा रहा हूँ।", ["मैं", "घर", "जा", "रहा", "हूँ"]),
+        ("你好 world", ["你", "好", "world"]),
+        ("", []),
+    ],
+)
+def test_words(text, expected):
+    assert words(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "script", "share"),
+    [
+        ("abcd", "Latn", 1.0),
+        ("नमस्ते ab", "Deva", 4 / 6),
+        ("안녕 韓", "Kore", 1.0),
+        ("漢字かな", "Jpan", 1.0),
+        ("123 !", "Telu", 1.0),
+        ("Depremde 理解", "Latn", 8 / 10),
+    ],
+)
+def test_script_share_counts_letters(text, script, share):
+    assert script_share(text, script) == pytest.approx(share)
+
+
+def test_bounds():
+    bounds = Cleaning(min_characters=5, max_characters=20, min_words=2)
+    assert within_bounds("two words", bounds)
+    assert not within_bounds("a b", bounds)
+    assert not within_bounds("onewordonly", bounds)
+    assert not within_bounds("far too many words in this one", bounds)
+    assert within_bounds("你好世界啊", bounds)

@@ -1,0 +1,98 @@
+"""The audit finds planted faults, each under its own name, and leaves good triplets alone."""
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seedbed.corpora.contamination import EvaluationTexts
+from seedbed.corpora.language_id import LanguageId
+from seedbed.io import UserError
+from seedbed.triplets.audit import Expected, audit, dice, length_ratio, repetition
+from seedbed.triplets.settings import Audit
+
+GOOD = [
+    (f"Ina zuwa kasuwa ta {n} da safe", f"Zan tafi kasuwar lamba {n} yau", f"Ba zan je ko ina ba har {n} ga wata")
+    for n in range(40)
+]
+ENGLISH = [f"The weather was cold on day {n} of the trip" for n in range(40)]
+RULES = Audit(min_rows=1)
+
+
+def frame(rows):
+    columns = ["anchor", "positive", "negative"]
+    return pd.DataFrame(rows, columns=columns).assign(id=[str(n) for n in range(len(rows))])
+
+
+def run(rows, *, seen=(), expected=Expected(False, "Latn"), rules=RULES):
+    identify = LanguageId([text for row in GOOD for text in row], ENGLISH)
+    return audit(frame(rows), expected, identify, EvaluationTexts(seen), rules)
+
+
+def test_good_triplets_pass_and_the_report_counts_them():
+    kept, rejected, report = run(GOOD)
+    assert len(kept) == 40 and rejected.empty
+    assert report["read"] == report["kept"] == 40 and report["dropped"] == {}
+    assert report["dice"]["anchor-positive"]["mean"] == pytest.approx(
+        sum(dice(anchor, positive) for anchor, positive, _ in GOOD) / 40, abs=1e-4
+    )
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        (("Ina gida yau", "", "Ba na gida"), "positive: empty"),
+        (("Ina gida yau", "Here is an entailment: ina gida", "Ba na gida"), "positive: refusal, preamble or echo"),
+        (("Ina gida yau", "ina gida yau!", "Ba na gida"), "positive: equals the anchor"),
+        (("Ina gida yau", "na na na na na na na na", "Ba na gida"), "positive: repeats itself"),
+        (("Ina gida yau", "Niyeti сегодня ясно", "Ba na gida"), "positive: script"),
+        (("Ina gida yau", "The weather was cold today", "Ba na gida"), "positive: language"),
+        (("Ina", "Zan tafi kasuwar lamba daya yau da safe domin in sayi kaya", "Ba na gida"), "positive: length"),
+        (("Ina gida yau", "Ba na gida ko kadan", "ba na gida ko kadan."), "positive equals negative"),
+        (("Ina gida yau da safe", "Zan tafi gona yau", "Ba zan je kasuwa ba"), "positive: in an evaluation set"),
+        (("Sabon zance", GOOD[0][1], "Ba na gida"), "positive: repeated"),
+        ((GOOD[0][0], "Zan tafi can nesa", "Ba na gida"), "anchor: repeated"),
+    ],
+)
+def test_each_planted_fault_is_dropped_under_its_name(fault, reason):
+    kept, rejected, report = run([*GOOD, fault], seen=["zan tafi gona yau"])
+    assert list(rejected["reason"]) == [reason]
+    assert report["dropped"] == {reason: 1}
+    assert len(kept) == 40
+
+
+def test_xllora_targets_must_be_in_the_pivot_language():
+    rows = [(anchor, english, f"The weather was hot on trip {n}") for n, ((anchor, *_), english) in enumerate(zip(GOOD, ENGLISH, strict=True))]
+    kept, _, _ = run(rows, expected=Expected(True, "Latn"))
+    assert len(kept) == 40
+    with pytest.raises(UserError, match="0 of 40 triplets pass"):
+        run(GOOD, expected=Expected(True, "Latn"))
+
+
+def test_unfinished_completions_are_dropped():
+    table = frame(GOOD).assign(positive_finished="true", negative_finished=["false"] + ["true"] * 39)
+    kept, rejected, _ = audit(table, Expected(False, "Latn"), None, EvaluationTexts([]), RULES)
+    assert list(rejected["reason"]) == ["negative: cut at the length limit"] and len(kept) == 39
+
+
+def test_a_generator_that_fails_stops_the_job():
+    with pytest.raises(UserError, match=r"3 of 40 triplets pass \(most dropped: positive: empty 37\)"):
+        run([*GOOD[:3], *[(a, "", n) for a, _, n in GOOD[3:]]], rules=Audit(min_rows=4))
+
+
+@given(st.text(), st.text())
+def test_dice_is_symmetric_bounded_and_one_for_the_same(a, b):
+    assert dice(a, b) == dice(b, a)
+    assert 0 <= dice(a, b) <= 1
+    assert dice(a, a) in (0, 1)
+
+
+def test_dice_by_hand():
+    assert dice("The cat sat", "the CAT ran away") == pytest.approx(2 * 2 / (3 + 4))
+    assert dice("", "") == 0
+
+
+def test_repetition_and_length():
+    assert repetition("a b c d e f") == pytest.approx(1 / 6)
+    assert repetition("a a a") == 0
+    assert list(length_ratio(pd.Series(["ab", ""]), pd.Series(["abcd", "abc"]))) == [2, 3]
