@@ -220,8 +220,8 @@ class Study(Settings):
         folders = {recipe: self.trained_on(recipe, "*") for recipe in self.recipes}
         return [{"recipe": recipe, "language": folders[recipe], "seeds": self.seeds_of(recipe)} for recipe in self.recipes]
 
-    def check_files(self) -> None:
-        """Every local file of the study is there.
+    def check_sources(self) -> None:
+        """Every corpus that a recipe needs has a source, and every local file is there.
 
         Raises:
             UserError: one is not.
@@ -239,6 +239,33 @@ class Study(Settings):
         for kind in ("generators", "backbones"):
             for name, model in getattr(self, kind).items():
                 _check_file(model.source, f"{kind}.{name}.source")
+        for name, recipe in self.recipes.items():
+            if recipe.method == "composition":
+                self._check_composition(self.generator_of(name))
+            if recipe.method == "xllora":
+                self._check_xllora(self.generator_of(name))
+
+    def _check_composition(self, generator: str) -> None:
+        role = self.generators[generator].language_data
+        if lacking := [code for code in [*self.languages, self.pivot] if self.corpus(role, code) is None]:
+            raise UserError(
+                f"recipes.composition: language adapters learn from {role}, which {', '.join(lacking)} lack; "
+                f"give `corpora.{role}`, or set `language_data` of {generator} to the other kind"
+            )
+
+    def _check_xllora(self, generator: str) -> None:
+        spec = self.generators[generator].xllora
+        if spec.source == "published":
+            if not (self.corpora.published_positive and self.corpora.published_negative):
+                raise UserError("recipes.xllora: published examples need corpora.published_positive and .published_negative")
+            return
+        roles = ("parallel", "nli_translations")
+        lacking = [code for code in spec.languages if not any(self.corpus(role, code) for role in roles)]
+        if lacking or not spec.languages:
+            raise UserError(
+                f"generators.{generator}.xllora.languages: xllora learns from {', '.join(spec.languages) or 'no language'}, "
+                f"which have neither `corpora.parallel` nor `corpora.nli_translations` ({', '.join(lacking) or 'none given'})"
+            )
 
 
 def _check_file(source: Source | None, what: str) -> None:
@@ -256,5 +283,5 @@ def load(config: Mapping[str, Any], *, where: str = "config") -> Study:
         study = Study.model_validate(dict(config))
     except ValidationError as error:
         raise UserError(explain(error, Study, where=where)) from None
-    study.check_files()
+    study.check_sources()
     return study

@@ -1,0 +1,38 @@
+from snakemake.utils import min_version
+
+min_version("9.20")
+
+
+# A profile or the command line may bring the whole configuration; merging it with this one would mix two studies.
+if "languages" not in config:
+
+    configfile: "config.yaml"
+
+
+include: "rules/common.smk"
+
+
+pathvars:
+    results=STUDY.results,
+    logs=STUDY.results + "/logs",
+    benchmarks=STUDY.results + "/benchmarks",
+
+
+wildcard_constraints:
+    **CONSTRAINTS,
+
+
+include: "rules/corpora.smk"
+include: "rules/generators.smk"
+include: "rules/triplets.smk"
+include: "rules/encoders.smk"
+include: "rules/evaluation.smk"
+include: "rules/tables.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        "<results>/report.zip",
+        collect("<results>/tables/{table}.csv", table=STUDY.tables),
+        collect("<results>/figures/{figure}.svg", figure=STUDY.figures),

@@ -1,0 +1,152 @@
+"""A training step of ours beside one of sentence-transformers, same process, weights, texts and arguments.
+
+Prints seconds a step (the least, taken by turns: other work on the machine only adds), their ratio, the difference of
+the two losses, and the ratio of a step with frozen word embeddings to one that trains them:
+
+    OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 python -m benchmarks.encoder_step [--weights DIR]
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from datasets import Dataset
+from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer
+from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
+from tokenizers import Tokenizer, models, pre_tokenizers
+from torch import nn
+from transformers import BertConfig, BertModel, PreTrainedTokenizerFast, TrainerCallback
+
+from seedbed.encoders import backbone, training
+from seedbed.encoders.losses import SimCSELoss
+from seedbed.encoders.settings import Training
+
+VOCABULARY = 250_002
+COLUMNS = ("anchor", "positive", "negative")
+TOLERANCE = 1e-5
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--weights", type=Path, help="a backbone; without it a random BERT, 12 x 384, 250,002 words")
+    parser.add_argument("--batch-size", type=int, default=32)
+    parser.add_argument("--steps", type=int, default=3, help="timed steps of a round, after one that is not timed")
+    parser.add_argument("--rounds", type=int, default=3)
+    args = parser.parse_args(argv)
+
+    with tempfile.TemporaryDirectory() as scratch:
+        weights = args.weights or random_weights(Path(scratch) / "weights")
+        settings = Training(pooling="mean", batch_size=args.batch_size, epochs=args.steps + 1)
+        frozen = settings.updated({"freeze_word_embeddings": True})
+        texts = random_texts(args.batch_size)
+        print(f"difference of the losses: {loss_difference(weights, texts, settings):.1e} (allowed: {TOLERANCE})")
+        runs = {
+            "ours": lambda: step_seconds(ours, weights, texts, settings, Path(scratch)),
+            "theirs": lambda: step_seconds(theirs, weights, texts, settings, Path(scratch)),
+            "ours, frozen": lambda: step_seconds(ours, weights, texts, frozen, Path(scratch)),
+            "theirs, frozen": lambda: step_seconds(theirs, weights, texts, frozen, Path(scratch)),
+        }
+        seconds: dict[str, list[float]] = {name: [] for name in runs}
+        for _ in range(args.rounds):
+            for name, run in runs.items():
+                seconds[name] += run()
+    least = {name: min(values) for name, values in seconds.items()}
+    for name, value in least.items():
+        print(f"{name}: {value:.3f} s a step")
+    print(f"ours / theirs: {least['ours'] / least['theirs']:.2f}")
+    print(f"ours / theirs, frozen: {least['ours, frozen'] / least['theirs, frozen']:.2f}")
+    print(f"ours, frozen / trained: {least['ours, frozen'] / least['ours']:.2f}")
+
+
+def ours(encoder: SentenceTransformer, temperature: float, **options: Any) -> SentenceTransformerTrainer:
+    return training._Trainer(model=encoder, loss=SimCSELoss(encoder, temperature), **options)
+
+
+def theirs(encoder: SentenceTransformer, temperature: float, **options: Any) -> SentenceTransformerTrainer:
+    loss = MultipleNegativesRankingLoss(encoder, scale=1 / temperature)
+    return SentenceTransformerTrainer(model=encoder, loss=loss, **options)
+
+
+def step_seconds(
+    make: Callable[..., SentenceTransformerTrainer],
+    weights: Path,
+    texts: dict[str, list[str]],
+    settings: Training,
+    scratch: Path,
+) -> list[float]:
+    """Seconds of every step but the first, each on the same batch."""
+    encoder = backbone.load(weights, pooling=settings.pooling, max_length=settings.max_length)
+    word_embeddings = encoder[0].auto_model.get_input_embeddings()
+    word_embeddings.requires_grad_(not settings.freeze_word_embeddings)
+    arguments = training._arguments(settings, settings.batch_size, {}, 1, scratch)
+    arguments.save_strategy, arguments.disable_tqdm = "no", True
+    clock = Clock()
+    data = Dataset.from_dict(texts)
+    make(encoder, settings.temperature, args=arguments, train_dataset=data, callbacks=[clock]).train()
+    return clock.seconds[1:]
+
+
+class Clock(TrainerCallback):
+    """Seconds from the beginning to the end of every step."""
+
+    def __init__(self) -> None:
+        self.seconds: list[float] = []
+
+    def on_step_begin(self, *args: Any, **kwargs: Any) -> None:
+        self.start = time.perf_counter()
+
+    def on_step_end(self, *args: Any, **kwargs: Any) -> None:
+        self.seconds.append(time.perf_counter() - self.start)
+
+
+def loss_difference(weights: Path, texts: dict[str, list[str]], settings: Training) -> float:
+    """Of our loss and theirs on one batch, in float32 and without dropout.
+
+    Raises:
+        AssertionError: it is more than `TOLERANCE`.
+    """
+    encoder = backbone.load(weights, pooling=settings.pooling, max_length=settings.max_length).eval()
+
+    def value(loss: nn.Module) -> float:
+        with torch.inference_mode():
+            features = [encoder.preprocess(column) for column in texts.values()]
+            return loss([{k: v.to(encoder.device) for k, v in f.items() if torch.is_tensor(v)} for f in features], None)
+
+    reference = MultipleNegativesRankingLoss(encoder, scale=1 / settings.temperature)
+    difference = abs(value(SimCSELoss(encoder, settings.temperature)) - value(reference)).item()
+    assert difference < TOLERANCE, f"the losses differ by {difference}"
+    return difference
+
+
+def random_weights(directory: Path) -> Path:
+    """A BERT of mE5-small's shape with random weights, and a tokenizer whose words are w0, w1, ..."""
+    torch.manual_seed(1)
+    shape = {"hidden_size": 384, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 1536}
+    BertModel(BertConfig(vocab_size=VOCABULARY, **shape), add_pooling_layer=False).save_pretrained(directory)
+    special = ["[PAD]", "[UNK]"]
+    words = special + [f"w{number}" for number in range(VOCABULARY - len(special))]
+    tokenizer = Tokenizer(models.WordLevel({word: i for i, word in enumerate(words)}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]").save_pretrained(directory)
+    return directory
+
+
+def random_texts(rows: int) -> dict[str, list[str]]:
+    """Texts of 8 to 40 words, by column."""
+    random = np.random.default_rng(1)
+    lengths = random.integers(8, 41, size=(len(COLUMNS), rows))
+    return {
+        column: [" ".join(f"w{word}" for word in random.integers(VOCABULARY - 2, size=length)) for length in row]
+        for column, row in zip(COLUMNS, lengths, strict=True)
+    }
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""One LoRA step: the head on completion tokens and batches by length, against the common way with the same examples.
+
+The common way is peft's and transformers' default: labels, logits for every position, examples in random order. Both
+run forward and backward in one process on one set of weights, in turns, and each batch counts with its fastest round.
+Lengths are drawn as they are in paper 000's published XL-LoRA positives with plain prompts and Gemma 3's tokenizer.
+
+    OMP_NUM_THREADS=1 python -m benchmarks.lora_step --base DIRECTORY --dtype bfloat16
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import random
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from peft import LoraConfig, PeftModel, get_peft_model
+from torch import Tensor
+from transformers import AutoModelForCausalLM, Gemma3ForCausalLM, Gemma3TextConfig
+
+from seedbed.generators.lora import ByLength, Example, collate, completion_loss
+from seedbed.generators.settings import Lora
+
+PROMPT, COMPLETION = (32, 0.44), (11, 0.40)
+"""Median and log standard deviation of lengths in tokens; the means are 35 and 12."""
+Batch = dict[str, Tensor]
+
+
+def default_loss(model: PeftModel, batch: Batch) -> Tensor:
+    """Summed loss of the completion tokens as transformers computes it."""
+    return model(**batch, num_items_in_batch=torch.tensor(1)).loss
+
+
+def draw_examples(count: int, vocabulary: int) -> list[Example]:
+    draw = random.Random(0)
+
+    def tokens(median: float, spread: float) -> list[int]:
+        length = min(max(round(median * math.exp(draw.gauss(0, spread))), 2), 128)
+        return [draw.randrange(vocabulary) for _ in range(length)]
+
+    return [Example(tokens(*PROMPT), tokens(*COMPLETION)) for _ in range(count)]
+
+
+def load(base: Path | None, dtype: torch.dtype) -> PeftModel:
+    if base:
+        model = AutoModelForCausalLM.from_pretrained(base, dtype=dtype, local_files_only=True)
+    else:
+        size = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "head_dim": 32}
+        heads = {"num_attention_heads": 2, "num_key_value_heads": 1}
+        model = Gemma3ForCausalLM(Gemma3TextConfig(vocab_size=32_768, **size, **heads)).to(dtype)
+    lora = Lora()
+    options = {"r": lora.rank, "lora_alpha": lora.alpha, "lora_dropout": lora.dropout}
+    return get_peft_model(model, LoraConfig(task_type="CAUSAL_LM", target_modules="all-linear", **options))
+
+
+def peak_memory() -> float:
+    """Peak resident memory since `forget_peak`, GiB (Linux)."""
+    return int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1]) / 2**20
+
+
+def forget_peak() -> None:
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def seconds(model: PeftModel, loss: Callable[[PeftModel, Batch], Tensor], batch: Batch) -> float:
+    started = time.perf_counter()
+    loss(model, batch).backward()
+    elapsed = time.perf_counter() - started
+    model.zero_grad()
+    return elapsed
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--base", type=Path, help="language model; without it a tiny random one")
+    parser.add_argument("--dtype", choices=["float32", "bfloat16"], default="float32")
+    parser.add_argument("--batches", type=int, default=12)
+    parser.add_argument("--batch-size", type=int, default=8)
+    parser.add_argument("--rounds", type=int, default=3)
+    args = parser.parse_args(argv)
+
+    torch.manual_seed(0)
+    model = load(args.base, getattr(torch, args.dtype))
+    examples = draw_examples(args.batches * args.batch_size, model.config.vocab_size)
+    by_length = ByLength([len(one) for one in examples], args.batch_size, seed=0)
+    orders = {"default": list(range(len(examples))), "seedbed": list(by_length)}
+    losses = {"default": default_loss, "seedbed": completion_loss}
+    batches = {
+        name: [
+            collate([examples[index] for index in order[start : start + args.batch_size]])
+            for start in range(0, len(order), args.batch_size)
+        ]
+        for name, order in orders.items()
+    }
+    learnt = sum(len(one.completion) for one in examples)
+    print(f"{args.dtype}, {torch.get_num_threads()} threads, batch {args.batch_size}, {learnt} completion tokens")
+
+    model.eval()
+    with torch.no_grad():
+        mean = {name: sum(losses[name](model, one).item() for one in batches[name]) / learnt for name in losses}
+    model.train()
+    times: dict[str, list[list[float]]] = {name: [] for name in losses}
+    memory = dict.fromkeys(losses, 0.0)
+    for _ in range(args.rounds):
+        for name, loss in losses.items():
+            forget_peak()
+            times[name].append([seconds(model, loss, batch) for batch in batches[name]])
+            memory[name] = max(memory[name], peak_memory())
+    step = {name: sum(map(min, zip(*rounds, strict=True))) / args.batches for name, rounds in times.items()}
+    for name in losses:
+        width = sum(batch["input_ids"].numel() for batch in batches[name]) / args.batches
+        print(f"{name}: {step[name]:.3f} s per step, {width:.0f} tokens, peak {memory[name]:.2f} GiB, loss {mean[name]:.6f}")
+    difference = abs(mean["seedbed"] - mean["default"]) / mean["default"]
+    print(f"ratio {step['default'] / step['seedbed']:.2f}, relative loss difference {difference:.1e}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""Write what follows from the settings models: docs/config.md and schemas/config.schema.json.
+
+    python docs/generate.py            write both
+    python docs/generate.py --check    fail if one is out of step
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel
+
+from seedbed.config import Study
+
+HEAD = """# Every key of the configuration
+
+Generated from the settings models by `python docs/generate.py`; do not edit.
+An editor that reads the first line of a shipped config completes and checks these keys as you type.
+"""
+
+
+def schema() -> str:
+    """The JSON schema of a study."""
+    return json.dumps(Study.model_json_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def reference() -> str:
+    """One section per group of settings, in the order in which a study names them."""
+    sections, seen, todo = [HEAD], set(), [("", Study)]
+    while todo:
+        path, model = todo.pop(0)
+        if model in seen:
+            continue
+        seen.add(model)
+        sections.append(section(path, model))
+        for name, field in model.model_fields.items():
+            for inner, key in nested(field.annotation):
+                todo.append((".".join(filter(None, [path, name, key])), inner))
+    return "\n".join(sections)
+
+
+def section(path: str, model: type[BaseModel]) -> str:
+    """A heading, the model's own words, and a table of its keys."""
+    lines = [f"## {f'`{path}`' if path else 'Top level'}", "", (model.__doc__ or "").strip().split("\n\n")[0].replace("\n", " ").replace("    ", "")]
+    lines += ["", "| key | type | default | meaning |", "| --- | --- | --- | --- |"]
+    for name, field in model.model_fields.items():
+        meaning = " ".join((field.description or "").split())
+        cells = [f"`{name}`", kind(field.annotation), default(field), meaning]
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def nested(annotation: Any) -> list[tuple[type[BaseModel], str]]:
+    """The settings models inside an annotation, with `<name>` where a key of the user's stands before them."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [(annotation, "")]
+    arguments = get_args(annotation)
+    if get_origin(annotation) is dict:
+        return [(model, "<name>") for model, _ in nested(arguments[1])]
+    return [found for argument in arguments for found in nested(argument)]
+
+
+def kind(annotation: Any) -> str:
+    """A type as a reader of YAML would name it."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return "group"
+    if annotation in (str, int, float, bool):
+        return {str: "text", int: "whole number", float: "number", bool: "true or false"}[annotation]
+    arguments = [argument for argument in get_args(annotation) if argument is not type(None)]
+    origin = get_origin(annotation)
+    if origin in (list, tuple):
+        return f"list of {kind(arguments[0])}"
+    if origin is dict:
+        return f"name -> {kind(arguments[-1])}"
+    if arguments and all(isinstance(argument, str) for argument in arguments):
+        return ", ".join(f"`{argument}`" for argument in arguments)
+    kinds = [kind(argument) for argument in arguments if not hasattr(argument, "metadata") and not str(argument).startswith(("Field", "String"))]
+    return " or ".join(dict.fromkeys(kinds)) or "anything"
+
+
+def default(field: Any) -> str:
+    """A default as YAML, or the word required."""
+    if field.is_required():
+        return "required"
+    value = field.get_default(call_default_factory=True)
+    if isinstance(value, BaseModel):
+        return "its defaults"
+    return "" if value in (None, "", {}, []) else f"`{json.dumps(value, ensure_ascii=False)}`"
+
+
+FILES = {Path("docs/config.md"): reference, Path("schemas/config.schema.json"): schema}
+
+
+def main() -> None:
+    stale = [path for path, make in FILES.items() if not path.is_file() or path.read_text(encoding="utf-8") != make()]
+    if "--check" in sys.argv:
+        sys.exit(f"{stale[0]}: out of step with the settings; run python docs/generate.py" if stale else 0)
+    for path in stale:
+        path.write_text(FILES[path](), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

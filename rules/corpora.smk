@@ -1,0 +1,89 @@
+"""Room 1: sentences."""
+
+
+def source_of(wildcards):
+    if wildcards.corpus in ROLES:
+        source = STUDY.corpus(wildcards.corpus, wildcards.lang)
+    else:
+        source = STUDY.test(wildcards.corpus, wildcards.lang)
+    if source is None:
+        sys.exit(
+            f"error: no source for the {wildcards.corpus} corpus of {wildcards.lang}: "
+            f"give one under `corpora.{wildcards.corpus}` or `languages.{wildcards.lang}`"
+        )
+    return source
+
+
+def local_file(wildcards):
+    """A local source is an input: when it changes, its corpus is made again."""
+    file = source_of(wildcards).file
+    return [file] if file else []
+
+
+def fetch_options(wildcards):
+    """Options that differ between a training corpus and a test set."""
+    if wildcards.corpus in ROLES:
+        return f"--kind {ROLES[wildcards.corpus]}"
+    task = STUDY.tasks[wildcards.corpus]
+    low, high = task.scale
+    untouched = "" if task.clean else "--test"
+    return f"--kind {KIND_OF[task.protocol]} {untouched} --scale {low:g} {high:g}"
+
+
+rule fetch_corpus:
+    input:
+        local=local_file,
+        code=code("fetch_corpus"),
+    output:
+        corpus="<results>/corpora/{lang}/{corpus}.tsv",
+        record="<results>/corpora/{lang}/{corpus}.json",
+    log:
+        "<logs>/fetch_corpus/{lang}/{corpus}.log",
+    benchmark:
+        "<benchmarks>/fetch_corpus/{lang}/{corpus}.jsonl"
+    conda:
+        "../envs/main.yaml"
+    params:
+        source=lambda wildcards: source_of(wildcards).dump(),
+        options=fetch_options,
+        cleaning=STUDY.cleaning.dump(),
+        downloads=STUDY.downloads,
+        lock=STUDY.lock,
+    threads: 1
+    resources:
+        gpu=0,
+        mem_mb=more(4000),
+        runtime=more(120),
+    shell:
+        "HF_HUB_OFFLINE=0 python -m scripts.fetch_corpus --source {params.source:q} {params.options}"
+        " --cleaning {params.cleaning:q} --downloads {params.downloads:q} --lock {params.lock:q}"
+        " --output {output.corpus} --record {output.record} > {log} 2>&1"
+
+
+rule select_anchors:
+    input:
+        corpus="<results>/corpora/{lang}/text.tsv",
+        pivot=f"<results>/corpora/{STUDY.pivot}/text.tsv",
+        tests=tests_of,
+        code=code("select_anchors"),
+    output:
+        anchors="<results>/corpora/{lang}/anchors.tsv",
+        audit="<results>/corpora/{lang}/anchors.audit.json",
+    log:
+        "<logs>/select_anchors/{lang}.log",
+    benchmark:
+        "<benchmarks>/select_anchors/{lang}.jsonl"
+    conda:
+        "../envs/main.yaml"
+    params:
+        anchors=STUDY.anchors.dump(),
+        script=fact("script"),
+    threads: 1
+    resources:
+        gpu=0,
+        mem_mb=more(8000),
+        runtime=more(60),
+    shell:
+        "python -m scripts.select_anchors --corpus {input.corpus} --pivot {input.pivot} --tests {input.tests}"
+        " --script {params.script} --anchors {params.anchors:q}"
+        " --output {output.anchors} --audit {output.audit} > {log} 2>&1"

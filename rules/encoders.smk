@@ -1,0 +1,65 @@
+"""Room 4: sentence encoders."""
+
+
+def training_texts(wildcards):
+    """What a recipe's encoder learns from; the base encoder learns nothing."""
+    recipe = STUDY.recipes[wildcards.recipe]
+    if recipe.method == "base":
+        return []
+    if recipe.method == "unsupervised":
+        return "<results>/corpora/{lang}/anchors.tsv"
+    if recipe.method == "crosslingual":
+        return "<results>/corpora/{lang}/nli.tsv"
+    generator = STUDY.generator_of(wildcards.recipe)
+    return f"<results>/triplets/{generator}/{recipe.method}/{{lang}}.tsv"
+
+
+def lineage(wildcards):
+    """What the model card says of an encoder's making."""
+    recipe, backbone = STUDY.recipes[wildcards.recipe], STUDY.backbones[wildcards.backbone]
+    synthetic = recipe.method in ("prompting", "composition", "xllora")
+    return compact(
+        {
+            "backbone": wildcards.backbone,
+            "backbone_licence": backbone.source.licence,
+            "recipe": wildcards.recipe,
+            "method": recipe.method,
+            "generator": STUDY.generator_of(wildcards.recipe) if synthetic else "",
+            "language": wildcards.lang,
+            "language_name": STUDY.facts(wildcards.lang)["name"],
+            "seed": int(wildcards.seed),
+        }
+    )
+
+
+rule train_encoder:
+    input:
+        weights="<results>/encoders/{backbone}/weights/seedbed.json",
+        texts=training_texts,
+        code=code("train_encoder"),
+    output:
+        "<results>/encoders/{backbone}/{recipe}/{lang}/{seed}/seedbed.json",
+    log:
+        "<logs>/train_encoder/{backbone}/{recipe}/{lang}/{seed}.log",
+    benchmark:
+        "<benchmarks>/train_encoder/{backbone}/{recipe}/{lang}/{seed}.jsonl"
+    conda:
+        "../envs/main.yaml"
+    params:
+        method=lambda wildcards: STUDY.recipes[wildcards.recipe].method,
+        texts=lambda wildcards, input: f"--texts {input.texts}" if input.texts else "",
+        training=lambda wildcards: STUDY.training_of(wildcards.recipe).dump(),
+        prefix=lambda wildcards: STUDY.backbones[wildcards.backbone].prefix,
+        about=lineage,
+        weights=subpath(input.weights, parent=True),
+        directory=subpath(output[0], parent=True),
+        state=f"{STUDY.results}/state",
+    threads: 8
+    resources:
+        gpu=lambda wildcards: 0 if STUDY.recipes[wildcards.recipe].method == "base" else 1,
+        mem_mb=more(32_000),
+        runtime=more(360),
+    shell:
+        "python -m scripts.train_encoder --weights {params.weights} --method {params.method} {params.texts}"
+        " --training {params.training:q} --prefix {params.prefix:q} --seed {wildcards.seed} --about {params.about:q}"
+        " --state {params.state} --output {params.directory} > {log} 2>&1"

@@ -1,0 +1,45 @@
+"""Room 5: scores."""
+
+SCORE = "<results>/scores/{backbone}/{recipe}/{lang}/{seed}/{task}/{test_lang}.json"
+
+
+def scores_of(recipes=None):
+    """Every score file that the study's tables are made of."""
+    return [
+        SCORE.format(backbone=backbone, recipe=recipe, lang=folder, seed=seed, task=task, test_lang=test_lang)
+        for test_lang in sorted(STUDY.languages)
+        for task in STUDY.tests(test_lang)
+        for backbone in sorted(STUDY.backbones)
+        for recipe in sorted(recipes or STUDY.recipes)
+        for folder in [STUDY.trained_on(recipe, test_lang)]
+        for seed in STUDY.seeds_of(recipe)
+    ]
+
+
+rule score_encoder:
+    input:
+        encoder="<results>/encoders/{backbone}/{recipe}/{lang}/{seed}/seedbed.json",
+        test="<results>/corpora/{test_lang}/{task}.tsv",
+        record="<results>/corpora/{test_lang}/{task}.json",
+        code=code("score_encoder"),
+    output:
+        scores=SCORE,
+        items="<results>/scores/{backbone}/{recipe}/{lang}/{seed}/{task}/{test_lang}.items.tsv",
+    log:
+        "<logs>/score_encoder/{backbone}/{recipe}/{lang}/{seed}/{task}/{test_lang}.log",
+    benchmark:
+        "<benchmarks>/score_encoder/{backbone}/{recipe}/{lang}/{seed}/{task}/{test_lang}.jsonl"
+    conda:
+        "../envs/main.yaml"
+    params:
+        task=lambda wildcards: STUDY.task_for(wildcards.task, wildcards.test_lang).dump(),
+        encoder=subpath(input.encoder, parent=True),
+    threads: 4
+    resources:
+        gpu=1,
+        mem_mb=more(16_000),
+        runtime=more(60),
+    shell:
+        "python -m scripts.score_encoder --encoder {params.encoder} --test {input.test} --record {input.record}"
+        " --name {wildcards.task} --task {params.task:q} --language {wildcards.test_lang}"
+        " --output {output.scores} --items {output.items} > {log} 2>&1"

@@ -1,0 +1,255 @@
+"""Room 2: language models and their adapters."""
+
+PROMPTS = ("resources/prompts/nli.yaml", "resources/prompts/syncse.yaml")
+
+
+def model_source(wildcards):
+    models = STUDY.generators if wildcards.room == "generators" else STUDY.backbones
+    return models[wildcards.model].source
+
+
+def generator_setting(*path):
+    """One setting of the wildcard's generator; a group of settings as canonical JSON."""
+
+    def value(wildcards):
+        setting = STUDY.generators[wildcards.generator]
+        for name in path:
+            setting = getattr(setting, name)
+        return setting.dump() if hasattr(setting, "dump") else setting
+
+    return value
+
+
+def xllora_corpora(role):
+    """One role's corpora for the languages that the XL-LoRA adapter learns from."""
+
+    def files(wildcards):
+        spec = STUDY.generators[wildcards.generator].xllora
+        codes = spec.languages if spec.source == "build" else []
+        return [f"<results>/corpora/{code}/{role}.tsv" for code in codes if STUDY.corpus(role, code)]
+
+    return files
+
+
+def task_adapters(wildcards):
+    """The adapters that write the targets of parallel text; published examples need none."""
+    built = STUDY.generators[wildcards.generator].xllora.source == "build"
+    return collect(
+        "<results>/generators/{generator}/task/{polarity}/seedbed.json",
+        generator=wildcards.generator,
+        polarity=["positive", "negative"] if built else [],
+    )
+
+
+def published(wildcards):
+    """The ready examples, positive and negative, if the study uses them."""
+    ready = STUDY.generators[wildcards.generator].xllora.source == "published"
+    names = ["published_positive", "published_negative"] if ready else []
+    return collect("<results>/corpora/mul/{corpus}.tsv", corpus=names)
+
+
+def xllora_inputs(wildcards, input):
+    """Where the examples come from, as arguments."""
+    if input.published:
+        return ["--published-positive", input.published[0], "--published-negative", input.published[1]]
+    adapters = [file.removesuffix("/seedbed.json") for file in input.adapters]
+    return [
+        *("--positive-adapter", adapters[0], "--negative-adapter", adapters[1]),
+        *("--parallel", *named_by_language(input.parallel)),
+        *("--nli", *named_by_language(input.nli)),
+    ]
+
+
+def named_by_language(files):
+    """LANG=FILE arguments for corpora that lie in their language's folder."""
+    return [f"{file.split('/')[-2]}={file}" for file in files]
+
+
+rule fetch_model:
+    input:
+        code=code("fetch_model"),
+    output:
+        "<results>/{room}/{model}/weights/seedbed.json",
+    log:
+        "<logs>/fetch_model/{room}/{model}.log",
+    benchmark:
+        "<benchmarks>/fetch_model/{room}/{model}.jsonl"
+    conda:
+        "../envs/main.yaml"
+    params:
+        source=lambda wildcards: model_source(wildcards).dump(),
+        downloads=STUDY.downloads,
+        lock=STUDY.lock,
+        directory=subpath(output[0], parent=True),
+    threads: 2
+    resources:
+        gpu=0,
+        mem_mb=more(6000),
+        runtime=more(240),
+    shell:
+        "HF_HUB_OFFLINE=0 python -m scripts.fetch_model --source {params.source:q}"
+        " --downloads {params.downloads:q} --lock {params.lock:q} --output {params.directory} > {log} 2>&1"
+
+
+rule train_task_adapter:
+    input:
+        base="<results>/generators/{generator}/weights/seedbed.json",
+        triplets=f"<results>/corpora/{STUDY.pivot}/nli.tsv",
+        code=code("train_task_adapter", *PROMPTS),
+    output:
+        "<results>/generators/{generator}/task/{polarity}/seedbed.json",
+    log:
+        "<logs>/train_task_adapter/{generator}/{polarity}.log",
+    benchmark:
+        "<benchmarks>/train_task_adapter/{generator}/{polarity}.jsonl"
+    conda:
+        "../envs/main.yaml"
+    params:
+        lora=generator_setting("lora"),
+        style=generator_setting("prompts"),
+        dtype=generator_setting("dtype"),
+        language=STUDY.facts(STUDY.pivot)["name"],
+        base=subpath(input.base, parent=True),
+        directory=subpath(output[0], parent=True),
+        state=f"{STUDY.results}/state",
+    threads: 8
+    resources:
+        gpu=1,
+        mem_mb=more(64_000),
+        runtime=more(720),
+    shell:
+        "python -m scripts.train_task_adapter --base {params.base} --name {wildcards.generator}"
+        " --triplets {input.triplets} --polarity {wildcards.polarity} --language {params.language:q}"
+        " --style {params.style} --dtype {params.dtype} --lora {params.lora:q}"
+        " --state {params.state} --output {params.directory} > {log} 2>&1"
+
+
+rule train_language_adapter:
+    input:
+        base="<results>/generators/{generator}/weights/seedbed.json",
+        texts=lambda wildcards: f"<results>/corpora/{{lang}}/{STUDY.generators[wildcards.generator].language_data}.tsv",
+        code=code("train_language_adapter", *PROMPTS),
+    output:
+        "<results>/generators/{generator}/language/{lang}/seedbed.json",
+    log:
+        "<logs>/train_language_adapter/{generator}/{lang}.log",
+    benchmark:
+        "<benchmarks>/train_language_adapter/{generator}/{lang}.jsonl"
+    conda:
+        "../envs/main.yaml"
+    params:
+        lora=generator_setting("lora"),
+        kind=generator_setting("language_data"),
+        style=generator_setting("prompts"),
+        dtype=generator_setting("dtype"),
+        language=fact("name"),
+        base=subpath(input.base, parent=True),
+        directory=subpath(output[0], parent=True),
+        state=f"{STUDY.results}/state",
+    threads: 8
+    resources:
+        gpu=1,
+        mem_mb=more(64_000),
+        runtime=more(720),
+    shell:
+        "python -m scripts.train_language_adapter --base {params.base} --name {wildcards.generator}"
+        " --texts {input.texts} --kind {params.kind} --language {params.language:q}"
+        " --style {params.style} --dtype {params.dtype} --lora {params.lora:q}"
+        " --state {params.state} --output {params.directory} > {log} 2>&1"
+
+
+rule compose_adapters:
+    input:
+        task="<results>/generators/{generator}/task/{polarity}/seedbed.json",
+        target="<results>/generators/{generator}/language/{lang}/seedbed.json",
+        source=f"<results>/generators/{{generator}}/language/{STUDY.pivot}/seedbed.json",
+        code=code("compose_adapters"),
+    output:
+        "<results>/generators/{generator}/composition/{lang}/{polarity}/seedbed.json",
+    log:
+        "<logs>/compose_adapters/{generator}/{lang}/{polarity}.log",
+    benchmark:
+        "<benchmarks>/compose_adapters/{generator}/{lang}/{polarity}.jsonl"
+    conda:
+        "../envs/main.yaml"
+    params:
+        composition=generator_setting("composition"),
+        task=subpath(input.task, parent=True),
+        target=subpath(input.target, parent=True),
+        source=subpath(input.source, parent=True),
+        directory=subpath(output[0], parent=True),
+    threads: 1
+    resources:
+        gpu=0,
+        mem_mb=more(8000),
+        runtime=more(30),
+    shell:
+        "python -m scripts.compose_adapters --task {params.task} --target {params.target} --source {params.source}"
+        " --composition {params.composition:q} --output {params.directory} > {log} 2>&1"
+
+
+rule build_xllora_examples:
+    input:
+        base="<results>/generators/{generator}/weights/seedbed.json",
+        adapters=task_adapters,
+        parallel=xllora_corpora("parallel"),
+        nli=xllora_corpora("nli_translations"),
+        published=published,
+        code=code("build_xllora_examples", *PROMPTS),
+    output:
+        positive="<results>/generators/{generator}/xllora/positive.tsv",
+        negative="<results>/generators/{generator}/xllora/negative.tsv",
+    log:
+        "<logs>/build_xllora_examples/{generator}.log",
+    benchmark:
+        "<benchmarks>/build_xllora_examples/{generator}.jsonl"
+    conda:
+        "../envs/main.yaml"
+    params:
+        generator=lambda wildcards: STUDY.generators[wildcards.generator].dump(),
+        count=generator_setting("lora", "examples"),
+        inputs=xllora_inputs,
+        base=subpath(input.base, parent=True),
+        state=f"{STUDY.results}/state",
+    threads: 8
+    resources:
+        gpu=1,
+        mem_mb=more(64_000),
+        runtime=more(720),
+    shell:
+        "python -m scripts.build_xllora_examples --base {params.base} --name {wildcards.generator}"
+        " --generator {params.generator:q} {params.inputs} --count {params.count} --state {params.state}"
+        " --positive-output {output.positive} --negative-output {output.negative} > {log} 2>&1"
+
+
+rule train_xllora_adapter:
+    input:
+        base="<results>/generators/{generator}/weights/seedbed.json",
+        examples="<results>/generators/{generator}/xllora/{polarity}.tsv",
+        code=code("train_xllora_adapter", *PROMPTS),
+    output:
+        "<results>/generators/{generator}/xllora/{polarity}/seedbed.json",
+    log:
+        "<logs>/train_xllora_adapter/{generator}/{polarity}.log",
+    benchmark:
+        "<benchmarks>/train_xllora_adapter/{generator}/{polarity}.jsonl"
+    conda:
+        "../envs/main.yaml"
+    params:
+        lora=generator_setting("lora"),
+        style=generator_setting("prompts"),
+        dtype=generator_setting("dtype"),
+        language=STUDY.facts(STUDY.pivot)["name"],
+        base=subpath(input.base, parent=True),
+        directory=subpath(output[0], parent=True),
+        state=f"{STUDY.results}/state",
+    threads: 8
+    resources:
+        gpu=1,
+        mem_mb=more(64_000),
+        runtime=more(720),
+    shell:
+        "python -m scripts.train_xllora_adapter --base {params.base} --name {wildcards.generator}"
+        " --examples {input.examples} --polarity {wildcards.polarity} --language {params.language:q}"
+        " --style {params.style} --dtype {params.dtype} --lora {params.lora:q}"
+        " --state {params.state} --output {params.directory} > {log} 2>&1"

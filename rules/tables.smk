@@ -1,0 +1,123 @@
+"""Room 6: tables, figures, the report."""
+
+from pathlib import Path
+
+from seedbed.encoders.settings import SYNTHETIC
+from seedbed.tables.specs import FigureSpec
+
+
+def triplets_of(ending):
+    """A file of each set of triplets that the study trains on."""
+    recipes = [(name, recipe.method) for name, recipe in STUDY.recipes.items() if recipe.method in SYNTHETIC]
+    made = {(STUDY.generator_of(name), method) for name, method in recipes}
+    return [
+        f"<results>/triplets/{generator}/{method}/{lang}{ending}"
+        for generator, method in sorted(made)
+        for lang in sorted(STUDY.languages)
+    ]
+
+
+def cards():
+    """Model cards, one of each encoder that tables show, of its first seed; and the data card."""
+    folders = {
+        f"{STUDY.results}/encoders/{backbone}/{recipe}/{STUDY.trained_on(recipe, lang)}/{STUDY.seeds_of(recipe)[0]}"
+        for backbone in STUDY.backbones
+        for recipe in STUDY.recipes
+        for lang in STUDY.languages
+    }
+    return [f"{folder}/README.md" for folder in sorted(folders)]
+
+
+def table_of(wildcards):
+    figure = FigureSpec.load(f"resources/figures/{wildcards.figure}.yaml")
+    return f"<results>/tables/{figure.table}.csv"
+
+
+rule tabulate:
+    input:
+        scores=scores_of(),
+        spec="resources/tables/{table}.yaml",
+        paper=sorted(str(path) for path in Path("resources/paper").glob("*.csv")),
+        code=code("tabulate"),
+    output:
+        table="<results>/tables/{table}.csv",
+        layout="<results>/tables/{table}.md",
+    log:
+        "<logs>/tabulate/{table}.log",
+    benchmark:
+        "<benchmarks>/tabulate/{table}.jsonl"
+    conda:
+        "../envs/main.yaml"
+    params:
+        scores=f"{STUDY.results}/scores",
+        systems=compact(STUDY.systems()),
+        backbones=compact({name: backbone.paper for name, backbone in STUDY.backbones.items()}),
+        tasks=compact(STUDY.scored()),
+        statistics=STUDY.statistics.dump(),
+    threads: 1
+    localrule: True
+    resources:
+        gpu=0,
+        mem_mb=more(4000),
+        runtime=more(30),
+    shell:
+        "python -m scripts.tabulate --spec {input.spec} --scores {params.scores}"
+        " --systems {params.systems:q} --backbones {params.backbones:q} --tasks {params.tasks:q}"
+        " --statistics {params.statistics:q} --output {output.table} --layout {output.layout} > {log} 2>&1"
+
+
+rule plot:
+    input:
+        table=table_of,
+        spec="resources/figures/{figure}.yaml",
+        code=code("plot", "resources/languages.tsv"),
+    output:
+        svg="<results>/figures/{figure}.svg",
+        png="<results>/figures/{figure}.png",
+    log:
+        "<logs>/plot/{figure}.log",
+    benchmark:
+        "<benchmarks>/plot/{figure}.jsonl"
+    conda:
+        "../envs/main.yaml"
+    threads: 1
+    localrule: True
+    resources:
+        gpu=0,
+        mem_mb=more(4000),
+        runtime=more(30),
+    shell:
+        "python -m scripts.plot --spec {input.spec} --table {input.table}"
+        " --output {output.svg} --png {output.png} > {log} 2>&1"
+
+
+rule report:
+    input:
+        tables=collect("<results>/tables/{table}.csv", table=STUDY.tables),
+        layouts=collect("<results>/tables/{table}.md", table=STUDY.tables),
+        figures=collect("<results>/figures/{figure}.{form}", figure=STUDY.figures, form=["svg", "png"]),
+        audits=triplets_of(".audit.json"),
+        triplets=triplets_of(".tsv"),
+        config=[str(file) for file in workflow.configfiles],
+        code=code("report", "resources/report.html.j2"),
+    output:
+        "<results>/report.zip",
+    log:
+        "<logs>/report.log",
+    benchmark:
+        "<benchmarks>/report.jsonl"
+    conda:
+        "../envs/main.yaml"
+    params:
+        title=f"Seedbed: {STUDY.results}",
+        cards=cards(),
+    threads: 1
+    localrule: True
+    resources:
+        gpu=0,
+        mem_mb=more(4000),
+        runtime=more(30),
+    shell:
+        "python -m scripts.report --title {params.title:q} --tables {input.tables} --layouts {input.layouts}"
+        " --figures {input.figures} --audits {input.audits} --triplets {input.triplets} --cards {params.cards}"
+        " --config {input.config} --output {output} > {log} 2>&1"

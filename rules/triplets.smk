@@ -1,0 +1,118 @@
+"""Room 3: synthetic triplets."""
+
+import math
+
+
+def shards_of(generator):
+    """Enough shards for as many anchors as the study asks for; a language with fewer gets smaller ones."""
+    return math.ceil(STUDY.anchors.count / STUDY.generators[generator].shard_rows)
+
+
+def output_language(wildcards):
+    """XL-LoRA writes the pivot language, whatever the anchor's."""
+    return STUDY.pivot if wildcards.method == "xllora" else wildcards.lang
+
+
+def method_adapters(wildcards):
+    """The adapters that write positives and negatives; prompting has none."""
+    folder = {
+        "prompting": None,
+        "composition": "<results>/generators/{generator}/composition/{lang}/{polarity}/seedbed.json",
+        "xllora": "<results>/generators/{generator}/xllora/{polarity}/seedbed.json",
+    }[wildcards.method]
+    return collect(folder, polarity=["positive", "negative"], **wildcards) if folder else []
+
+
+rule synthesise:
+    input:
+        base="<results>/generators/{generator}/weights/seedbed.json",
+        anchors="<results>/corpora/{lang}/anchors.tsv",
+        adapters=method_adapters,
+        code=code("synthesise", *PROMPTS),
+    output:
+        "<results>/triplets/{generator}/{method}/{lang}.shards/{shard}.tsv",
+    log:
+        "<logs>/synthesise/{generator}/{method}/{lang}/{shard}.log",
+    benchmark:
+        "<benchmarks>/synthesise/{generator}/{method}/{lang}/{shard}.jsonl"
+    conda:
+        "../envs/vllm.yaml"
+    params:
+        generator=lambda wildcards: STUDY.generators[wildcards.generator].dump(),
+        language=lambda wildcards: STUDY.facts(output_language(wildcards))["name"],
+        shards=lambda wildcards: shards_of(wildcards.generator),
+        adapters=lambda wildcards, input: [
+            argument
+            for polarity, file in zip(("positive", "negative"), input.adapters)
+            for argument in (f"--{polarity}-adapter", file.removesuffix("/seedbed.json"))
+        ],
+        base=subpath(input.base, parent=True),
+        state=f"{STUDY.results}/state",
+    threads: 8
+    resources:
+        gpu=1,
+        mem_mb=more(64_000),
+        runtime=more(240),
+    shell:
+        "python -m scripts.synthesise --base {params.base} --name {wildcards.generator} --anchors {input.anchors}"
+        " --shard {wildcards.shard} --shards {params.shards} --generator {params.generator:q}"
+        " --method {wildcards.method} --language {params.language:q} {params.adapters}"
+        " --state {params.state} --output {output} > {log} 2>&1"
+
+
+rule join_triplets:
+    input:
+        shards=lambda wildcards: collect(
+            "<results>/triplets/{{generator}}/{{method}}/{{lang}}.shards/{shard}.tsv",
+            shard=range(shards_of(wildcards.generator)),
+        ),
+        anchors="<results>/corpora/{lang}/anchors.tsv",
+        code=code("join_triplets"),
+    output:
+        "<results>/triplets/{generator}/{method}/{lang}.raw.tsv",
+    log:
+        "<logs>/join_triplets/{generator}/{method}/{lang}.log",
+    benchmark:
+        "<benchmarks>/join_triplets/{generator}/{method}/{lang}.jsonl"
+    conda:
+        "../envs/main.yaml"
+    threads: 1
+    resources:
+        gpu=0,
+        mem_mb=more(4000),
+        runtime=more(30),
+    shell:
+        "python -m scripts.join_triplets --shards {input.shards} --anchors {input.anchors}"
+        " --output {output} > {log} 2>&1"
+
+
+rule audit_triplets:
+    input:
+        triplets="<results>/triplets/{generator}/{method}/{lang}.raw.tsv",
+        corpus="<results>/corpora/{lang}/text.tsv",
+        pivot=f"<results>/corpora/{STUDY.pivot}/text.tsv",
+        tests=tests_of,
+        code=code("audit_triplets"),
+    output:
+        triplets="<results>/triplets/{generator}/{method}/{lang}.tsv",
+        rejected="<results>/triplets/{generator}/{method}/{lang}.rejected.tsv",
+        audit="<results>/triplets/{generator}/{method}/{lang}.audit.json",
+    log:
+        "<logs>/audit_triplets/{generator}/{method}/{lang}.log",
+    benchmark:
+        "<benchmarks>/audit_triplets/{generator}/{method}/{lang}.jsonl"
+    conda:
+        "../envs/main.yaml"
+    params:
+        audit=STUDY.audit.dump(),
+        in_pivot=lambda wildcards: "--in-pivot" if output_language(wildcards) == STUDY.pivot else "",
+        script=lambda wildcards: STUDY.facts(output_language(wildcards))["script"],
+    threads: 1
+    resources:
+        gpu=0,
+        mem_mb=more(8000),
+        runtime=more(60),
+    shell:
+        "python -m scripts.audit_triplets --triplets {input.triplets} --corpus {input.corpus} --pivot {input.pivot}"
+        " {params.in_pivot} --script {params.script} --tests {input.tests} --audit {params.audit:q}"
+        " --output {output.triplets} --rejected {output.rejected} --report {output.audit} > {log} 2>&1"

@@ -1,0 +1,49 @@
+"""Write a positive and a negative for each anchor of one shard."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import get_args
+
+from scripts.cli import run
+from seedbed.generators.backends import open_backend
+from seedbed.generators.prompts import Method, prompter
+from seedbed.generators.settings import Generator
+from seedbed.io import read_table
+from seedbed.triplets.synthesis import shard, synthesise
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--base", required=True, type=Path, help="directory of the language model")
+    parser.add_argument("--name", required=True, help="the generator's name")
+    parser.add_argument("--generator", default="{}", help="JSON: seedbed.generators.settings.Generator")
+    parser.add_argument("--anchors", required=True, type=Path)
+    parser.add_argument("--shard", type=int, default=0, help="number of the shard, from 0")
+    parser.add_argument("--shards", type=int, default=1, help="number of shards")
+    parser.add_argument("--method", required=True, choices=get_args(Method))
+    parser.add_argument("--language", required=True, help="name of the language of positives and negatives")
+    parser.add_argument("--positive-adapter", type=Path)
+    parser.add_argument("--negative-adapter", type=Path)
+    parser.add_argument("--state", required=True, type=Path, help="directory for what a killed job needs to go on")
+    parser.add_argument("--output", required=True, type=Path)
+    args = parser.parse_args(argv)
+
+    generator = Generator.load(args.generator)
+    adapters = {"positive": args.positive_adapter, "negative": args.negative_adapter}
+    synthesise(
+        open_backend(generator, args.base, [adapter for adapter in adapters.values() if adapter]),
+        shard(read_table(args.anchors, ["id", "text"]), args.shard, args.shards),
+        prompter(args.method, args.language, generator.prompts, generator.sampling.seed),
+        adapters,
+        generator=generator,
+        name=args.name,
+        method=args.method,
+        state=args.state,
+        output=args.output,
+    )
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,57 @@
+"""Train one encoder, of one recipe, language and seed; save it with its card."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any, get_args
+
+from scripts.cli import run
+from seedbed.encoders import card
+from seedbed.encoders.settings import Method, Training
+from seedbed.encoders.training import train
+from seedbed.io import atomic_directory, read_table
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--weights", required=True, type=Path, help="the backbone, as save_pretrained writes it")
+    parser.add_argument("--method", required=True, choices=get_args(Method))
+    parser.add_argument("--texts", type=Path, help="TSV: id, text or id, anchor, positive, negative; none for base")
+    parser.add_argument("--training", default="{}", help="JSON: seedbed.encoders.settings.Training")
+    parser.add_argument("--prefix", default="", help="put before every text, in training and in use")
+    parser.add_argument("--seed", required=True, type=int)
+    parser.add_argument("--about", default={}, type=json_object, help="JSON for the card: seedbed.encoders.card.write")
+    parser.add_argument("--state", required=True, type=Path, help="directory for the checkpoints of a killed run")
+    parser.add_argument("--output", required=True, type=Path)
+    args = parser.parse_args(argv)
+
+    training = Training.load(args.training)
+    columns = ["id", "text"] if args.method == "unsupervised" else ["id", "anchor", "positive", "negative"]
+    texts = read_table(args.texts, columns) if args.texts else None
+    with atomic_directory(args.output) as output:
+        result = train(
+            args.weights,
+            texts,
+            training,
+            method=args.method,
+            prefix=args.prefix,
+            seed=args.seed,
+            output=output,
+            state=args.state,
+        )
+        about = args.about | {"method": args.method, "seed": args.seed}
+        card.write(output, about, training.model_dump(mode="json") | result)
+
+
+def json_object(text: str) -> dict[str, Any]:
+    """A JSON object, as an argparse type."""
+    value = json.loads(text)
+    if not isinstance(value, dict):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a JSON object")
+    return value
+
+
+if __name__ == "__main__":
+    run(main)

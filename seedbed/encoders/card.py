@@ -1,0 +1,120 @@
+"""What an encoder carries with it: a model card for people, a manifest for programs."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from huggingface_hub import ModelCardData
+
+from seedbed.io import sha256, write_json
+
+MANIFEST = "seedbed.json"
+FACTS = ("language", "backbone", "base_model", "recipe", "method", "generator", "seed", "licence")
+RECIPES = {
+    "base": "The backbone as it was published, with pooling; not trained.",
+    "unsupervised": "Unsupervised SimCSE: every sentence is its own positive, told apart by dropout.",
+    "crosslingual": "Supervised SimCSE on human-written triplets of another language.",
+    "prompting": "Supervised SimCSE on triplets that a language model wrote from a prompt with examples.",
+    "composition": "Supervised SimCSE on triplets that a language model wrote with composed adapters.",
+    "xllora": "Supervised SimCSE on triplets that a language model wrote with a cross-lingual adapter (XL-LoRA).",
+}
+TEMPLATE = """---
+{front_matter}
+---
+
+# {name}
+
+A sentence encoder made with Seedbed. {recipe}
+
+{facts}
+
+## Training
+
+{training}
+
+## Data
+
+{data}
+
+## Use
+
+```python
+from sentence_transformers import SentenceTransformer  # seedbed must be installed: the pooling may be its own
+encoder = SentenceTransformer("path/to/this/directory", trust_remote_code=True)
+embeddings = encoder.encode(["a sentence", "another one"])
+print(encoder.similarity(embeddings, embeddings))
+```
+
+## Limits
+
+It was trained on single sentences; measure it on your own task before you rely on it. It inherits the biases of its
+backbone and of its training text, and with synthetic triplets those of the model that wrote them. The licences of the
+backbone, of the data and of a generator's output apply to it.
+"""
+
+
+def write(directory: Path, about: dict[str, Any], training: dict[str, Any]) -> None:
+    """Write README.md and seedbed.json into an encoder's directory: the same arguments and files, the same bytes.
+
+    Args:
+        about: JSON of any shape, kept in the manifest. The card shows `name`, the keys in `FACTS` (`language` is an ISO
+            639-3 code, `base_model` a hub id), and `data`, a list of records with `name`, `origin` and `licence`.
+        training: JSON: the settings and what `training.train` returned, in one.
+    """
+    directory = Path(directory)
+    (directory / "README.md").write_text(_card(about, training), encoding="utf-8")
+    paths = (path for path in sorted(directory.rglob("*")) if path.is_file() and path.name != MANIFEST)
+    files = {str(path.relative_to(directory)): sha256(path) for path in paths}
+    manifest = {"about": about, "training": training, "versions": versions(), "files": files}
+    write_json(manifest, directory / MANIFEST)
+
+
+def versions() -> dict[str, str]:
+    """Versions of the libraries that trained weights depend on."""
+    return {name: importlib.metadata.version(name) for name in ("torch", "transformers", "sentence-transformers")}
+
+
+def _card(about: dict[str, Any], training: dict[str, Any]) -> str:
+    parts = [str(about[key]) for key in ("backbone", "recipe", "language") if about.get(key)]
+    return TEMPLATE.format(
+        front_matter=_front_matter(about),
+        name=about.get("name") or " ".join(parts) or "Sentence encoder",
+        recipe=RECIPES.get(about.get("method", ""), ""),
+        facts=_table(("Fact", "Value"), ((key, about[key]) for key in FACTS if about.get(key) not in (None, ""))),
+        training=_training(training),
+        data=_data(about.get("data", [])),
+    )
+
+
+def _front_matter(about: dict[str, Any]) -> str:
+    """The YAML that the hub reads."""
+    return ModelCardData(
+        language=about.get("language") or None,
+        license=about.get("licence") or None,
+        library_name="sentence-transformers",
+        pipeline_tag="sentence-similarity",
+        base_model=about.get("base_model") or None,
+        tags=["sentence-transformers", "feature-extraction", "seedbed", *filter(None, [about.get("method")])],
+    ).to_yaml()
+
+
+def _training(training: dict[str, Any]) -> str:
+    """Settings and results, without the loss curve; an untrained encoder used none of the settings."""
+    rows = [(k, f"{v:.4g}" if isinstance(v, float) else v) for k, v in training.items() if k != "loss"]
+    return _table(("Setting or result", "Value"), rows) if training.get("steps") else "None."
+
+
+def _data(records: list[dict[str, Any]]) -> str:
+    """Where the training text comes from, and under which licences."""
+    columns = ("name", "origin", "licence")
+    rows = [[record.get(column) or "not stated" for column in columns] for record in records]
+    return _table(("Data", "Origin", "Licence"), rows) if rows else "No training text."
+
+
+def _table(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+    cells = [[str(cell).replace("|", "\\|") for cell in row] for row in (header, *rows)]
+    lines = [f"| {' | '.join(row)} |" for row in cells]
+    return "\n".join([lines[0], "|" + " --- |" * len(cells[0]), *lines[1:]])

@@ -1,0 +1,64 @@
+"""Training losses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from sentence_transformers.base.losses.merged_forward import embed_columns
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy, normalize
+
+from seedbed.io import UserError
+
+
+def simcse(anchor: Tensor, positive: Tensor, negative: Tensor | None = None, *, temperature: float) -> Tensor:
+    """Contrastive loss of SimCSE: each anchor against all positives and, if given, all negatives of the batch.
+
+    The mean over i of -log(e^{cos(a_i, p_i)/t} / sum_j (e^{cos(a_i, p_j)/t} + e^{cos(a_i, n_j)/t})), from anchor to
+    candidate only. Source: paper 000, equation 1, with n_j where the paper prints n_i: SimCSE's code
+    (`simcse/models.py`, `cl_forward`, hard_negative_weight 0) contrasts with all negatives.
+
+    Args:
+        anchor, positive, negative: sentence vectors, all (batch, width); row i of each belongs to triplet i.
+        temperature: tau.
+
+    Returns:
+        A scalar, computed in float32 at least.
+
+    Raises:
+        UserError: the shapes differ, or are not (batch, width).
+    """
+    columns = [anchor, positive] if negative is None else [anchor, positive, negative]
+    shapes = [tuple(column.shape) for column in columns]
+    if anchor.ndim != 2 or len(set(shapes)) > 1:
+        raise UserError(f"simcse: shapes {', '.join(map(str, shapes))}; all must be the same (batch, width)")
+    precision = torch.promote_types(anchor.dtype, torch.float32)
+    # A matrix product under autocast is bfloat16: a cosine over 0.05 would keep two digits.
+    with torch.autocast(anchor.device.type, enabled=False):
+        query, *candidates = (normalize(column.to(precision), dim=-1) for column in columns)
+        logits = query @ torch.cat(candidates).T / temperature
+        return cross_entropy(logits, torch.arange(len(anchor), device=anchor.device))
+
+
+class SimCSELoss(nn.Module):
+    """`simcse` as a sentence-transformers loss for pairs or triplets of texts."""
+
+    def __init__(self, model: nn.Module, temperature: float) -> None:
+        super().__init__()
+        self.model = model
+        self.temperature = temperature
+
+    def forward(self, features: Iterable[dict[str, Any]], labels: Tensor | None = None) -> Tensor:
+        """The loss of one batch.
+
+        Args:
+            features: tokenised texts of two or three columns (anchor, positive, perhaps negative).
+            labels: not used; the trainer passes them.
+        """
+        # All columns in one forward pass: a trained word-embedding matrix then gets one dense gradient, not three.
+        # Measured on a random BERT (12 x 384, vocabulary 250,002; 32 triplets, one CPU thread, bfloat16 autocast):
+        # 1.76 s a step, 1.95 with the anchors apart (sentence-transformers' default), 2.34 column by column;
+        # with the matrix frozen 1.52, 1.55 and 1.56.
+        return simcse(*embed_columns(self.model, features, separate_first=False), temperature=self.temperature)

@@ -1,0 +1,194 @@
+"""Contrastive training of an encoder: SimCSE's recipe on sentence-transformers' trainer."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from datasets import Dataset
+from sentence_transformers import (
+    SentenceTransformer,
+    SentenceTransformerTrainer,
+    SentenceTransformerTrainingArguments,
+)
+from transformers import ProgressCallback
+
+from seedbed.encoders import backbone
+from seedbed.encoders.card import versions
+from seedbed.encoders.losses import SimCSELoss
+from seedbed.encoders.settings import Method, Training
+from seedbed.io import UserError, atomic_directory, fingerprint, sha256
+
+POINTS = 20
+"""At most so many points of the loss curve are kept."""
+
+
+def train(
+    weights: Path,
+    texts: pd.DataFrame | None,
+    training: Training,
+    *,
+    method: Method,
+    prefix: str,
+    seed: int,
+    output: Path,
+    state: Path,
+) -> dict[str, Any]:
+    """Make one encoder and save it, in float32, as a sentence-transformers directory.
+
+    AdamW, linear decay without warm-up, gradients clipped at norm 1: the defaults of Hugging Face's trainer, which
+    paper 000 (appendix A.2.1) uses through SimCSE's code. Training reads `max_length` tokens of a text; the saved
+    encoder reads as many as its backbone can.
+
+    Args:
+        weights: the backbone, see `backbone.load`.
+        texts: columns anchor, positive and negative, or text for the method `unsupervised` (each text is its own
+            positive, told apart by dropout); None for the method `base`, which is not trained.
+        prefix: put before every text, here and by the saved encoder.
+        seed: of the order of the texts and of dropout. On a CPU, one seed and one number of threads give one file, byte
+            for byte.
+        output: replaced as a whole, at the end.
+        state: a directory for checkpoints. A killed run goes on from its last one; after success it is removed.
+
+    Returns:
+        steps, examples (rows of `texts`), loss (at most 20 means over equal stretches of steps) and final_loss
+        (the last of them, None without training).
+
+    Raises:
+        UserError: bad weights, fewer than two texts, a batch size below two, or a loss that is not finite.
+    """
+    columns = {} if method == "base" else _columns(texts, training, method)
+    encoder = backbone.load(weights, pooling=training.pooling, prefix=prefix)
+    if not columns:
+        _save(encoder, output)
+        return {"steps": 0, "examples": 0, "loss": [], "final_loss": None}
+    made_of = [columns, training.model_dump(mode="json"), prefix, seed, sha256(weights), versions()]
+    checkpoints = Path(state) / fingerprint(made_of)
+    with _truncated(encoder, training.max_length):
+        losses = _fit(encoder, columns, training, prefix, seed, checkpoints)
+    _save(encoder, output)
+    shutil.rmtree(checkpoints)
+    curve = [float(np.mean(stretch)) for stretch in np.array_split(losses, min(POINTS, len(losses)))]
+    return {"steps": len(losses), "examples": len(texts), "loss": curve, "final_loss": curve[-1]}
+
+
+def _columns(texts: pd.DataFrame | None, training: Training, method: Method) -> dict[str, list[str]]:
+    """The texts by their part in the loss, in the order in which the loss expects them."""
+    if texts is None or len(texts) < 2:
+        raise UserError(f"{method}: {0 if texts is None else len(texts)} texts; contrast needs two at least")
+    if training.batch_size < 2:
+        raise UserError("training.batch_size: 1 leaves nothing to contrast with; give 2 or more")
+    if method == "unsupervised":
+        return {"anchor": texts["text"].tolist(), "positive": texts["text"].tolist()}
+    return {name: texts[name].tolist() for name in ("anchor", "positive", "negative")}
+
+
+def _fit(
+    encoder: SentenceTransformer,
+    columns: dict[str, list[str]],
+    training: Training,
+    prefix: str,
+    seed: int,
+    checkpoints: Path,
+) -> list[float]:
+    """Train in place; the loss of every step, those before a resumption too."""
+    if training.freeze_word_embeddings:
+        encoder[0].auto_model.get_input_embeddings().requires_grad_(False)
+    trainer = _Trainer(
+        model=encoder,
+        args=_arguments(training, len(columns["anchor"]), dict.fromkeys(columns, prefix), seed, checkpoints),
+        train_dataset=Dataset.from_dict(columns),
+        loss=SimCSELoss(encoder, training.temperature),
+    )
+    trainer.remove_callback(ProgressCallback)
+    trainer.add_callback(_LossInBar)
+    trainer.train(resume_from_checkpoint=_last_complete(checkpoints))
+    return [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
+
+
+def _arguments(
+    training: Training, rows: int, prompts: dict[str, str], seed: int, checkpoints: Path
+) -> SentenceTransformerTrainingArguments:
+    gpu = torch.cuda.is_available()
+    arguments = SentenceTransformerTrainingArguments(
+        output_dir=str(checkpoints),
+        num_train_epochs=training.epochs,
+        per_device_train_batch_size=training.batch_size,
+        learning_rate=training.learning_rate,
+        weight_decay=training.weight_decay,
+        lr_scheduler_type="linear",
+        optim="adamw_torch_fused",
+        bf16=training.precision == "bfloat16",
+        use_cpu=not gpu,
+        dataloader_pin_memory=gpu,
+        prompts=prompts,
+        # A last batch of a single row has nothing to contrast with; any other last batch is kept.
+        dataloader_drop_last=rows % training.batch_size == 1,
+        seed=seed,
+        save_strategy="steps",
+        save_steps=training.checkpoint_steps,
+        save_total_limit=1,
+        logging_steps=1,
+        report_to="none",
+        disable_tqdm=False,
+    )
+    # With several GPUs in sight the trainer would multiply the batch, and with it the negatives.
+    arguments._n_gpu = min(arguments.n_gpu, 1)
+    return arguments
+
+
+class _Trainer(SentenceTransformerTrainer):
+    """Stops at the first loss that is not finite, and keeps training sentences out of cards."""
+
+    def compute_loss(self, *args: Any, **kwargs: Any) -> torch.Tensor:
+        loss = super().compute_loss(*args, **kwargs)
+        if not torch.isfinite(loss):
+            raise UserError(
+                f"loss is {loss.item()} at step {self.state.global_step + 1} of {self.state.max_steps}; "
+                "lower learning_rate, raise temperature, or check the weights for values that are not finite"
+            )
+        return loss
+
+    def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
+        """None: sentence-transformers' own copies sentences and their statistics into the card."""
+
+
+class _LossInBar(ProgressCallback):
+    """The loss stands in the progress bar: a line for every step would drown the log."""
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float], **kwargs: Any) -> None:
+        if "loss" in logs:
+            self.training_bar.set_postfix(loss=f"{logs['loss']:.4f}", refresh=False)
+
+
+def _last_complete(checkpoints: Path) -> str | None:
+    """The last checkpoint whose trainer_state.json is there: the trainer writes that file last."""
+    complete = [file.parent for file in checkpoints.glob("checkpoint-*/trainer_state.json")]
+    return str(max(complete, key=lambda folder: int(folder.name.split("-")[1]))) if complete else None
+
+
+@contextlib.contextmanager
+def _truncated(encoder: SentenceTransformer, length: int) -> Iterator[None]:
+    """Read at most `length` tokens of a text inside the block."""
+    limit = encoder.max_seq_length
+    encoder.max_seq_length = min(limit, length)
+    try:
+        yield
+    finally:
+        encoder.max_seq_length = limit
+
+
+def _save(encoder: SentenceTransformer, output: Path) -> None:
+    # Else tokenizer.json would keep the last call's truncation, for whoever reads it without transformers.
+    encoder.tokenizer.backend_tokenizer.no_truncation()
+    encoder.tokenizer.backend_tokenizer.no_padding()
+    with atomic_directory(output) as directory:
+        encoder.save_pretrained(str(directory), create_model_card=False)
+        for weights in directory.glob("*.safetensors"):
+            weights.chmod(0o644)  # safetensors leaves 0600: a colleague on the cluster could not read them

@@ -1,0 +1,57 @@
+"""Scores through mteb itself, for the tasks that mteb defines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from seedbed.evaluation.settings import Task
+from seedbed.io import UserError
+
+
+def mteb_scores(task: Task, test: pd.DataFrame, revision: str, model: Any) -> dict[str, float]:
+    """All metrics of an mteb task, computed by mteb on the rows that this study fetched.
+
+    The rows are handed to mteb's task object: they were fetched from the data set and revision that mteb pins, by a job
+    of their own, and scoring stays offline. mteb's cache is off: it is keyed by model name, and every local model has
+    the same one.
+
+    Args:
+        test: `id`, `sentence1`, `sentence2`, `score`.
+        revision: commit of the fetched data set, compared with mteb's.
+        model: a SentenceTransformer.
+
+    Raises:
+        UserError: mteb has no such task, or pins another revision.
+    """
+    import mteb
+    from datasets import Dataset, DatasetDict
+
+    try:
+        spec = mteb.get_task(task.mteb.name, hf_subsets=None if task.mteb.subset == "default" else [task.mteb.subset])
+    except KeyError:
+        raise UserError(f"tasks: mteb has no task {task.mteb.name!r}") from None
+    pinned = spec.metadata.dataset["revision"]
+    if revision and pinned != revision:
+        raise UserError(f"tasks: {task.mteb.name} was fetched at {revision}, mteb {mteb.__version__} pins {pinned}")
+    split = spec.metadata.eval_splits[0]
+    columns = {name: list(test[name]) for name in ("sentence1", "sentence2")}
+    rows = DatasetDict({split: Dataset.from_dict(columns | {"score": [float(value) for value in test["score"]]})})
+    spec.dataset = rows if task.mteb.subset == "default" else {task.mteb.subset: rows}
+    spec.data_loaded = True
+    result = mteb.evaluate(
+        model, spec, cache=None, co2_tracker=False, encode_kwargs={"batch_size": task.batch_size}, show_progress_bar=False
+    )
+    (scores,) = result.task_results[0].scores[split]
+    return {name: float(value) for name, value in scores.items() if isinstance(value, float)}
+
+
+def require_agreement(ours: float, theirs: float, task: str, *, tolerance: float = 1e-4) -> None:
+    """Our item scores must explain mteb's number.
+
+    Raises:
+        UserError: they do not.
+    """
+    if abs(ours - theirs) > tolerance:
+        raise UserError(f"score: {task} is {ours:.6f} from our item scores, {theirs:.6f} from mteb; they must agree")

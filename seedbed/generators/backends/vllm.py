@@ -1,0 +1,125 @@
+"""Generation with vLLM, offline, in this process; written against vllm 0.33 (LLM, SamplingParams, TokensPrompt)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from transformers import AutoTokenizer
+
+from seedbed.generators.backends import PROBES, Completion, Request, check_effect, stream
+from seedbed.generators.prompts import stop_ids
+from seedbed.generators.settings import Generator
+from seedbed.io import UserError, read_json
+
+RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)
+"""What vLLM takes as max_lora_rank (vllm.config.lora.MaxLoRARanks)."""
+
+CHUNK = 4096
+"""Requests in one call, which returns when the last is done: fewer would idle the GPU, a kill would lose more."""
+
+PROBE_TOKENS = 32
+"""Greedy tokens by which base and adapter are told apart."""
+
+
+class VllmBackend:
+    """A `Backend` on this machine's GPUs. Outputs are data: vLLM repeats them only on the same machine and load."""
+
+    def __init__(self, generator: Generator, base: Path, adapters: Sequence[Path] = ()) -> None:
+        try:
+            from vllm import LLM
+        except ImportError:
+            raise UserError(
+                "backend vllm: vllm is not installed; use envs/vllm.yaml, or `backend: transformers`"
+            ) from None
+
+        self.sampling = generator.sampling
+        self.tokenizer = AutoTokenizer.from_pretrained(base)
+        self.stops = stop_ids(self.tokenizer, generator.prompts)
+        self.llm = LLM(
+            model=str(base),
+            dtype=generator.dtype,
+            seed=self.sampling.seed,
+            tensor_parallel_size=generator.tensor_parallel,
+            gpu_memory_utilization=generator.gpu_memory,
+            # Gemma's 128k positions would leave no memory for the batch.
+            max_model_len=self.sampling.max_prompt_tokens + self.sampling.max_new_tokens,
+            # Every prompt begins with the same instruction.
+            enable_prefix_caching=True,
+            **_lora_options(adapters),
+            **_text_only(base),
+        )
+        self.numbers = {adapter: number for number, adapter in enumerate(adapters, start=1)}
+
+    def write(self, requests: Sequence[Request], adapter: Path | None) -> Iterator[Completion]:
+        """Complete the requests; see `Backend`."""
+        if adapter is not None:
+            self._check(requests[:PROBES], adapter)
+        for start in range(0, len(requests), CHUNK):
+            chunk = requests[start : start + CHUNK]
+            for request, output in zip(chunk, self._generate(chunk, adapter), strict=True):
+                completion = output.outputs[0]
+                yield Completion(request.id, completion.text, finished=completion.finish_reason == "stop")
+
+    def _check(self, probes: Sequence[Request], adapter: Path) -> None:
+        greedy = {"temperature": 0.0, "max_tokens": PROBE_TOKENS}
+        adapted, base = (
+            [list(output.outputs[0].token_ids) for output in self._generate(probes, which, **greedy)]
+            for which in (adapter, None)
+        )
+        check_effect(adapter, adapted != base)
+
+    def _generate(self, requests: Sequence[Request], adapter: Path | None, **changes: Any) -> list[Any]:
+        """vLLM's outputs, in the order of the requests."""
+        from vllm import TokensPrompt
+        from vllm.lora.request import LoRARequest
+
+        lora = adapter and LoRARequest(
+            lora_name=str(adapter), lora_int_id=self.numbers[adapter], lora_path=str(adapter.resolve())
+        )
+        return self.llm.generate(
+            [TokensPrompt(prompt_token_ids=request.prompt) for request in requests],
+            [self._params(request, **changes) for request in requests],
+            use_tqdm=False,
+            lora_request=lora,
+        )
+
+    def _params(self, request: Request, **changes: Any) -> Any:
+        from vllm import SamplingParams
+
+        options = {
+            "temperature": self.sampling.temperature,
+            "top_p": self.sampling.top_p,
+            "top_k": self.sampling.top_k,
+            "repetition_penalty": self.sampling.repetition_penalty,
+            "max_tokens": self.sampling.max_new_tokens,
+            "seed": stream(self.sampling.seed, request.id),
+            "stop_token_ids": self.stops,
+        }
+        return SamplingParams(**options | changes)
+
+
+def _lora_options(adapters: Sequence[Path]) -> dict[str, Any]:
+    """Places for adapters, if there are any: the kernels cost a third of the speed even when unused (vllm#11267)."""
+    if not adapters:
+        return {}
+    wanted = max(_rank(adapter) for adapter in adapters)
+    if wanted > RANKS[-1]:
+        raise UserError(f"{adapters[0]}: rank {wanted}; vLLM takes at most {RANKS[-1]}; use `backend: transformers`")
+    return {
+        "enable_lora": True,
+        "max_lora_rank": next(rank for rank in RANKS if rank >= wanted),
+        "max_loras": 1,
+        "max_cpu_loras": len(adapters),
+    }
+
+
+def _rank(adapter: Path) -> int:
+    config = read_json(adapter / "adapter_config.json")
+    return max([config["r"], *config.get("rank_pattern", {}).values()])
+
+
+def _text_only(base: Path) -> dict[str, Any]:
+    """Leave the vision tower of larger Gemma 3 models out of the memory."""
+    return {"limit_mm_per_prompt": {"image": 0}} if "vision_config" in read_json(base / "config.json") else {}

@@ -1,0 +1,203 @@
+"""Adapter composition, paper 000 equation 2: task + scale (target - source).
+
+The equation is about weights, but LoRA stores each update as a product B A. AdaMergeX's code adds A to A and B to B
+("factors"), which is not the equation: the product of sums has cross terms. "product" is the equation, exactly, by
+stacking the three adapters to rank 3r.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from seedbed.generators.settings import Composition
+from seedbed.io import UserError, atomic_directory, read_json, sha256, write_json
+
+State = Mapping[str, Tensor]
+"""What peft saves: tensors named `<module>.lora_A.weight`, (r, in), and `<module>.lora_B.weight`, (out, r)."""
+WEIGHTS, CONFIG, MANIFEST = "adapter_model.safetensors", "adapter_config.json", "seedbed.json"
+SHARED = ("base_model_name_or_path", "r", "lora_alpha", "target_modules")
+"""Entries of adapter_config.json that must agree."""
+PLAIN = ("use_dora", "use_rslora", "rank_pattern", "alpha_pattern", "modules_to_save", "lora_bias")
+"""Entries that must be off: they change what B A means."""
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """A peft directory that was read, and the manifest that Seedbed wrote beside it, if it did."""
+
+    path: Path
+    config: dict[str, Any]
+    manifest: dict[str, Any]
+    state: State
+
+
+def compose(
+    task: State, target: State, source: State, *, scale: float, space: Literal["factors", "product"]
+) -> dict[str, Tensor]:
+    """Compose three adapters of one rank and one alpha: task + scale (target - source).
+
+    Args:
+        task: what the generator is to do, learnt in the source language.
+        target: the target language.
+        source: the source language.
+        scale: lambda.
+        space: "factors" composes A and B element-wise and keeps rank r (AdaMergeX's code). "product" composes B A and
+            has rank 3r; B carries scale and sign. Both hold for any alpha / r, so keep that ratio.
+
+    Raises:
+        UserError: the adapters have other modules, ranks or shapes, or are not plain LoRA.
+
+    Source: paper 000, equation 2; Zhao et al. 2024 (AdaMergeX).
+    """
+    _check_states(task, target, source)
+    states = [{name: tensor.float() for name, tensor in state.items()} for state in (task, target, source)]
+    if space == "factors":
+        return {name: a + scale * (b - c) for name, (a, b, c) in _zip(states)}
+    stack = {"lora_A": _stack_a, "lora_B": _stack_b}
+    return {name: stack[_factor(name)](parts, scale) for name, parts in _zip(states)}
+
+
+def compose_directories(
+    task: Path, target: Path, source: Path, composition: Composition, output: Path
+) -> dict[str, Any]:
+    """Compose three peft directories into one and say in its manifest, `seedbed.json`, what other ways would lose.
+
+    `residuals` are Frobenius norms over all modules, relative to the exact B A: `factors` of composing element-wise,
+    `rank` of truncating to the task adapter's rank by SVD. `shift` is how far the exact B A lies from the task's,
+    relative to the task's. `parts` are the manifests of the three adapters.
+
+    Returns:
+        The manifest.
+
+    Raises:
+        UserError: not an adapter; adapters of other bases, modules, ranks or alphas; or, for "factors", of other seeds.
+            Factors add up only if A started from the same values, and of that only the seeds tell.
+    """
+    adapters = {"task": _read(task), "target": _read(target), "source": _read(source)}
+    _check_configs(adapters)
+    if composition.space == "factors":
+        _check_seeds(adapters)
+    states = [adapter.state for adapter in adapters.values()]
+    composed = compose(*states, scale=composition.scale, space=composition.space)
+    manifest = {
+        "composition": composition.model_dump(),
+        "parts": {role: adapter.manifest for role, adapter in adapters.items()},
+        "residuals": residuals(*states, scale=composition.scale),
+    }
+    with atomic_directory(output) as directory:
+        save_file(dict(sorted(composed.items())), directory / WEIGHTS, metadata={"format": "pt"})
+        write_json(_grown(adapters["task"].config, composition.space), directory / CONFIG)
+        manifest["files"] = {name: sha256(directory / name) for name in (CONFIG, WEIGHTS)}
+        write_json(manifest, directory / MANIFEST)
+    return manifest
+
+
+def residuals(task: State, target: State, source: State, *, scale: float) -> dict[str, float]:
+    """What a composition that is not exact loses; see `compose_directories`. No B A is formed: 3r is small."""
+    states = [{name: tensor.double() for name, tensor in state.items()} for state in (task, target, source)]
+    squares = dict.fromkeys(("task", "exact", "shift", "factors", "rank"), 0.0)
+    for name in (name for name in task if _factor(name) == "lora_A"):
+        other = name.replace("lora_A", "lora_B")
+        a, b = [state[name] for state in states], [state[other] for state in states]
+        stacked_a, stacked_b = _stack_a(a, scale), _stack_b(b, scale)
+        exact = _singular_values(stacked_b, stacked_a)
+        element_a, element_b = (x + scale * (y - z) for x, y, z in (a, b))
+        error = _singular_values(torch.cat([stacked_b, -element_b], 1), torch.cat([stacked_a, element_a]))
+        rank = len(a[0])
+        squares["task"] += _square(_singular_values(b[0], a[0]))
+        squares["exact"] += _square(exact)
+        squares["shift"] += _square(_singular_values(stacked_b[:, rank:], stacked_a[rank:]))
+        squares["factors"] += _square(error)
+        squares["rank"] += _square(exact[rank:])
+    relative_to = {"factors": "exact", "rank": "exact", "shift": "task"}
+    return {name: _ratio(squares[name], squares[whole]) for name, whole in relative_to.items()}
+
+
+def _stack_a(parts: Sequence[Tensor], scale: float) -> Tensor:
+    return torch.cat(list(parts))
+
+
+def _stack_b(parts: Sequence[Tensor], scale: float) -> Tensor:
+    task, target, source = parts
+    return torch.cat([task, scale * target, -scale * source], dim=1)
+
+
+def _singular_values(b: Tensor, a: Tensor) -> Tensor:
+    """Singular values of B A, (out, k) times (k, in), descending, by way of a k x k matrix."""
+    return torch.linalg.svdvals(torch.linalg.qr(b).R @ torch.linalg.qr(a.T).R.T)
+
+
+def _square(values: Tensor) -> float:
+    return values.square().sum().item()
+
+
+def _ratio(part: float, whole: float) -> float:
+    """Relative norm from squares, without the digits that depend on the machine."""
+    return round(math.sqrt(part / whole), 6) if whole else 0.0
+
+
+def _zip(states: Sequence[State]) -> list[tuple[str, list[Tensor]]]:
+    return [(name, [state[name] for state in states]) for name in states[0]]
+
+
+def _factor(name: str) -> str:
+    return name.split(".")[-2]
+
+
+def _check_states(task: State, target: State, source: State) -> None:
+    for role, state in (("target", target), ("source", source)):
+        if odd := sorted(task.keys() ^ state.keys()):
+            raise UserError(f"composition: {odd[0]} is in only one of the task and the {role} adapter")
+    for name, shapes in _zip([{name: x.shape for name, x in state.items()} for state in (task, target, source)]):
+        if not name.endswith((".lora_A.weight", ".lora_B.weight")):
+            raise UserError(f"composition: {name} is not a factor of a plain LoRA; only those can be composed")
+        if len(set(shapes)) > 1:
+            given = ", ".join(str(tuple(shape)) for shape in shapes)
+            raise UserError(f"composition: {name} has the shapes {given}; use one rank and one base")
+
+
+def _check_configs(adapters: Mapping[str, Adapter]) -> None:
+    first = adapters["task"].config
+    for adapter in adapters.values():
+        if on := [key for key in PLAIN if adapter.config.get(key)]:
+            raise UserError(f"{adapter.path / CONFIG}: {on[0]} is set; only plain LoRA can be composed")
+        for key in SHARED:
+            given, wanted = adapter.config.get(key), first.get(key)
+            if given != wanted:
+                raise UserError(
+                    f"{adapter.path / CONFIG}: {key} is {given!r}, the task adapter's is {wanted!r}; "
+                    "train the three adapters with the same base and settings"
+                )
+
+
+def _check_seeds(adapters: Mapping[str, Adapter]) -> None:
+    seeds = {role: adapter.manifest.get("lora", {}).get("seed") for role, adapter in adapters.items()}
+    if len(set(seeds.values())) > 1:
+        given = ", ".join(f"{role} {seed}" for role, seed in seeds.items())
+        raise UserError(f"composition.space: factors needs adapters of one lora.seed, these have {given}; use product")
+
+
+def _read(path: Path) -> Adapter:
+    for name in (CONFIG, WEIGHTS):
+        if not (path / name).is_file():
+            raise UserError(f"{path}: no {name}; expected a peft adapter")
+    config = read_json(path / CONFIG)
+    if isinstance(config.get("target_modules"), list):
+        config["target_modules"].sort()  # peft saves a set, in any order
+    made_by = read_json(path / MANIFEST) if (path / MANIFEST).is_file() else {}
+    return Adapter(path, config, {"sha256": sha256(path / WEIGHTS)} | made_by, load_file(path / WEIGHTS))
+
+
+def _grown(config: Mapping[str, Any], space: str) -> dict[str, Any]:
+    """The task adapter's config at the composed rank, with the same alpha / r."""
+    growth = 3 if space == "product" else 1
+    sizes = {key: growth * config[key] for key in ("r", "lora_alpha")}
+    return {**config, **sizes, "lora_dropout": 0.0}

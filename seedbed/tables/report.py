@@ -1,0 +1,151 @@
+"""The report of a study: one zip with a page to read and every file that the page shows."""
+
+from __future__ import annotations
+
+import base64
+import os
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import numpy as np
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+from seedbed.io import UserError, atomic, read_json, read_table
+
+TEMPLATE = Path(__file__).parents[2] / "resources" / "report.html.j2"
+GROUPS = ("tables", "layouts", "figures", "audits", "triplets", "cards", "config")
+"""Folders in the zip, by what the files are; the page knows what to show of each."""
+IMAGES = {".svg": "image/svg+xml", ".png": "image/png"}
+AUDIT = ("read", "kept", "dropped", "dice")
+DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can say: equal files give equal bytes
+
+
+def report(
+    files: Mapping[str, Sequence[Path]],
+    output: Path,
+    title: str,
+    *,
+    sample: int = 5,
+    max_megabytes: float = 20,
+    template: Path = TEMPLATE,
+) -> None:
+    """Write report.zip: index.html, which needs nothing beside itself, and the files.
+
+    Args:
+        files: paths of each of GROUPS; a group may be empty or left out.
+        sample: triplets shown of each file, evenly spaced.
+        max_megabytes: a larger file is named on the page and not in the zip, which is made to be passed on.
+
+    Raises:
+        UserError: an unknown group, a missing file, or one that is not what its group holds.
+    """
+    named = {group: _named(paths) for group, paths in files.items()}
+    if unknown := sorted(set(named) - set(GROUPS)):
+        raise UserError(f"report: no group {unknown[0]!r}; known: {', '.join(GROUPS)}")
+    members = {f"{group}/{name}": path for group in GROUPS for name, path in named.get(group, {}).items()}
+    if missing := [path for path in members.values() if not path.is_file()]:
+        raise UserError(f"{missing[0]}: no such file; make it before the report")
+    small = {name: path for name, path in members.items() if path.stat().st_size <= max_megabytes * 1e6}
+    large = {name: path.stat().st_size / 1e6 for name, path in members.items() if name not in small}
+    shown = {group: named.get(group, {}) for group in GROUPS}
+    page = _page(shown, sample, template, title=title, members=sorted(small), large=large)
+    with atomic(output) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+        _add(archive, "index.html", page.encode())
+        for name, path in sorted(small.items()):
+            _add(archive, name, path.read_bytes())
+
+
+def _named(paths: Sequence[Path]) -> dict[str, Path]:
+    """Short names that tell the paths of a group apart: their tails below the folder that all share."""
+    absolute = sorted({path.absolute() for path in paths})
+    if not absolute:
+        return {}
+    shared = os.path.commonpath([path.parent for path in absolute])
+    return {path.relative_to(shared).as_posix(): path for path in absolute}
+
+
+def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+    entry = zipfile.ZipInfo(name, DATE)
+    entry.compress_type, entry.create_system, entry.external_attr = zipfile.ZIP_DEFLATED, 3, 0o644 << 16
+    archive.writestr(entry, content)
+
+
+# --------------------------------------------------------------------------------------------------------- the page
+
+
+def _page(files: Mapping[str, Mapping[str, Path]], sample: int, template: Path, **facts: Any) -> str:
+    """The page. The template escapes all text; what is HTML already comes from `_markdown`, which escapes too."""
+    environment = jinja2.Environment(
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.from_string(template.read_text(encoding="utf-8")).render(
+        figures=_figures(files["figures"]),
+        layouts=[_markdown(path.read_text(encoding="utf-8")) for path in files["layouts"].values()],
+        audits={name: _audit(path) for name, path in files["audits"].items()},
+        triplets={name: _sample(path, sample) for name, path in files["triplets"].items()},
+        cards={name: _card(path) for name, path in files["cards"].items()},
+        configs={name: path.read_text(encoding="utf-8") for name, path in files["config"].items()},
+        **facts,
+    )
+
+
+def _figures(files: Mapping[str, Path]) -> dict[str, str]:
+    """Name -> data URI; a PNG only where the same figure is not there as SVG.
+
+    As an image an SVG runs no script, and two of them share no ids.
+    """
+    shown = {
+        name: path
+        for name, path in files.items()
+        if path.suffix == ".svg" or path.with_suffix(".svg") not in files.values()
+    }
+    if unknown := [path for path in shown.values() if path.suffix not in IMAGES]:
+        raise UserError(f"{unknown[0]}: not a figure; expected {' or '.join(IMAGES)}")
+    return {
+        name: f"data:{IMAGES[path.suffix]};base64,{base64.b64encode(path.read_bytes()).decode()}"
+        for name, path in shown.items()
+    }
+
+
+def _markdown(text: str) -> Markup:
+    """HTML of Markdown text: HTML in it is shown, not run; no image is loaded; headings fit below the page's own."""
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+    tokens = parser.parse(text)
+    for token in tokens:
+        if token.type.startswith("heading"):
+            token.tag = f"h{min(int(token.tag[1]) + 2, 6)}"
+    return Markup(parser.renderer.render(tokens, parser.options, {}))
+
+
+def _card(path: Path) -> dict[str, Any]:
+    """A model or data card: its YAML front matter, if it has one, and its text; a record in JSON as it is."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix != ".md":
+        return {"front": text, "body": ""}
+    if not text.startswith("---\n"):
+        return {"front": "", "body": _markdown(text)}
+    front, _, body = text.removeprefix("---\n").partition("\n---\n")
+    return {"front": front, "body": _markdown(body)}
+
+
+def _audit(path: Path) -> dict[str, Any]:
+    """The report of `audit_triplets`."""
+    audit = read_json(path)
+    if missing := [key for key in AUDIT if key not in audit]:
+        raise UserError(f"{path}: no {missing[0]!r}; expected a report of audit_triplets")
+    return audit
+
+
+def _sample(path: Path, count: int) -> list[dict[str, Any]]:
+    """A few triplets from the first to the last."""
+    table = read_table(path, ["id", "anchor", "positive", "negative"])
+    places = np.unique(np.linspace(0, len(table) - 1, count).round().astype(int))
+    return table.iloc[places].to_dict("records")

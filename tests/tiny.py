@@ -1,0 +1,78 @@
+"""Tiny real models and texts, built on the spot: what the tests run the whole graph on."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+from transformers import BertConfig, BertModel, Gemma3ForCausalLM, Gemma3TextConfig, PreTrainedTokenizerFast
+
+WORDS = {
+    "hau": "yara mata maza dalibai malamai suna sun za su zuwa dawo karatu kasuwa gona gida makaranta yau gobe jiya safe dare ruwa abinci",
+    "swh": "watoto wanawake wanaume wanafunzi walimu wanaenda walirudi watasoma sokoni shambani nyumbani shuleni leo kesho jana asubuhi usiku maji chakula",
+    "fra": "les enfants femmes hommes vont reviennent lisent au marche champ maison ecole demain hier matin soir eau pain livre",
+    "eng": "children women men students teachers go came back read the market farm house school today tomorrow yesterday morning night water food",
+}  # fmt: skip
+
+
+def sentences(lang: str, count: int, seed: int = 0) -> list[str]:
+    """Distinct word salads of a language: enough for a language model of two layers."""
+    draw = random.Random(f"{lang}{seed}")
+    found: dict[str, None] = {}
+    while len(found) < count:
+        found[" ".join(draw.sample(WORDS[lang].split(), 6)).capitalize()] = None
+    return list(found)
+
+
+def texts() -> Iterator[str]:
+    """What the tiny tokenizers are trained on."""
+    for lang in WORDS:
+        yield from sentences(lang, 50)
+    yield "Premise: Entailment (Hausa): Contradiction (English): Input: Output: 0123456789 \n"
+
+
+def generator(directory: Path) -> Path:
+    """A Gemma 3 of two layers with random weights and a byte-level BPE tokenizer."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    special = ["<pad>", "<eos>", "<bos>", "<unk>", "<start_of_turn>", "<end_of_turn>"]
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(vocab_size=420, special_tokens=special, initial_alphabet=alphabet, show_progress=False)
+    tokenizer.train_from_iterator(texts(), trainer)
+    names = {"pad_token": "<pad>", "eos_token": "<eos>", "bos_token": "<bos>", "unk_token": "<unk>"}
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names).save_pretrained(directory)
+    torch.manual_seed(0)
+    config = Gemma3TextConfig(
+        vocab_size=tokenizer.get_vocab_size(), hidden_size=32, intermediate_size=64, num_hidden_layers=2,
+        num_attention_heads=2, num_key_value_heads=1, head_dim=16, max_position_embeddings=512, sliding_window=128,
+        pad_token_id=0, eos_token_id=1, bos_token_id=2,
+    )  # fmt: skip
+    Gemma3ForCausalLM(config).save_pretrained(directory)
+    return directory
+
+
+def backbone(directory: Path) -> Path:
+    """A BERT of two layers with random weights and a Unigram tokenizer."""
+    special = ["<s>", "<pad>", "</s>", "<unk>"]
+    tokenizer = Tokenizer(models.Unigram())
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.decoder = decoders.Metaspace()
+    trainer = trainers.UnigramTrainer(vocab_size=300, special_tokens=special, unk_token="<unk>", show_progress=False)
+    tokenizer.train_from_iterator(texts(), trainer)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+    )
+    names = {"pad_token": "<pad>", "unk_token": "<unk>", "cls_token": "<s>", "sep_token": "</s>"}
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names, model_max_length=64)
+    fast.save_pretrained(directory)
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=len(fast), hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2,
+        max_position_embeddings=64, pad_token_id=1,
+    )  # fmt: skip
+    BertModel(config, add_pooling_layer=False).save_pretrained(directory)
+    return directory

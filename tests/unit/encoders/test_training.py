@@ -1,0 +1,258 @@
+"""Training on a tiny model: the same bytes twice, resumption, errors, and what is written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+import yaml
+from safetensors.torch import load_file
+from sentence_transformers import SentenceTransformer
+
+from scripts.train_encoder import main
+from seedbed.encoders import backbone, training
+from seedbed.encoders.settings import Training
+from seedbed.io import UserError, read_json, sha256, write_table
+
+SETTINGS = Training(epochs=2, batch_size=3, learning_rate=1e-3, max_length=16, precision="float32", checkpoint_steps=2)
+"""Eight rows: three batches (3, 3, 2) an epoch, six steps, checkpoints after 2, 4 and 6."""
+
+
+@pytest.fixture
+def run(weights: Path, triplets: pd.DataFrame, tmp_path: Path) -> Callable[..., dict[str, Any]]:
+    """Train into `tmp_path / name`, with changes to the defaults."""
+
+    def run(name: str, texts: pd.DataFrame | None = triplets, **changes: Any) -> dict[str, Any]:
+        arguments = {"method": "xllora", "prefix": "query: ", "seed": 1} | changes
+        settings = SETTINGS.updated(arguments.pop("settings", {}))
+        start = arguments.pop("weights", weights)
+        return training.train(start, texts, settings, **arguments, output=tmp_path / name, state=tmp_path / "state")
+
+    return run
+
+
+def test_the_same_seed_gives_the_same_bytes(run: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
+    assert run("one") == run("two")
+    assert sha256(tmp_path / "one") == sha256(tmp_path / "two")
+    run("other", seed=2)
+    assert sha256(tmp_path / "one") != sha256(tmp_path / "other")
+
+
+def test_result_and_loss_curve(run: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
+    result = run("long", settings={"epochs": 10})
+    assert (result["steps"], result["examples"], len(result["loss"])) == (30, 8, 20)
+    assert result["final_loss"] == result["loss"][-1] < result["loss"][0]
+    assert not list((tmp_path / "state").iterdir()), "checkpoints are left behind"
+
+
+@pytest.mark.parametrize(("every", "stop"), [(2, 2), (3, 3), (2, 4)])
+def test_a_killed_run_goes_on_as_if_nothing_had_happened(
+    run: Callable[..., dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, every: int, stop: int
+) -> None:
+    """Killed within the first epoch, between the two and within the second, with a half-written checkpoint besides."""
+    settings = {"checkpoint_steps": every}
+    unbroken = run("unbroken", settings=settings)
+
+    def save_and_die(trainer: Any, *args: Any) -> None:
+        save(trainer, *args)
+        if trainer.state.global_step == stop:
+            (Path(trainer.args.output_dir) / f"checkpoint-{stop + 1}").mkdir()
+            raise KeyboardInterrupt
+
+    save = training._Trainer._save_checkpoint
+    with monkeypatch.context() as patch:
+        patch.setattr(training._Trainer, "_save_checkpoint", save_and_die)
+        with pytest.raises(KeyboardInterrupt):
+            run("resumed", settings=settings)
+    assert not (tmp_path / "resumed").exists()
+
+    steps = []
+    compute_loss = training._Trainer.compute_loss
+    monkeypatch.setattr(
+        training._Trainer, "compute_loss", lambda self, *a, **k: steps.append(1) or compute_loss(self, *a, **k)
+    )
+    assert run("resumed", settings=settings) == unbroken
+    assert len(steps) == 6 - stop, "it began anew"
+    assert sha256(tmp_path / "resumed") == sha256(tmp_path / "unbroken")
+
+
+def test_other_settings_do_not_resume(
+    run: Callable[..., dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(training, "_save", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            run("killed")
+    (left,) = (tmp_path / "state").iterdir()
+    run("other", settings={"temperature": 0.1})
+    assert list((tmp_path / "state").iterdir()) == [left]
+
+
+def test_a_loss_that_is_not_finite_stops_at_once(
+    run: Callable[..., dict[str, Any]], weights: Path, tmp_path: Path
+) -> None:
+    model = backbone.load(weights, pooling="mean")
+    model[0].auto_model.get_input_embeddings().weight.data.fill_(torch.nan)
+    model.save_pretrained(str(tmp_path / "broken"))
+    with pytest.raises(UserError, match=r"loss is nan at step 1 of 6; lower learning_rate"):
+        run("nothing", weights=tmp_path / "broken")
+    assert not (tmp_path / "nothing").exists()
+
+
+@pytest.mark.parametrize(
+    ("rows", "settings", "message"), [(1, {}, "1 texts"), (None, {}, "0 texts"), (8, {"batch_size": 1}, "batch_size")]
+)
+def test_nothing_to_contrast(
+    run: Callable[..., dict[str, Any]], triplets: pd.DataFrame, rows: int | None, settings: Any, message: str
+) -> None:
+    with pytest.raises(UserError, match=message):
+        run("nothing", None if rows is None else triplets[:rows], settings=settings)
+
+
+@pytest.mark.parametrize(("rows", "steps"), [(8, 3), (7, 2), (6, 2), (2, 1)])
+def test_a_lone_last_row_is_left_out(
+    run: Callable[..., dict[str, Any]], triplets: pd.DataFrame, rows: int, steps: int
+) -> None:
+    assert run("encoder", triplets[:rows], settings={"epochs": 1})["steps"] == steps
+
+
+def test_prefix_is_trained_as_if_it_stood_in_the_texts(
+    run: Callable[..., dict[str, Any]], triplets: pd.DataFrame, tmp_path: Path
+) -> None:
+    run("prefixed")
+    run("written", "query: " + triplets, prefix="")
+    run("plain", prefix="")
+    prefixed, written, plain = (
+        sha256(tmp_path / name / "model.safetensors") for name in ("prefixed", "written", "plain")
+    )
+    assert prefixed == written != plain
+
+
+def test_base_is_saved_untrained(run: Callable[..., dict[str, Any]], weights: Path, tmp_path: Path) -> None:
+    assert run("base", None, method="base") == {"steps": 0, "examples": 0, "loss": [], "final_loss": None}
+    before, after = load_file(weights / "model.safetensors"), load_file(tmp_path / "base" / "model.safetensors")
+    assert all(torch.equal(after[name], before[name]) for name in after)
+    assert not (tmp_path / "base" / "README.md").exists(), "sentence-transformers' own card"
+
+
+@pytest.mark.parametrize("frozen", [True, False])
+def test_word_embeddings_are_frozen_on_demand(
+    run: Callable[..., dict[str, Any]], weights: Path, tmp_path: Path, frozen: bool
+) -> None:
+    run("frozen", settings={"freeze_word_embeddings": frozen})
+    before, after = load_file(weights / "model.safetensors"), load_file(tmp_path / "frozen" / "model.safetensors")
+    unchanged = {name for name in after if torch.equal(after[name], before[name])}
+    assert ("embeddings.word_embeddings.weight" in unchanged) is frozen
+    assert len(unchanged) <= 1
+
+
+def test_unsupervised_pairs_differ_by_dropout_alone(
+    run: Callable[..., dict[str, Any]], sentences: list[str], tmp_path: Path
+) -> None:
+    result = run("unsupervised", pd.DataFrame({"text": sentences}), method="unsupervised", settings={"batch_size": 8})
+    assert result["steps"] == 2
+    assert 0 < result["loss"][0] < np.log(8)
+
+
+def test_bfloat16_trains_and_saves_float32(run: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
+    run("half", settings={"precision": "bfloat16"})
+    assert {tensor.dtype for tensor in load_file(tmp_path / "half" / "model.safetensors").values()} == {torch.float32}
+
+
+def test_saved_encoder_reads_its_backbones_length_and_keeps_the_prefix(
+    run: Callable[..., dict[str, Any]], weights: Path, tmp_path: Path
+) -> None:
+    run("encoder")
+    encoder = SentenceTransformer(str(tmp_path / "encoder"), trust_remote_code=True)
+    assert encoder.max_seq_length == backbone.load(weights, pooling="mean").max_seq_length
+    assert encoder.prompts["query"] == encoder.prompts["document"] == "query: "
+    assert json.loads((tmp_path / "encoder" / "tokenizer.json").read_text())["truncation"] is None
+
+
+def test_a_failed_run_leaves_the_old_output(
+    run: Callable[..., dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("encoder", None, method="base")
+    digest = sha256(tmp_path / "encoder")
+
+    def full_disk(*args: Any, **kwargs: Any) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(SentenceTransformer, "save_pretrained", full_disk)
+    with pytest.raises(OSError, match="no space"):
+        run("encoder", None, method="base")
+    assert sha256(tmp_path / "encoder") == digest
+    assert [path.name for path in tmp_path.iterdir()] == ["encoder"]
+
+
+class TestProgram:
+    @pytest.fixture
+    def output(self, weights: Path, triplets: pd.DataFrame, tmp_path: Path) -> Path:
+        write_table(triplets.rename_axis("id").reset_index(), tmp_path / "texts.tsv")
+        about = {
+            "language": "hau",
+            "backbone": "tiny",
+            "base_model": "someone/tiny",
+            "recipe": "xllora",
+            "licence": "mit",
+            "data": [{"name": "anchors", "origin": "a corpus | a year", "licence": "cc-by-4.0"}],
+        }
+        main([
+            "--weights", str(weights), "--method", "xllora", "--texts", str(tmp_path / "texts.tsv"),
+            "--training", SETTINGS.dump(), "--seed", "7", "--about", json.dumps(about),
+            "--state", str(tmp_path / "state"), "--output", str(tmp_path / "out" / "7"),
+        ])  # fmt: skip
+        return tmp_path / "out" / "7"
+
+    def test_manifest_names_every_file(self, output: Path) -> None:
+        manifest = read_json(output / "seedbed.json")
+        there = {str(path.relative_to(output)) for path in output.rglob("*") if path.is_file()}
+        assert set(manifest) == {"about", "training", "versions", "files"}
+        assert set(manifest["files"]) == there - {"seedbed.json"}
+        assert all(sha256(output / name) == digest for name, digest in manifest["files"].items())
+        assert manifest["about"]["method"] == "xllora" and manifest["about"]["seed"] == 7
+        assert manifest["training"]["steps"] == 6 and manifest["training"]["batch_size"] == 3
+        assert set(manifest["versions"]) == {"torch", "transformers", "sentence-transformers"}
+
+    def test_card(self, output: Path, sentences: list[str]) -> None:
+        card = (output / "README.md").read_text()
+        front_matter = yaml.safe_load(card.split("---")[1])
+        assert front_matter["language"] == "hau"
+        assert front_matter["license"] == "mit"
+        assert front_matter["base_model"] == "someone/tiny"
+        assert front_matter["library_name"] == "sentence-transformers"
+        assert {"seedbed", "xllora"} <= set(front_matter["tags"])
+        assert "# tiny xllora hau" in card
+        assert r"| anchors | a corpus \| a year | cc-by-4.0 |" in card
+        assert not any(sentence in card for sentence in sentences)
+
+    def test_nothing_tells_where_or_when_it_was_made(self, output: Path, weights: Path) -> None:
+        for path in output.rglob("*"):
+            if path.is_file():
+                content = path.read_bytes()
+                assert str(output.parent).encode() not in content, path
+                assert str(weights).encode() not in content, path
+
+    def test_no_other_file_is_left(self, output: Path) -> None:
+        assert [path.name for path in output.parent.iterdir()] == ["7"]
+
+    def test_a_base_encoder_claims_no_training(self, weights: Path, tmp_path: Path) -> None:
+        main([
+            "--weights", str(weights), "--method", "base", "--training", '{"pooling": "mean"}', "--seed", "0",
+            "--state", str(tmp_path / "state"), "--output", str(tmp_path / "base"),
+        ])  # fmt: skip
+        card = (tmp_path / "base" / "README.md").read_text()
+        assert "not trained" in card and "learning_rate" not in card
+        SentenceTransformer(str(tmp_path / "base"))
+
+    @pytest.mark.parametrize("about", ["[]", "{"])
+    def test_about_is_a_json_object(self, about: str, capsys: pytest.CaptureFixture[str]) -> None:
+        with pytest.raises(SystemExit):
+            main(["--about", about])
+        assert "argument --about" in capsys.readouterr().err

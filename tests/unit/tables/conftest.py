@@ -1,0 +1,144 @@
+"""A small study's score files, drawn at random from a fixed seed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import spearmanr
+
+from seedbed.io import write_json, write_table
+from seedbed.tables.settings import Statistics
+from seedbed.tables.specs import Scored, System, TableSpec
+from seedbed.tables.tabulate import tabulate
+
+ROOT = Path(__file__).parents[3]
+PAPER = ROOT / "resources" / "paper"
+SKILL = {"base": 0.25, "unsupervised": 0.35, "crosslingual": 0.5, "prompting": 0.5, "composition": 0.6, "xllora": 0.7}
+FOLDER = {"base": "mul", "crosslingual": "eng"}
+
+
+@dataclass(frozen=True)
+class Study:
+    """What a study tells `tabulate`, and where its scores lie."""
+
+    scores: Path
+    systems: list[System]
+    backbones: dict[str, str]
+    tasks: dict[str, Scored]
+    statistics: Statistics
+
+    def tabulate(self, spec: TableSpec, **changes: object) -> pd.DataFrame:
+        return tabulate(spec, **{**vars(self), "paper": PAPER, **changes})
+
+    def score(self, backbone: str, recipe: str, seed: int, task: str, language: str) -> Path:
+        """The score file of an encoder."""
+        folder = FOLDER.get(recipe, language)
+        return self.scores / backbone / recipe / folder / str(seed) / task / f"{language}.json"
+
+    def items(self, backbone: str, recipe: str, task: str, language: str) -> np.ndarray:
+        """Items (n_seeds, n_items, 2) as they lie on the disk."""
+        (system,) = [system for system in self.systems if system.recipe == recipe]
+        paths = [self.score(backbone, recipe, seed, task, language) for seed in system.seeds]
+        tables = [pd.read_csv(path.with_suffix(".items.tsv"), sep="\t").iloc[:, 1:] for path in paths]
+        return np.stack([table.to_numpy(float) for table in tables])
+
+    def arguments(self) -> list[str]:
+        """The command line of scripts/tabulate.py without the spec and the outputs."""
+        plain = {
+            "--systems": [system.model_dump() for system in self.systems],
+            "--backbones": self.backbones,
+            "--tasks": {name: task.model_dump() for name, task in self.tasks.items()},
+            "--statistics": self.statistics.model_dump(),
+        }
+        known = [part for option, value in plain.items() for part in (option, json.dumps(value))]
+        return ["--paper", str(PAPER), "--scores", str(self.scores), *known]
+
+
+def make_study(
+    folder: Path,
+    *,
+    languages: tuple[str, ...] = ("hau", "ind"),
+    backbones: dict[str, str] | None = None,
+    recipes: tuple[str, ...] = tuple(SKILL),
+    seeds: int = 3,
+    n: int = 80,
+    resamples: int = 400,
+    origin: str = "hub SemRel/SemRel2024 @ 0123",
+) -> Study:
+    """Write the scores of a study; every language has one item more than the one before it."""
+    study = Study(
+        scores=folder / "scores",
+        systems=[
+            System(
+                recipe=name, language=FOLDER.get(name, "*"), seeds=[0] if name == "base" else list(range(1, seeds + 1))
+            )
+            for name in recipes
+        ],
+        backbones=backbones or {"xlmr": "XLM-R"},
+        tasks={
+            "semrel-sts": Scored(protocol="sts", languages=list(languages)),
+            "kolibri-bitext": Scored(protocol="bitext", languages=list(languages)),
+        },
+        statistics=Statistics(resamples=resamples),
+    )
+    rng = np.random.default_rng(7)
+    for place, language in enumerate(languages):
+        gold, hard = rng.random(n + place), rng.normal(size=n + place)
+        for backbone in study.backbones:
+            for system in study.systems:
+                for seed in system.seeds:
+                    skill = SKILL[system.recipe] + rng.normal(scale=0.02)
+                    own = rng.normal(size=n + place)
+                    sts = pd.DataFrame(
+                        {"gold": gold, "cosine": skill * gold + (0.18 * hard + 0.12 * own) * (1 - skill)}
+                    )
+                    hits = (skill * 2.5 + 0.5 * rng.normal(size=(n + place, 2)) > 1.2 + hard[:, None]).astype(int)
+                    bitext = pd.DataFrame(hits, columns=["forward", "backward"])
+                    path = study.score(backbone, system.recipe, seed, "semrel-sts", language)
+                    write_score(path, "sts", sts, spearmanr(sts["gold"], sts["cosine"]).statistic, origin)
+                    path = study.score(backbone, system.recipe, seed, "kolibri-bitext", language)
+                    write_score(path, "bitext", bitext, hits.mean(), "package kolibri==0.17.0")
+    return study
+
+
+def write_score(path: Path, protocol: str, items: pd.DataFrame, main_score: float, origin: str) -> None:
+    """A score file as `score_encoder` writes it, as far as tables read it."""
+    items.insert(0, "id", [f"item-{number}" for number in range(len(items))])
+    write_table(items, path.with_suffix(".items.tsv"))
+    about = {
+        "protocol": protocol,
+        "main_score": round(float(main_score), 6),
+        "n": len(items),
+        "dataset": {"origin": origin},
+    }
+    write_json(about | {"items": path.with_suffix(".items.tsv").name}, path)
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Callable[..., Study]:
+    """Write another study."""
+    return lambda **options: make_study(tmp_path, **options)
+
+
+@pytest.fixture(scope="session")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """Two languages, six recipes, one backbone, two columns."""
+    return make_study(tmp_path_factory.mktemp("study"))
+
+
+@pytest.fixture(scope="session")
+def spec() -> TableSpec:
+    """The table that the project ships."""
+    return TableSpec.load(ROOT / "resources" / "tables" / "table1.yaml")
+
+
+@pytest.fixture(scope="session")
+def table(study: Study, spec: TableSpec) -> pd.DataFrame:
+    """The study's table."""
+    return study.tabulate(spec)

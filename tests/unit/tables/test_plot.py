@@ -1,0 +1,60 @@
+"""The figure: what is drawn, and the same bytes twice."""
+
+import pandas as pd
+import pytest
+
+from scripts.plot import main
+from seedbed.tables.plot import plot
+from seedbed.tables.specs import FigureSpec
+from seedbed.tables.tabulate import write
+
+
+@pytest.fixture(scope="module")
+def figure_spec():
+    return FigureSpec.load("resources/figures/table1.yaml")
+
+
+def texts(figure):
+    """Everything that is written in a figure."""
+    return [text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text"))]
+
+
+def test_every_score_is_drawn_and_written(table, figure_spec):
+    figure = plot(table, figure_spec, {"hau": "Hausa"})
+    assert len(figure.axes) == 2
+    for axes, (_, block) in zip(figure.axes, table.groupby("column", sort=False), strict=True):
+        drawn = {float(line.get_xdata()[0]) for line in axes.lines if len(line.get_xdata()) == 1}
+        assert set(block["value"]) | set(block["paper"].dropna()) <= drawn | {float("nan")}
+    written = texts(figure)
+    assert {f"{value:z.1f}" for value in table["value"]} <= set(written)
+    assert {"Hausa", "ind", "Average", "STS, xlmr", "Bitext retrieval, xlmr", "Spearman × 100"} <= set(written)
+    assert any("Cross Lingual" in text and "95%" in text and "paper" in text for text in written)
+
+
+def test_a_real_difference_is_a_triangle(table, figure_spec):
+    figure = plot(table, figure_spec, {})
+    real = table[table["p_adjusted"] < 0.05]
+    markers = [line.get_marker() for axes in figure.axes for line in axes.lines]
+    assert markers.count("^") == (real["difference"] > 0).sum() and markers.count("v") == (real["difference"] < 0).sum()
+
+
+def test_without_paper_numbers_none_is_promised(table, figure_spec):
+    figure = plot(table.assign(paper=float("nan")), figure_spec, {})
+    assert not any("paper" in text for text in texts(figure))
+
+
+def test_rows_of_backbones_and_a_short_palette(table, figure_spec):
+    both = [table, table.assign(backbone="mmbert")]
+    two = plot(pd.concat(both), figure_spec.updated({"palette": ["#000000"]}), {})
+    assert len(two.axes) == 4
+
+
+def test_the_program_writes_the_same_bytes_twice(table, tmp_path):
+    write(table, tmp_path / "table.csv")
+    for run in ("a", "b"):
+        outputs = ["--output", str(tmp_path / f"{run}.svg"), "--png", str(tmp_path / f"{run}.png")]
+        main(["--spec", "resources/figures/table1.yaml", "--table", str(tmp_path / "table.csv"), *outputs])
+    for kind in ("svg", "png"):
+        assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
+    svg = (tmp_path / "a.svg").read_text()
+    assert "dc:date" not in svg and svg.startswith("<?xml")

@@ -1,0 +1,148 @@
+"""The report: everything is in it, nothing in it runs, and it is the same twice."""
+
+import base64
+import zipfile
+from html.parser import HTMLParser
+
+import pandas as pd
+import pytest
+
+from scripts.report import main
+from seedbed.io import UserError, write_json, write_table
+from seedbed.tables.report import report
+
+HOSTILE = '<script>alert("x")</script>'
+QUARTILES = {"mean": 0.3, "q25": 0.2, "q50": 0.31, "q75": 0.4}
+
+
+@pytest.fixture
+def files(tmp_path):
+    """One file of each group with markup where a person or a model may have written it."""
+    root = tmp_path / "results"
+    folder = root / "triplets" / "gemma"
+    for method in ("prompting", "xllora"):
+        dropped = {f"positive: {HOSTILE}": 3, "negative: language": 4}
+        audit = {"read": 20, "kept": 13, "dropped": dropped, "dice": {"anchor-positive": QUARTILES}}
+        write_json(audit, folder / method / "hau.audit.json")
+        rows = [(f"r{i}", f"anchor {i} {HOSTILE}", "positive & co", "{{ 7 * 7 }}") for i in range(13)]
+        write_table(pd.DataFrame(rows, columns=["id", "anchor", "positive", "negative"]), folder / method / "hau.tsv")
+    plain = {
+        "tables/table1.csv": "a,b\n1,2\n",
+        "tables/table1.md": f"# Title {HOSTILE}\n\n| Method | hau |\n| --- | ---: |\n| XL | **1.0** ▲ |\n",
+        "figures/table1.svg": f"<svg xmlns='http://www.w3.org/2000/svg'>{HOSTILE}</svg>",
+        "figures/table1.png": "png",
+        "card/README.md": f"---\nlicense: {HOSTILE}\n---\n# Card\n\n[a](javascript:alert(1)) ![b](b.png) {HOSTILE}\n",
+        "config.yaml": f"a: {HOSTILE}\n",
+    }
+    for name, text in plain.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    methods = [folder / method for method in ("prompting", "xllora")]
+    return {
+        "tables": [root / "tables/table1.csv"],
+        "layouts": [root / "tables/table1.md"],
+        "figures": [root / "figures/table1.svg", root / "figures/table1.png"],
+        "audits": [method / "hau.audit.json" for method in methods],
+        "triplets": [method / "hau.tsv" for method in methods],
+        "cards": [root / "card/README.md"],
+        "config": [root / "config.yaml"],
+    }
+
+
+class Page(HTMLParser):
+    """Tags, links, images and text of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.links, self.images, self.text, self.open = [], [], [], "", []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        if tag not in ("meta", "img", "br", "hr"):
+            self.open.append(tag)
+        self.links += [value for name, value in attributes if name == "href"]
+        self.images += [value for name, value in attributes if name == "src"]
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def read_page(path):
+    with zipfile.ZipFile(path) as archive:
+        return Page(archive.read("index.html").decode())
+
+
+def test_the_zip_holds_the_page_and_the_files(files, tmp_path):
+    report(files, tmp_path / "report.zip", "Seedbed")
+    with zipfile.ZipFile(tmp_path / "report.zip") as archive:
+        assert archive.testzip() is None
+        assert archive.namelist() == [
+            "index.html", "audits/prompting/hau.audit.json", "audits/xllora/hau.audit.json", "cards/README.md",
+            "config/config.yaml", "figures/table1.png", "figures/table1.svg", "layouts/table1.md",
+            "tables/table1.csv", "triplets/prompting/hau.tsv", "triplets/xllora/hau.tsv",
+        ]  # fmt: skip
+        assert archive.read("tables/table1.csv") == files["tables"][0].read_bytes()
+        assert {entry.date_time for entry in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+        page = Page(archive.read("index.html").decode())
+        assert {link for link in page.links if not link.startswith("#")} - {"b.png"} <= set(archive.namelist())
+
+
+def test_the_page_is_whole_and_needs_nothing_beside_itself(files, tmp_path):
+    report(files, tmp_path / "report.zip", "Seedbed")
+    page = read_page(tmp_path / "report.zip")
+    assert not page.open
+    assert page.images == ["data:image/svg+xml;base64," + base64.b64encode(files["figures"][0].read_bytes()).decode()]
+    assert not {"link", "script", "iframe"} & set(page.tags)
+    anchors = {"#figures", "#tables", "#audits", "#triplets", "#cards", "#config", "#files"}
+    assert anchors == {link for link in page.links if link.startswith("#")}
+    for shown in ("negative: language 4", "0.31", "0.20 to 0.40", "anchor 0", "anchor 12", "XL", "▲", "positive & co"):
+        assert shown in page.text
+    assert page.text.count("anchor 6") == 2 and "anchor 1 " not in page.text
+
+
+def test_text_stays_text(files, tmp_path):
+    report(files, tmp_path / "report.zip", HOSTILE)
+    page = read_page(tmp_path / "report.zip")
+    assert "script" not in page.tags and "img" in page.tags and len(page.images) == 1
+    assert not [link for link in page.links if link.startswith("javascript")]
+    assert page.text.count(HOSTILE) >= 2 + 1 + 2 + 2 * 5 + 1 and "{{ 7 * 7 }}" in page.text
+
+
+def test_the_program_writes_the_same_bytes_twice(files, tmp_path):
+    arguments = [part for group, paths in files.items() for part in (f"--{group}", *map(str, paths))]
+    for run in ("a", "b"):
+        main(["--title", "Seedbed", *arguments, "--output", str(tmp_path / f"{run}.zip")])
+    assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
+
+
+def test_large_files_are_named_and_left_out(files, tmp_path):
+    report({"tables": files["tables"]}, tmp_path / "report.zip", "Seedbed", max_megabytes=1e-6)
+    with zipfile.ZipFile(tmp_path / "report.zip") as archive:
+        assert archive.namelist() == ["index.html"]
+    page = read_page(tmp_path / "report.zip")
+    assert "tables/table1.csv left out" in " ".join(page.text.split()) and page.links == ["#files"]
+
+
+def test_a_png_is_shown_where_there_is_no_svg(files, tmp_path):
+    report({"figures": files["figures"][1:]}, tmp_path / "report.zip", "Seedbed")
+    assert read_page(tmp_path / "report.zip").images[0].startswith("data:image/png")
+
+
+def test_faults_are_told(files, tmp_path):
+    output, wrong = tmp_path / "report.zip", tmp_path / "wrong.json"
+    write_json({"a": 1}, wrong)
+    for given, told in (
+        ({"figure": []}, "no group 'figure'"),
+        ({"tables": [tmp_path / "none.csv"]}, "no such file"),
+        ({"figures": [wrong]}, "not a figure"),
+        ({"audits": [wrong]}, "expected a report of audit_triplets"),
+        ({"triplets": files["tables"]}, "no column 'id'"),
+    ):
+        with pytest.raises(UserError, match=told):
+            report(given, output, "Seedbed")
+    assert not output.exists()

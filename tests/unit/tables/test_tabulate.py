@@ -1,0 +1,219 @@
+"""The table against direct computations with numpy and scipy, and its two forms on the disk."""
+
+import re
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import false_discovery_control, spearmanr
+
+from scripts.tabulate import main
+from seedbed.evaluation.significance import interval, paired_bootstrap, spearman
+from seedbed.io import UserError, read_json, write_json
+from seedbed.tables.specs import Scored
+from seedbed.tables.tabulate import COLUMNS, layout, read, write
+
+KEY = ["backbone", "column", "recipe", "language"]
+
+
+def cell(table, recipe, language, column="STS", backbone="xlmr"):
+    """One row of a table."""
+    return table.set_index(KEY).loc[(backbone, column, recipe, language)]
+
+
+def test_values_deviations_and_differences_are_those_of_the_items(table, study):
+    base = study.items("xlmr", "crosslingual", "semrel-sts", "hau")
+    by_seed = [100 * spearmanr(*items.T).statistic for items in study.items("xlmr", "xllora", "semrel-sts", "hau")]
+    row = cell(table, "xllora", "hau")
+    assert row["value"] == pytest.approx(np.mean(by_seed), abs=1e-3)
+    assert row["sd"] == pytest.approx(np.std(by_seed, ddof=1), abs=1e-3)
+    baseline = np.mean([100 * spearmanr(*items.T).statistic for items in base])
+    assert row["difference"] == pytest.approx(np.mean(by_seed) - baseline, abs=2e-3)
+    assert (row["n"], row["seeds"], row["task"], row["metric"]) == (80, 3, "semrel-sts", "spearman")
+
+
+def test_accuracy_is_the_mean_of_both_directions(table, study):
+    hits = study.items("xlmr", "prompting", "kolibri-bitext", "ind")
+    assert cell(table, "prompting", "ind", "Bitext retrieval")["value"] == pytest.approx(100 * hits.mean(), abs=1e-3)
+
+
+def test_the_average_is_over_languages_and_its_deviation_over_seeds(table, study):
+    row, languages = cell(table, "xllora", "avg"), [cell(table, "xllora", code) for code in ("hau", "ind")]
+    assert row["value"] == pytest.approx(np.mean([each["value"] for each in languages]), abs=1e-3)
+    by_seed = [
+        [100 * spearmanr(*items.T).statistic for items in study.items("xlmr", "xllora", "semrel-sts", code)]
+        for code in ("hau", "ind")
+    ]
+    assert row["sd"] == pytest.approx(np.mean(by_seed, axis=0).std(ddof=1), abs=1e-3)
+    assert row["n"] == 161
+
+
+def test_intervals_hold_their_values_and_an_average_is_surer(table):
+    assert table["low"].le(table["value"]).all() and table["value"].le(table["high"]).all()
+    own = table[table["recipe"] != "crosslingual"]
+    assert own["difference_low"].le(own["difference"]).all() and own["difference"].le(own["difference_high"]).all()
+    widths = (table["high"] - table["low"]).groupby([table["language"] == "avg", table["column"]]).mean()
+    assert (widths[True] < widths[False]).all()
+
+
+def test_the_joint_bootstrap_agrees_with_the_pairwise_one(table, study):
+    a, b = (study.items("xlmr", recipe, "semrel-sts", "hau") for recipe in ("composition", "crosslingual"))
+    row = cell(table, "composition", "hau")
+    alone, pair = interval(spearman, a, resamples=2000), paired_bootstrap(spearman, a, b, resamples=2000)
+    assert [row["low"], row["high"]] == pytest.approx([100 * alone.low, 100 * alone.high], abs=2.5)
+    theirs = [100 * pair.low, 100 * pair.high]
+    assert [row["difference_low"], row["difference_high"]] == pytest.approx(theirs, abs=2.5)
+
+
+def test_p_values_are_adjusted_over_languages_and_the_average_stands_alone(table):
+    for _, rows in table[table["recipe"] != "crosslingual"].groupby(["column", "recipe"]):
+        languages = rows[rows["language"] != "avg"]
+        assert languages["p_adjusted"].to_numpy() == pytest.approx(false_discovery_control(languages["p"]), abs=2e-4)
+        average = rows[rows["language"] == "avg"].iloc[0]
+        assert average["p_adjusted"] == average["p"]
+
+
+def test_the_baseline_is_not_compared_with_itself(table):
+    rows = table[table["recipe"] == "crosslingual"]
+    assert rows[["difference", "difference_low", "p", "p_adjusted"]].isna().all(axis=None)
+
+
+def test_one_seed_has_no_deviation(table):
+    assert table.loc[table["recipe"] == "base", "sd"].isna().all()
+
+
+def test_paper_numbers_stand_beside_ours(table):
+    row = cell(table, "xllora", "hau")
+    assert (row["paper"], row["paper_sd"], row["paper_note"]) == (58.4, 0.3, "")
+    assert table.loc[table["column"] == "Bitext retrieval", "paper"].isna().all()
+
+
+def test_an_average_over_other_languages_is_recomputed_from_the_papers_cells(table):
+    row = cell(table, "xllora", "avg")
+    assert row["paper"] == pytest.approx((58.4 + 47.8) / 2)
+    assert np.isnan(row["paper_sd"]) and row["paper_note"] == "mean of the paper's ind, hau"
+
+
+def test_the_printed_average_stands_beside_an_average_over_the_same_languages(make, spec):
+    study = make(languages=("afr", "hau", "hin", "ind", "kor", "mar", "tel"), seeds=2, n=12, resamples=100)
+    table = study.tabulate(spec)
+    row = cell(table, "xllora", "avg")
+    assert (row["paper"], row["paper_sd"]) == (72.3, 0.1)
+    assert list(table["language"].unique()) == ["afr", "hin", "mar", "tel", "ind", "hau", "kor", "avg"]
+    assert "SemRel2024 has no Korean" in cell(table, "base", "kor")["paper_note"]
+
+
+def test_a_number_on_other_data_is_marked(make, spec):
+    table = make(origin="file data/mine.tsv", resamples=100).tabulate(spec)
+    assert cell(table, "base", "hau")["paper_note"] == "other data than the paper's"
+    assert "*4.1*†" in layout(table, spec)
+
+
+def test_a_backbone_that_the_paper_lacks_has_no_number_of_it(make, spec):
+    study = make(backbones={"me5-small": ""}, resamples=100)
+    table = study.tabulate(spec)
+    assert table["paper"].isna().all()
+    assert layout(table, spec).count("No number here has a counterpart in the paper") == 2
+
+
+def test_a_table_needs_no_paper(study, spec):
+    assert study.tabulate(spec.model_copy(update={"paper": None}))["paper"].isna().all()
+
+
+def test_fewer_than_ten_items_have_a_value_and_their_number(make, spec):
+    table = make(n=9, resamples=100).tabulate(spec)  # 9 for hau, 10 for ind
+    assert np.isnan(cell(table, "xllora", "hau")["low"]) and np.isnan(cell(table, "xllora", "avg")["low"])
+    assert np.isfinite(cell(table, "xllora", "ind")[["low", "high", "p_adjusted"]].astype(float)).all()
+    row = next(line for line in layout(table, spec).splitlines() if "XL-LoRA" in line)
+    assert "(n = 9)" in row and "(n = 10)" not in row
+
+
+def test_tasks_of_one_protocol_share_a_column_unless_they_share_a_language(make, spec):
+    study = make(resamples=100)
+    for folder in list(study.scores.rglob("semrel-sts")):
+        shutil.copytree(folder, folder.with_name("other-sts"))
+
+    def columns(**languages):
+        tasks = {f"{name}-sts": Scored(protocol="sts", languages=codes) for name, codes in languages.items()}
+        table = study.tabulate(spec, tasks=tasks)
+        return list(table.drop_duplicates(["column", "language"])[["column", "language", "task"]].agg(" ".join, axis=1))
+
+    apart = ["STS ind other-sts", "STS hau semrel-sts", "STS avg other-sts, semrel-sts"]
+    assert columns(semrel=["hau"], other=["ind"]) == apart
+    twice = ["STS (semrel-sts) hau semrel-sts", "STS (semrel-sts) avg semrel-sts"]
+    twice += [f"STS (other-sts) {code} other-sts" for code in ("ind", "hau", "avg")]
+    assert columns(semrel=["hau"], other=["hau", "ind"]) == twice
+
+
+def test_a_missing_score_is_told(make, spec):
+    study = make(resamples=100)
+    path = study.score("xlmr", "xllora", 2, "semrel-sts", "ind")
+    path.unlink()
+    with pytest.raises(UserError, match=re.escape(f"{path}: no such file")):
+        study.tabulate(spec)
+
+
+def test_a_score_at_odds_with_its_items_is_told(make, spec):
+    study = make(resamples=100)
+    path = study.score("xlmr", "base", 0, "kolibri-bitext", "ind")
+    write_json(read_json(path) | {"main_score": 0.99}, path)
+    with pytest.raises(UserError, match="its items give"):
+        study.tabulate(spec)
+
+
+@pytest.mark.parametrize(("old", "new"), [("item-3\t", "item-x\t"), ("\n", "\r\n")])
+def test_systems_must_have_been_asked_the_same(make, spec, old, new):
+    study = make(resamples=100)
+    path = study.score("xlmr", "xllora", 1, "kolibri-bitext", "ind").with_suffix(".items.tsv")
+    path.write_bytes(path.read_text().replace(old, new).encode())
+    if old == "\n":  # line endings are no difference
+        study.tabulate(spec)
+        return
+    with pytest.raises(UserError, match="not the items of"):
+        study.tabulate(spec)
+
+
+def test_a_baseline_that_is_no_recipe_is_told(study, spec):
+    with pytest.raises(UserError, match=r"statistics\.baseline"):
+        study.tabulate(spec, statistics=study.statistics.updated({"baseline": "mine"}))
+
+
+def test_a_study_without_a_fitting_task_is_told(study, spec):
+    with pytest.raises(UserError, match="none has protocol sts or bitext"):
+        study.tabulate(spec, tasks={})
+
+
+def test_the_layout_is_the_papers(table, spec):
+    text = layout(table, spec)
+    assert "| Method | ind | hau | avg |" in text and "3; Base Encoder 1" in text and "hau 80" in text
+    block = text.split("## ")[1]
+    order = [line.split(" | ")[0].removeprefix("| ") for line in block.splitlines() if line.startswith("| ")][2:]
+    assert order[::2] == list(spec.recipes.values()) and set(order[1::2]) == {"*paper*"}
+    best = [line for line in block.splitlines() if "**" in line and line.startswith("|")]
+    assert len(best) == 1 and best[0].count("**") == 6 and "XL-LoRA" in best[0] and best[0].count("▲") == 3
+    assert "▲" not in next(line for line in block.splitlines() if line.startswith("| Cross Lingual"))
+
+
+def test_a_table_survives_the_disk(table, tmp_path):
+    write(table, tmp_path / "table.csv")
+    pd.testing.assert_frame_equal(read(tmp_path / "table.csv"), table, check_dtype=False)
+    first = (tmp_path / "table.csv").read_text().splitlines()
+    assert first[0] == ",".join(COLUMNS) and "nan" not in "".join(first)
+
+
+def test_another_csv_is_refused(tmp_path):
+    (tmp_path / "other.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(UserError, match="expected a table made by tabulate"):
+        read(tmp_path / "other.csv")
+    with pytest.raises(UserError, match="no such file"):
+        read(tmp_path / "none.csv")
+
+
+def test_the_program_writes_the_same_bytes_twice(study, spec, table, tmp_path):
+    for run in ("a", "b"):
+        outputs = ["--output", str(tmp_path / f"{run}.csv"), "--layout", str(tmp_path / f"{run}.md")]
+        main(["--spec", "resources/tables/table1.yaml", *study.arguments(), *outputs])
+    for kind in ("csv", "md"):
+        assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
+    assert (tmp_path / "a.md").read_text() == layout(table, spec) == layout(read(tmp_path / "a.csv"), spec)

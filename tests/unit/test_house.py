@@ -1,0 +1,166 @@
+"""The rules of the house: directions of imports, names, directives, pins, shipped configurations."""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+
+from seedbed.config import load
+from seedbed.imports import closure
+
+ROOMS = ["corpora", "generators", "triplets", "encoders", "evaluation", "tables"]
+RULES = {
+    "corpora": ["fetch_corpus", "select_anchors"],
+    "generators": ["fetch_model", "train_task_adapter", "train_language_adapter", "compose_adapters",
+                   "build_xllora_examples", "train_xllora_adapter"],
+    "triplets": ["synthesise", "join_triplets", "audit_triplets"],
+    "encoders": ["train_encoder"],
+    "evaluation": ["score_encoder"],
+    "tables": ["tabulate", "plot", "report"],
+}  # fmt: skip
+ALL_RULES = [rule for rules in RULES.values() for rule in rules]
+LOCK = dict(line.strip().split("==") for line in Path("requirements.lock").read_text().splitlines() if "==" in line)
+
+
+def rule_blocks(room):
+    """Rule name -> its text."""
+    parts = re.split(r"^rule (\w+):\n", Path(f"rules/{room}.smk").read_text(), flags=re.M)[1:]
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def imported_modules(path):
+    tree = ast.parse(path.read_text())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_no_room_imports_one_to_its_right(room):
+    right = ROOMS[ROOMS.index(room) + 1 :]
+    for path in Path("seedbed", room).rglob("*.py"):
+        for module in imported_modules(path):
+            assert module.split(".")[:2] not in [["seedbed", name] for name in right], f"{path} imports {module}"
+
+
+def test_the_library_knows_nothing_of_snakemake_or_scripts():
+    for path in Path("seedbed").rglob("*.py"):
+        assert not {module.split(".")[0] for module in imported_modules(path)} & {"snakemake", "scripts"}, path
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_each_room_has_its_rules_and_each_rule_its_script(room):
+    assert list(rule_blocks(room)) == RULES[room]
+    for rule in RULES[room]:
+        assert Path(f"scripts/{rule}.py").is_file()
+
+
+def test_there_is_no_script_without_a_rule():
+    assert {path.stem for path in Path("scripts").glob("*.py")} == {*ALL_RULES, "__init__", "cli"}
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_rule_has_its_directives(room):
+    for name, block in rule_blocks(room).items():
+        for directive in ("input", "output", "log", "benchmark", "conda", "threads", "resources", "shell"):
+            assert re.search(rf"^    {directive}:", block, flags=re.M), f"{name} has no {directive}"
+        for resource in ("gpu=", "mem_mb=more(", "runtime=more("):
+            assert resource in block, f"{name} has no {resource}"
+        assert f'code=code("{name}"' in block, f"{name}: its code is no input"
+        assert "> {log} 2>&1" in block, name
+        assert not re.search(r"partition|account|gres", block), f"{name}: that belongs in a profile"
+        environment = re.search(r'conda:\n\s+"\.\./(.*?)"', block)[1]
+        assert Path(environment).is_file(), environment
+
+
+def test_the_snakefile_reads_like_a_table_of_contents():
+    assert len(Path("Snakefile").read_text().splitlines()) <= 60
+    assert not Path("profiles/default").exists()
+
+
+@pytest.mark.parametrize("profile", ["demo", "slurm"])
+def test_profiles_name_rules_that_exist(profile):
+    files = list(Path("profiles", profile).iterdir())
+    assert len(files) == 1
+    settings = yaml.safe_load(files[0].read_text())
+    for key in ("set-threads", "set-resources"):
+        assert set(settings.get(key, {})) <= set(ALL_RULES)
+
+
+@pytest.mark.parametrize("environment", sorted(Path("envs").glob("*.yaml")), ids=lambda path: path.stem)
+def test_environment_pins_agree_with_the_lock(environment):
+    spec = yaml.safe_load(environment.read_text())
+    pins = next(entry["pip"] for entry in spec["dependencies"] if isinstance(entry, dict))
+    for pin in pins:
+        (specifier,) = Requirement(pin).specifier
+        assert specifier.operator == "=="
+        if Requirement(pin).name not in ("vllm", "bitsandbytes"):  # GPU alone; not in the lock
+            assert LOCK[Requirement(pin).name] == specifier.version
+
+
+def test_the_lock_is_installable_anywhere():
+    assert LOCK["torch"] == "2.13.0"
+    assert not [name for name, version in LOCK.items() if "+" in version]
+
+
+CONFIGS = [["config.yaml"], ["config/demo.yaml"], ["config/demo.yaml", "config/demo-six.yaml"]]
+
+
+@pytest.mark.parametrize("files", CONFIGS, ids=" ".join)
+def test_every_shipped_configuration_is_valid(files):
+    merged = {}
+    for file in files:
+        layer = yaml.safe_load(Path(file).read_text())
+        merged = {**layer, **merged, "languages": {**merged.get("languages", {}), **layer["languages"]}}
+    load(merged)
+
+
+def test_every_shipped_configuration_is_tested():
+    shipped = {str(path) for path in [Path("config.yaml"), *Path("config").glob("*.yaml")]}
+    assert shipped == {file for files in CONFIGS for file in files}
+
+
+def test_schema_and_reference_are_in_step():
+    subprocess.run([sys.executable, "docs/generate.py", "--check"], check=True, env={"PYTHONPATH": "."})
+
+
+def test_six_languages_are_a_flag_away():
+    demo = yaml.safe_load(Path("config/demo.yaml").read_text())
+    more = yaml.safe_load(Path("config/demo-six.yaml").read_text())
+    assert sorted({**demo["languages"], **more["languages"]}) == ["hau", "hin", "ind", "kor", "mar", "tel"]
+
+
+@pytest.mark.parametrize("rule", ALL_RULES)
+def test_the_code_of_a_rule_is_what_its_program_imports(rule):
+    """Nothing that importing the program runs is missing from the closure that Snakemake watches."""
+    probe = (
+        f"import json, sys, scripts.{rule}\n"
+        "print(json.dumps([m.__file__ for n, m in sys.modules.items() if n.split('.')[0] in ('seedbed', 'scripts')]))"
+    )
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    loaded = {str(Path(file).relative_to(Path.cwd())) for file in json.loads(done.stdout.splitlines()[-1])}
+    assert loaded <= set(closure(f"scripts/{rule}.py"))
+
+
+def test_an_edited_loss_concerns_encoders_and_no_generator():
+    watching = {rule for rule in ALL_RULES if "seedbed/encoders/losses.py" in closure(f"scripts/{rule}.py")}
+    assert watching == {"train_encoder"}
+
+
+def test_the_study_itself_is_no_programs_input():
+    for rule in ALL_RULES:
+        assert "seedbed/config.py" not in closure(f"scripts/{rule}.py")
+
+
+@pytest.mark.parametrize("rule", ALL_RULES)
+def test_every_program_explains_itself(rule):
+    done = subprocess.run([sys.executable, "-m", f"scripts.{rule}", "--help"], capture_output=True, text=True)
+    assert done.returncode == 0 and "--output" in done.stdout

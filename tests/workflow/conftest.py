@@ -1,0 +1,126 @@
+"""A copy of the project with a small study of its own files and tiny models: what a user's own study looks like."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from tests import tiny
+
+ENVIRONMENT = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+ENVIRONMENT["PATH"] = f"{Path(sys.executable).parent}:{ENVIRONMENT['PATH']}"
+
+
+@dataclass
+class Project:
+    """The copy."""
+
+    root: Path
+
+    def snakemake(self, *arguments: str, config: str = "study.yaml") -> subprocess.CompletedProcess[str]:
+        """Run Snakemake in the copy on two cores."""
+        command = [sys.executable, "-m", "snakemake", "--cores", "2", *arguments, "--configfile", config]
+        return subprocess.run(command, cwd=self.root, capture_output=True, text=True, env=ENVIRONMENT)
+
+    def edit(self, changes: dict, *, source: str = "study.yaml", target: str = "study.yaml") -> str:
+        """Change keys of a configuration, nested ones by dots; None removes."""
+        study = yaml.safe_load((self.root / source).read_text())
+        for path, value in changes.items():
+            *parents, last = path.split("/")
+            group = study
+            for key in parents:
+                group = group[key]
+            if value is None:
+                group.pop(last, None)
+            else:
+                group[last] = value
+        (self.root / target).write_text(yaml.safe_dump(study, sort_keys=False))
+        return target
+
+
+def own_study(root: Path) -> None:
+    """A study on local files: own corpora, own graded pairs, own generator and backbone directories."""
+    data = root / "own"
+    data.mkdir()
+    for lang in ("hau", "swh", "eng"):
+        texts = tiny.sentences(lang, 60)
+        pd.DataFrame({"id": range(60), "text": texts}).to_csv(data / f"{lang}.tsv", sep="\t", index=False)
+    for lang in ("hau", "swh", "fra"):
+        pairs = {"id": range(24), "text": tiny.sentences(lang, 24, 1), "pivot": tiny.sentences("eng", 24, 1)}
+        pd.DataFrame(pairs).to_csv(data / f"{lang}-eng.tsv", sep="\t", index=False)
+        graded = {"id": range(24), "sentence1": pairs["text"], "sentence2": tiny.sentences(lang, 24, 2)}
+        graded["score"] = [n / 23 for n in range(24)]
+        pd.DataFrame(graded).to_csv(data / f"{lang}.sts.tsv", sep="\t", index=False)
+    columns = {"anchor": 3, "positive": 4, "negative": 5}
+    nli = {"id": range(24), **{name: tiny.sentences("eng", 24, seed) for name, seed in columns.items()}}
+    pd.DataFrame(nli).to_csv(data / "nli.tsv", sep="\t", index=False)
+    tiny.generator(data / "generator")
+    tiny.backbone(data / "backbone")
+
+
+STUDY = {
+    "results": "results/own",
+    "seeds": [1],
+    "languages": {"hau": {}},
+    "corpora": {
+        "text": {"file": "own/{lang}.tsv"},
+        "nli": {"file": "own/nli.tsv"},
+        "parallel": {"file": "own/{lang}-eng.tsv"},
+    },
+    "anchors": {"count": 32},
+    "generators": {
+        "tiny": {
+            "source": {"file": "own/generator"},
+            "prompts": "plain",
+            "dtype": "float32",
+            "language_data": "text",
+            "lora": {"examples": 16, "epochs": 1, "batch_size": 8, "micro_batch_size": 8, "learning_rate": 0.01},
+            "sampling": {"max_new_tokens": 12},
+            "xllora": {"languages": ["fra"]},
+            "shard_rows": 16,
+        }
+    },
+    # The tiny generator writes salad: only the checks that do not judge language are left on.
+    "audit": {
+        "language_id": False, "script_share": 0, "length_ratio": 1000, "max_repetition": 1, "refusals": ["\u0001"], "min_rows": 2,
+        "max_lost": 1,
+    },
+    "backbones": {"tiny-bert": {"source": {"file": "own/backbone"}}},
+    "training": {"epochs": 1, "batch_size": 8, "precision": "float32"},
+    "recipes": dict.fromkeys(["base", "unsupervised", "crosslingual", "prompting", "composition", "xllora"], {}),
+    "tasks": {
+        "own-sts": {"protocol": "sts", "source": {"file": "own/{lang}.sts.tsv"}},
+        "own-bitext": {"protocol": "bitext", "source": {"file": "own/{lang}-eng.tsv"}},
+    },
+    "statistics": {"resamples": 100},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def project(tmp_path_factory) -> Project:
+    """The project's files, copied, with the study in it; nothing has run."""
+    root = tmp_path_factory.mktemp("project")
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True, check=True)
+    for name in listed.stdout.splitlines():
+        if Path(name).is_file():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(name, root / name)
+    own_study(root)
+    (root / "study.yaml").write_text(yaml.safe_dump(STUDY, sort_keys=False))
+    return Project(root)
+
+
+@pytest.fixture(scope="session")
+def finished(project) -> Project:
+    """The same after a whole run."""
+    done = project.snakemake()
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-6000:]
+    return project

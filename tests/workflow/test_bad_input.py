@@ -1,0 +1,148 @@
+"""Bad input stops early with one line: what is wrong, where, and what would be right; nothing half-written is left."""
+
+import json
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+from tests import tiny
+from tests.workflow.conftest import ENVIRONMENT
+
+CONFIGURATIONS = [
+    ({"langauges": {}}, "config.langauges: unknown key; did you mean 'languages'?"),
+    ({"training/lr": 1}, "config.training.lr: unknown key; known: batch_size, checkpoint_steps, epochs"),
+    ({"generators/tiny/lora/rnk": 8}, "config.generators.tiny.lora.rnk: unknown key; did you mean 'rank'?"),
+    ({"languages/hauu": {}}, "config.languages.hauu"),
+    ({"languages/swa": {}}, "languages.swa: not in resources/languages.tsv; did you mean 'swh'?"),
+    ({"languages/hau": {"corpus": {"fil": "x"}}}, "config.languages.hau.corpus.fil: unknown key; did you mean 'file'?"),
+    ({"languages/hau": {"corpus": {"file": "a", "hub": "b"}}}, "give exactly one of hub, file, archive, package; found hub, file"),
+    ({"languages/hau": {"corpus": {"file": "none.tsv"}}}, "the text corpus of hau: no such file none.tsv"),
+    ({"languages/hau": {"tests": {"own-stss": {"file": "x"}}}}, "languages.hau.tests: no task 'own-stss'; did you mean 'own-sts'?"),
+    ({"recipes/xlora": {}}, "config.recipes.xlora.method: Input should be 'base', 'unsupervised'"),
+    ({"recipes/xllora": {"generator": "gemma"}}, "recipes.xllora.generator: no generator 'gemma'; known: tiny"),
+    ({"recipes/xllora": {"training": {"epoch": 3}}}, "recipes.xllora.training.epoch: unknown key; did you mean 'epochs'?"),
+    ({"generators": {}}, "method prompting needs a generator; add one under `generators:`"),
+    ({"tasks/own-sts/protocol": "stss"}, "config.tasks.own-sts.protocol: Input should be 'sts' or 'bitext' (given: 'stss')"),
+    ({"tasks/own-sts/scale": [5, 0]}, "scale goes from the least to the greatest gold score"),
+    ({"tasks/own-sts/languages": ["haus"]}, "tasks.own-sts.languages: unknown language 'haus'; did you mean 'hau'?"),
+    ({"statistics/baseline": "crossling"}, "statistics.baseline: no recipe 'crossling'; did you mean 'crosslingual'?"),
+    ({"tables": ["table11"]}, "tables: no resources/tables/table11.yaml; did you mean 'table1'?"),
+    ({"training/learning_rate": "fast"}, "config.training.learning_rate: Input should be a valid number"),
+    ({"seeds": []}, "config.seeds: List should have at least 1 item"),
+    ({"backbones/my model": {"source": {"file": "own/backbone"}}}, "config.backbones.my model"),
+    ({"corpora/text": {"file": "own/{iso}.tsv"}}, "no registry column 'iso'"),
+    ({"corpora/parallel": None}, "xllora learns from fra, which have neither"),
+    ({"languages/xxq": {"name": "Xq", "script": "Latn", "corpus": {"file": "own/hau.tsv"}}, "tasks/own-sts/languages": ["hau"],
+      "tasks/own-bitext/languages": ["hau"]}, "languages.xxq: no test set in any task"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "message"), CONFIGURATIONS, ids=[message[:50] for _, message in CONFIGURATIONS])
+def test_a_wrong_configuration_stops_at_once(project, changes, message):
+    config = project.edit(changes, target="bad.yaml")
+    before = {path for path in project.root.rglob("*") if ".snakemake" not in path.parts}
+    done = project.snakemake("--dry-run", config=config)
+    errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert done.returncode == 1
+    assert len(errors) == 1 and message in errors[0], done.stderr
+    assert "Traceback" not in done.stderr
+    assert {path for path in project.root.rglob("*") if ".snakemake" not in path.parts} == before
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    """Files of every kind of badness, beside good ones."""
+    root = tmp_path_factory.mktemp("inputs")
+    good = pd.DataFrame({"id": list("123"), "text": tiny.sentences("hau", 3)})
+    good.to_csv(root / "good.tsv", sep="\t", index=False)
+    (root / "empty.tsv").write_text("")
+    (root / "header.tsv").write_text("id\ttext\n")
+    (root / "tabs.tsv").write_text("id\ttext\n1\tone\ttwo\n")
+    (root / "latin1.tsv").write_bytes("id\ttext\n1\tcafé\n".encode("latin-1"))
+    (root / "twice.tsv").write_text("id\ttext\n1\ta b c d\n1\te f g h\n")
+    (root / "column.tsv").write_text("id\tsentence\n1\ta b c d\n")
+    (root / "score.tsv").write_text("id\tsentence1\tsentence2\tscore\n1\ta\tb\t5\n")
+    (root / "words.tsv").write_text("id\tsentence1\tsentence2\tscore\n1\ta\tb\thigh\n")
+    (root / "broken.jsonl").write_text('{"id": 1\n')
+    (root / "nli.tsv").write_text("id\tanchor\tpositive\tnegative\n1\ta b\tc d\te f\n2\tg h\ti j\tk l\n3\tm n\to p\tq r\n")
+    tiny.generator(root / "generator")
+    tiny.backbone(root / "backbone")
+    tiny.backbone(root / "no-tokenizer")
+    for file in (root / "no-tokenizer").glob("tokenizer*"):
+        file.unlink()
+    (root / "no-adapter").mkdir()
+    return root
+
+
+FETCH = "fetch_corpus --kind {kind} --source {source} --downloads {root}/d --lock {root}/l --output {out}/x --record {out}/y"
+TRAIN = "train_encoder --weights {root}/backbone --method {method} --training {training} --seed 1 --about {{}} --state {out}/state --output {out}/x"
+LORA = (
+    "train_task_adapter --base {root}/generator --name tiny --triplets {root}/nli.tsv --polarity positive --language English"
+    " --style {style} --dtype float32 --lora {lora} --state {out}/state --output {out}/x"
+)
+
+
+def fetch(kind, **source):
+    return FETCH.replace("{kind}", kind).replace("{source}", json.dumps(source).replace(" ", ""))
+
+
+def train(method="xllora", texts="{root}/nli.tsv", **training):
+    command = TRAIN.replace("{method}", method).replace("{training}", json.dumps(training).replace(" ", ""))
+    return f"{command} --texts {texts}"
+
+
+def lora(style="plain", **settings):
+    return LORA.replace("{style}", style).replace("{lora}", json.dumps(settings).replace(" ", ""))
+
+
+PROGRAMS = [
+    (fetch("text", file="{root}/none.tsv"), "none.tsv: no such file"),
+    (fetch("text", file="{root}/empty.tsv"), "empty.tsv: empty; expected tab-separated rows"),
+    (fetch("text", file="{root}/header.tsv"), "no row is left"),
+    (fetch("text", file="{root}/tabs.tsv"), "row 2 has 3 fields, the first 2; replace tabs"),
+    (fetch("text", file="{root}/latin1.tsv"), "byte 13 is not UTF-8"),
+    (fetch("text", file="{root}/column.tsv"), "no column 'text'"),
+    (fetch("text", file="{root}/good.tsv", columns={"text": "body"}), "no column 'body'; it has id, text"),
+    (fetch("text", file="{root}/broken.jsonl"), "broken.jsonl: not jsonl"),
+    (fetch("text", file="{root}/good.tsv", member="*.txt"), "not a zip or tar archive"),
+    (fetch("text", archive="file://{root}/none.zip"), "cannot be downloaded"),
+    (fetch("text", package={"no-version": ""}), "no version; write name==version"),
+    (fetch("text", hub="no-such/data"), "no-such/data: cannot be found on the hub"),
+    (fetch("pairs", file="{root}/score.tsv"), "id '1' has score '5'; expected a number from 0 to 1"),
+    (fetch("pairs", file="{root}/words.tsv"), "id '1' has score 'high'"),
+    (fetch("text", files="x"), "source.files: unknown key; did you mean 'file'?"),
+    ("fetch_model --source {{\"file\":\"{root}/no-tokenizer\"}} --output {out}/x", "no tokenizer; expected a transformers model"),
+    ("fetch_model --source {{\"file\":\"{root}/none\"}} --output {out}/x", "a local model is a directory with config.json"),
+    (train(texts="{root}/twice.tsv"), "no column 'anchor'"),
+    (train(method="unsupervised", texts="{root}/twice.tsv"), "id '1' appears twice"),
+    (train(texts="{root}/none.tsv"), "none.tsv: no such file; expected a TSV"),
+    (train(learning_rate=1e30, epochs=40, batch_size=2, precision="float32"), "loss is"),
+    (train(epochs=0), "training.epochs: Input should be greater than 0"),
+    (lora(style="chat"), "chat template"),
+    (lora(max_length=9), "max_length"),
+    (lora(learning_rate=1e30, epochs=60, batch_size=1, micro_batch_size=1), "loss is"),
+    ("compose_adapters --task {root}/no-adapter --target {root}/no-adapter --source {root}/no-adapter --output {out}/x", "no-adapter"),
+    ("score_encoder --encoder {root}/none --test {root}/good.tsv --record {root}/none --name t --task {{\"protocol\":\"sts\"}}"
+     " --language hau --output {out}/x --items {out}/y", "no column 'sentence1'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("command", "message"), PROGRAMS, ids=[message[:50] for _, message in PROGRAMS])
+def test_a_program_stops_with_one_line_and_leaves_nothing(inputs, tmp_path, command, message):
+    arguments = [part.replace("{{", "{").replace("}}", "}").replace("{root}", str(inputs)).replace("{out}", str(tmp_path)) for part in command.split()]
+    done = subprocess.run([sys.executable, "-m", f"scripts.{arguments[0]}", *arguments[1:]], capture_output=True, text=True, env=ENVIRONMENT)
+    last = done.stderr.strip().splitlines()[-1]
+    assert done.returncode == 1
+    assert last.startswith("error: ") and message in last, done.stderr[-2000:]
+    assert "Traceback" not in done.stderr
+    assert not [path for path in tmp_path.iterdir() if path.name != "state"]
+
+
+def test_a_full_disk_is_one_line(inputs):
+    """/dev/full stands for a disk without space."""
+    arguments = ["--shards", str(inputs / "nli.tsv"), "--anchors", str(inputs / "good.tsv"), "--output", "/dev/full/x"]
+    done = subprocess.run([sys.executable, "-m", "scripts.join_triplets", *arguments], capture_output=True, text=True, env=ENVIRONMENT)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: ") and "Traceback" not in done.stderr

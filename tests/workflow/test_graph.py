@@ -1,0 +1,201 @@
+"""The graph itself: what runs, what runs again, and what does not."""
+
+import re
+import shutil
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+
+def planned(done):
+    """Rule -> number of jobs, from Snakemake's job table."""
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
+    text = done.stdout + done.stderr
+    rows = re.findall(r"^(\w+) +(\d+)$", text, flags=re.M)
+    return {rule: int(count) for rule, count in rows if rule not in ("total", "job")}
+
+
+def nothing_to_do(done):
+    return "Nothing to be done" in done.stdout + done.stderr
+
+
+def test_the_whole_small_study_runs(finished):
+    table = pd.read_csv(finished.root / "results/own/tables/table1.csv")
+    assert set(table["recipe"]) == {"base", "unsupervised", "crosslingual", "prompting", "composition", "xllora"}
+    assert {"hau"} <= set(table["language"])
+    for name in ("tables/table1.md", "figures/table1.svg", "report.zip"):
+        assert (finished.root / "results/own" / name).stat().st_size > 500
+
+
+def test_every_job_left_its_log_and_its_benchmark(finished):
+    results = finished.root / "results/own"
+    for kind in ("logs", "benchmarks"):
+        assert {path.name for path in (results / kind).iterdir()} >= {"fetch_corpus", "synthesise", "train_encoder", "report"}
+    assert not list((results / "state").rglob("*.*")), "state of finished jobs is removed"
+
+
+def test_a_second_run_does_nothing(finished):
+    assert nothing_to_do(finished.snakemake())
+
+
+def test_touching_every_file_runs_nothing(finished):
+    time.sleep(1.1)
+    for folder in ("scripts", "seedbed", "resources", "rules", "own"):
+        for path in (finished.root / folder).rglob("*"):
+            if path.is_file() and path.stat().st_size < 1_000_000:
+                path.touch()
+    assert nothing_to_do(finished.snakemake("--dry-run"))
+
+
+@pytest.mark.parametrize(
+    ("file", "runs", "spares"),
+    [
+        ("seedbed/encoders/losses.py", {"train_encoder"}, {"synthesise", "train_task_adapter", "fetch_corpus", "fetch_model"}),
+        ("seedbed/triplets/audit.py", {"audit_triplets"}, {"synthesise", "fetch_model", "select_anchors"}),
+        ("seedbed/evaluation/bitext.py", {"score_encoder"}, {"train_encoder", "synthesise", "audit_triplets"}),
+        ("seedbed/tables/tabulate.py", {"tabulate"}, {"score_encoder", "train_encoder"}),
+        ("seedbed/generators/composition.py", {"compose_adapters"}, {"train_task_adapter", "fetch_model"}),
+        ("resources/prompts/nli.yaml", {"train_task_adapter", "synthesise"}, {"fetch_model", "fetch_corpus"}),
+        ("seedbed/config.py", set(), {"fetch_corpus", "train_encoder", "score_encoder", "tabulate"}),
+    ],
+)  # fmt: skip
+def test_an_edit_runs_what_it_must_and_reverting_it_nothing(finished, file, runs, spares):
+    path = finished.root / file
+    before = path.read_bytes()
+    try:
+        path.write_bytes(before + b"\n# edited\n")
+        jobs = planned(finished.snakemake("--dry-run"))
+    finally:
+        path.write_bytes(before)
+    assert runs <= set(jobs)
+    assert not spares & set(jobs)
+    assert nothing_to_do(finished.snakemake("--dry-run"))
+
+
+@pytest.mark.parametrize(
+    ("change", "runs", "spares"),
+    [
+        ({"training/learning_rate": 1.0e-4}, {"train_encoder"}, {"synthesise", "fetch_model"}),
+        ({"statistics/resamples": 200}, {"tabulate"}, {"score_encoder"}),
+        ({"audit/length_ratio": 999}, {"audit_triplets"}, {"synthesise"}),
+        ({"generators/tiny/composition": {"scale": 0.5}}, {"compose_adapters", "synthesise"}, {"train_task_adapter"}),
+        ({"seeds": [1, 2]}, {"train_encoder", "score_encoder"}, {"audit_triplets"}),
+    ],
+)  # fmt: skip
+def test_a_setting_runs_what_depends_on_it(finished, change, runs, spares):
+    changed = finished.edit(change, target="changed.yaml")
+    jobs = planned(finished.snakemake("--dry-run", config=changed))
+    assert runs <= set(jobs)
+    assert not spares & set(jobs)
+
+
+def test_a_local_corpus_that_changes_is_fetched_again(finished):
+    path = finished.root / "own/hau.tsv"
+    before = path.read_text()
+    try:
+        path.write_text(before + "60\tYara suna karatu a gida yau\n")
+        jobs = planned(finished.snakemake("--dry-run"))
+    finally:
+        path.write_text(before)
+    assert jobs["fetch_corpus"] == 1
+    assert nothing_to_do(finished.snakemake("--dry-run"))
+
+
+def test_adding_a_language_runs_only_its_jobs_and_the_tables(finished):
+    results = finished.root / "results/own"
+    before = {path: path.stat().st_mtime_ns for path in results.rglob("*.json")}
+    more = finished.edit({"languages": {"hau": {}, "swh": {}}}, target="more.yaml")
+    done = finished.snakemake(config=more)
+    assert done.returncode == 0, done.stderr[-4000:]
+    after = {path: path.stat().st_mtime_ns for path in results.rglob("*.json")}
+    assert not [path for path in before if after[path] != before[path]]
+    outputs = re.findall(r"^ +output: (.*)$", done.stdout + done.stderr, flags=re.M)
+    shared = ("/tables/", "/figures/", "report.zip")
+    assert outputs and all("swh" in output or any(name in output for name in shared) for output in outputs)
+    assert set(pd.read_csv(results / "tables/table1.csv")["language"]) >= {"hau", "swh"}
+
+
+def test_a_fresh_run_gives_the_same_bytes(finished):
+    again = finished.edit({"results": "results/again"}, target="again.yaml")
+    done = finished.snakemake(config=again)
+    assert done.returncode == 0, done.stderr[-4000:]
+    first = finished.edit({}, target="study.yaml")
+    finished.snakemake(config=first)
+    for name in ("tables/table1.csv", "tables/table1.md", "figures/table1.svg", "figures/table1.png"):
+        one, two = (finished.root / f"results/{run}" / name for run in ("own", "again"))
+        assert one.read_bytes() == two.read_bytes(), name
+
+
+def test_a_killed_job_leaves_no_output_and_the_next_run_goes_on(finished):
+    victim = finished.root / "results/own/encoders/tiny-bert/xllora/hau"
+    shutil.rmtree(victim)
+    loss = finished.root / "seedbed/encoders/losses.py"
+    before = loss.read_bytes()
+    try:
+        loss.write_bytes(before + b"\nimport os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
+        target = "results/own/encoders/tiny-bert/xllora/hau/1/seedbed.json"
+        assert finished.snakemake(target, "--allowed-rules", "train_encoder").returncode != 0
+        assert not (finished.root / target).exists()
+    finally:
+        loss.write_bytes(before)
+    done = finished.snakemake("--rerun-incomplete")
+    assert done.returncode == 0 and (finished.root / target).exists()
+
+
+PAPER = {
+    # 7 languages + English text; English NLI; 8 instruction sets; 14 + 14 for XL-LoRA; 6 SemRel sets and ko-ko, 7 of FLORES
+    "fetch_corpus": (7 + 1) + 1 + (7 + 1) + 14 + 14 + 7 + 7,
+    "select_anchors": 7,
+    "fetch_model": 1 + 2,
+    "train_task_adapter": 2,
+    "train_language_adapter": 7 + 1,
+    "compose_adapters": 7 * 2,
+    "build_xllora_examples": 1,
+    "train_xllora_adapter": 2,
+    # 275,000 anchors in shards of 10,000, three methods
+    "synthesise": 28 * 7 * 3,
+    "join_triplets": 7 * 3,
+    "audit_triplets": 7 * 3,
+    # two backbones: one base, 4 seeds of the crosslingual one, and 4 recipes x 7 languages x 4 seeds
+    "train_encoder": 2 * (1 + 4 + 4 * 7 * 4),
+    # two backbones, two test sets a language: the base, and 5 recipes x 4 seeds
+    "score_encoder": 2 * 2 * 7 * (1 + 5 * 4),
+    "tabulate": 1,
+}
+
+
+def test_the_papers_scale_is_planned_as_computed_by_hand(project):
+    done = project.snakemake("--dry-run", "results/tables/table1.csv", config="config.yaml")
+    assert planned(done) == PAPER
+
+
+def test_the_slurm_profile_plans_it_too(project):
+    done = project.snakemake("-n", "--profile", "profiles/slurm", "results/tables/table1.csv", config="config.yaml")
+    assert planned(done) == PAPER
+
+
+def test_a_language_is_one_entry_in_both_configurations(project):
+    study = project.edit({"languages/swh": {}}, source="config/demo.yaml", target="demo-swh.yaml")
+    jobs = planned(project.snakemake("--dry-run", "results/demo/tables/table1.csv", config=study))
+    plain = planned(project.snakemake("--dry-run", "results/demo/tables/table1.csv", config="config/demo.yaml"))
+    # text and one test set; 2 composed adapters; 3 methods; 4 encoders; 6 scores
+    more = {"fetch_corpus": 2, "select_anchors": 1, "train_language_adapter": 1, "compose_adapters": 2, "synthesise": 3,
+            "join_triplets": 3, "audit_triplets": 3, "train_encoder": 4, "score_encoder": 6}  # fmt: skip
+    assert {rule: jobs[rule] - plain[rule] for rule in jobs if jobs[rule] != plain[rule]} == more
+
+
+def test_swahili_is_one_entry_at_the_papers_scale_too(project):
+    study = project.edit({"languages/swh": {}}, source="config.yaml", target="paper-swh.yaml")
+    jobs = planned(project.snakemake("--dry-run", "results/tables/table1.csv", config=study))
+    # its text, its instructions and FLORES; the rest as any other language, with one test set
+    assert jobs["fetch_corpus"] - PAPER["fetch_corpus"] == 3
+    assert jobs["score_encoder"] - PAPER["score_encoder"] == 2 * (1 + 5 * 4)
+    assert jobs["synthesise"] - PAPER["synthesise"] == 28 * 3
+
+
+def test_the_default_configuration_is_the_papers(project):
+    root = project.root
+    assert "languages" in (root / "config.yaml").read_text()
+    assert Path(root / "Snakefile").read_text().count("configfile:") == 1
