@@ -10,6 +10,7 @@ Lengths are drawn as they are in paper 000's published XL-LoRA positives with pl
 from __future__ import annotations
 
 import argparse
+import ctypes
 import math
 import random
 import re
@@ -63,15 +64,18 @@ def peak_memory() -> float:
 
 
 def forget_peak() -> None:
+    ctypes.CDLL(None).malloc_trim(0)  # what the other way left behind
     Path("/proc/self/clear_refs").write_text("5")
 
 
-def seconds(model: PeftModel, loss: Callable[[PeftModel, Batch], Tensor], batch: Batch) -> float:
+def measure(model: PeftModel, loss: Callable[[PeftModel, Batch], Tensor], batch: Batch) -> tuple[float, float]:
+    """Seconds and peak GiB of one step."""
+    forget_peak()
     started = time.perf_counter()
     loss(model, batch).backward()
     elapsed = time.perf_counter() - started
     model.zero_grad()
-    return elapsed
+    return elapsed, peak_memory()
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -103,17 +107,19 @@ def main(argv: list[str] | None = None) -> None:
     with torch.no_grad():
         mean = {name: sum(losses[name](model, one).item() for one in batches[name]) / learnt for name in losses}
     model.train()
-    times: dict[str, list[list[float]]] = {name: [] for name in losses}
-    memory = dict.fromkeys(losses, 0.0)
-    for _ in range(args.rounds):
-        for name, loss in losses.items():
-            forget_peak()
-            times[name].append([seconds(model, loss, batch) for batch in batches[name]])
-            memory[name] = max(memory[name], peak_memory())
-    step = {name: sum(map(min, zip(*rounds, strict=True))) / args.batches for name, rounds in times.items()}
+    step, memory = dict.fromkeys(losses, 0.0), dict.fromkeys(losses, 0.0)
+    for number in range(args.batches):
+        rounds = {name: [] for name in losses}
+        for name in [*losses] * args.rounds:
+            rounds[name].append(measure(model, losses[name], batches[name][number]))
+        for name in losses:
+            step[name] += min(elapsed for elapsed, _ in rounds[name]) / args.batches
+            memory[name] = max(memory[name], *(peak for _, peak in rounds[name]))
     for name in losses:
         width = sum(batch["input_ids"].numel() for batch in batches[name]) / args.batches
-        print(f"{name}: {step[name]:.3f} s per step, {width:.0f} tokens, peak {memory[name]:.2f} GiB, loss {mean[name]:.6f}")
+        print(
+            f"{name}: {step[name]:.3f} s per step of {width:.0f} tokens, peak {memory[name]:.2f} GiB, loss {mean[name]}"
+        )
     difference = abs(mean["seedbed"] - mean["default"]) / mean["default"]
     print(f"ratio {step['default'] / step['seedbed']:.2f}, relative loss difference {difference:.1e}")
 

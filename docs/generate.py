@@ -1,7 +1,7 @@
 """Write what follows from the settings models: docs/config.md and schemas/config.schema.json.
 
-    python docs/generate.py            write both
-    python docs/generate.py --check    fail if one is out of step
+python docs/generate.py            write both
+python docs/generate.py --check    fail if one is out of step
 """
 
 from __future__ import annotations
@@ -44,7 +44,11 @@ def reference() -> str:
 
 def section(path: str, model: type[BaseModel]) -> str:
     """A heading, the model's own words, and a table of its keys."""
-    lines = [f"## {f'`{path}`' if path else 'Top level'}", "", (model.__doc__ or "").strip().split("\n\n")[0].replace("\n", " ").replace("    ", "")]
+    lines = [
+        f"## {f'`{path}`' if path else 'Top level'}",
+        "",
+        (model.__doc__ or "").strip().split("\n\n")[0].replace("\n", " ").replace("    ", ""),
+    ]
     lines += ["", "| key | type | default | meaning |", "| --- | --- | --- | --- |"]
     for name, field in model.model_fields.items():
         meaning = " ".join((field.description or "").split())
@@ -77,7 +81,11 @@ def kind(annotation: Any) -> str:
         return f"name -> {kind(arguments[-1])}"
     if arguments and all(isinstance(argument, str) for argument in arguments):
         return ", ".join(f"`{argument}`" for argument in arguments)
-    kinds = [kind(argument) for argument in arguments if not hasattr(argument, "metadata") and not str(argument).startswith(("Field", "String"))]
+    kinds = [
+        kind(argument)
+        for argument in arguments
+        if not hasattr(argument, "metadata") and not str(argument).startswith(("Field", "String"))
+    ]
     return " or ".join(dict.fromkeys(kinds)) or "anything"
 
 

@@ -4,14 +4,16 @@ import json
 import re
 import sys
 
-from seedbed.config import load
+from seedbed.config import ANY, load
 from seedbed.corpora.settings import COLUMNS
 from seedbed.evaluation.settings import KIND_OF
 from seedbed.imports import closure
 from seedbed.io import UserError
 
 # One thread that waits must not slow the one that works; downloads alone may reach the hub.
-shell.prefix("set -euo pipefail; export OMP_WAIT_POLICY=PASSIVE HF_HUB_OFFLINE=${{HF_HUB_OFFLINE:-1}}; ")
+shell.prefix(
+    "set -euo pipefail; export OMP_WAIT_POLICY=PASSIVE HF_HUB_OFFLINE=${{HF_HUB_OFFLINE:-1}}; "
+)
 
 try:
     STUDY = load(config)
@@ -34,9 +36,7 @@ def one_of(names):
     return "|".join(re.escape(name) for name in sorted(set(names))) or "none"
 
 
-LANGUAGES = {*STUDY.languages, STUDY.pivot, "mul"} | {
-    code for generator in STUDY.generators.values() for code in generator.xllora.languages
-}
+LANGUAGES = {*STUDY.languages, *STUDY.borrowed(), STUDY.pivot, ANY}
 CONSTRAINTS = {
     "lang": one_of(LANGUAGES),
     "test_lang": one_of(STUDY.languages),
@@ -79,4 +79,6 @@ def fact(name):
 def tests_of(wildcards):
     """Every evaluation set of a language: what its training texts must not repeat."""
     tasks = STUDY.tests(wildcards.lang) if wildcards.lang in STUDY.languages else []
-    return collect("<results>/corpora/{lang}/{task}.tsv", lang=wildcards.lang, task=tasks)
+    return collect(
+        "<results>/corpora/{lang}/{task}.tsv", lang=wildcards.lang, task=tasks
+    )

@@ -43,17 +43,17 @@ rule fetch_corpus:
         "<benchmarks>/fetch_corpus/{lang}/{corpus}.jsonl"
     conda:
         "../envs/main.yaml"
+    threads: 1
+    resources:
+        gpu=0,
+        mem_mb=more(4000),
+        runtime=more(120),
     params:
         source=lambda wildcards: source_of(wildcards).dump(),
         options=fetch_options,
         cleaning=STUDY.cleaning.dump(),
         downloads=STUDY.downloads,
         lock=STUDY.lock,
-    threads: 1
-    resources:
-        gpu=0,
-        mem_mb=more(4000),
-        runtime=more(120),
     shell:
         "HF_HUB_OFFLINE=0 python -m scripts.fetch_corpus --source {params.source:q} {params.options}"
         " --cleaning {params.cleaning:q} --downloads {params.downloads:q} --lock {params.lock:q}"
@@ -75,14 +75,14 @@ rule select_anchors:
         "<benchmarks>/select_anchors/{lang}.jsonl"
     conda:
         "../envs/main.yaml"
-    params:
-        anchors=STUDY.anchors.dump(),
-        script=fact("script"),
     threads: 1
     resources:
         gpu=0,
         mem_mb=more(8000),
         runtime=more(60),
+    params:
+        anchors=STUDY.anchors.dump(),
+        script=fact("script"),
     shell:
         "python -m scripts.select_anchors --corpus {input.corpus} --pivot {input.pivot} --tests {input.tests}"
         " --script {params.script} --anchors {params.anchors:q}"

@@ -16,7 +16,10 @@ def training_texts(wildcards):
 
 def lineage(wildcards):
     """What the model card says of an encoder's making."""
-    recipe, backbone = STUDY.recipes[wildcards.recipe], STUDY.backbones[wildcards.backbone]
+    recipe, backbone = (
+        STUDY.recipes[wildcards.recipe],
+        STUDY.backbones[wildcards.backbone],
+    )
     synthetic = recipe.method in ("prompting", "composition", "xllora")
     return compact(
         {
@@ -43,8 +46,16 @@ rule train_encoder:
         "<logs>/train_encoder/{backbone}/{recipe}/{lang}/{seed}.log",
     benchmark:
         "<benchmarks>/train_encoder/{backbone}/{recipe}/{lang}/{seed}.jsonl"
+    priority: 20
     conda:
         "../envs/main.yaml"
+    threads: 8
+    resources:
+        gpu=lambda wildcards: (
+            0 if STUDY.recipes[wildcards.recipe].method == "base" else 1
+        ),
+        mem_mb=more(32_000),
+        runtime=more(360),
     params:
         method=lambda wildcards: STUDY.recipes[wildcards.recipe].method,
         texts=lambda wildcards, input: f"--texts {input.texts}" if input.texts else "",
@@ -54,11 +65,6 @@ rule train_encoder:
         weights=subpath(input.weights, parent=True),
         directory=subpath(output[0], parent=True),
         state=f"{STUDY.results}/state",
-    threads: 8
-    resources:
-        gpu=lambda wildcards: 0 if STUDY.recipes[wildcards.recipe].method == "base" else 1,
-        mem_mb=more(32_000),
-        runtime=more(360),
     shell:
         "python -m scripts.train_encoder --weights {params.weights} --method {params.method} {params.texts}"
         " --training {params.training:q} --prefix {params.prefix:q} --seed {wildcards.seed} --about {params.about:q}"

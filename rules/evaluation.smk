@@ -6,7 +6,14 @@ SCORE = "<results>/scores/{backbone}/{recipe}/{lang}/{seed}/{task}/{test_lang}.j
 def scores_of(recipes=None):
     """Every score file that the study's tables are made of."""
     return [
-        SCORE.format(backbone=backbone, recipe=recipe, lang=folder, seed=seed, task=task, test_lang=test_lang)
+        SCORE.format(
+            backbone=backbone,
+            recipe=recipe,
+            lang=folder,
+            seed=seed,
+            task=task,
+            test_lang=test_lang,
+        )
         for test_lang in sorted(STUDY.languages)
         for task in STUDY.tests(test_lang)
         for backbone in sorted(STUDY.backbones)
@@ -24,22 +31,24 @@ rule score_encoder:
         code=code("score_encoder"),
     output:
         scores=SCORE,
-        items="<results>/scores/{backbone}/{recipe}/{lang}/{seed}/{task}/{test_lang}.items.tsv",
+        per_item="<results>/scores/{backbone}/{recipe}/{lang}/{seed}/{task}/{test_lang}.items.tsv",
     log:
         "<logs>/score_encoder/{backbone}/{recipe}/{lang}/{seed}/{task}/{test_lang}.log",
     benchmark:
         "<benchmarks>/score_encoder/{backbone}/{recipe}/{lang}/{seed}/{task}/{test_lang}.jsonl"
     conda:
         "../envs/main.yaml"
-    params:
-        task=lambda wildcards: STUDY.task_for(wildcards.task, wildcards.test_lang).dump(),
-        encoder=subpath(input.encoder, parent=True),
     threads: 4
     resources:
         gpu=1,
         mem_mb=more(16_000),
         runtime=more(60),
+    params:
+        task=lambda wildcards: STUDY.task_for(
+            wildcards.task, wildcards.test_lang
+        ).dump(),
+        encoder=subpath(input.encoder, parent=True),
     shell:
         "python -m scripts.score_encoder --encoder {params.encoder} --test {input.test} --record {input.record}"
         " --name {wildcards.task} --task {params.task:q} --language {wildcards.test_lang}"
-        " --output {output.scores} --items {output.items} > {log} 2>&1"
+        " --output {output.scores} --items {output.per_item} > {log} 2>&1"

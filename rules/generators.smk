@@ -26,7 +26,11 @@ def xllora_corpora(role):
     def files(wildcards):
         spec = STUDY.generators[wildcards.generator].xllora
         codes = spec.languages if spec.source == "build" else []
-        return [f"<results>/corpora/{code}/{role}.tsv" for code in codes if STUDY.corpus(role, code)]
+        return [
+            f"<results>/corpora/{code}/{role}.tsv"
+            for code in codes
+            if STUDY.corpus(role, code)
+        ]
 
     return files
 
@@ -51,7 +55,12 @@ def published(wildcards):
 def xllora_inputs(wildcards, input):
     """Where the examples come from, as arguments."""
     if input.published:
-        return ["--published-positive", input.published[0], "--published-negative", input.published[1]]
+        return [
+            "--published-positive",
+            input.published[0],
+            "--published-negative",
+            input.published[1],
+        ]
     adapters = [file.removesuffix("/seedbed.json") for file in input.adapters]
     return [
         *("--positive-adapter", adapters[0], "--negative-adapter", adapters[1]),
@@ -74,18 +83,19 @@ rule fetch_model:
         "<logs>/fetch_model/{room}/{model}.log",
     benchmark:
         "<benchmarks>/fetch_model/{room}/{model}.jsonl"
+    priority: 90
     conda:
         "../envs/main.yaml"
-    params:
-        source=lambda wildcards: model_source(wildcards).dump(),
-        downloads=STUDY.downloads,
-        lock=STUDY.lock,
-        directory=subpath(output[0], parent=True),
     threads: 2
     resources:
         gpu=0,
         mem_mb=more(6000),
         runtime=more(240),
+    params:
+        source=lambda wildcards: model_source(wildcards).dump(),
+        downloads=STUDY.downloads,
+        lock=STUDY.lock,
+        directory=subpath(output[0], parent=True),
     shell:
         "HF_HUB_OFFLINE=0 python -m scripts.fetch_model --source {params.source:q}"
         " --downloads {params.downloads:q} --lock {params.lock:q} --output {params.directory} > {log} 2>&1"
@@ -102,8 +112,14 @@ rule train_task_adapter:
         "<logs>/train_task_adapter/{generator}/{polarity}.log",
     benchmark:
         "<benchmarks>/train_task_adapter/{generator}/{polarity}.jsonl"
+    priority: 80
     conda:
         "../envs/main.yaml"
+    threads: 8
+    resources:
+        gpu=1,
+        mem_mb=more(64_000),
+        runtime=more(720),
     params:
         lora=generator_setting("lora"),
         style=generator_setting("prompts"),
@@ -112,11 +128,6 @@ rule train_task_adapter:
         base=subpath(input.base, parent=True),
         directory=subpath(output[0], parent=True),
         state=f"{STUDY.results}/state",
-    threads: 8
-    resources:
-        gpu=1,
-        mem_mb=more(64_000),
-        runtime=more(720),
     shell:
         "python -m scripts.train_task_adapter --base {params.base} --name {wildcards.generator}"
         " --triplets {input.triplets} --polarity {wildcards.polarity} --language {params.language:q}"
@@ -135,8 +146,14 @@ rule train_language_adapter:
         "<logs>/train_language_adapter/{generator}/{lang}.log",
     benchmark:
         "<benchmarks>/train_language_adapter/{generator}/{lang}.jsonl"
+    priority: 50
     conda:
         "../envs/main.yaml"
+    threads: 8
+    resources:
+        gpu=1,
+        mem_mb=more(64_000),
+        runtime=more(720),
     params:
         lora=generator_setting("lora"),
         kind=generator_setting("language_data"),
@@ -146,11 +163,6 @@ rule train_language_adapter:
         base=subpath(input.base, parent=True),
         directory=subpath(output[0], parent=True),
         state=f"{STUDY.results}/state",
-    threads: 8
-    resources:
-        gpu=1,
-        mem_mb=more(64_000),
-        runtime=more(720),
     shell:
         "python -m scripts.train_language_adapter --base {params.base} --name {wildcards.generator}"
         " --texts {input.texts} --kind {params.kind} --language {params.language:q}"
@@ -170,19 +182,20 @@ rule compose_adapters:
         "<logs>/compose_adapters/{generator}/{lang}/{polarity}.log",
     benchmark:
         "<benchmarks>/compose_adapters/{generator}/{lang}/{polarity}.jsonl"
+    priority: 50
     conda:
         "../envs/main.yaml"
+    threads: 1
+    resources:
+        gpu=0,
+        mem_mb=more(8000),
+        runtime=more(30),
     params:
         composition=generator_setting("composition"),
         task=subpath(input.task, parent=True),
         target=subpath(input.target, parent=True),
         source=subpath(input.source, parent=True),
         directory=subpath(output[0], parent=True),
-    threads: 1
-    resources:
-        gpu=0,
-        mem_mb=more(8000),
-        runtime=more(30),
     shell:
         "python -m scripts.compose_adapters --task {params.task} --target {params.target} --source {params.source}"
         " --composition {params.composition:q} --output {params.directory} > {log} 2>&1"
@@ -203,22 +216,25 @@ rule build_xllora_examples:
         "<logs>/build_xllora_examples/{generator}.log",
     benchmark:
         "<benchmarks>/build_xllora_examples/{generator}.jsonl"
+    priority: 70
     conda:
         "../envs/main.yaml"
-    params:
-        generator=lambda wildcards: STUDY.generators[wildcards.generator].dump(),
-        count=generator_setting("lora", "examples"),
-        inputs=xllora_inputs,
-        base=subpath(input.base, parent=True),
-        state=f"{STUDY.results}/state",
     threads: 8
     resources:
         gpu=1,
         mem_mb=more(64_000),
         runtime=more(720),
+    params:
+        generator=lambda wildcards: STUDY.generators[wildcards.generator].dump(),
+        examples=generator_setting("lora", "examples"),
+        inputs=xllora_inputs,
+        language=STUDY.facts(STUDY.pivot)["name"],
+        base=subpath(input.base, parent=True),
+        state=f"{STUDY.results}/state",
     shell:
         "python -m scripts.build_xllora_examples --base {params.base} --name {wildcards.generator}"
-        " --generator {params.generator:q} {params.inputs} --count {params.count} --state {params.state}"
+        " --generator {params.generator:q} {params.inputs} --language {params.language:q}"
+        " --count {params.examples} --state {params.state}"
         " --positive-output {output.positive} --negative-output {output.negative} > {log} 2>&1"
 
 
@@ -233,8 +249,14 @@ rule train_xllora_adapter:
         "<logs>/train_xllora_adapter/{generator}/{polarity}.log",
     benchmark:
         "<benchmarks>/train_xllora_adapter/{generator}/{polarity}.jsonl"
+    priority: 60
     conda:
         "../envs/main.yaml"
+    threads: 8
+    resources:
+        gpu=1,
+        mem_mb=more(64_000),
+        runtime=more(720),
     params:
         lora=generator_setting("lora"),
         style=generator_setting("prompts"),
@@ -243,11 +265,6 @@ rule train_xllora_adapter:
         base=subpath(input.base, parent=True),
         directory=subpath(output[0], parent=True),
         state=f"{STUDY.results}/state",
-    threads: 8
-    resources:
-        gpu=1,
-        mem_mb=more(64_000),
-        runtime=more(720),
     shell:
         "python -m scripts.train_xllora_adapter --base {params.base} --name {wildcards.generator}"
         " --examples {input.examples} --polarity {wildcards.polarity} --language {params.language:q}"

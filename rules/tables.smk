@@ -8,7 +8,11 @@ from seedbed.tables.specs import FigureSpec
 
 def triplets_of(ending):
     """A file of each set of triplets that the study trains on."""
-    recipes = [(name, recipe.method) for name, recipe in STUDY.recipes.items() if recipe.method in SYNTHETIC]
+    recipes = [
+        (name, recipe.method)
+        for name, recipe in STUDY.recipes.items()
+        if recipe.method in SYNTHETIC
+    ]
     made = {(STUDY.generator_of(name), method) for name, method in recipes}
     return [
         f"<results>/triplets/{generator}/{method}/{lang}{ending}"
@@ -46,20 +50,22 @@ rule tabulate:
         "<logs>/tabulate/{table}.log",
     benchmark:
         "<benchmarks>/tabulate/{table}.jsonl"
+    localrule: True
     conda:
         "../envs/main.yaml"
-    params:
-        scores=f"{STUDY.results}/scores",
-        systems=compact(STUDY.systems()),
-        backbones=compact({name: backbone.paper for name, backbone in STUDY.backbones.items()}),
-        tasks=compact(STUDY.scored()),
-        statistics=STUDY.statistics.dump(),
     threads: 1
-    localrule: True
     resources:
         gpu=0,
         mem_mb=more(4000),
         runtime=more(30),
+    params:
+        scores=f"{STUDY.results}/scores",
+        systems=compact(STUDY.systems()),
+        backbones=compact(
+            {name: backbone.paper for name, backbone in STUDY.backbones.items()}
+        ),
+        tasks=compact(STUDY.scored()),
+        statistics=STUDY.statistics.dump(),
     shell:
         "python -m scripts.tabulate --spec {input.spec} --scores {params.scores}"
         " --systems {params.systems:q} --backbones {params.backbones:q} --tasks {params.tasks:q}"
@@ -78,10 +84,10 @@ rule plot:
         "<logs>/plot/{figure}.log",
     benchmark:
         "<benchmarks>/plot/{figure}.jsonl"
+    localrule: True
     conda:
         "../envs/main.yaml"
     threads: 1
-    localrule: True
     resources:
         gpu=0,
         mem_mb=more(4000),
@@ -95,7 +101,11 @@ rule report:
     input:
         tables=collect("<results>/tables/{table}.csv", table=STUDY.tables),
         layouts=collect("<results>/tables/{table}.md", table=STUDY.tables),
-        figures=collect("<results>/figures/{figure}.{form}", figure=STUDY.figures, form=["svg", "png"]),
+        figures=collect(
+            "<results>/figures/{figure}.{form}",
+            figure=STUDY.figures,
+            form=["svg", "png"],
+        ),
         audits=triplets_of(".audit.json"),
         triplets=triplets_of(".tsv"),
         config=[str(file) for file in workflow.configfiles],
@@ -106,17 +116,17 @@ rule report:
         "<logs>/report.log",
     benchmark:
         "<benchmarks>/report.jsonl"
+    localrule: True
     conda:
         "../envs/main.yaml"
-    params:
-        title=f"Seedbed: {STUDY.results}",
-        cards=cards(),
     threads: 1
-    localrule: True
     resources:
         gpu=0,
         mem_mb=more(4000),
         runtime=more(30),
+    params:
+        title=f"Seedbed: {STUDY.results}",
+        cards=cards(),
     shell:
         "python -m scripts.report --title {params.title:q} --tables {input.tables} --layouts {input.layouts}"
         " --figures {input.figures} --audits {input.audits} --triplets {input.triplets} --cards {params.cards}"

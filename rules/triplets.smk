@@ -20,7 +20,11 @@ def method_adapters(wildcards):
         "composition": "<results>/generators/{generator}/composition/{lang}/{polarity}/seedbed.json",
         "xllora": "<results>/generators/{generator}/xllora/{polarity}/seedbed.json",
     }[wildcards.method]
-    return collect(folder, polarity=["positive", "negative"], **wildcards) if folder else []
+    return (
+        collect(folder, polarity=["positive", "negative"], **wildcards)
+        if folder
+        else []
+    )
 
 
 rule synthesise:
@@ -35,8 +39,14 @@ rule synthesise:
         "<logs>/synthesise/{generator}/{method}/{lang}/{shard}.log",
     benchmark:
         "<benchmarks>/synthesise/{generator}/{method}/{lang}/{shard}.jsonl"
+    priority: 40
     conda:
         "../envs/vllm.yaml"
+    threads: 8
+    resources:
+        gpu=1,
+        mem_mb=more(64_000),
+        runtime=more(240),
     params:
         generator=lambda wildcards: STUDY.generators[wildcards.generator].dump(),
         language=lambda wildcards: STUDY.facts(output_language(wildcards))["name"],
@@ -44,15 +54,13 @@ rule synthesise:
         adapters=lambda wildcards, input: [
             argument
             for polarity, file in zip(("positive", "negative"), input.adapters)
-            for argument in (f"--{polarity}-adapter", file.removesuffix("/seedbed.json"))
+            for argument in (
+                f"--{polarity}-adapter",
+                file.removesuffix("/seedbed.json"),
+            )
         ],
         base=subpath(input.base, parent=True),
         state=f"{STUDY.results}/state",
-    threads: 8
-    resources:
-        gpu=1,
-        mem_mb=more(64_000),
-        runtime=more(240),
     shell:
         "python -m scripts.synthesise --base {params.base} --name {wildcards.generator} --anchors {input.anchors}"
         " --shard {wildcards.shard} --shards {params.shards} --generator {params.generator:q}"
@@ -74,6 +82,7 @@ rule join_triplets:
         "<logs>/join_triplets/{generator}/{method}/{lang}.log",
     benchmark:
         "<benchmarks>/join_triplets/{generator}/{method}/{lang}.jsonl"
+    priority: 30
     conda:
         "../envs/main.yaml"
     threads: 1
@@ -101,17 +110,20 @@ rule audit_triplets:
         "<logs>/audit_triplets/{generator}/{method}/{lang}.log",
     benchmark:
         "<benchmarks>/audit_triplets/{generator}/{method}/{lang}.jsonl"
+    priority: 30
     conda:
         "../envs/main.yaml"
-    params:
-        audit=STUDY.audit.dump(),
-        in_pivot=lambda wildcards: "--in-pivot" if output_language(wildcards) == STUDY.pivot else "",
-        script=lambda wildcards: STUDY.facts(output_language(wildcards))["script"],
     threads: 1
     resources:
         gpu=0,
         mem_mb=more(8000),
         runtime=more(60),
+    params:
+        audit=STUDY.audit.dump(),
+        in_pivot=lambda wildcards: (
+            "--in-pivot" if output_language(wildcards) == STUDY.pivot else ""
+        ),
+        script=lambda wildcards: STUDY.facts(output_language(wildcards))["script"],
     shell:
         "python -m scripts.audit_triplets --triplets {input.triplets} --corpus {input.corpus} --pivot {input.pivot}"
         " {params.in_pivot} --script {params.script} --tests {input.tests} --audit {params.audit:q}"

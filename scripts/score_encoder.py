@@ -7,11 +7,11 @@ import importlib.metadata
 from pathlib import Path
 
 from scripts.cli import run
+from seedbed.corpora.settings import COLUMNS
 from seedbed.encoders.backbone import open_encoder
 from seedbed.evaluation.protocols import record, score
 from seedbed.evaluation.reference import mteb_scores, require_agreement
 from seedbed.evaluation.settings import KIND_OF, Task
-from seedbed.corpora.settings import COLUMNS
 from seedbed.io import read_json, read_table, write_json, write_table
 
 LIBRARIES = ("torch", "transformers", "sentence-transformers", "scipy", "mteb")

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any, get_args
 
 from scripts.cli import run
-from seedbed.encoders import card
 from seedbed.encoders.settings import Method, Training
 from seedbed.encoders.training import train
-from seedbed.io import atomic_directory, read_table
+from seedbed.io import read_table
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -27,22 +26,19 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--output", required=True, type=Path)
     args = parser.parse_args(argv)
 
-    training = Training.load(args.training)
     columns = ["id", "text"] if args.method == "unsupervised" else ["id", "anchor", "positive", "negative"]
     texts = read_table(args.texts, columns) if args.texts else None
-    with atomic_directory(args.output) as output:
-        result = train(
-            args.weights,
-            texts,
-            training,
-            method=args.method,
-            prefix=args.prefix,
-            seed=args.seed,
-            output=output,
-            state=args.state,
-        )
-        about = args.about | {"method": args.method, "seed": args.seed}
-        card.write(output, about, training.model_dump(mode="json") | result)
+    train(
+        args.weights,
+        texts,
+        Training.load(args.training),
+        method=args.method,
+        prefix=args.prefix,
+        seed=args.seed,
+        output=args.output,
+        state=args.state,
+        about=args.about,
+    )
 
 
 def json_object(text: str) -> dict[str, Any]:

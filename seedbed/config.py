@@ -6,7 +6,7 @@ program imports it, so that an edit here re-runs no job.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -120,24 +120,25 @@ class Study(Settings):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        for code in [*self.languages, self.pivot, *(code for model in self.generators.values() for code in model.xllora.languages)]:
+        for code in [*self.languages, self.pivot, *self.borrowed()]:
             self._check_language(code)
         for name, recipe in self.recipes.items():
             self._check_recipe(name, recipe)
-        if self.statistics.baseline not in self.recipes:
-            raise ValueError(f"statistics.baseline: no recipe {self.statistics.baseline!r}; {suggest(self.statistics.baseline, sorted(self.recipes))}")
+        _require("statistics.baseline", "recipe", self.statistics.baseline, self.recipes)
         for name, task in self.tasks.items():
             for code in task.languages or []:
-                if code not in self.languages and code not in registry():
-                    raise ValueError(f"tasks.{name}.languages: unknown language {code!r}; {suggest(code, sorted(registry()))}")
+                _require(f"tasks.{name}.languages", "language", code, {*self.languages, *registry()})
         for code, language in self.languages.items():
-            if unknown := sorted(set(language.tests) - set(self.tasks)):
-                raise ValueError(f"languages.{code}.tests: no task {unknown[0]!r}; {suggest(unknown[0], sorted(self.tasks))}")
+            for name in language.tests:
+                _require(f"languages.{code}.tests", "task", name, self.tasks)
         for kind, names in (("tables", self.tables), ("figures", self.figures)):
-            known = sorted(path.stem for path in Path("resources", kind).glob("*.yaml"))
-            if unknown := sorted(set(names) - set(known)):
-                raise ValueError(f"{kind}: no resources/{kind}/{unknown[0]}.yaml; {suggest(unknown[0], known)}")
+            for name in names:
+                _require(kind, f"resources/{kind}/*.yaml", name, specs(kind))
         return self
+
+    def borrowed(self) -> set[str]:
+        """Languages that lend their translations to XL-LoRA adapters."""
+        return {code for generator in self.generators.values() for code in generator.xllora.languages}
 
     def _check_language(self, code: str) -> None:
         facts = self.facts(code)
@@ -151,8 +152,8 @@ class Study(Settings):
         where = f"recipes.{name}"
         if recipe.method in SYNTHETIC and not self.generators:
             raise ValueError(f"{where}: method {recipe.method} needs a generator; add one under `generators:`")
-        if recipe.generator and recipe.generator not in self.generators:
-            raise ValueError(f"{where}.generator: no generator {recipe.generator!r}; {suggest(recipe.generator, sorted(self.generators))}")
+        if recipe.generator:
+            _require(f"{where}.generator", "generator", recipe.generator, self.generators)
         try:
             self.training_of(name)
         except ValidationError as error:
@@ -196,7 +197,9 @@ class Study(Settings):
     def scored(self) -> dict[str, dict[str, Any]]:
         """Each task's protocol and the languages that are scored on it."""
         languages = {task: [code for code in sorted(self.languages) if task in self.tests(code)] for task in self.tasks}
-        return {task: {"protocol": self.tasks[task].protocol, "languages": languages[task]} for task in sorted(self.tasks)}
+        return {
+            task: {"protocol": self.tasks[task].protocol, "languages": languages[task]} for task in sorted(self.tasks)
+        }
 
     def generator_of(self, recipe: str) -> str:
         """The generator whose triplets a recipe trains on."""
@@ -218,7 +221,9 @@ class Study(Settings):
     def systems(self) -> list[dict[str, Any]]:
         """Each recipe with the language folder (`*`: the test language) and seeds of its encoders."""
         folders = {recipe: self.trained_on(recipe, "*") for recipe in self.recipes}
-        return [{"recipe": recipe, "language": folders[recipe], "seeds": self.seeds_of(recipe)} for recipe in self.recipes]
+        return [
+            {"recipe": recipe, "language": folders[recipe], "seeds": self.seeds_of(recipe)} for recipe in self.recipes
+        ]
 
     def check_sources(self) -> None:
         """Every corpus that a recipe needs has a source, and every local file is there.
@@ -232,7 +237,9 @@ class Study(Settings):
             for task in self.tests(code):
                 _check_file(self.test(task, code), f"the {task} test set of {code}")
             if self.corpus("text", code) is None:
-                raise UserError(f"languages.{code}: no corpus; the registry has none for it, so give `corpus:` (a file, say)")
+                raise UserError(
+                    f"languages.{code}: no corpus; the registry has none for it, so give `corpus:` (a file, say)"
+                )
             if not self.tests(code):
                 raise UserError(f"languages.{code}: no test set in any task; give one under `tests:` (a file, say)")
         _check_file(self.corpus("nli", self.pivot), "corpora.nli")
@@ -257,15 +264,28 @@ class Study(Settings):
         spec = self.generators[generator].xllora
         if spec.source == "published":
             if not (self.corpora.published_positive and self.corpora.published_negative):
-                raise UserError("recipes.xllora: published examples need corpora.published_positive and .published_negative")
+                raise UserError(
+                    "recipes.xllora: published examples need corpora.published_positive and .published_negative"
+                )
             return
         roles = ("parallel", "nli_translations")
         lacking = [code for code in spec.languages if not any(self.corpus(role, code) for role in roles)]
         if lacking or not spec.languages:
+            where = f"generators.{generator}.xllora.languages"
             raise UserError(
-                f"generators.{generator}.xllora.languages: xllora learns from {', '.join(spec.languages) or 'no language'}, "
-                f"which have neither `corpora.parallel` nor `corpora.nli_translations` ({', '.join(lacking) or 'none given'})"
+                f"{where}: xllora learns from {', '.join(lacking) or 'no language'}, "
+                "which have neither `corpora.parallel` nor `corpora.nli_translations`; give one, or other languages"
             )
+
+
+def specs(kind: str) -> list[str]:
+    """The tables or figures that can be asked for."""
+    return sorted(path.stem for path in Path("resources", kind).glob("*.yaml"))
+
+
+def _require(where: str, what: str, name: str, known: Iterable[str]) -> None:
+    if name not in (names := sorted(known)):
+        raise ValueError(f"{where}: no {what} {name!r}; {suggest(name, names)}")
 
 
 def _check_file(source: Source | None, what: str) -> None:

@@ -38,23 +38,33 @@ def read_table(path: str | Path, columns: Sequence[str], *, unique: str | None =
     if not path.is_file():
         raise UserError(f"{path}: no such file; expected a TSV with the columns {', '.join(columns)}")
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
+        text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise UserError(f"{path}: byte {error.start} is not UTF-8; convert the file to UTF-8") from None
-    header, *rows = [line.rstrip("\r").split("\t") for line in lines if line.strip("\r\n")] or [[""]]
+    header, *rows = tab_separated(text, path) or [[]]
     if missing := [name for name in columns if name not in header]:
         raise UserError(f"{path}: no column {missing[0]!r}; the header has {', '.join(header) or 'nothing'}")
-    for number, row in enumerate(rows, start=2):
-        if len(row) != len(header):
-            raise UserError(
-                f"{path}: row {number} has {len(row)} fields, the header {len(header)}; replace tabs and newlines in texts"
-            )
     table = pd.DataFrame(rows, columns=header, dtype=str)
     if table.empty:
         raise UserError(f"{path}: no rows below the header; at least one is needed")
     if unique in table.columns and (repeated := table[unique][table[unique].duplicated()]).size:
         raise UserError(f"{path}: {unique} {repeated.iloc[0]!r} appears twice; every {unique} must be unique")
     return table
+
+
+def tab_separated(text: str, name: str | Path) -> list[list[str]]:
+    """The fields of each line that is not empty; all lines have as many.
+
+    Raises:
+        UserError: one has more or fewer than the first.
+    """
+    rows = [line.split("\t") for line in text.replace("\r\n", "\n").split("\n") if line]
+    for number, row in enumerate(rows, start=1):
+        if len(row) != len(rows[0]):
+            raise UserError(
+                f"{name}: row {number} has {len(row)} fields, the first {len(rows[0])}; replace tabs and line breaks"
+            )
+    return rows
 
 
 def write_table(table: pd.DataFrame, path: str | Path) -> None:
@@ -92,7 +102,7 @@ def atomic(path: str | Path) -> Iterator[Path]:
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         yield temporary
-        os.replace(temporary, path)
+        temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -108,7 +118,7 @@ def atomic_directory(path: str | Path) -> Iterator[Path]:
         temporary.chmod(0o755)
         if path.exists():
             shutil.rmtree(path)
-        os.replace(temporary, path)
+        temporary.replace(path)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 

@@ -64,8 +64,7 @@ def wheel(store: Store, requirement: str, digest: str) -> Path:
     Raises:
         UserError: pip cannot find it, or its sha256 is another one.
     """
-    name, _, version = requirement.partition("==")
-    if not version:
+    if "==" not in requirement:
         raise UserError(f"package {requirement!r}: no version; write name==version")
     folder = store.folder / "wheels" / requirement
     with store.alone(requirement):
@@ -130,7 +129,7 @@ def members(path: Path, pattern: str) -> list[tuple[str, io.BufferedIOBase]]:
         names = sorted(container.namelist())
         found = [(name, container.open(name)) for name in fnmatch.filter(names, pattern)]
     elif tarfile.is_tarfile(path):
-        container = tarfile.open(path)
+        container = tarfile.open(path)  # noqa: SIM115 (the caller reads its members)
         names = sorted(item.name for item in container if item.isfile())
         found = [(name, container.extractfile(name)) for name in fnmatch.filter(names, pattern)]
     else:
@@ -138,4 +137,3 @@ def members(path: Path, pattern: str) -> list[tuple[str, io.BufferedIOBase]]:
     if not found:
         raise UserError(f"{path}: no member matches {pattern!r}; it has {', '.join(names[:5])}, ...")
     return found
-

@@ -76,7 +76,12 @@ def triplets_from_labels(table: pd.DataFrame) -> pd.DataFrame:
         for side, labels in (("positive", ENTAILMENT), ("negative", CONTRADICTION))
     }
     negative = sides["negative"]["hypothesis"].rename("negative")
-    both = sides["positive"].join(negative, how="inner").reset_index(names="anchor").rename(columns={"hypothesis": "positive"})
+    both = (
+        sides["positive"]
+        .join(negative, how="inner")
+        .reset_index(names="anchor")
+        .rename(columns={"hypothesis": "positive"})
+    )
     return both[["id", "anchor", "positive", "negative"]]
 
 

@@ -86,7 +86,7 @@ class Source(Settings):
                 raise UserError(f"source: no registry column {name!r}; known: {', '.join(sorted(facts))}")
             if not facts[name]:
                 return None
-            text = text.replace("{%s}" % name, facts[name])
+            text = text.replace(f"{{{name}}}", facts[name])
         return Source.model_validate_json(text)
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from seedbed.corpora import assets
 from seedbed.corpora.settings import Source
-from seedbed.io import UserError
+from seedbed.io import UserError, tab_separated
 
 
 def read(source: Source, store: assets.Store) -> pd.DataFrame:
@@ -25,7 +25,9 @@ def read(source: Source, store: assets.Store) -> pd.DataFrame:
     table = _columns(_raw(source, store), source)
     for column, changes in source.join.items():
         other = read(source.updated({"join": {}, "top_up": None, "buckets": (0, 100), **changes}), store)
-        table = table.merge(other.set_index("id").iloc[:, [0]].set_axis([column], axis=1), left_on="id", right_index=True)
+        table = table.merge(
+            other.set_index("id").iloc[:, [0]].set_axis([column], axis=1), left_on="id", right_index=True
+        )
     table = _in_buckets(table, source)
     if source.top_up and (source.rows is None or len(table) < source.rows):
         more = read(source.updated({"top_up": None, **source.top_up}), store)
@@ -76,21 +78,11 @@ def _parse(name: str, content: bytes, source: Source) -> pd.DataFrame:
             return pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False, header=header)
     except ValueError as error:
         raise UserError(f"{name}: not {form} ({str(error).splitlines()[0]})") from None
-    lines = [line.rstrip("\r") for line in text.split("\n")]
-    if form == "tsv":
-        return _tsv(name, [line for line in lines if line], header)
-    return pd.DataFrame({"text": lines[:-1] if lines and not lines[-1] else lines}, dtype=str)
-
-
-def _tsv(name: str, lines: list[str], header: int | None) -> pd.DataFrame:
-    rows = [line.split("\t") for line in lines]
+    if form != "tsv":
+        return pd.DataFrame({"text": text.removesuffix("\n").replace("\r\n", "\n").split("\n")}, dtype=str)
+    rows = tab_separated(text, name)
     if not rows:
         raise UserError(f"{name}: empty; expected tab-separated rows")
-    for number, row in enumerate(rows, start=1):
-        if len(row) != len(rows[0]):
-            raise UserError(
-                f"{name}: row {number} has {len(row)} fields, the first {len(rows[0])}; replace tabs and newlines in texts"
-            )
     return pd.DataFrame(rows[1:], columns=rows[0], dtype=str) if header == 0 else pd.DataFrame(rows, dtype=str)
 
 

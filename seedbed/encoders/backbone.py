@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Module, Pooling, Transformer
+from sentence_transformers.util import fullname
 from torch import nn
 from transformers import MODEL_MAPPING, AutoConfig, PreTrainedModel
 
@@ -17,8 +18,8 @@ from seedbed.encoders.pooling import FirstLastAverage
 from seedbed.io import UserError, read_json
 
 TOKENIZER_FILES = ("tokenizer.json", "sentencepiece.bpe.model", "spiece.model", "tokenizer.model", "vocab.txt")
-LOCAL = {"local_files_only": True, "trust_remote_code": False}
-"""Neither the hub nor code that comes with weights."""
+NO_CODE = {"trust_remote_code": False}
+LOCAL = NO_CODE | {"local_files_only": True}
 
 
 def load(
@@ -47,6 +48,28 @@ def load(
     )
 
 
+def open_encoder(directory: Path) -> SentenceTransformer:
+    """Open an encoder that a recipe saved; no file of the directory is run.
+
+    Raises:
+        UserError: no encoder there, or one with a module of somebody else's.
+    """
+    if not (modules := Path(directory) / "modules.json").is_file():
+        raise UserError(f"{directory}: no modules.json; expected an encoder as train_encoder writes it")
+    for name in (module["type"] for module in read_json(modules)):
+        if name != fullname(FirstLastAverage) and not name.startswith("sentence_transformers."):
+            raise UserError(f"{directory}: {name} is foreign code; only this package and sentence-transformers are run")
+    # sentence-transformers asks for trust as soon as a module is not its own; the weights get none.
+    return SentenceTransformer(
+        str(directory),
+        trust_remote_code=True,
+        local_files_only=True,
+        model_kwargs=dict(NO_CODE),
+        processor_kwargs=dict(NO_CODE),
+        config_kwargs=dict(NO_CODE),
+    )
+
+
 def _directory(weights: Path) -> Path:
     """The directory that holds the transformer, checked."""
     if not weights.is_dir():
@@ -68,7 +91,7 @@ def _transformer(weights: Path, *, hidden_states: bool) -> Transformer:
     transformer = Transformer(
         str(weights),
         model_kwargs=LOCAL | options | {"dtype": torch.float32, "use_safetensors": True},
-        processor_kwargs={"trust_remote_code": False},  # a tokenizer would save `local_files_only` too
+        processor_kwargs=dict(NO_CODE),  # a tokenizer would save `local_files_only` too
         config_kwargs=LOCAL | {"output_hidden_states": hidden_states},
     )
     # Saved with the module and read back by it. Without this, loading a saved encoder (or a checkpoint, strictly)

@@ -12,7 +12,6 @@ from huggingface_hub import ModelCardData
 from seedbed.io import sha256, write_json
 
 MANIFEST = "seedbed.json"
-FACTS = ("language", "backbone", "base_model", "recipe", "method", "generator", "seed", "licence")
 RECIPES = {
     "base": "The backbone as it was published, with pooling; not trained.",
     "unsupervised": "Unsupervised SimCSE: every sentence is its own positive, told apart by dropout.",
@@ -60,8 +59,9 @@ def write(directory: Path, about: dict[str, Any], training: dict[str, Any]) -> N
     """Write README.md and seedbed.json into an encoder's directory: the same arguments and files, the same bytes.
 
     Args:
-        about: JSON of any shape, kept in the manifest. The card shows `name`, the keys in `FACTS` (`language` is an ISO
-            639-3 code, `base_model` a hub id), and `data`, a list of records with `name`, `origin` and `licence`.
+        about: JSON of any shape, kept in the manifest; the card shows its texts and numbers. Keys with a meaning:
+            `name`, `language` (ISO 639-3), `backbone`, `base_model` (hub id), `recipe`, `method`, `licence` (else
+            `backbone_licence`), and `data`, a list of records with `name`, `origin` and `licence`.
         training: JSON: the settings and what `training.train` returned, in one.
     """
     directory = Path(directory)
@@ -79,13 +79,14 @@ def versions() -> dict[str, str]:
 
 def _card(about: dict[str, Any], training: dict[str, Any]) -> str:
     parts = [str(about[key]) for key in ("backbone", "recipe", "language") if about.get(key)]
+    facts = [(key, value) for key, value in about.items() if isinstance(value, str | int | float) and value != ""]
     return TEMPLATE.format(
         front_matter=_front_matter(about),
         name=about.get("name") or " ".join(parts) or "Sentence encoder",
         recipe=RECIPES.get(about.get("method", ""), ""),
-        facts=_table(("Fact", "Value"), ((key, about[key]) for key in FACTS if about.get(key) not in (None, ""))),
+        facts=_table(("Fact", "Value"), facts),
         training=_training(training),
-        data=_data(about.get("data", [])),
+        data=_data(about.get("data", []), trained=bool(training.get("steps"))),
     )
 
 
@@ -93,7 +94,7 @@ def _front_matter(about: dict[str, Any]) -> str:
     """The YAML that the hub reads."""
     return ModelCardData(
         language=about.get("language") or None,
-        license=about.get("licence") or None,
+        license=about.get("licence") or about.get("backbone_licence") or None,
         library_name="sentence-transformers",
         pipeline_tag="sentence-similarity",
         base_model=about.get("base_model") or None,
@@ -107,11 +108,13 @@ def _training(training: dict[str, Any]) -> str:
     return _table(("Setting or result", "Value"), rows) if training.get("steps") else "None."
 
 
-def _data(records: list[dict[str, Any]]) -> str:
+def _data(records: list[dict[str, Any]], *, trained: bool) -> str:
     """Where the training text comes from, and under which licences."""
+    if not records:
+        return "Not stated." if trained else "No training text."
     columns = ("name", "origin", "licence")
     rows = [[record.get(column) or "not stated" for column in columns] for record in records]
-    return _table(("Data", "Origin", "Licence"), rows) if rows else "No training text."
+    return _table(("Data", "Origin", "Licence"), rows)
 
 
 def _table(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:

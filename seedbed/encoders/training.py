@@ -19,8 +19,7 @@ from sentence_transformers import (
 )
 from transformers import ProgressCallback
 
-from seedbed.encoders import backbone
-from seedbed.encoders.card import versions
+from seedbed.encoders import backbone, card
 from seedbed.encoders.losses import SimCSELoss
 from seedbed.encoders.settings import Method, Training
 from seedbed.io import UserError, atomic_directory, fingerprint, sha256
@@ -39,8 +38,9 @@ def train(
     seed: int,
     output: Path,
     state: Path,
+    about: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Make one encoder and save it, in float32, as a sentence-transformers directory.
+    """Make one encoder and save it, in float32 and with its card, as a sentence-transformers directory.
 
     AdamW, linear decay without warm-up, gradients clipped at norm 1: the defaults of Hugging Face's trainer, which
     paper 000 (appendix A.2.1) uses through SimCSE's code. Training reads `max_length` tokens of a text; the saved
@@ -54,7 +54,8 @@ def train(
         seed: of the order of the texts and of dropout. On a CPU, one seed and one number of threads give one file, byte
             for byte.
         output: replaced as a whole, at the end.
-        state: a directory for checkpoints. A killed run goes on from its last one; after success it is removed.
+        state: a directory for checkpoints. A killed run goes on from its last one; after success they are removed.
+        about: what else the card and the manifest should say, see `card.write`.
 
     Returns:
         steps, examples (rows of `texts`), loss (at most 20 means over equal stretches of steps) and final_loss
@@ -65,17 +66,16 @@ def train(
     """
     columns = {} if method == "base" else _columns(texts, training, method)
     encoder = backbone.load(weights, pooling=training.pooling, prefix=prefix)
-    if not columns:
-        _save(encoder, output)
-        return {"steps": 0, "examples": 0, "loss": [], "final_loss": None}
-    made_of = [columns, training.model_dump(mode="json"), prefix, seed, sha256(weights), versions()]
+    made_of = [columns, training.model_dump(mode="json"), prefix, seed, sha256(weights), card.versions()]
     checkpoints = Path(state) / fingerprint(made_of)
-    with _truncated(encoder, training.max_length):
-        losses = _fit(encoder, columns, training, prefix, seed, checkpoints)
-    _save(encoder, output)
-    shutil.rmtree(checkpoints)
-    curve = [float(np.mean(stretch)) for stretch in np.array_split(losses, min(POINTS, len(losses)))]
-    return {"steps": len(losses), "examples": len(texts), "loss": curve, "final_loss": curve[-1]}
+    losses = _fit(encoder, columns, training, prefix, seed, checkpoints) if columns else []
+    result = {"examples": len(columns.get("anchor", []))} | _summary(losses)
+    with atomic_directory(output) as directory:
+        _save(encoder, directory)
+        about = (about or {}) | {"method": method, "seed": seed}
+        card.write(directory, about, training.model_dump(mode="json") | result)
+    shutil.rmtree(checkpoints, ignore_errors=True)
+    return result
 
 
 def _columns(texts: pd.DataFrame | None, training: Training, method: Method) -> dict[str, list[str]]:
@@ -108,7 +108,8 @@ def _fit(
     )
     trainer.remove_callback(ProgressCallback)
     trainer.add_callback(_LossInBar)
-    trainer.train(resume_from_checkpoint=_last_complete(checkpoints))
+    with _truncated(encoder, training.max_length):
+        trainer.train(resume_from_checkpoint=_last_complete(checkpoints))
     return [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
 
 
@@ -130,7 +131,9 @@ def _arguments(
         prompts=prompts,
         # A last batch of a single row has nothing to contrast with; any other last batch is kept.
         dataloader_drop_last=rows % training.batch_size == 1,
-        seed=seed,
+        # Mixed, since the trainer shuffles epoch e by seed + e: the runs 42 and 43, which a table takes for
+        # independent, would share all but one epoch's batches.
+        seed=int(np.random.SeedSequence(seed).generate_state(1)[0]),
         save_strategy="steps",
         save_steps=training.checkpoint_steps,
         save_total_limit=1,
@@ -184,11 +187,17 @@ def _truncated(encoder: SentenceTransformer, length: int) -> Iterator[None]:
         encoder.max_seq_length = limit
 
 
-def _save(encoder: SentenceTransformer, output: Path) -> None:
+def _summary(losses: list[float]) -> dict[str, Any]:
+    """The number of steps and the curve of their losses, coarsened."""
+    stretches = np.array_split(losses, min(POINTS, len(losses))) if losses else []
+    curve = [float(np.mean(stretch)) for stretch in stretches]
+    return {"steps": len(losses), "loss": curve, "final_loss": curve[-1] if curve else None}
+
+
+def _save(encoder: SentenceTransformer, directory: Path) -> None:
     # Else tokenizer.json would keep the last call's truncation, for whoever reads it without transformers.
     encoder.tokenizer.backend_tokenizer.no_truncation()
     encoder.tokenizer.backend_tokenizer.no_padding()
-    with atomic_directory(output) as directory:
-        encoder.save_pretrained(str(directory), create_model_card=False)
-        for weights in directory.glob("*.safetensors"):
-            weights.chmod(0o644)  # safetensors leaves 0600: a colleague on the cluster could not read them
+    encoder.save_pretrained(str(directory), create_model_card=False)
+    for weights in directory.glob("*.safetensors"):
+        weights.chmod(0o644)  # safetensors leaves 0600: a colleague on the cluster could not read them

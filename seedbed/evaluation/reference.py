@@ -41,7 +41,12 @@ def mteb_scores(task: Task, test: pd.DataFrame, revision: str, model: Any) -> di
     spec.dataset = rows if task.mteb.subset == "default" else {task.mteb.subset: rows}
     spec.data_loaded = True
     result = mteb.evaluate(
-        model, spec, cache=None, co2_tracker=False, encode_kwargs={"batch_size": task.batch_size}, show_progress_bar=False
+        model,
+        spec,
+        cache=None,
+        co2_tracker=False,
+        encode_kwargs={"batch_size": task.batch_size},
+        show_progress_bar=False,
     )
     (scores,) = result.task_results[0].scores[split]
     return {name: float(value) for name, value in scores.items() if isinstance(value, float)}

@@ -35,7 +35,9 @@ def fetch(source: Source, store: assets.Store, output: Path) -> None:
         else:
             _local(source, directory)
         _check(directory, record["origin"])
-        files = {str(path.relative_to(directory)): sha256(path) for path in sorted(directory.rglob("*")) if path.is_file()}
+        files = {
+            str(path.relative_to(directory)): sha256(path) for path in sorted(directory.rglob("*")) if path.is_file()
+        }
         write_json(record | {"files": files}, directory / MANIFEST)
 
 

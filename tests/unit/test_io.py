@@ -25,7 +25,7 @@ def test_a_table_is_read_back_unchanged(tmp_path_factory, texts):
         (b"", "no column 'id'"),
         (b"id\ttext\n", "no rows below the header"),
         (b"id\tother\n1\ta\n", "no column 'text'; the header has id, other"),
-        (b"id\ttext\n1\ta\tb\n", "row 2 has 3 fields, the header 2"),
+        (b"id\ttext\n1\ta\tb\n", "row 2 has 3 fields, the first 2"),
         (b"id\ttext\n1\ta\n1\tb\n", "id '1' appears twice"),
         (b"id\ttext\n1\t\xff\n", "byte 10 is not UTF-8"),
     ],

@@ -108,7 +108,9 @@ STUDY = {
 def project(tmp_path_factory) -> Project:
     """The project's files, copied, with the study in it; nothing has run."""
     root = tmp_path_factory.mktemp("project")
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True, check=True)
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True, check=True
+    )
     for name in listed.stdout.splitlines():
         if Path(name).is_file():
             (root / name).parent.mkdir(parents=True, exist_ok=True)

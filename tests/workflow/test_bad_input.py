@@ -26,9 +26,9 @@ CONFIGURATIONS = [
     ({"generators": {}}, "method prompting needs a generator; add one under `generators:`"),
     ({"tasks/own-sts/protocol": "stss"}, "config.tasks.own-sts.protocol: Input should be 'sts' or 'bitext' (given: 'stss')"),
     ({"tasks/own-sts/scale": [5, 0]}, "scale goes from the least to the greatest gold score"),
-    ({"tasks/own-sts/languages": ["haus"]}, "tasks.own-sts.languages: unknown language 'haus'; did you mean 'hau'?"),
+    ({"tasks/own-sts/languages": ["haus"]}, "tasks.own-sts.languages: no language 'haus'; did you mean 'hau'?"),
     ({"statistics/baseline": "crossling"}, "statistics.baseline: no recipe 'crossling'; did you mean 'crosslingual'?"),
-    ({"tables": ["table11"]}, "tables: no resources/tables/table11.yaml; did you mean 'table1'?"),
+    ({"tables": ["table11"]}, "tables: no resources/tables/*.yaml 'table11'; did you mean 'table1'?"),
     ({"training/learning_rate": "fast"}, "config.training.learning_rate: Input should be a valid number"),
     ({"seeds": []}, "config.seeds: List should have at least 1 item"),
     ({"backbones/my model": {"source": {"file": "own/backbone"}}}, "config.backbones.my model"),
@@ -66,7 +66,9 @@ def inputs(tmp_path_factory):
     (root / "score.tsv").write_text("id\tsentence1\tsentence2\tscore\n1\ta\tb\t5\n")
     (root / "words.tsv").write_text("id\tsentence1\tsentence2\tscore\n1\ta\tb\thigh\n")
     (root / "broken.jsonl").write_text('{"id": 1\n')
-    (root / "nli.tsv").write_text("id\tanchor\tpositive\tnegative\n1\ta b\tc d\te f\n2\tg h\ti j\tk l\n3\tm n\to p\tq r\n")
+    (root / "nli.tsv").write_text(
+        "id\tanchor\tpositive\tnegative\n1\ta b\tc d\te f\n2\tg h\ti j\tk l\n3\tm n\to p\tq r\n"
+    )
     tiny.generator(root / "generator")
     tiny.backbone(root / "backbone")
     tiny.backbone(root / "no-tokenizer")
@@ -131,8 +133,16 @@ PROGRAMS = [
 
 @pytest.mark.parametrize(("command", "message"), PROGRAMS, ids=[message[:50] for _, message in PROGRAMS])
 def test_a_program_stops_with_one_line_and_leaves_nothing(inputs, tmp_path, command, message):
-    arguments = [part.replace("{{", "{").replace("}}", "}").replace("{root}", str(inputs)).replace("{out}", str(tmp_path)) for part in command.split()]
-    done = subprocess.run([sys.executable, "-m", f"scripts.{arguments[0]}", *arguments[1:]], capture_output=True, text=True, env=ENVIRONMENT)
+    arguments = [
+        part.replace("{{", "{").replace("}}", "}").replace("{root}", str(inputs)).replace("{out}", str(tmp_path))
+        for part in command.split()
+    ]
+    done = subprocess.run(
+        [sys.executable, "-m", f"scripts.{arguments[0]}", *arguments[1:]],
+        capture_output=True,
+        text=True,
+        env=ENVIRONMENT,
+    )
     last = done.stderr.strip().splitlines()[-1]
     assert done.returncode == 1
     assert last.startswith("error: ") and message in last, done.stderr[-2000:]
@@ -143,6 +153,8 @@ def test_a_program_stops_with_one_line_and_leaves_nothing(inputs, tmp_path, comm
 def test_a_full_disk_is_one_line(inputs):
     """/dev/full stands for a disk without space."""
     arguments = ["--shards", str(inputs / "nli.tsv"), "--anchors", str(inputs / "good.tsv"), "--output", "/dev/full/x"]
-    done = subprocess.run([sys.executable, "-m", "scripts.join_triplets", *arguments], capture_output=True, text=True, env=ENVIRONMENT)
+    done = subprocess.run(
+        [sys.executable, "-m", "scripts.join_triplets", *arguments], capture_output=True, text=True, env=ENVIRONMENT
+    )
     assert done.returncode == 1
     assert done.stderr.startswith("error: ") and "Traceback" not in done.stderr

@@ -32,7 +32,12 @@ def test_the_whole_small_study_runs(finished):
 def test_every_job_left_its_log_and_its_benchmark(finished):
     results = finished.root / "results/own"
     for kind in ("logs", "benchmarks"):
-        assert {path.name for path in (results / kind).iterdir()} >= {"fetch_corpus", "synthesise", "train_encoder", "report"}
+        assert {path.name for path in (results / kind).iterdir()} >= {
+            "fetch_corpus",
+            "synthesise",
+            "train_encoder",
+            "report",
+        }
     assert not list((results / "state").rglob("*.*")), "state of finished jobs is removed"
 
 

@@ -96,7 +96,11 @@ def test_messages_join_by_id_and_drop_placeholders(tmp_path, store):
     }.items():
         (tmp_path / f"{locale}.json").write_text(json.dumps(catalogue))
     source = Source(
-        file=str(tmp_path), member="ha.json", format="messages", columns={"text": "text"}, join={"pivot": {"member": "en.json"}}
+        file=str(tmp_path),
+        member="ha.json",
+        format="messages",
+        columns={"text": "text"},
+        join={"pivot": {"member": "en.json"}},
     )
     found = read(source, store)
     assert found.to_dict("list") == {

@@ -146,3 +146,31 @@ def test_an_incomplete_directory_is_told_in_one_line(weights: Path, tmp_path: Pa
 def test_no_directory(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such directory"):
         backbone.load(tmp_path / "nothing", pooling="mean")
+
+
+def test_an_opened_encoder_is_the_saved_one(directory: Path, tmp_path: Path, sentences: list[str]) -> None:
+    encoder = backbone.load(directory, pooling="first_last_average", prefix="query: ")
+    encoder.save_pretrained(str(tmp_path), create_model_card=False)
+    np.testing.assert_array_equal(backbone.open_encoder(tmp_path).encode(sentences), encoder.encode(sentences))
+
+
+def test_opening_runs_no_code_of_the_directory(weights: Path, tmp_path: Path) -> None:
+    backbone.load(weights, pooling="first_last_average").save_pretrained(str(tmp_path), create_model_card=False)
+    for name in ("seedbed.py", "evil.py"):
+        (tmp_path / name).write_text("raise SystemExit('foreign code was run')")
+    config = json.loads((tmp_path / "config.json").read_text())
+    config["auto_map"] = {"AutoModel": "evil.Model", "AutoConfig": "evil.Config"}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    backbone.open_encoder(tmp_path)
+
+    modules = json.loads((tmp_path / "modules.json").read_text())
+    for name in ("evil.Pooling", "seedbed.Pooling"):
+        modules[1]["type"] = name
+        (tmp_path / "modules.json").write_text(json.dumps(modules))
+        with pytest.raises(UserError, match=f"{name} is foreign code"):
+            backbone.open_encoder(tmp_path)
+
+
+def test_opening_what_is_no_encoder(weights: Path) -> None:
+    with pytest.raises(UserError, match=r"no modules\.json"):
+        backbone.open_encoder(weights)

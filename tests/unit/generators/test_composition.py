@@ -175,7 +175,7 @@ def test_factors_keep_the_rank_and_make_the_same_bytes_twice(directories: list[P
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"lora_alpha": 16}, "lora_alpha is 16, the task adapter's 8"),
+        ({"lora_alpha": 16}, "lora_alpha is 16, the task adapter's is 8"),
         ({"base_model_name_or_path": "other"}, "base_model_name_or_path is 'other'"),
         ({"use_rslora": True}, "use_rslora is set"),
     ],

@@ -72,7 +72,7 @@ def test_loss_and_gradients_are_those_of_transformers(
     assert_close(gradients(model, found), gradients(model, wanted))
 
 
-def test_accumulation_means_over_the_tokens_of_the_whole_step(tiny_generator: Path, tmp_path: Path) -> None:
+def test_accumulation_totals_over_the_tokens_of_the_whole_step(tiny_generator: Path, tmp_path: Path) -> None:
     model = adapted(tiny_generator, LORA.updated({"dropout": 0.0}))
     before = {name: value.detach().clone() for name, value in model.named_parameters() if value.requires_grad}
     wanted = gradients(model, model(**collate(EXAMPLES)).loss)
@@ -202,7 +202,7 @@ def test_bad_settings_say_what_is_wrong(tiny_generator: Path, tmp_path: Path) ->
 
 
 def test_an_adapter_without_effect_is_refused(tiny_generator: Path, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="no effect"):
+    with pytest.raises(UserError, match="base and adapter give the same outputs"):
         run(tiny_generator, tmp_path, LORA.updated({"learning_rate": 1e-30}))
 
 
@@ -255,6 +255,9 @@ def test_by_length_pads_little_and_changes_with_the_epoch() -> None:
     first = list(order)
     runs = [first[start : start + 8] for start in range(0, 400, 8)]
     assert max(max(lengths[i] for i in run) - min(lengths[i] for i in run) for run in runs) <= 4
+    totals = [sum(lengths[i] for i in run) for run in runs]
+    assert totals != sorted(totals)
+    assert totals != sorted(totals, reverse=True)
     order.set_epoch(1)
     assert list(order) != first
 

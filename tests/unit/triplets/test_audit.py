@@ -24,7 +24,10 @@ def frame(rows):
     return pd.DataFrame(rows, columns=columns).assign(id=[str(n) for n in range(len(rows))])
 
 
-def run(rows, *, seen=(), expected=Expected(False, "Latn"), rules=RULES):
+OWN = Expected(False, "Latn")
+
+
+def run(rows, *, seen=(), expected=OWN, rules=RULES):
     identify = LanguageId([text for row in GOOD for text in row], ENGLISH)
     return audit(frame(rows), expected, identify, EvaluationTexts(seen), rules)
 
@@ -62,7 +65,10 @@ def test_each_planted_fault_is_dropped_under_its_name(fault, reason):
 
 
 def test_xllora_targets_must_be_in_the_pivot_language():
-    rows = [(anchor, english, f"The weather was hot on trip {n}") for n, ((anchor, *_), english) in enumerate(zip(GOOD, ENGLISH, strict=True))]
+    rows = [
+        (anchor, english, f"The weather was hot on trip {n}")
+        for n, ((anchor, *_), english) in enumerate(zip(GOOD, ENGLISH, strict=True))
+    ]
     kept, _, _ = run(rows, expected=Expected(True, "Latn"))
     assert len(kept) == 40
     with pytest.raises(UserError, match="0 of 40 triplets pass"):

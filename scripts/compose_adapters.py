@@ -1,0 +1,26 @@
+"""Compose a task adapter with the difference of two language adapters (paper 000, equation 2)."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from scripts.cli import run
+from seedbed.generators.composition import compose_directories
+from seedbed.generators.settings import Composition
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--task", required=True, type=Path, help="adapter of the task in the pivot language")
+    parser.add_argument("--target", required=True, type=Path, help="adapter of the language")
+    parser.add_argument("--source", required=True, type=Path, help="adapter of the pivot language")
+    parser.add_argument("--composition", default="{}", help="JSON: seedbed.generators.settings.Composition")
+    parser.add_argument("--output", required=True, type=Path)
+    args = parser.parse_args(argv)
+
+    compose_directories(args.task, args.target, args.source, Composition.load(args.composition), args.output)
+
+
+if __name__ == "__main__":
+    run(main)

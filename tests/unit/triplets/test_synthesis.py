@@ -1,0 +1,269 @@
+"""Synthesis: whatever kills a job, the next one goes on and the triplets are those of an unbroken run."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pandas as pd
+import pytest
+
+from scripts import build_xllora_examples
+from scripts import synthesise as script
+from seedbed.generators.backends import Completion
+from seedbed.generators.prompts import prompter
+from seedbed.generators.settings import Generator
+from seedbed.io import UserError, read_table, write_table
+from seedbed.triplets.synthesis import COMMIT_ROWS, Journal, shard, synthesise
+from tests import tiny
+
+ADAPTERS = {"positive": None, "negative": None}
+
+
+class Letters:
+    """A tokenizer of characters."""
+
+    bos_token_id, eos_token_id, chat_template, added_tokens_decoder = 2, 1, None, {}
+
+    def __call__(self, text, add_special_tokens):
+        return {"input_ids": [ord(letter) for letter in text]}
+
+
+class Echo:
+    """A back end that writes the row's name, in reverse order, and may be killed after `lives` completions."""
+
+    tokenizer = Letters()
+
+    def __init__(self, lives=10**9, text="{}"):
+        self.lives, self.text, self.written = lives, text, []
+
+    def write(self, requests, adapter):
+        for request in reversed(requests):
+            if not self.lives:
+                raise KeyboardInterrupt
+            self.lives -= 1
+            self.written.append(request.id)
+            yield Completion(request.id, self.text.format(request.id), finished=not request.id.endswith("3"))
+
+
+@pytest.fixture
+def anchors():
+    rows = [f"r{number}" for number in range(2 * COMMIT_ROWS + 10)]
+    return pd.DataFrame({"id": rows, "text": [f"Anchor {row}." for row in rows]})
+
+
+def generator(**changes):
+    return Generator.model_validate({"source": {"file": "x"}, "prompts": "plain"} | changes)
+
+
+def run(backend, anchors, directory, adapters=ADAPTERS, language="Hausa", **changes):
+    output = directory / "out.tsv"
+    ask = prompter("composition", language, "plain", 1)
+    synthesise(
+        backend, anchors, ask, adapters,
+        generator=generator(**changes), name="gemma", method="composition", state=directory / "state", output=output,
+    )  # fmt: skip
+    return output.read_bytes()
+
+
+def test_the_table(anchors, tmp_path):
+    run(Echo(), anchors, tmp_path)
+    table = read_table(tmp_path / "out.tsv", [])
+    assert list(table.columns) == [
+        *("id", "anchor", "positive", "negative", "positive_finished", "negative_finished"),
+        *("generator", "method", "prompt"),
+    ]
+    assert list(table["id"]) == list(anchors["id"]) and list(table["anchor"]) == list(anchors["text"])
+    assert list(table["negative"]) == [f"negative/{row}" for row in anchors["id"]]
+    assert list(table["positive_finished"][:5]) == ["true", "true", "true", "false", "true"]
+    assert set(table["generator"]) == {"gemma"} and set(table["method"]) == {"composition"}
+    assert table["prompt"].is_unique
+    assert not list((tmp_path / "state").iterdir()), "the journal is removed"
+
+
+@pytest.mark.parametrize("text", ['"{}"\nAnd more', "\n\n {} \t\r\n", "{}\u2028x", "{}\x85\n"])
+def test_completions_become_one_line(anchors, tmp_path, text):
+    run(Echo(text=text), anchors[:3], tmp_path)
+    assert list(read_table(tmp_path / "out.tsv", [])["positive"]) == [f"positive/r{number}" for number in range(3)]
+
+
+def test_tabs_inside_become_blanks(anchors, tmp_path):
+    run(Echo(text="a\tb  {}"), anchors[:1], tmp_path)
+    assert read_table(tmp_path / "out.tsv", [])["positive"][0] == "a b positive/r0"
+
+
+def test_a_long_prompt_is_refused_and_its_row_marked(anchors, tmp_path):
+    anchors.loc[1, "text"] = "word " * 200
+    backend = Echo()
+    run(backend, anchors[:3], tmp_path, sampling={"max_prompt_tokens": 100})
+    table = read_table(tmp_path / "out.tsv", [])
+    assert list(table["positive"]) == ["positive/r0", "", "positive/r2"]
+    assert list(table["negative_finished"]) == ["true", "false", "true"]
+    assert len(backend.written) == 4
+
+
+def test_all_prompts_too_long_is_a_mistake(anchors, tmp_path):
+    with pytest.raises(UserError, match="max_prompt_tokens: 20 is less than every prompt; the shortest has"):
+        run(Echo(), anchors, tmp_path, sampling={"max_prompt_tokens": 20})
+
+
+@pytest.mark.parametrize("deaths", [[5], [COMMIT_ROWS], [100, 1, 130], [138], [200, 70]])
+def test_a_killed_job_goes_on(anchors, tmp_path, deaths):
+    unbroken = run(Echo(), anchors, tmp_path / "unbroken")
+    kept, written = 0, 0
+    for lives in deaths:
+        backend = Echo(lives)
+        with pytest.raises(KeyboardInterrupt):
+            run(backend, anchors, tmp_path)
+        written += len(backend.written)
+        kept = sum(len(path.read_text().splitlines()) for path in (tmp_path / "state").iterdir())
+        assert not (tmp_path / "out.tsv").exists()
+    last = Echo()
+    assert run(last, anchors, tmp_path) == unbroken
+    assert len(last.written) == 2 * len(anchors) - kept
+    assert written - kept < COMMIT_ROWS * len(deaths)
+
+
+def test_a_finished_polarity_is_not_asked_again(anchors, tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        run(Echo(len(anchors)), anchors, tmp_path)
+    last = Echo()
+    run(last, anchors, tmp_path)
+    assert {name.split("/")[0] for name in last.written} == {"negative"}
+
+
+@pytest.mark.parametrize("tail", [b'{"id": "r9", "te', b'{"id": "r9"}\n', b"\0\0\0\0\n", b"[1]\n", b"\xff\n"])
+def test_a_torn_line_is_cut_off(tmp_path, tail):
+    path = tmp_path / "journal.jsonl"
+    journal = Journal(path)
+    whole = [Completion("positive/r1", "नमस्ते\n", True), Completion("positive/r2", "b", False)]
+    journal.commit(whole)
+    good = path.read_bytes()
+    path.write_bytes(good + tail)
+    again = Journal(path)
+    assert again.done == {completion.id: completion for completion in whole} and path.read_bytes() == good
+    again.commit([Completion("positive/r9", "c", True)])
+    assert list(Journal(path).done) == ["positive/r1", "positive/r2", "positive/r9"]
+
+
+def test_a_journal_belongs_to_all_that_made_it(anchors, tmp_path):
+    adapter = tmp_path / "adapter"
+    adapter.mkdir()
+    runs = [
+        {},
+        {"language": "English"},
+        {"sampling": {"seed": 1}},
+        {"dtype": "float32"},
+        {"source": {"file": "y"}},
+        {"adapters": {"positive": adapter, "negative": None}},
+    ]
+    for number, changes in enumerate(runs, start=1):
+        with pytest.raises(KeyboardInterrupt):
+            run(Echo(70), anchors, tmp_path, **changes)
+        assert len(list((tmp_path / "state").iterdir())) == number
+    (adapter / "weights").write_text("other")
+    with pytest.raises(KeyboardInterrupt):
+        run(Echo(70), anchors, tmp_path, **runs[-1])
+    with pytest.raises(KeyboardInterrupt):
+        run(Echo(70), anchors[1:], tmp_path)
+    assert len(list((tmp_path / "state").iterdir())) == len(runs) + 2
+    with pytest.raises(KeyboardInterrupt):
+        run(Echo(1), anchors, tmp_path, batch_size=3)
+    assert len(list((tmp_path / "state").iterdir())) == len(runs) + 2, "speed is not identity"
+
+
+@pytest.mark.parametrize(("rows", "shards"), [(10, 1), (10, 3), (10, 10), (275_003, 28)])
+def test_shards_are_even_and_whole(rows, shards):
+    table = pd.DataFrame({"id": range(rows)})
+    parts = [shard(table, number, shards) for number in range(shards)]
+    assert pd.concat(parts).equals(table)
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
+
+
+# --- The programs, on a real tiny model ---
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("study")
+    base = tiny.generator(directory / "base")
+    texts = tiny.sentences("hau", 200)
+    write_table(pd.DataFrame({"id": [f"a{n}" for n in range(200)], "text": texts}), directory / "anchors.tsv")
+    settings = {
+        "source": {"file": str(base)}, "prompts": "plain", "dtype": "float32", "batch_size": 16,
+        "sampling": {"max_new_tokens": 120},
+    }  # fmt: skip
+    return directory, json.dumps(settings)
+
+
+def arguments(study, output, **changes):
+    directory, settings = study
+    options = {
+        "base": directory / "base", "name": "tiny", "generator": settings, "anchors": directory / "anchors.tsv",
+        "method": "composition", "language": "Hausa", "state": output.with_suffix(""), "output": output,
+    }  # fmt: skip
+    return [text for key, value in (options | changes).items() for text in (f"--{key.replace('_', '-')}", str(value))]
+
+
+def test_a_job_killed_by_the_system_goes_on(study, tmp_path):
+    output, unbroken = tmp_path / "killed.tsv", tmp_path / "unbroken.tsv"
+    command = [sys.executable, "-m", "scripts.synthesise", *arguments(study, output)]
+    job = subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"}, stderr=subprocess.DEVNULL)
+    while job.poll() is None and not any(path.stat().st_size for path in tmp_path.glob("killed/*")):
+        time.sleep(0.02)
+    job.send_signal(signal.SIGKILL)
+    assert job.wait() == -signal.SIGKILL and not output.exists()
+    script.main(arguments(study, output))
+    script.main(arguments(study, unbroken))
+    assert output.read_bytes() == unbroken.read_bytes()
+
+
+def test_shards_add_up_to_the_whole(study, tmp_path):
+    names = [tmp_path / f"{number}.tsv" for number in range(5)]
+    for number, name in enumerate(names[:4]):
+        script.main(arguments(study, name, shard=number, shards=50, method="xllora"))
+    table = pd.concat([read_table(name, []) for name in names[:4]], ignore_index=True)
+    directory, _ = study
+    first = read_table(directory / "anchors.tsv", [])[:16]
+    write_table(first, tmp_path / "first.tsv")
+    script.main(arguments(study, names[4], anchors=tmp_path / "first.tsv", method="xllora"))
+    pd.testing.assert_frame_equal(table, read_table(names[4], []))
+
+
+def test_examples_for_xllora(study, tmp_path):
+    from tests.unit.generators.test_backends import adapter
+
+    directory, settings = study
+    for lang in ("fra", "swh"):
+        rows = {"id": [str(n) for n in range(40)], "text": tiny.sentences(lang, 40), "pivot": tiny.sentences("eng", 40)}
+        write_table(pd.DataFrame(rows), tmp_path / f"{lang}.tsv")
+    outputs = [tmp_path / "positive.tsv", tmp_path / "negative.tsv"]
+    build_xllora_examples.main([
+        *("--base", str(directory / "base"), "--name", "tiny", "--generator", settings, "--count", "8"),
+        *("--positive-adapter", str(adapter(directory / "base", tmp_path / "p", std=0.2))),
+        *("--negative-adapter", str(adapter(directory / "base", tmp_path / "n", std=0.3))),
+        *("--parallel", f"fra={tmp_path / 'fra.tsv'}", f"swh={tmp_path / 'swh.tsv'}", "--nli"),
+        *("--state", str(tmp_path / "state")),
+        *("--positive-output", str(outputs[0]), "--negative-output", str(outputs[1])),
+    ])  # fmt: skip
+    tables = [read_table(output, ["id", "language", "anchor", "target", "source"]) for output in outputs]
+    assert len(tables[0]) == len(tables[1]) <= 8
+    assert set(tables[0]["language"]) == {"fra", "swh"} and not list((tmp_path / "state").iterdir())
+
+
+def test_published_examples_for_xllora(study, tmp_path):
+    directory, settings = study
+    rows = pd.DataFrame({"id": list("abcdef"), "anchor": list("ABCDEF"), "target": list("uvwxyz")})
+    write_table(rows, tmp_path / "published.tsv")
+    outputs = [tmp_path / "positive.tsv", tmp_path / "negative.tsv"]
+    build_xllora_examples.main([
+        *("--base", str(directory / "base"), "--name", "tiny", "--generator", settings, "--count", "4"),
+        *("--published-positive", str(tmp_path / "published.tsv"), "--state", str(tmp_path / "state")),
+        *("--published-negative", str(tmp_path / "published.tsv")),
+        *("--positive-output", str(outputs[0]), "--negative-output", str(outputs[1])),
+    ])  # fmt: skip
+    assert len(read_table(outputs[0], ["target"])) == 4
