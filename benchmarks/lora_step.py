@@ -58,24 +58,21 @@ def load(base: Path | None, dtype: torch.dtype) -> PeftModel:
     return get_peft_model(model, LoraConfig(task_type="CAUSAL_LM", target_modules="all-linear", **options))
 
 
-def peak_memory() -> float:
-    """Peak resident memory since `forget_peak`, GiB (Linux)."""
-    return int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1]) / 2**20
-
-
-def forget_peak() -> None:
-    ctypes.CDLL(None).malloc_trim(0)  # what the other way left behind
-    Path("/proc/self/clear_refs").write_text("5")
-
-
-def measure(model: PeftModel, loss: Callable[[PeftModel, Batch], Tensor], batch: Batch) -> tuple[float, float]:
-    """Seconds and peak GiB of one step."""
-    forget_peak()
+def step(model: PeftModel, loss: Callable[[PeftModel, Batch], Tensor], batch: Batch) -> float:
+    """Seconds of one forward and backward pass."""
     started = time.perf_counter()
     loss(model, batch).backward()
     elapsed = time.perf_counter() - started
     model.zero_grad()
-    return elapsed, peak_memory()
+    return elapsed
+
+
+def peak_memory(action: Callable[[], object]) -> float:
+    """Peak resident memory during `action`, GiB (Linux)."""
+    ctypes.CDLL(None).malloc_trim(0)  # what was used before
+    Path("/proc/self/clear_refs").write_text("5")
+    action()
+    return int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1]) / 2**20
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -107,21 +104,20 @@ def main(argv: list[str] | None = None) -> None:
     with torch.no_grad():
         mean = {name: sum(losses[name](model, one).item() for one in batches[name]) / learnt for name in losses}
     model.train()
-    step, memory = dict.fromkeys(losses, 0.0), dict.fromkeys(losses, 0.0)
-    for number in range(args.batches):
-        rounds = {name: [] for name in losses}
-        for name in [*losses] * args.rounds:
-            rounds[name].append(measure(model, losses[name], batches[name][number]))
-        for name in losses:
-            step[name] += min(elapsed for elapsed, _ in rounds[name]) / args.batches
-            memory[name] = max(memory[name], *(peak for _, peak in rounds[name]))
-    for name in losses:
+    seconds = dict.fromkeys(losses, 0.0)
+    for pair in zip(*(batches[name] for name in losses), strict=True):
+        rounds = [[step(model, losses[name], batch) for name, batch in zip(losses, pair)] for _ in range(args.rounds)]
+        for name, times in zip(losses, zip(*rounds)):
+            seconds[name] += min(times) / args.batches
+    for name, loss in losses.items():
+        widest = max(batches[name], key=lambda batch: batch["input_ids"].numel())
+        peak = peak_memory(lambda: step(model, loss, widest))
         width = sum(batch["input_ids"].numel() for batch in batches[name]) / args.batches
         print(
-            f"{name}: {step[name]:.3f} s per step of {width:.0f} tokens, peak {memory[name]:.2f} GiB, loss {mean[name]}"
+            f"{name}: {seconds[name]:.3f} s per step of {width:.0f} tokens, peak {peak:.2f} GiB, loss {mean[name]:.6f}"
         )
     difference = abs(mean["seedbed"] - mean["default"]) / mean["default"]
-    print(f"ratio {step['default'] / step['seedbed']:.2f}, relative loss difference {difference:.1e}")
+    print(f"ratio {seconds['default'] / seconds['seedbed']:.2f}, relative loss difference {difference:.1e}")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,8 @@
 """Room 4: sentence encoders."""
 
+from seedbed.corpora.fetch import origin
+from seedbed.encoders.settings import SYNTHETIC
+
 
 def training_texts(wildcards):
     """What a recipe's encoder learns from; the base encoder learns nothing."""
@@ -16,23 +19,30 @@ def training_texts(wildcards):
 
 def lineage(wildcards):
     """What the model card says of an encoder's making."""
-    recipe, backbone = (
-        STUDY.recipes[wildcards.recipe],
-        STUDY.backbones[wildcards.backbone],
-    )
-    synthetic = recipe.method in ("prompting", "composition", "xllora")
-    return compact(
-        {
-            "backbone": wildcards.backbone,
-            "backbone_licence": backbone.source.licence,
-            "recipe": wildcards.recipe,
-            "method": recipe.method,
-            "generator": STUDY.generator_of(wildcards.recipe) if synthetic else "",
-            "language": wildcards.lang,
-            "language_name": STUDY.facts(wildcards.lang)["name"],
-            "seed": int(wildcards.seed),
-        }
-    )
+    recipe, backbone = STUDY.recipes[wildcards.recipe], STUDY.backbones[wildcards.backbone]
+    about = {
+        "backbone": wildcards.backbone,
+        "base_model": backbone.source.hub or "",
+        "backbone_licence": backbone.source.licence,
+        "recipe": wildcards.recipe,
+        "method": recipe.method,
+        "language": wildcards.lang,
+        "language_name": STUDY.facts(wildcards.lang)["name"],
+        "seed": int(wildcards.seed),
+        "data": [],
+    }
+    if recipe.method != "base":
+        role = "nli" if recipe.method == "crosslingual" else "text"
+        about["data"].append(described(role, STUDY.corpus(role, wildcards.lang)))
+    if recipe.method in SYNTHETIC:
+        about["generator"] = STUDY.generator_of(wildcards.recipe)
+        about["data"].append(described(about["generator"], STUDY.generators[about["generator"]].source))
+    return compact(about)
+
+
+def described(name, source):
+    """A source as a card names it."""
+    return {"name": name, "origin": origin(source), "licence": source.licence}
 
 
 rule train_encoder:
@@ -67,5 +77,5 @@ rule train_encoder:
         state=f"{STUDY.results}/state",
     shell:
         "python -m scripts.train_encoder --weights {params.weights} --method {params.method} {params.texts}"
-        " --training {params.training:q} --prefix {params.prefix:q} --seed {wildcards.seed} --about {params.about:q}"
+        " --training {params.training:q} --prefix={params.prefix:q} --seed {wildcards.seed} --about {params.about:q}"
         " --state {params.state} --output {params.directory} > {log} 2>&1"

@@ -17,7 +17,7 @@ from seedbed.triplets.synthesis import complete
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, epilog="The --output-s are two: one for each polarity.")
+    parser = argparse.ArgumentParser(description=__doc__, epilog="Instead of one --output, one for each polarity.")
     parser.add_argument("--base", required=True, type=Path, help="directory of the language model")
     parser.add_argument("--name", required=True, help="the generator's name")
     parser.add_argument("--generator", default="{}", help="JSON: seedbed.generators.settings.Generator")

@@ -50,7 +50,7 @@ def generator(directory: Path) -> Path:
     torch.manual_seed(0)
     config = Gemma3TextConfig(
         vocab_size=tokenizer.get_vocab_size(), hidden_size=32, intermediate_size=64, num_hidden_layers=2,
-        num_attention_heads=2, num_key_value_heads=1, head_dim=16, max_position_embeddings=512, sliding_window=128,
+        num_attention_heads=2, num_key_value_heads=1, head_dim=16, max_position_embeddings=2048, sliding_window=128,
         pad_token_id=0, eos_token_id=1, bos_token_id=2,
     )  # fmt: skip
     Gemma3ForCausalLM(config).save_pretrained(directory)

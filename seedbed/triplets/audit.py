@@ -52,7 +52,7 @@ def audit(
     for side in TARGETS:
         text = triplets[side]
         drop(text.map(comparable) == "", f"{side}: empty")
-        if f"{side}_finished" in triplets.columns:
+        if rules.finished and f"{side}_finished" in triplets.columns:
             drop(triplets[f"{side}_finished"] == "false", f"{side}: cut at the length limit")
         drop(text.str.casefold().str.startswith(tuple(rules.refusals)), f"{side}: refusal, preamble or echo")
         drop(text.map(comparable) == triplets["anchor"].map(comparable), f"{side}: equals the anchor")

@@ -10,6 +10,8 @@ from seedbed.settings import Settings
 class Audit(Settings):
     """Checks that each triplet passes before training. A check set to its neutral value is off."""
 
+    finished: bool = True
+    """Drop completions that the length limit cut (paper 000's code keeps them)."""
     language_id: bool = True
     """Anchor in its language, positive and negative in the language they were asked in."""
     script_share: float = Field(0.7, ge=0, le=1)

@@ -27,7 +27,8 @@ class Project:
 
     def snakemake(self, *arguments: str, config: str = "study.yaml") -> subprocess.CompletedProcess[str]:
         """Run Snakemake in the copy on two cores."""
-        command = [sys.executable, "-m", "snakemake", "--cores", "2", *arguments, "--configfile", config]
+        profile = () if "--profile" in arguments else ("--profile", "profiles/demo")
+        command = [sys.executable, "-m", "snakemake", *profile, *arguments, "--configfile", config]
         return subprocess.run(command, cwd=self.root, capture_output=True, text=True, env=ENVIRONMENT)
 
     def edit(self, changes: dict, *, source: str = "study.yaml", target: str = "study.yaml") -> str:
@@ -83,14 +84,14 @@ STUDY = {
             "dtype": "float32",
             "language_data": "text",
             "lora": {"examples": 16, "epochs": 1, "batch_size": 8, "micro_batch_size": 8, "learning_rate": 0.01},
-            "sampling": {"max_new_tokens": 12},
+            "sampling": {"max_new_tokens": 12, "max_prompt_tokens": 2000},
             "xllora": {"languages": ["fra"]},
             "shard_rows": 16,
         }
     },
     # The tiny generator writes salad: only the checks that do not judge language are left on.
     "audit": {
-        "language_id": False, "script_share": 0, "length_ratio": 1000, "max_repetition": 1, "refusals": ["\u0001"], "min_rows": 2,
+        "finished": False, "language_id": False, "script_share": 0, "length_ratio": 1000, "max_repetition": 1, "refusals": ["\u0001"], "min_rows": 2,
         "max_lost": 1,
     },
     "backbones": {"tiny-bert": {"source": {"file": "own/backbone"}}},

@@ -17,7 +17,13 @@ import torch
 from peft import LoraConfig, PeftModel, get_peft_model
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM
-from transformers.generation import LogitsProcessorList, TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
+from transformers.generation import (
+    LogitsProcessorList,
+    RepetitionPenaltyLogitsProcessor,
+    TemperatureLogitsWarper,
+    TopKLogitsWarper,
+    TopPLogitsWarper,
+)
 
 from seedbed.generators.backends import Completion, Request, open_backend, stream
 from seedbed.generators.backends.hf import Rows, choose
@@ -109,18 +115,20 @@ def test_rows_draw_from_streams_of_their_own(tiny_generator, requests):
     assert stream(1, "23") != stream(12, "3") and 0 <= stream(1, "23") < 2**60
 
 
+@pytest.mark.parametrize("penalty", [1.0, 1.5])
 @pytest.mark.parametrize(("top_k", "top_p"), [(0, 1.0), (5, 1.0), (0, 0.8), (6, 0.7)])
-def test_tokens_are_drawn_from_the_warped_distribution(top_k, top_p):
+def test_tokens_are_drawn_from_transformers_distribution(top_k, top_p, penalty):
     torch.manual_seed(0)
-    logits, draws = torch.randn(1, 12) * 2, 20_000
-    warpers = LogitsProcessorList([TemperatureLogitsWarper(0.7)])
+    logits, tokens, draws = torch.randn(1, 40) * 2, torch.tensor([[0, 3, 3, 7, 11]]), 20_000
+    warpers = LogitsProcessorList([RepetitionPenaltyLogitsProcessor(penalty), TemperatureLogitsWarper(0.7)])
     warpers += [TopKLogitsWarper(top_k)] if top_k else []
     warpers += [TopPLogitsWarper(top_p)] if top_p < 1 else []
-    expected = warpers(torch.zeros(1, 1, dtype=torch.long), logits).softmax(-1)[0]
+    expected = warpers(tokens, logits).softmax(-1)[0]
     uniforms = (torch.arange(draws, dtype=torch.float64) / draws)[:, None]
-    rows = Rows([], None, None, torch.zeros(draws, dtype=torch.long), uniforms, None)
-    drawn = choose(logits.expand(draws, -1), rows, Sampling(temperature=0.7, top_k=top_k, top_p=top_p))
-    assert torch.allclose(drawn.bincount(minlength=12) / draws, expected, atol=2 / draws)
+    rows = Rows([], tokens.expand(draws, -1), None, torch.zeros(draws, dtype=torch.long), uniforms, None)
+    sampling = Sampling(temperature=0.7, top_k=top_k, top_p=top_p, repetition_penalty=penalty)
+    drawn = choose(logits.expand(draws, -1), rows, sampling)
+    assert torch.allclose(drawn.bincount(minlength=40) / draws, expected, atol=2 / draws)
 
 
 def test_an_adapter_acts_and_leaves_no_trace(tiny_generator, requests, adapted):

@@ -191,11 +191,11 @@ def test_shards_are_even_and_whole(rows, shards):
 def study(tmp_path_factory):
     directory = tmp_path_factory.mktemp("study")
     base = tiny.generator(directory / "base")
-    texts = tiny.sentences("hau", 200)
-    write_table(pd.DataFrame({"id": [f"a{n}" for n in range(200)], "text": texts}), directory / "anchors.tsv")
+    texts = tiny.sentences("hau", 80)
+    write_table(pd.DataFrame({"id": [f"a{n}" for n in range(80)], "text": texts}), directory / "anchors.tsv")
     settings = {
         "source": {"file": str(base)}, "prompts": "plain", "dtype": "float32", "batch_size": 16,
-        "sampling": {"max_new_tokens": 120},
+        "sampling": {"max_new_tokens": 60},
     }  # fmt: skip
     return directory, json.dumps(settings)
 
@@ -225,7 +225,7 @@ def test_a_job_killed_by_the_system_goes_on(study, tmp_path):
 def test_shards_add_up_to_the_whole(study, tmp_path):
     names = [tmp_path / f"{number}.tsv" for number in range(5)]
     for number, name in enumerate(names[:4]):
-        script.main(arguments(study, name, shard=number, shards=50, method="xllora"))
+        script.main(arguments(study, name, shard=number, shards=20, method="xllora"))
     table = pd.concat([read_table(name, []) for name in names[:4]], ignore_index=True)
     directory, _ = study
     first = read_table(directory / "anchors.tsv", [])[:16]
