@@ -27,7 +27,7 @@ demo: env
 lint: env
 	ruff check .
 	ruff format --check .
-	snakefmt --check Snakefile rules tests
+	snakefmt --check Snakefile rules
 	snakemake --lint
 
 test: lint

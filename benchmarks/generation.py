@@ -26,10 +26,13 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--dtype", default="float32", choices=["float32", "bfloat16"])
     parser.add_argument("--temperature", type=float, default=0.0, help="above 0: no comparison, only speed")
     parser.add_argument("--max-new-tokens", type=int, default=32)
+    parser.add_argument("--lines", action="store_true", help="newlines do not stop: nearly every row reaches the limit")
     parser.add_argument("--batch-sizes", type=int, nargs="+", default=[32, 64])
     args = parser.parse_args(argv)
 
     backend = HfBackend(settings(args, 1), args.base)
+    if args.lines:
+        backend.stops = torch.tensor([backend.tokenizer.eos_token_id], device=backend.model.device)
     premises = read_table(args.anchors, ["anchor"])["anchor"].iloc[: args.rows]
     requests = [
         Request(str(row), encode(backend.tokenizer, zero_shot(text, "positive", "English", "plain"), "plain"))

@@ -11,9 +11,7 @@ from seedbed.imports import closure
 from seedbed.io import UserError
 
 # One thread that waits must not slow the one that works; downloads alone may reach the hub.
-shell.prefix(
-    "set -euo pipefail; export OMP_WAIT_POLICY=PASSIVE HF_HUB_OFFLINE=${{HF_HUB_OFFLINE:-1}}; "
-)
+shell.prefix("set -euo pipefail; export OMP_WAIT_POLICY=PASSIVE HF_HUB_OFFLINE=${{HF_HUB_OFFLINE:-1}}; ")
 
 try:
     STUDY = load(config)
@@ -79,6 +77,4 @@ def fact(name):
 def tests_of(wildcards):
     """Every evaluation set of a language: what its training texts must not repeat."""
     tasks = STUDY.tests(wildcards.lang) if wildcards.lang in STUDY.languages else []
-    return collect(
-        "<results>/corpora/{lang}/{task}.tsv", lang=wildcards.lang, task=tasks
-    )
+    return collect("<results>/corpora/{lang}/{task}.tsv", lang=wildcards.lang, task=tasks)

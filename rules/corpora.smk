@@ -54,6 +54,8 @@ rule fetch_corpus:
         cleaning=STUDY.cleaning.dump(),
         downloads=STUDY.downloads,
         lock=STUDY.lock,
+    message:
+        "Fetch {wildcards.corpus} of {wildcards.lang}"
     shell:
         "HF_HUB_OFFLINE=0 python -m scripts.fetch_corpus --source {params.source:q} {params.options}"
         " --cleaning {params.cleaning:q} --downloads {params.downloads:q} --lock {params.lock:q}"
@@ -83,6 +85,8 @@ rule select_anchors:
     params:
         anchors=STUDY.anchors.dump(),
         script=fact("script"),
+    message:
+        "Draw anchors of {wildcards.lang}"
     shell:
         "python -m scripts.select_anchors --corpus {input.corpus} --pivot {input.pivot} --tests {input.tests}"
         " --script {params.script} --anchors {params.anchors:q}"

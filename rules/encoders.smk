@@ -61,9 +61,7 @@ rule train_encoder:
         "../envs/main.yaml"
     threads: 8
     resources:
-        gpu=lambda wildcards: (
-            0 if STUDY.recipes[wildcards.recipe].method == "base" else 1
-        ),
+        gpu=lambda wildcards: (0 if STUDY.recipes[wildcards.recipe].method == "base" else 1),
         mem_mb=more(32_000),
         runtime=more(360),
     params:
@@ -75,6 +73,8 @@ rule train_encoder:
         weights=subpath(input.weights, parent=True),
         directory=subpath(output[0], parent=True),
         state=f"{STUDY.results}/state",
+    message:
+        "Train {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}, seed {wildcards.seed}"
     shell:
         "python -m scripts.train_encoder --weights {params.weights} --method {params.method} {params.texts}"
         " --training {params.training:q} --prefix={params.prefix:q} --seed {wildcards.seed} --about {params.about:q}"

@@ -44,10 +44,10 @@ rule score_encoder:
         mem_mb=more(16_000),
         runtime=more(60),
     params:
-        task=lambda wildcards: STUDY.task_for(
-            wildcards.task, wildcards.test_lang
-        ).dump(),
+        task=lambda wildcards: STUDY.task_for(wildcards.task, wildcards.test_lang).dump(),
         encoder=subpath(input.encoder, parent=True),
+    message:
+        "Score {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}, seed {wildcards.seed}: {wildcards.task} in {wildcards.test_lang}"
     shell:
         "python -m scripts.score_encoder --encoder {params.encoder} --test {input.test} --record {input.record}"
         " --name {wildcards.task} --task {params.task:q} --language {wildcards.test_lang}"

@@ -26,11 +26,7 @@ def xllora_corpora(role):
     def files(wildcards):
         spec = STUDY.generators[wildcards.generator].xllora
         codes = spec.languages if spec.source == "build" else []
-        return [
-            f"<results>/corpora/{code}/{role}.tsv"
-            for code in codes
-            if STUDY.corpus(role, code)
-        ]
+        return [f"<results>/corpora/{code}/{role}.tsv" for code in codes if STUDY.corpus(role, code)]
 
     return files
 
@@ -96,6 +92,8 @@ rule fetch_model:
         downloads=STUDY.downloads,
         lock=STUDY.lock,
         directory=subpath(output[0], parent=True),
+    message:
+        "Fetch {wildcards.model}"
     shell:
         "HF_HUB_OFFLINE=0 python -m scripts.fetch_model --source {params.source:q}"
         " --downloads {params.downloads:q} --lock {params.lock:q} --output {params.directory} > {log} 2>&1"
@@ -128,6 +126,8 @@ rule train_task_adapter:
         base=subpath(input.base, parent=True),
         directory=subpath(output[0], parent=True),
         state=f"{STUDY.results}/state",
+    message:
+        "Train the {wildcards.polarity} task adapter of {wildcards.generator}"
     shell:
         "python -m scripts.train_task_adapter --base {params.base} --name {wildcards.generator}"
         " --triplets {input.triplets} --polarity {wildcards.polarity} --language {params.language:q}"
@@ -163,6 +163,8 @@ rule train_language_adapter:
         base=subpath(input.base, parent=True),
         directory=subpath(output[0], parent=True),
         state=f"{STUDY.results}/state",
+    message:
+        "Train the {wildcards.lang} adapter of {wildcards.generator}"
     shell:
         "python -m scripts.train_language_adapter --base {params.base} --name {wildcards.generator}"
         " --texts {input.texts} --kind {params.kind} --language {params.language:q}"
@@ -196,6 +198,8 @@ rule compose_adapters:
         target=subpath(input.target, parent=True),
         source=subpath(input.source, parent=True),
         directory=subpath(output[0], parent=True),
+    message:
+        "Compose the {wildcards.polarity} adapter of {wildcards.generator} for {wildcards.lang}"
     shell:
         "python -m scripts.compose_adapters --task {params.task} --target {params.target} --source {params.source}"
         " --composition {params.composition:q} --output {params.directory} > {log} 2>&1"
@@ -231,6 +235,8 @@ rule build_xllora_examples:
         language=STUDY.facts(STUDY.pivot)["name"],
         base=subpath(input.base, parent=True),
         state=f"{STUDY.results}/state",
+    message:
+        "Build XL-LoRA examples with {wildcards.generator}"
     shell:
         "python -m scripts.build_xllora_examples --base {params.base} --name {wildcards.generator}"
         " --generator {params.generator:q} {params.inputs} --language {params.language:q}"
@@ -265,6 +271,8 @@ rule train_xllora_adapter:
         base=subpath(input.base, parent=True),
         directory=subpath(output[0], parent=True),
         state=f"{STUDY.results}/state",
+    message:
+        "Train the {wildcards.polarity} XL-LoRA adapter of {wildcards.generator}"
     shell:
         "python -m scripts.train_xllora_adapter --base {params.base} --name {wildcards.generator}"
         " --examples {input.examples} --polarity {wildcards.polarity} --language {params.language:q}"

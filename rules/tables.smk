@@ -8,11 +8,7 @@ from seedbed.tables.specs import FigureSpec
 
 def triplets_of(ending):
     """A file of each set of triplets that the study trains on."""
-    recipes = [
-        (name, recipe.method)
-        for name, recipe in STUDY.recipes.items()
-        if recipe.method in SYNTHETIC
-    ]
+    recipes = [(name, recipe.method) for name, recipe in STUDY.recipes.items() if recipe.method in SYNTHETIC]
     made = {(STUDY.generator_of(name), method) for name, method in recipes}
     return [
         f"<results>/triplets/{generator}/{method}/{lang}{ending}"
@@ -61,11 +57,11 @@ rule tabulate:
     params:
         scores=f"{STUDY.results}/scores",
         systems=compact(STUDY.systems()),
-        backbones=compact(
-            {name: backbone.paper for name, backbone in STUDY.backbones.items()}
-        ),
+        backbones=compact({name: backbone.paper for name, backbone in STUDY.backbones.items()}),
         tasks=compact(STUDY.scored()),
         statistics=STUDY.statistics.dump(),
+    message:
+        "Make {wildcards.table}"
     shell:
         "python -m scripts.tabulate --spec {input.spec} --scores {params.scores}"
         " --systems {params.systems:q} --backbones {params.backbones:q} --tasks {params.tasks:q}"
@@ -92,6 +88,8 @@ rule plot:
         gpu=0,
         mem_mb=more(4000),
         runtime=more(30),
+    message:
+        "Draw {wildcards.figure}"
     shell:
         "python -m scripts.plot --spec {input.spec} --table {input.table}"
         " --output {output.svg} --png {output.png} > {log} 2>&1"
@@ -127,6 +125,8 @@ rule report:
     params:
         title=f"Seedbed: {STUDY.results}",
         cards=cards(),
+    message:
+        "Write the report"
     shell:
         "python -m scripts.report --title {params.title:q} --tables {input.tables} --layouts {input.layouts}"
         " --figures {input.figures} --audits {input.audits} --triplets {input.triplets} --cards {params.cards}"

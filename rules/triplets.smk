@@ -20,11 +20,7 @@ def method_adapters(wildcards):
         "composition": "<results>/generators/{generator}/composition/{lang}/{polarity}/seedbed.json",
         "xllora": "<results>/generators/{generator}/xllora/{polarity}/seedbed.json",
     }[wildcards.method]
-    return (
-        collect(folder, polarity=["positive", "negative"], **wildcards)
-        if folder
-        else []
-    )
+    return collect(folder, polarity=["positive", "negative"], **wildcards) if folder else []
 
 
 rule synthesise:
@@ -61,6 +57,8 @@ rule synthesise:
         ],
         base=subpath(input.base, parent=True),
         state=f"{STUDY.results}/state",
+    message:
+        "Write {wildcards.lang} triplets with {wildcards.generator} by {wildcards.method}, shard {wildcards.shard}"
     shell:
         "python -m scripts.synthesise --base {params.base} --name {wildcards.generator} --anchors {input.anchors}"
         " --shard {wildcards.shard} --shards {params.shards} --generator {params.generator:q}"
@@ -90,6 +88,8 @@ rule join_triplets:
         gpu=0,
         mem_mb=more(4000),
         runtime=more(30),
+    message:
+        "Join {wildcards.lang} triplets of {wildcards.generator} by {wildcards.method}"
     shell:
         "python -m scripts.join_triplets --shards {input.shards} --anchors {input.anchors}"
         " --output {output} > {log} 2>&1"
@@ -120,10 +120,10 @@ rule audit_triplets:
         runtime=more(60),
     params:
         audit=STUDY.audit.dump(),
-        in_pivot=lambda wildcards: (
-            "--in-pivot" if output_language(wildcards) == STUDY.pivot else ""
-        ),
+        in_pivot=lambda wildcards: ("--in-pivot" if output_language(wildcards) == STUDY.pivot else ""),
         script=lambda wildcards: STUDY.facts(output_language(wildcards))["script"],
+    message:
+        "Audit {wildcards.lang} triplets of {wildcards.generator} by {wildcards.method}"
     shell:
         "python -m scripts.audit_triplets --triplets {input.triplets} --corpus {input.corpus} --pivot {input.pivot}"
         " {params.in_pivot} --script {params.script} --tests {input.tests} --audit {params.audit:q}"

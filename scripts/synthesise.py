@@ -35,7 +35,7 @@ def main(argv: list[str] | None = None) -> None:
     synthesise(
         open_backend(generator, args.base, [adapter for adapter in adapters.values() if adapter]),
         shard(read_table(args.anchors, ["id", "text"]), args.shard, args.shards),
-        prompter(args.method, args.language, generator.prompts, generator.sampling.seed),
+        prompter(args.method, args.language, generator.prompts, generator.sampling.seed, generator.shots),
         adapters,
         generator=generator,
         name=args.name,

@@ -6,7 +6,6 @@ example are prompt, which carries no loss. So the body runs on whole sequences, 
 
 from __future__ import annotations
 
-import contextlib
 import importlib.metadata
 import importlib.util
 import random
@@ -292,7 +291,7 @@ def _arguments(lora: Lora, dtype: str) -> Callable[..., TrainingArguments]:
         lr_scheduler_type=lora.schedule,
         max_grad_norm=lora.max_grad_norm,
         seed=lora.seed,
-        bf16=cuda and dtype == "bfloat16",
+        bf16=dtype == "bfloat16",  # the adapter computes in it too, and stays float32
         activation_checkpointing=cuda,  # memory is short there; on a CPU it would only cost time
         activation_checkpointing_kwargs={"use_reentrant": False},
         save_strategy="epoch",
@@ -348,12 +347,12 @@ def _adapt(model: PreTrainedModel, lora: Lora) -> PeftModel:
     return get_peft_model(model, config)
 
 
+@torch.no_grad()
 def _check_head(model: PeftModel, example: Example) -> None:
     """Refuse a model that does more to its logits than `_logits` knows, rather than train it on another loss."""
-    with _evaluating(model) as batch_of:
-        batch = batch_of(example)
-        ours = completion_loss(model, batch).item() / (batch["labels"] != IGNORED).sum().item()
-        theirs = model(**batch).loss.item()
+    batch = _alone(model, example)
+    ours = completion_loss(model, batch).item() / (batch["labels"] != IGNORED).sum().item()
+    theirs = model(**batch).loss.item()
     if abs(ours - theirs) > 0.01 * abs(theirs):  # room for bfloat16; a scale or a shift of logits is far off
         raise UserError(
             f"{model.config.model_type}: not supported, since its logits are not its head's output "
@@ -361,27 +360,20 @@ def _check_head(model: PeftModel, example: Example) -> None:
         )
 
 
+@torch.no_grad()
 def _difference(model: PeftModel, example: Example) -> float:
     """How far the adapter moves the model's last hidden state, at most."""
-    decoder = model.get_base_model().get_decoder()
-    with _evaluating(model) as batch_of:
-        inputs = batch_of(example)["input_ids"]
-        adapted = decoder(input_ids=inputs).last_hidden_state
-        with model.disable_adapter():
-            plain = decoder(input_ids=inputs).last_hidden_state
+    decoder, inputs = model.get_base_model().get_decoder(), _alone(model, example)["input_ids"]
+    adapted = decoder(input_ids=inputs).last_hidden_state
+    with model.disable_adapter():
+        plain = decoder(input_ids=inputs).last_hidden_state
     return (adapted - plain).abs().max().item()
 
 
-@contextlib.contextmanager
-def _evaluating(model: PeftModel) -> Iterator[Callable[[Example], dict[str, Tensor]]]:
-    """No dropout and no gradients; gives a function from an example to its batch on the model's device."""
-    training = model.training
+def _alone(model: PeftModel, example: Example) -> dict[str, Tensor]:
+    """A batch of one on the model's device, and the model without dropout; the Trainer turns that on."""
     model.eval()
-    try:
-        with torch.no_grad():
-            yield lambda example: {name: value.to(model.device) for name, value in collate([example]).items()}
-    finally:
-        model.train(training)
+    return {name: value.to(model.device) for name, value in collate([example]).items()}
 
 
 def _save(model: PeftModel, name: str, directory: Path) -> None:

@@ -26,12 +26,14 @@ RESOURCES = Path(__file__).parents[2] / "resources" / "prompts"
 QUOTES = ('""', "''", "``", "“”", "‘’", "„“", "«»", "‹›", "「」", "『』")
 
 
-def prompter(method: Method, language: str, style: Style, seed: int) -> Callable[[str, str, Polarity], str]:
+def prompter(
+    method: Method, language: str, style: Style, seed: int, shots: int = 5
+) -> Callable[[str, str, Polarity], str]:
     """How a method asks for (row, premise, polarity): few-shot without adapters, in their training's words with."""
 
     def ask(row: str, premise: str, polarity: Polarity) -> str:
         if method == "prompting":
-            return few_shot(premise, polarity, language, row, seed)
+            return few_shot(premise, polarity, language, row, seed, shots)
         return zero_shot(premise, polarity, language, style)
 
     return ask

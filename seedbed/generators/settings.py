@@ -93,6 +93,8 @@ class Generator(Settings):
     """Who runs it. All three give the same interface and the same files."""
     prompts: Literal["chat", "plain"] = "chat"
     """chat: zero-shot instructions in the model's chat template. plain: short prompts for a base model."""
+    shots: int = Field(5, ge=0, le=18)
+    """Examples in a prompt of method prompting, of a pool of 18."""
     dtype: Literal["bfloat16", "float32"] = "bfloat16"
     """Never float16: Gemma 3 overflows in it."""
     lora: Lora = Lora()

@@ -24,7 +24,7 @@ from seedbed.io import UserError
 
 
 class HfBackend:
-    """A `Backend` on this machine: CUDA if there is one, else the CPU."""
+    """A `Backend` on this machine, CUDA if there is one, else the CPU; for models whose layers all have attention."""
 
     def __init__(self, generator: Generator, base: Path) -> None:
         device = "cuda" if torch.cuda.is_available() else "cpu"

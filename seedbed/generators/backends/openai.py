@@ -1,4 +1,4 @@
-"""Generation by a server that speaks OpenAI's completions protocol, with tokens as prompts (vLLM, SGLang, llama.cpp).
+"""Generation by a server that speaks OpenAI's completions protocol, with tokens as prompts (vLLM, SGLang).
 
 `/completions` with token ids serves both prompt styles: the server sees exactly the tokens that training saw. The chat
 endpoint would render the template a second time, on the server's terms, and read special tokens in a premise as such.
