@@ -1,6 +1,6 @@
 """How long a dry-run of the papers' study takes with many languages, and how many jobs it plans.
 
-    python -m benchmarks.planning --languages 200
+python -m benchmarks.planning --languages 200
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 from torch import Tensor
 
 from seedbed.generators.settings import Composition
@@ -93,7 +93,7 @@ def compose_directories(
         "residuals": residuals(*states, scale=composition.scale),
     }
     with atomic_directory(output) as directory:
-        save_file(dict(sorted(composed.items())), directory / WEIGHTS, metadata={"format": "pt"})
+        (directory / WEIGHTS).write_bytes(save(dict(sorted(composed.items())), metadata={"format": "pt"}))
         write_json(_grown(adapters["task"].config, composition.space), directory / CONFIG)
         manifest["files"] = {name: sha256(directory / name) for name in (CONFIG, WEIGHTS)}
         write_json(manifest, directory / MANIFEST)

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model, get_peft_model_state_dict, prepare_model_for_kbit_training
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor
 from torch.nn.functional import pad
 from torch.utils.data import DataLoader, Sampler
@@ -380,7 +380,8 @@ def _save(model: PeftModel, name: str, directory: Path) -> None:
     """Write peft's two files with the same bytes on every machine: no path of the base, sets in sorted order."""
     state = get_peft_model_state_dict(model, save_embedding_layers=False)
     state = {key: value.detach().float().cpu().contiguous() for key, value in sorted(state.items())}
-    save_file(state, directory / "adapter_model.safetensors", metadata={"format": "pt"})
+    # save_file would make the file unreadable for others, whatever the umask
+    (directory / "adapter_model.safetensors").write_bytes(save(state, metadata={"format": "pt"}))
     model.peft_config["default"].save_pretrained(str(directory))
     config = read_json(directory / "adapter_config.json")
     targets = config["target_modules"]

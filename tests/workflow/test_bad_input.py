@@ -1,6 +1,7 @@
 """Bad input stops early with one line: what is wrong, where, and what would be right; nothing half-written is left."""
 
 import json
+import resource
 import subprocess
 import sys
 
@@ -150,11 +151,14 @@ def test_a_program_stops_with_one_line_and_leaves_nothing(inputs, tmp_path, comm
     assert not [path for path in tmp_path.iterdir() if path.name != "state"]
 
 
-def test_a_full_disk_is_one_line(inputs):
-    """/dev/full stands for a disk without space."""
-    arguments = ["--shards", str(inputs / "nli.tsv"), "--anchors", str(inputs / "good.tsv"), "--output", "/dev/full/x"]
+def test_a_full_disk_is_one_line_and_leaves_nothing(inputs, tmp_path):
+    """A limit on the size of files stands for a disk without space."""
+    command = fetch("text", file="{root}/good.tsv").replace("{root}", str(inputs)).replace("{out}", str(tmp_path))
     done = subprocess.run(
-        [sys.executable, "-m", "scripts.join_triplets", *arguments], capture_output=True, text=True, env=ENVIRONMENT
-    )
+        [sys.executable, "-m", "scripts.fetch_corpus", *command.split()[1:]],
+        capture_output=True, text=True, env=ENVIRONMENT,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8, 8)),
+    )  # fmt: skip
     assert done.returncode == 1
-    assert done.stderr.startswith("error: ") and "Traceback" not in done.stderr
+    assert done.stderr.strip().splitlines()[-1].endswith("nothing was written") and "Traceback" not in done.stderr
+    assert not list(tmp_path.iterdir())
