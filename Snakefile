@@ -14,8 +14,8 @@ include: "rules/common.smk"
 
 pathvars:
     results=STUDY.results,
-    logs=STUDY.results + "/logs",
-    benchmarks=STUDY.results + "/benchmarks",
+    logs=f"{STUDY.results}/logs",
+    benchmarks=f"{STUDY.results}/benchmarks",
 
 
 wildcard_constraints:

@@ -52,11 +52,9 @@ def main(argv: list[str] | None = None) -> None:
         seconds = clock() - start
         same = len(set(expected) & set(completions))
         tokens = sum(len(backend.tokenizer(completion.text)["input_ids"]) for completion in completions)
-        print(
-            f"batch {size}: {seconds:.1f} s, {len(completions) / seconds:.2f} rows/s, {tokens / seconds:.0f} tokens/s,"
-            f" {alone / seconds:.1f} x one by one, {same} of {len(expected)} outputs the same",
-            flush=True,
-        )
+        speed = f"{seconds:.1f} s, {len(completions) / seconds:.2f} rows/s, {tokens / seconds:.0f} tokens/s"
+        gain = f", {alone / seconds:.1f} x one by one, {same} of {len(expected)} outputs the same" if expected else ""
+        print(f"batch {size}: {speed}{gain}", flush=True)
 
 
 def settings(args: argparse.Namespace, batch_size: int) -> Generator:

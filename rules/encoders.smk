@@ -1,49 +1,5 @@
 """Room 4: sentence encoders."""
 
-from seedbed.corpora.fetch import origin
-from seedbed.encoders.settings import SYNTHETIC
-
-
-def training_texts(wildcards):
-    """What a recipe's encoder learns from; the base encoder learns nothing."""
-    recipe = STUDY.recipes[wildcards.recipe]
-    if recipe.method == "base":
-        return []
-    if recipe.method == "unsupervised":
-        return "<results>/corpora/{lang}/anchors.tsv"
-    if recipe.method == "crosslingual":
-        return "<results>/corpora/{lang}/nli.tsv"
-    generator = STUDY.generator_of(wildcards.recipe)
-    return f"<results>/triplets/{generator}/{recipe.method}/{{lang}}.tsv"
-
-
-def lineage(wildcards):
-    """What the model card says of an encoder's making."""
-    recipe, backbone = STUDY.recipes[wildcards.recipe], STUDY.backbones[wildcards.backbone]
-    about = {
-        "backbone": wildcards.backbone,
-        "base_model": backbone.source.hub or "",
-        "backbone_licence": backbone.source.licence,
-        "recipe": wildcards.recipe,
-        "method": recipe.method,
-        "language": wildcards.lang,
-        "language_name": STUDY.facts(wildcards.lang)["name"],
-        "seed": int(wildcards.seed),
-        "data": [],
-    }
-    if recipe.method != "base":
-        role = "nli" if recipe.method == "crosslingual" else "text"
-        about["data"].append(described(role, STUDY.corpus(role, wildcards.lang)))
-    if recipe.method in SYNTHETIC:
-        about["generator"] = STUDY.generator_of(wildcards.recipe)
-        about["data"].append(described(about["generator"], STUDY.generators[about["generator"]].source))
-    return compact(about)
-
-
-def described(name, source):
-    """A source as a card names it."""
-    return {"name": name, "origin": origin(source), "licence": source.licence}
-
 
 rule train_encoder:
     input:

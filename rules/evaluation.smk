@@ -1,27 +1,5 @@
 """Room 5: scores."""
 
-SCORE = "<results>/scores/{backbone}/{recipe}/{lang}/{seed}/{task}/{test_lang}.json"
-
-
-def scores_of(recipes=None):
-    """Every score file that the study's tables are made of."""
-    return [
-        SCORE.format(
-            backbone=backbone,
-            recipe=recipe,
-            lang=folder,
-            seed=seed,
-            task=task,
-            test_lang=test_lang,
-        )
-        for test_lang in sorted(STUDY.languages)
-        for task in STUDY.tests(test_lang)
-        for backbone in sorted(STUDY.backbones)
-        for recipe in sorted(recipes or STUDY.recipes)
-        for folder in [STUDY.trained_on(recipe, test_lang)]
-        for seed in STUDY.seeds_of(recipe)
-    ]
-
 
 rule score_encoder:
     input:

@@ -1,37 +1,5 @@
 """Room 6: tables, figures, the report."""
 
-from pathlib import Path
-
-from seedbed.encoders.settings import SYNTHETIC
-from seedbed.tables.specs import FigureSpec
-
-
-def triplets_of(ending):
-    """A file of each set of triplets that the study trains on."""
-    recipes = [(name, recipe.method) for name, recipe in STUDY.recipes.items() if recipe.method in SYNTHETIC]
-    made = {(STUDY.generator_of(name), method) for name, method in recipes}
-    return [
-        f"<results>/triplets/{generator}/{method}/{lang}{ending}"
-        for generator, method in sorted(made)
-        for lang in sorted(STUDY.languages)
-    ]
-
-
-def cards():
-    """Model cards, one of each encoder that tables show, of its first seed; and the data card."""
-    folders = {
-        f"{STUDY.results}/encoders/{backbone}/{recipe}/{STUDY.trained_on(recipe, lang)}/{STUDY.seeds_of(recipe)[0]}"
-        for backbone in STUDY.backbones
-        for recipe in STUDY.recipes
-        for lang in STUDY.languages
-    }
-    return [f"{folder}/README.md" for folder in sorted(folders)]
-
-
-def table_of(wildcards):
-    figure = FigureSpec.load(f"resources/figures/{wildcards.figure}.yaml")
-    return f"<results>/tables/{figure.table}.csv"
-
 
 rule tabulate:
     input:
@@ -55,7 +23,7 @@ rule tabulate:
         mem_mb=more(4000),
         runtime=more(30),
     params:
-        scores=f"{STUDY.results}/scores",
+        scores=lambda wildcards, input: Path(input.scores[0]).parents[5],
         systems=compact(STUDY.systems()),
         backbones=compact({name: backbone.paper for name, backbone in STUDY.backbones.items()}),
         tasks=compact(STUDY.scored()),

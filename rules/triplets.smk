@@ -1,27 +1,5 @@
 """Room 3: synthetic triplets."""
 
-import math
-
-
-def shards_of(generator):
-    """Enough shards for as many anchors as the study asks for; a language with fewer gets smaller ones."""
-    return math.ceil(STUDY.anchors.count / STUDY.generators[generator].shard_rows)
-
-
-def output_language(wildcards):
-    """XL-LoRA writes the pivot language, whatever the anchor's."""
-    return STUDY.pivot if wildcards.method == "xllora" else wildcards.lang
-
-
-def method_adapters(wildcards):
-    """The adapters that write positives and negatives; prompting has none."""
-    folder = {
-        "prompting": None,
-        "composition": "<results>/generators/{generator}/composition/{lang}/{polarity}/seedbed.json",
-        "xllora": "<results>/generators/{generator}/xllora/{polarity}/seedbed.json",
-    }[wildcards.method]
-    return collect(folder, polarity=["positive", "negative"], **wildcards) if folder else []
-
 
 rule synthesise:
     input:
@@ -47,14 +25,7 @@ rule synthesise:
         generator=lambda wildcards: STUDY.generators[wildcards.generator].dump(),
         language=lambda wildcards: STUDY.facts(output_language(wildcards))["name"],
         shards=lambda wildcards: shards_of(wildcards.generator),
-        adapters=lambda wildcards, input: [
-            argument
-            for polarity, file in zip(("positive", "negative"), input.adapters)
-            for argument in (
-                f"--{polarity}-adapter",
-                file.removesuffix("/seedbed.json"),
-            )
-        ],
+        adapters=adapter_arguments,
         base=subpath(input.base, parent=True),
         state=f"{STUDY.results}/state",
     message:
