@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from seedbed.config import load
 from seedbed.imports import closure
@@ -25,7 +26,13 @@ RULES = {
     "tables": ["tabulate", "plot", "report"],
 }  # fmt: skip
 ALL_RULES = [rule for rules in RULES.values() for rule in rules]
-LOCK = dict(line.strip().split("==") for line in Path("requirements.lock").read_text().splitlines() if "==" in line)
+LOCK = {
+    canonicalize_name(name): version
+    for name, _, version in (
+        line.strip().partition("==") for line in Path("requirements.lock").read_text().splitlines()
+    )
+    if version
+}
 
 
 def rule_blocks(room):
@@ -103,7 +110,7 @@ def test_environment_pins_agree_with_the_lock(environment):
         (specifier,) = Requirement(pin).specifier
         assert specifier.operator == "=="
         if Requirement(pin).name not in ("vllm", "bitsandbytes"):  # GPU alone; not in the lock
-            assert LOCK[Requirement(pin).name] == specifier.version
+            assert LOCK[canonicalize_name(Requirement(pin).name)] == specifier.version
 
 
 def test_the_lock_is_installable_anywhere():
