@@ -79,9 +79,9 @@ rule report:
     output:
         "<results>/report.zip",
     log:
-        "<logs>/report.log",
+        "<logs>/report/report.log",
     benchmark:
-        "<benchmarks>/report.jsonl"
+        "<benchmarks>/report/report.jsonl"
     localrule: True
     conda:
         "../envs/main.yaml"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import hashlib
 import io
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -96,12 +98,28 @@ def _hub(source: Source, store: assets.Store) -> pd.DataFrame:
     import huggingface_hub
 
     commit = pin(store, source, kind="dataset")
-    if source.member:
-        path = huggingface_hub.hf_hub_download(source.hub, source.member, repo_type="dataset", revision=commit)
-        return _parse(source.member, Path(path).read_bytes(), source)
-    import datasets
+    with hub_errors(source.hub):
+        if source.member:
+            path = huggingface_hub.hf_hub_download(source.hub, source.member, repo_type="dataset", revision=commit)
+            return _parse(source.member, Path(path).read_bytes(), source)
+        import datasets
 
-    return datasets.load_dataset(source.hub, source.config, split=source.split, revision=commit).to_pandas().astype(str)
+        rows = datasets.load_dataset(source.hub, source.config, split=source.split, revision=commit)
+        return rows.to_pandas().astype(str)
+
+
+@contextlib.contextmanager
+def hub_errors(repository: str) -> Iterator[None]:
+    """What goes wrong with the hub inside the block (network, name, revision, rights), as one line."""
+    import httpx
+
+    try:
+        yield
+    except UserError:
+        raise
+    except (httpx.HTTPError, OSError, ValueError) as error:  # the hub's own errors are kinds of these
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise UserError(f"{repository}: cannot be had from the hub ({reason})") from None
 
 
 def pin(store: assets.Store, source: Source, *, kind: str) -> str:
@@ -118,10 +136,8 @@ def pin(store: assets.Store, source: Source, *, kind: str) -> str:
     name = f"hub:{kind}:{source.hub}"
     if commit := source.revision or store.locked(name).get("revision"):
         return commit
-    try:
+    with hub_errors(source.hub):
         info = huggingface_hub.HfApi().repo_info(source.hub, repo_type=kind)
-    except (huggingface_hub.errors.HfHubHTTPError, OSError, ValueError) as error:
-        raise UserError(f"{source.hub}: cannot be found on the hub ({str(error).splitlines()[0]})") from None
     licence = source.licence or (info.card_data or {}).get("license") or ""
     store.verify(name, {"revision": info.sha, "licence": str(licence)})
     return info.sha

@@ -10,7 +10,7 @@ from typing import Any
 from seedbed.corpora import assets
 from seedbed.corpora.fetch import origin
 from seedbed.corpora.settings import Source
-from seedbed.corpora.sources import pin
+from seedbed.corpora.sources import hub_errors, pin
 from seedbed.io import UserError, atomic_directory, sha256, write_json
 
 MANIFEST = "seedbed.json"
@@ -45,7 +45,8 @@ def _hub(source: Source, store: assets.Store, directory: Path) -> dict[str, Any]
     import huggingface_hub
 
     commit = pin(store, source, kind="model")
-    huggingface_hub.snapshot_download(source.hub, revision=commit, local_dir=directory, allow_patterns=WANTED)
+    with hub_errors(source.hub):
+        huggingface_hub.snapshot_download(source.hub, revision=commit, local_dir=directory, allow_patterns=WANTED)
     shutil.rmtree(directory / ".cache", ignore_errors=True)
     store.verify(f"hub:model:{source.hub}", {"revision": commit, "sha256": sha256(directory)})
     return {"revision": commit}
