@@ -111,13 +111,13 @@ def _hub(source: Source, store: assets.Store) -> pd.DataFrame:
 @contextlib.contextmanager
 def hub_errors(repository: str) -> Iterator[None]:
     """What goes wrong with the hub inside the block (network, name, revision, rights), as one line."""
-    import httpx
+    from huggingface_hub.errors import EntryNotFoundError, HTTPError, RevisionResolutionError
 
     try:
         yield
     except UserError:
         raise
-    except (httpx.HTTPError, OSError, ValueError) as error:  # the hub's own errors are kinds of these
+    except (HTTPError, EntryNotFoundError, RevisionResolutionError, OSError, ValueError) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise UserError(f"{repository}: cannot be had from the hub ({reason})") from None
 
