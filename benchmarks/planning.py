@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import string
 import subprocess
 import sys
 import tempfile
@@ -21,8 +22,7 @@ def study(count: int) -> dict:
     config = yaml.safe_load(Path("config.yaml").read_text(encoding="utf-8"))
     borrowed = {"leipzig": "swa_newscrawl_2011_300K", "aya": "swh", "aya_collection": "swahili", "flores": "swh_Latn"}
     new = {"name": "Invented", "script": "Latn", "codes": borrowed}
-    codes = ("".join(letters) for letters in itertools.product("qz", "abcdefghijklmnopqrstuvwxyz", repeat=2))
-    invented = (code[:3] for code in codes)
+    invented = map("".join, itertools.product("q", string.ascii_lowercase, string.ascii_lowercase))
     while len(config["languages"]) < count:
         config["languages"].setdefault(next(invented), new)
     return config
