@@ -113,6 +113,8 @@ def main(argv: list[str] | None = None) -> None:
         "default": (default_loss, in_batches(examples, range(len(examples)), args.batch_size)),
         "seedbed": (completion_loss, in_batches(examples, by_length, args.batch_size)),
     }
+    for loss, batches in ways.values():
+        step(model, loss, batches[0])  # warm up
     seconds = dict.fromkeys(ways, 0.0)
     for number in range(args.batches):  # in turns, so that a busy machine is busy for both
         for name, (loss, batches) in ways.items():

@@ -6,6 +6,7 @@ import argparse
 import errno
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from seedbed.io import UserError
 
@@ -28,3 +29,18 @@ def pair(text: str) -> tuple[str, str]:
     if not separator:
         raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
     return name, value
+
+
+def adapter_parser(description: str | None, examples: str, help: str) -> argparse.ArgumentParser:
+    """Arguments of every program that trains an adapter; `examples` names the option of its training file."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--base", required=True, type=Path, help="directory of the language model")
+    parser.add_argument("--name", required=True, help="the generator's name")
+    parser.add_argument(f"--{examples}", required=True, type=Path, help=help)
+    parser.add_argument("--language", required=True, help="name of the language that is written")
+    parser.add_argument("--style", required=True, choices=("chat", "plain"))
+    parser.add_argument("--dtype", default="bfloat16", choices=("bfloat16", "float32"))
+    parser.add_argument("--lora", default="{}", help="JSON: seedbed.generators.settings.Lora")
+    parser.add_argument("--state", required=True, type=Path, help="directory for what a killed job needs to go on")
+    parser.add_argument("--output", required=True, type=Path)
+    return parser

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
-
 from transformers import AutoTokenizer
 
-from scripts.cli import run
+from scripts.cli import adapter_parser, run
 from seedbed.generators import lora
 from seedbed.generators.prompts import language_prompt
 from seedbed.generators.settings import Lora
@@ -17,17 +14,8 @@ COLUMNS = {"instructions": ["id", "prompt", "response"], "text": ["id", "text"]}
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--base", required=True, type=Path, help="directory of the language model")
-    parser.add_argument("--name", required=True, help="the generator's name")
-    parser.add_argument("--texts", required=True, type=Path)
+    parser = adapter_parser(__doc__, "texts", "TSV: id, text; or id, prompt, response")
     parser.add_argument("--kind", required=True, choices=tuple(COLUMNS))
-    parser.add_argument("--language", required=True, help="name of the language")
-    parser.add_argument("--style", required=True, choices=("chat", "plain"))
-    parser.add_argument("--dtype", default="bfloat16", choices=("bfloat16", "float32"))
-    parser.add_argument("--lora", default="{}", help="JSON: seedbed.generators.settings.Lora")
-    parser.add_argument("--state", required=True, type=Path, help="directory for what a killed job needs to go on")
-    parser.add_argument("--output", required=True, type=Path)
     args = parser.parse_args(argv)
 
     settings = Lora.load(args.lora)
