@@ -39,7 +39,7 @@ class Lora(Settings):
     max_grad_norm: float = Field(0.3, gt=0)
     """Gradient clipping."""
     max_length: int = Field(512, gt=8)
-    """Tokens of prompt and completion; longer examples are cut in the prompt's text, never in its frame."""
+    """Tokens of prompt and completion; longer examples are dropped and counted, never cut."""
     quantization: Literal["none", "nf4"] = "none"
     """nf4: the base in 4 bits (QLoRA; needs bitsandbytes and a GPU)."""
     seed: int = 42
