@@ -19,6 +19,7 @@ from sentence_transformers import (
 )
 from transformers import ProgressCallback
 
+from seedbed.checkpoints import last_complete
 from seedbed.encoders import backbone, card
 from seedbed.encoders.losses import SimCSELoss
 from seedbed.encoders.settings import Method, Training
@@ -109,7 +110,7 @@ def _fit(
     trainer.remove_callback(ProgressCallback)
     trainer.add_callback(_LossInBar)
     with _truncated(encoder, training.max_length):
-        trainer.train(resume_from_checkpoint=_last_complete(checkpoints))
+        trainer.train(resume_from_checkpoint=last_complete(checkpoints))
     return [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
 
 
@@ -168,12 +169,6 @@ class _LossInBar(ProgressCallback):
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float], **kwargs: Any) -> None:
         if "loss" in logs:
             self.training_bar.set_postfix(loss=f"{logs['loss']:.4f}", refresh=False)
-
-
-def _last_complete(checkpoints: Path) -> str | None:
-    """The last checkpoint whose trainer_state.json is there: the trainer writes that file last."""
-    complete = [file.parent for file in checkpoints.glob("checkpoint-*/trainer_state.json")]
-    return str(max(complete, key=lambda folder: int(folder.name.split("-")[1]))) if complete else None
 
 
 @contextlib.contextmanager

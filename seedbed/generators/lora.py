@@ -25,6 +25,7 @@ from torch.nn.functional import pad
 from torch.utils.data import DataLoader, Sampler
 from transformers import AutoModelForCausalLM, BitsAndBytesConfig, PreTrainedModel, Trainer, TrainingArguments
 
+from seedbed.checkpoints import last_complete
 from seedbed.generators.prompts import Style, encode, encode_completion
 from seedbed.generators.settings import Lora
 from seedbed.io import UserError, atomic_directory, fingerprint, read_json, sha256, write_json
@@ -112,7 +113,7 @@ def train(
 
     checkpoints = state / fingerprint([_identity(base), lora.model_dump(), dtype, _versions(), list(map(_plain, kept))])
     trainer = CompletionTrainer(model, arguments(output_dir=str(checkpoints)), kept)
-    trainer.train(resume_from_checkpoint=_last_checkpoint(checkpoints))
+    trainer.train(resume_from_checkpoint=last_complete(checkpoints))
     require_effect(_difference(model, min(kept, key=len)), output)
 
     manifest = dict(about or {}) | {
@@ -391,12 +392,6 @@ def _save(model: PeftModel, name: str, directory: Path) -> None:
         "target_modules": targets if isinstance(targets, str) else sorted(targets),
     }
     write_json(config | changes, directory / "adapter_config.json")
-
-
-def _last_checkpoint(directory: Path) -> str | None:
-    """The newest checkpoint that is whole: the Trainer writes its own state last."""
-    whole = [file.parent for file in directory.glob("checkpoint-*/trainer_state.json")]
-    return str(max(whole, key=lambda path: int(path.name.rpartition("-")[2]))) if whole else None
 
 
 def _identity(base: Path) -> list[tuple[str, int, int]]:

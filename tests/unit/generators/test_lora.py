@@ -151,8 +151,8 @@ def test_a_checkpoint_cut_short_is_not_used(tmp_path: Path) -> None:
         for file in files:
             (tmp_path / name / file).touch()
     (tmp_path / "checkpoint-11").mkdir()
-    assert subject._last_checkpoint(tmp_path) == str(tmp_path / "checkpoint-10")
-    assert subject._last_checkpoint(tmp_path / "none") is None
+    assert subject.last_complete(tmp_path) == str(tmp_path / "checkpoint-10")
+    assert subject.last_complete(tmp_path / "none") is None
 
 
 def test_initial_a_depends_on_the_seed_alone(tiny_generator: Path) -> None:
