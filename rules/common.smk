@@ -1,6 +1,7 @@
 """The study, checked, and what a wildcard stands for in it: files, settings, names. All functions of the graph are here."""
 
 from pathlib import Path
+import functools
 import json
 import math
 import re
@@ -14,7 +15,7 @@ from seedbed.evaluation.settings import KIND_OF
 from seedbed.generators.settings import POLARITIES
 from seedbed.imports import closure
 from seedbed.io import UserError
-from seedbed.tables.specs import FigureSpec
+from seedbed.tables.specs import FigureSpec, TableSpec
 
 # A thread that waits must not slow the one that works. Memory that glibc keeps instead of giving back to the system saves a
 # tenth of a training step on a CPU (most of its page faults). Downloads alone may reach the hub.
@@ -27,6 +28,8 @@ try:
     STUDY = load(config)
 except UserError as error:
     sys.exit(f"error: {error}")
+
+SPECS = {path.stem: TableSpec.load(path) for path in sorted(Path("resources/tables").glob("*.yaml"))}
 
 ROLES = {
     "text": "text",
@@ -144,6 +147,12 @@ def generator_setting(*path):
     return value
 
 
+def made(part, path):
+    """A file of one part of the wildcard's generator (see MADE_FROM), in the folder of the generator that makes it."""
+
+    return lambda wildcards: f"<results>/generators/{STUDY.maker(wildcards.generator, part)}/{path}"
+
+
 def xllora_corpora(role):
     """One role's corpora for the languages that the XL-LoRA adapter learns from."""
 
@@ -160,7 +169,7 @@ def task_adapters(wildcards):
     built = STUDY.generators[wildcards.generator].xllora.source == "build"
     return collect(
         "<results>/generators/{generator}/task/{polarity}/seedbed.json",
-        generator=wildcards.generator,
+        generator=STUDY.maker(wildcards.generator, "task"),
         polarity=list(POLARITIES) if built else [],
     )
 
@@ -202,9 +211,10 @@ def named_by_language(files):
 # Room 3: synthetic triplets.
 
 
-def shards_of(generator):
-    """Enough shards for as many anchors as the study asks for; a language with fewer gets smaller ones."""
-    return math.ceil(STUDY.anchors.count / STUDY.generators[generator].shard_rows)
+def shards_of(wildcards):
+    """Enough shards for as many anchors as recipes ask for; a language with fewer gets smaller ones."""
+    anchors = STUDY.anchors_for(wildcards.generator, wildcards.method)
+    return math.ceil(anchors / STUDY.generators[wildcards.generator].shard_rows)
 
 
 def output_language(wildcards):
@@ -214,12 +224,15 @@ def output_language(wildcards):
 
 def method_adapters(wildcards):
     """The adapters that write positives and negatives; prompting has none."""
-    folder = {
-        "prompting": None,
-        "composition": "<results>/generators/{generator}/composition/{lang}/{polarity}/seedbed.json",
-        "xllora": "<results>/generators/{generator}/xllora/{polarity}/seedbed.json",
-    }[wildcards.method]
-    return collect(folder, polarity=list(POLARITIES), **wildcards) if folder else []
+    folder = {"composition": "composition/{lang}/{polarity}", "xllora": "xllora/{polarity}"}.get(wildcards.method)
+    if folder is None:
+        return []
+    return collect(
+        f"<results>/generators/{{generator}}/{folder}/seedbed.json",
+        lang=wildcards.lang,
+        generator=STUDY.maker(wildcards.generator, wildcards.method),
+        polarity=list(POLARITIES),
+    )
 
 
 # Room 4: sentence encoders.
@@ -271,49 +284,55 @@ def described(name, source):
 SCORE = "<results>/scores/{backbone}/{recipe}/{lang}/{seed}/{task}/{test_lang}.json"
 
 
-def scores_of(recipes=None):
-    """Every score file that the study's tables are made of."""
-    return [
-        SCORE.format(
-            backbone=backbone,
-            recipe=recipe,
-            lang=folder,
-            seed=seed,
-            task=task,
-            test_lang=test_lang,
-        )
-        for test_lang in sorted(STUDY.languages)
-        for task in STUDY.tests(test_lang)
-        for backbone in sorted(STUDY.backbones)
-        for recipe in sorted(recipes or STUDY.recipes)
-        for folder in [STUDY.trained_on(recipe, test_lang)]
-        for seed in STUDY.seeds_of(recipe)
-    ]
+@functools.cache
+def plan_of(table):
+    """What a table shows of the study."""
+    try:
+        return STUDY.plan(table)
+    except UserError as error:
+        sys.exit(f"error: {error}")
+
+
+def scores_of(wildcards):
+    """Every score file that a table is made of."""
+    return [SCORE.format(**cell._asdict()) for block in plan_of(wildcards.table) for cell in block.cells()]
 
 
 # Room 6: tables, figures, the report.
 
 
+def encoders_shown():
+    """Backbone, recipe, language and seed of every encoder in the study's tables."""
+    return {cell[:4] for table in STUDY.tables for block in plan_of(table) for cell in block.cells()}
+
+
 def triplets_of(ending):
-    """A file of each set of triplets that the study trains on."""
-    recipes = [(name, recipe.method) for name, recipe in STUDY.recipes.items() if recipe.method in SYNTHETIC]
-    made = {(STUDY.generator_of(name), method) for name, method in recipes}
-    return [
-        f"<results>/triplets/{generator}/{method}/{lang}{ending}"
-        for generator, method in sorted(made)
-        for lang in sorted(STUDY.languages)
-    ]
+    """A file of each set of triplets that the study's tables rest on."""
+    made = {
+        (STUDY.generator_of(recipe), STUDY.recipes[recipe].method, lang)
+        for _, recipe, lang, _ in encoders_shown()
+        if STUDY.recipes[recipe].method in SYNTHETIC
+    }
+    return [f"<results>/triplets/{generator}/{method}/{lang}{ending}" for generator, method, lang in sorted(made)]
 
 
 def cards():
-    """Model cards, one of each encoder that tables show, of its first seed; and the data card."""
-    folders = {
-        f"{STUDY.results}/encoders/{backbone}/{recipe}/{STUDY.trained_on(recipe, lang)}/{STUDY.seeds_of(recipe)[0]}"
-        for backbone in STUDY.backbones
-        for recipe in STUDY.recipes
-        for lang in STUDY.languages
-    }
-    return [f"{folder}/README.md" for folder in sorted(folders)]
+    """Model cards of the encoders in tables, one of each, of its first seed."""
+    first = {}
+    for *encoder, seed in sorted(encoders_shown()):
+        first.setdefault(tuple(encoder), seed)
+    return ["/".join([STUDY.results, "encoders", *encoder, str(seed), "README.md"]) for encoder, seed in first.items()]
+
+
+def paper_of(wildcards):
+    """The paper's numbers for a table."""
+    paper = SPECS[wildcards.table].paper
+    return f"resources/paper/{paper.csv}" if paper else []
+
+
+def tables_of(group):
+    """The tables of one paper."""
+    return sorted(name for name, spec in SPECS.items() if spec.group == group)
 
 
 def table_of(wildcards):

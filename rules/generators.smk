@@ -32,7 +32,7 @@ rule fetch_model:
 
 rule train_task_adapter:
     input:
-        base="<results>/generators/{generator}/weights/seedbed.json",
+        base=made("weights", "weights/seedbed.json"),
         triplets=f"<results>/corpora/{STUDY.pivot}/nli.tsv",
         code=code("train_task_adapter", *PROMPTS),
     output:
@@ -68,7 +68,7 @@ rule train_task_adapter:
 
 rule train_language_adapter:
     input:
-        base="<results>/generators/{generator}/weights/seedbed.json",
+        base=made("weights", "weights/seedbed.json"),
         texts=lambda wildcards: f"<results>/corpora/{{lang}}/{STUDY.generators[wildcards.generator].language_data}.tsv",
         code=code("train_language_adapter", *PROMPTS),
     output:
@@ -105,9 +105,9 @@ rule train_language_adapter:
 
 rule compose_adapters:
     input:
-        task="<results>/generators/{generator}/task/{polarity}/seedbed.json",
-        target="<results>/generators/{generator}/language/{lang}/seedbed.json",
-        source=f"<results>/generators/{{generator}}/language/{STUDY.pivot}/seedbed.json",
+        task=made("task", "task/{polarity}/seedbed.json"),
+        target=made("language", "language/{lang}/seedbed.json"),
+        source=made("language", f"language/{STUDY.pivot}/seedbed.json"),
         code=code("compose_adapters"),
     output:
         "<results>/generators/{generator}/composition/{lang}/{polarity}/seedbed.json",
@@ -138,7 +138,7 @@ rule compose_adapters:
 
 rule build_xllora_examples:
     input:
-        base="<results>/generators/{generator}/weights/seedbed.json",
+        base=made("weights", "weights/seedbed.json"),
         adapters=task_adapters,
         parallel=xllora_corpora("parallel"),
         nli=xllora_corpora("nli_translations"),
@@ -177,7 +177,7 @@ rule build_xllora_examples:
 
 rule train_xllora_adapter:
     input:
-        base="<results>/generators/{generator}/weights/seedbed.json",
+        base=made("weights", "weights/seedbed.json"),
         examples="<results>/generators/{generator}/xllora/{polarity}.tsv",
         code=code("train_xllora_adapter", *PROMPTS),
     output:

@@ -3,9 +3,9 @@
 
 rule tabulate:
     input:
-        scores=scores_of(),
+        scores=scores_of,
         spec="resources/tables/{table}.yaml",
-        paper=sorted(str(path) for path in Path("resources/paper").glob("*.csv")),
+        paper=paper_of,
         code=code("tabulate"),
     output:
         table="<results>/tables/{table}.csv",
@@ -23,16 +23,13 @@ rule tabulate:
         mem_mb=more(4000),
         runtime=more(30),
     params:
-        scores=lambda wildcards, input: Path(input.scores[0]).parents[5],
-        systems=compact(STUDY.systems()),
-        backbones=compact({name: backbone.paper for name, backbone in STUDY.backbones.items()}),
-        tasks=compact(STUDY.scored()),
+        scores=f"{STUDY.results}/scores",
+        plan=lambda wildcards: compact([block.model_dump(mode="json") for block in plan_of(wildcards.table)]),
         statistics=STUDY.statistics.dump(),
     message:
         "Make {wildcards.table}"
     shell:
-        "python -m scripts.tabulate --spec {input.spec} --scores {params.scores}"
-        " --systems {params.systems:q} --backbones {params.backbones:q} --tasks {params.tasks:q}"
+        "python -m scripts.tabulate --spec {input.spec} --scores {params.scores} --plan {params.plan:q}"
         " --statistics {params.statistics:q} --output {output.table} --layout {output.layout} > {log} 2>&1"
 
 

@@ -3,7 +3,7 @@
 
 rule synthesise:
     input:
-        base="<results>/generators/{generator}/weights/seedbed.json",
+        base=made("weights", "weights/seedbed.json"),
         anchors="<results>/corpora/{lang}/anchors.tsv",
         adapters=method_adapters,
         code=code("synthesise", *PROMPTS),
@@ -24,7 +24,8 @@ rule synthesise:
     params:
         generator=lambda wildcards: STUDY.generators[wildcards.generator].dump(),
         language=lambda wildcards: STUDY.facts(output_language(wildcards))["name"],
-        shards=lambda wildcards: shards_of(wildcards.generator),
+        shards=shards_of,
+        rows=lambda wildcards: STUDY.anchors_for(wildcards.generator, wildcards.method),
         adapters=adapter_arguments,
         base=subpath(input.base, parent=True),
         state=f"{STUDY.results}/state",
@@ -32,7 +33,7 @@ rule synthesise:
         "Write {wildcards.lang} triplets with {wildcards.generator} by {wildcards.method}, shard {wildcards.shard}"
     shell:
         "python -m scripts.synthesise --base {params.base} --name {wildcards.generator} --anchors {input.anchors}"
-        " --shard {wildcards.shard} --shards {params.shards} --generator {params.generator:q}"
+        " --rows {params.rows} --shard {wildcards.shard} --shards {params.shards} --generator {params.generator:q}"
         " --method {wildcards.method} --language {params.language:q} {params.adapters}"
         " --state {params.state} --output {output} > {log} 2>&1"
 
@@ -41,7 +42,7 @@ rule join_triplets:
     input:
         shards=lambda wildcards: collect(
             "<results>/triplets/{{generator}}/{{method}}/{{lang}}.shards/{shard}.tsv",
-            shard=range(shards_of(wildcards.generator)),
+            shard=range(shards_of(wildcards)),
         ),
         anchors="<results>/corpora/{lang}/anchors.tsv",
         code=code("join_triplets"),

@@ -20,6 +20,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--name", required=True, help="the generator's name")
     parser.add_argument("--generator", default="{}", help="JSON: seedbed.generators.settings.Generator")
     parser.add_argument("--anchors", required=True, type=Path)
+    parser.add_argument("--rows", type=int, help="only the first so many anchors")
     parser.add_argument("--shard", type=int, default=0, help="number of the shard, from 0")
     parser.add_argument("--shards", type=int, default=1, help="number of shards")
     parser.add_argument("--method", required=True, choices=get_args(Method))
@@ -34,7 +35,7 @@ def main(argv: list[str] | None = None) -> None:
     adapters = {"positive": args.positive_adapter, "negative": args.negative_adapter}
     synthesise(
         open_backend(generator, args.base, [adapter for adapter in adapters.values() if adapter]),
-        shard(read_table(args.anchors, ["id", "text"]), args.shard, args.shards),
+        shard(read_table(args.anchors, ["id", "text"]).head(args.rows), args.shard, args.shards),
         prompter(args.method, args.language, generator.prompts, generator.sampling.seed, generator.shots),
         adapters,
         generator=generator,

@@ -8,9 +8,12 @@ from pathlib import Path
 
 from scripts.cli import run
 from seedbed.io import atomic
+from seedbed.tables.layout import layout
+from seedbed.tables.plan import Block
+from seedbed.tables.published import Published
 from seedbed.tables.settings import Statistics
-from seedbed.tables.specs import Scored, System, TableSpec
-from seedbed.tables.tabulate import layout, tabulate, write
+from seedbed.tables.specs import TableSpec
+from seedbed.tables.tabulate import tabulate, write
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -18,27 +21,24 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--spec", required=True, type=Path, help="YAML: seedbed.tables.specs.TableSpec")
     parser.add_argument("--paper", type=Path, default=Path("resources/paper"), help="the papers' own numbers")
     parser.add_argument("--scores", required=True, type=Path)
-    parser.add_argument("--systems", required=True, type=json.loads, help="JSON: [seedbed.tables.specs.System]")
-    parser.add_argument("--backbones", required=True, type=json.loads, help="JSON: {name: the paper's name or ''}")
-    parser.add_argument("--tasks", required=True, type=json.loads, help="JSON: {name: seedbed.tables.specs.Scored}")
+    parser.add_argument("--plan", required=True, type=json.loads, help="JSON: [seedbed.tables.plan.Block]")
     parser.add_argument("--statistics", default="{}", help="JSON: seedbed.tables.settings.Statistics")
     parser.add_argument("--output", required=True, type=Path)
     parser.add_argument("--layout", required=True, type=Path)
     args = parser.parse_args(argv)
 
-    spec = TableSpec.load(args.spec)
+    spec, blocks = TableSpec.load(args.spec), [Block.model_validate(block) for block in args.plan]
     table = tabulate(
-        spec,
-        [System.model_validate(system) for system in args.systems],
-        args.backbones,
-        {name: Scored.model_validate(task) for name, task in args.tasks.items()},
+        blocks,
         args.scores,
         Statistics.load(args.statistics),
-        paper=args.paper,
+        paper=spec.paper,
+        papers=args.paper,
+        over_backbones=spec.over_backbones,
     )
     write(table, args.output)
     with atomic(args.layout) as temporary:
-        temporary.write_text(layout(table, spec), encoding="utf-8")
+        temporary.write_text(layout(table, spec, Published(spec.paper, args.paper)), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ program imports it, so that an edit here re-runs no job.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -15,11 +15,13 @@ from pydantic import Field, StringConstraints, ValidationError, field_validator,
 from seedbed.corpora.settings import Anchors, Cleaning, Source
 from seedbed.encoders.settings import METHOD_TRAINING, SYNTHETIC, Backbone, Recipe, Training
 from seedbed.evaluation.settings import Task
-from seedbed.generators.settings import Generator
+from seedbed.generators.settings import MADE_FROM, Generator
 from seedbed.io import UserError
 from seedbed.languages import registry
 from seedbed.settings import Settings, explain, suggest
+from seedbed.tables.plan import Block, Offered, Scored, System, plan
 from seedbed.tables.settings import Statistics
+from seedbed.tables.specs import TableSpec
 from seedbed.triplets.settings import Audit
 
 Code = Annotated[str, StringConstraints(pattern=r"^[a-z]{3}$")]
@@ -106,7 +108,7 @@ class Study(Settings):
     figures: list[Name] = ["table1"]
     """Specs under resources/figures."""
 
-    @field_validator("languages", "recipes", mode="before")
+    @field_validator("languages", "recipes", "generators", mode="before")
     @classmethod
     def _entries(cls, entries: Any) -> Any:
         """`swh:` with nothing after it is `swh: {}`."""
@@ -115,8 +117,14 @@ class Study(Settings):
     @field_validator("recipes", mode="before")
     @classmethod
     def _methods(cls, recipes: Any) -> Any:
-        """A recipe named as a method has that method."""
-        return {name: {"method": name, **recipe} for name, recipe in recipes.items() if isinstance(recipe, Mapping)}
+        """A recipe named as a method has that method; one like another has its settings."""
+        return _with_parents(recipes, lambda name, recipe: recipe if recipe.get("like") else {"method": name, **recipe})
+
+    @field_validator("generators", mode="before")
+    @classmethod
+    def _variants(cls, generators: Any) -> Any:
+        """A generator like another has its settings."""
+        return _with_parents(generators, lambda name, generator: generator)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -154,6 +162,9 @@ class Study(Settings):
             raise ValueError(f"{where}: method {recipe.method} needs a generator; add one under `generators:`")
         if recipe.generator:
             _require(f"{where}.generator", "generator", recipe.generator, self.generators)
+        for kind in ("languages", "backbones"):
+            for entry in getattr(recipe, kind) or []:
+                _require(f"{where}.{kind}", kind.removesuffix("s"), entry, getattr(self, kind))
         try:
             self.training_of(name)
         except ValidationError as error:
@@ -194,16 +205,59 @@ class Study(Settings):
         mteb = spec.mteb and spec.mteb.updated({"subset": spec.mteb.subset.format_map(self.facts(code))})
         return spec.updated({"source": None, "languages": None, "mteb": mteb and mteb.model_dump()})
 
-    def scored(self) -> dict[str, dict[str, Any]]:
-        """Each task's protocol and the languages that are scored on it."""
-        languages = {task: [code for code in sorted(self.languages) if task in self.tests(code)] for task in self.tasks}
-        return {
-            task: {"protocol": self.tasks[task].protocol, "languages": languages[task]} for task in sorted(self.tasks)
+    def plan(self, table: str) -> list[Block]:
+        """What a table shows of this study.
+
+        Raises:
+            UserError: as `seedbed.tables.plan.plan`, and `TableSpec.load`.
+        """
+        systems = [
+            System(
+                recipe=name,
+                language=self.trained_on(name, "*"),
+                seeds=self.seeds_of(name),
+                on_request=bool(recipe.like),
+                languages=recipe.languages,
+                backbones=recipe.backbones,
+            )
+            for name, recipe in self.recipes.items()
+        ]
+        tasks = {
+            name: Scored(
+                protocol=task.protocol,
+                languages=[code for code in sorted(self.languages) if name in self.tests(code)],
+                on_request=task.on_request,
+            )
+            for name, task in sorted(self.tasks.items())
         }
+        backbones = {
+            name: Offered(paper=spec.paper, on_request=spec.on_request) for name, spec in self.backbones.items()
+        }
+        spec = TableSpec.load(f"resources/tables/{table}.yaml")
+        return plan(spec, systems, backbones, tasks, self.statistics.baseline)
+
+    def maker(self, generator: str, part: str) -> str:
+        """Who makes a part (see MADE_FROM) that a generator uses: itself, or the one it varies if they would be equal."""
+        variant = self.generators[generator]
+        if not variant.like:
+            return generator
+        parent = self.generators[variant.like]
+        same = all(getattr(variant, name) == getattr(parent, name) for name in MADE_FROM[part])
+        return self.maker(variant.like, part) if same else generator
 
     def generator_of(self, recipe: str) -> str:
         """The generator whose triplets a recipe trains on."""
-        return self.recipes[recipe].generator or next(iter(self.generators))
+        spec = self.recipes[recipe]
+        return self.maker(spec.generator or next(iter(self.generators)), spec.method)
+
+    def anchors_for(self, generator: str, method: str) -> int:
+        """The anchors of a language that a generator writes for: as many as the greediest recipe trains on."""
+        rows = [
+            recipe.rows or self.anchors.count
+            for name, recipe in self.recipes.items()
+            if recipe.method == method and self.generator_of(name) == generator
+        ]
+        return min(max(rows, default=self.anchors.count), self.anchors.count)
 
     def training_of(self, recipe: str) -> Training:
         """Training settings of a recipe: the study's, changed by the method, changed by the recipe."""
@@ -217,13 +271,6 @@ class Study(Settings):
     def seeds_of(self, recipe: str) -> list[int]:
         """Nothing is random about an encoder that is not trained."""
         return [0] if self.recipes[recipe].method == "base" else sorted(self.seeds)
-
-    def systems(self) -> list[dict[str, Any]]:
-        """Each recipe with the language folder (`*`: the test language) and seeds of its encoders."""
-        folders = {recipe: self.trained_on(recipe, "*") for recipe in self.recipes}
-        return [
-            {"recipe": recipe, "language": folders[recipe], "seeds": self.seeds_of(recipe)} for recipe in self.recipes
-        ]
 
     def check_sources(self) -> None:
         """Every corpus that a recipe needs has a source, and every local file is there.
@@ -276,6 +323,33 @@ class Study(Settings):
                 f"{where}: xllora learns from {', '.join(lacking) or 'no language'}, "
                 "which have neither `corpora.parallel` nor `corpora.nli_translations`; give one, or other languages"
             )
+
+
+def _with_parents(entries: Any, complete: Callable[[str, dict[str, Any]], dict[str, Any]]) -> Any:
+    """Entries with the settings of the entry that each is `like`, groups of settings merged; what is wrong stays so."""
+    if not isinstance(entries, Mapping) or not all(isinstance(entry, Mapping) for entry in entries.values()):
+        return entries
+
+    def whole(name: str, seen: tuple[str, ...] = ()) -> dict[str, Any]:
+        entry = complete(name, dict(entries[name]))
+        if not (parent := entry.get("like")):
+            return entry
+        if parent in (*seen, name) or parent not in entries:
+            others = sorted({*entries} - {*seen, name})
+            raise ValueError(f"{name}.like: no {parent!r} to start from; {suggest(str(parent), others)}")
+        return _merged(whole(parent, (*seen, name)), entry)
+
+    return {name: whole(name) for name in entries}
+
+
+def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings on top of others; groups are merged, but a source is replaced whole."""
+    groups = {
+        name: _merged(below[name], value)
+        for name, value in above.items()
+        if name != "source" and isinstance(value, Mapping) and isinstance(below.get(name), Mapping)
+    }
+    return {**below, **above, **groups}
 
 
 def specs(kind: str) -> list[str]:

@@ -23,7 +23,9 @@ class Backbone(Settings):
     prefix: str = ""
     """Put before every sentence in training and in use (`query: ` for mE5); stored in the encoder."""
     paper: str = ""
-    """Its name in the paper's tables, if it is there."""
+    """Its name in the papers' tables, if it is there."""
+    on_request: bool = False
+    """Only in tables that name it."""
 
 
 class Training(Settings):
@@ -56,8 +58,16 @@ class Recipe(Settings):
 
     method: Method
     """Which of the paper's six ways; left out, the recipe's own name."""
+    like: str = ""
+    """A recipe that this one varies: it has all its settings but those given here. Only tables that name it have it."""
     generator: str = ""
     """Who wrote the triplets; left out, the first generator."""
+    rows: int | None = Field(None, gt=1)
+    """Train on at most so many triplets; no more anchors are written for than some recipe needs."""
+    languages: list[str] | None = None
+    """Only for these languages."""
+    backbones: list[str] | None = None
+    """Only of these backbones."""
     training: dict[str, Any] = {}
     """Changes to the study's `training`."""
 

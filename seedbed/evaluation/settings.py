@@ -34,6 +34,8 @@ class Task(Settings):
     """Score through mteb; `source` must then be the data set and revision that mteb pins."""
     languages: list[str] | None = None
     """Only these languages have it; left out, all for which the source resolves."""
+    on_request: bool = False
+    """Only in tables that name it: development sets, say."""
     clean: bool = False
     """Apply the study's `cleaning` to the test set: for text that is no published benchmark."""
     scale: tuple[float, float] = (0.0, 1.0)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import false_discovery_control, rankdata
+from scipy.stats import false_discovery_control, permutation_test, rankdata
 from scipy.stats import t as student
 
 from seedbed.io import UserError
@@ -63,6 +63,40 @@ def williams(r12: float, r13: float, r23: float, n: int) -> tuple[float, float]:
     ratio = (n - 1) * (1 + r23) / spread if spread > 0 else math.inf
     t = (r12 - r13) * math.sqrt(ratio)
     return t, float(2 * student.sf(abs(t), n - 3))
+
+
+def correlated(gold: ArrayLike, a: ArrayLike, b: ArrayLike) -> float:
+    """Two-sided p that two systems' similarities (n,) have the same Spearman correlation with `gold`: Williams' test.
+
+    Raises:
+        UserError: as `williams`.
+    """
+    a, b = np.asarray(a), np.asarray(b)
+    pairs = [np.stack(pair, axis=1) for pair in ((gold, a), (gold, b), (a, b))]
+    r12, r13, r23 = (float(spearman(pair)) for pair in pairs)
+    return williams(r12, r13, r23, len(a))[1]
+
+
+def permuted(a: ArrayLike, b: ArrayLike, *, resamples: int = 2000, seed: int = 0) -> float:
+    """Two-sided p that two systems' scores (n,) of the same items have one mean: each item's scores change places.
+
+    Raises:
+        UserError: shapes differ.
+    """
+    a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    if a.shape != b.shape:
+        raise UserError(f"permuted: scores {a.shape} and {b.shape}; both systems need the same items")
+    if (a == b).all():
+        return 1.0
+    test = permutation_test(
+        (a, b),
+        lambda x, y, axis: (x - y).mean(axis=axis),
+        permutation_type="samples",
+        n_resamples=resamples,
+        batch=100,
+        rng=np.random.default_rng(seed),
+    )
+    return float(test.pvalue)
 
 
 def benjamini_hochberg(p: ArrayLike) -> NDArray[np.float64]:

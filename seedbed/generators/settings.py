@@ -89,6 +89,9 @@ class Generator(Settings):
 
     source: Source
     """Weights: hub, a local directory, or a package with `format: gguf`."""
+    like: str = ""
+    """A generator that this one varies: it has all its settings but those given here, and shares with it all adapters
+    and triplets that do not depend on them."""
     backend: Literal["transformers", "vllm", "openai"] = "transformers"
     """Who runs it. All three give the same interface and the same files."""
     prompts: Literal["chat", "plain"] = "chat"
@@ -119,3 +122,16 @@ class Generator(Settings):
     """vllm: share of the GPU's memory."""
     tensor_parallel: int = Field(1, gt=0)
     """vllm: GPUs."""
+
+
+_TRAINS = ("source", "prompts", "dtype", "lora")
+_WRITES = ("backend", "sampling")
+MADE_FROM: dict[str, tuple[str, ...]] = {
+    "weights": ("source",),
+    "task": _TRAINS,
+    "language": (*_TRAINS, "language_data"),
+    "prompting": ("source", "prompts", "dtype", "shots", *_WRITES),
+    "composition": (*_TRAINS, "language_data", "composition", *_WRITES),
+    "xllora": (*_TRAINS, "xllora", *_WRITES),
+}
+"""What a generator makes (its weights, adapters, and the triplets of each method) -> the settings that decide it."""

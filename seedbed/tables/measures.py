@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,32 +10,39 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from seedbed.evaluation.significance import LEAST_ITEMS, Statistic, replicates, spearman
+from seedbed.evaluation.significance import LEAST_ITEMS, Statistic, correlated, permuted, replicates, spearman
 from seedbed.io import UserError, read_json, read_table
+from seedbed.tables.plan import Block, Cell
 from seedbed.tables.published import AVERAGE
 from seedbed.tables.settings import Statistics
-from seedbed.tables.specs import METRICS, Column, System
+from seedbed.tables.specs import METRICS, Column
+
+Items = NDArray[np.float64]
+"""Per-item scores, (n_seeds, n_items, k)."""
 
 
-def accuracy(items: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Mean over items and directions (..., n_items, 2)."""
+def mean(items: Items) -> NDArray[np.float64]:
+    """Mean over items and columns (..., n_items, k)."""
     return items.mean(axis=(-2, -1))
 
 
-STATISTICS: dict[str, Statistic] = {"spearman": spearman, "accuracy": accuracy}
+STATISTICS: dict[str, Statistic] = {"spearman": spearman}
+"""How a metric follows from its items; left out, their mean."""
 
 
 @dataclass(frozen=True)
 class Measure:
-    """What every system scored in one language, or on average over languages; fractions."""
+    """What every system scored in one language, or on average over languages; by recipe, not yet in points."""
 
     language: str
     task: str
     n: int
-    by_seed: list[NDArray[np.float64]]
-    """Each system's score (n_seeds,)."""
-    replicates: NDArray[np.float64] | None
-    """Bootstrap scores (n_systems, resamples), paired in items; None: too few items."""
+    by_seed: dict[str, NDArray[np.float64]]
+    """Scores (n_seeds,)."""
+    replicates: dict[str, NDArray[np.float64]] | None
+    """Bootstrap scores (resamples,), paired in items; None: too few items."""
+    items: dict[str, Items] | None
+    """What they were computed from; None: an average, or too few."""
     papers_data: bool
     """Scored on the test set that the paper scored."""
 
@@ -46,55 +53,67 @@ class _Score:
 
     path: Path
     origin: str
+    value: float
     questions: pd.DataFrame
     """What was asked: ids, and gold scores where there are any."""
     items: NDArray[np.float64]
-    """(n_items, 2)."""
+    """(n_items, k)."""
 
 
-def measure(
-    scores: Path,
-    backbone: str,
-    column: Column,
-    task: str,
-    language: str,
-    systems: Sequence[System],
-    statistics: Statistics,
-) -> Measure:
-    """Read the scores of all systems in one language, and resample their items together.
+def measure(scores: Path, block: Block, language: str, statistics: Statistics) -> Measure:
+    """Read the scores of all systems of a block in one language, and resample their items together.
 
     Raises:
         UserError: a file is missing or at odds with its items, or the systems were not asked the same questions.
     """
-    found = []
-    for system in systems:
-        folder = scores / backbone / system.recipe / (language if system.language == "*" else system.language)
-        found.append([_read(folder / str(seed) / task / f"{language}.json", column) for seed in system.seeds])
-    every = [score for by_seed in found for score in by_seed]
+    found: dict[str, list[_Score]] = {}
+    for cell in block.cells():
+        if cell.test_lang == language:
+            found.setdefault(cell.recipe, []).append(_read(_path(scores, cell), block.column))
+    every = [score for by_seed in found.values() for score in by_seed]
     _require_same_questions(every)
-    statistic = STATISTICS[column.metric]
-    items = [np.stack([score.items for score in by_seed]) for by_seed in found]
+    items = {recipe: np.stack([score.items for score in by_seed]) for recipe, by_seed in found.items()}
+    few = every[0].items.shape[1] == 0 or len(every[0].items) < LEAST_ITEMS
     return Measure(
         language=language,
-        task=task,
+        task=block.tests[language],
         n=len(every[0].items),
-        by_seed=[statistic(x) for x in items],
-        replicates=_resample(statistic, items, statistics),
-        papers_data=all(_is_part(score.origin, column.paper_data) for score in every),
+        by_seed={recipe: np.array([score.value for score in by_seed]) for recipe, by_seed in found.items()},
+        replicates=None if few else _resample(block.column.metric, items, statistics),
+        items=None if few else items,
+        papers_data=all(_is_part(score.origin, block.column.paper_data) for score in every),
     )
 
 
 def average(measures: Sequence[Measure]) -> Measure:
-    """The plain mean over languages, as the paper's Score; seed s of it is seed s of every language."""
+    """The plain mean over languages, as the paper's Score, of the systems that all have; by seed, in seed order."""
+    common = [recipe for recipe in measures[0].by_seed if all(recipe in each.by_seed for each in measures)]
     known = [each.replicates for each in measures if each.replicates is not None]
+    whole = len(known) == len(measures)
     return Measure(
         language=AVERAGE,
         task=", ".join(dict.fromkeys(each.task for each in measures)),
         n=sum(each.n for each in measures),
-        by_seed=[np.mean(values, axis=0) for values in zip(*(each.by_seed for each in measures), strict=True)],
-        replicates=np.mean(known, axis=0) if len(known) == len(measures) else None,
+        by_seed={recipe: np.mean([each.by_seed[recipe] for each in measures], axis=0) for recipe in common},
+        replicates={recipe: np.mean([each[recipe] for each in known], axis=0) for recipe in common} if whole else None,
+        items=None,
         papers_data=all(each.papers_data for each in measures),
     )
+
+
+def probability(metric: str, ours: Items, theirs: Items, statistics: Statistics) -> float:
+    """p of no difference between two systems over the test items, their seeds averaged.
+
+    Williams' test for correlations with the same gold scores, else a permutation of each item's two scores.
+    """
+    ours, theirs = ours.mean(axis=0), theirs.mean(axis=0)
+    if metric == "spearman":
+        return correlated(ours[:, 0], ours[:, 1], theirs[:, 1])
+    return permuted(ours.mean(axis=1), theirs.mean(axis=1), resamples=statistics.resamples, seed=statistics.seed)
+
+
+def _path(scores: Path, cell: Cell) -> Path:
+    return scores / cell.backbone / cell.recipe / cell.lang / str(cell.seed) / cell.task / f"{cell.test_lang}.json"
 
 
 def _is_part(origin: str, parts: Sequence[str]) -> bool:
@@ -106,14 +125,19 @@ def _read(path: Path, column: Column) -> _Score:
     score = read_json(path)
     if score["protocol"] != column.protocol:
         raise UserError(f"{path}: protocol {score['protocol']!r}; column {column.label!r} is of {column.protocol!r}")
-    names = list(METRICS[column.protocol][column.metric])
+    metric = METRICS[column.protocol][column.metric]
+    if metric.key not in score["metrics"]:
+        raise UserError(f"{path}: no metric {metric.key!r}; score it again")
+    names, value = list(metric.items), float(score["metrics"][metric.key])
     table = read_table(path.parent / score["items"], ["id", *names])
     table[names] = table[names].apply(pd.to_numeric, errors="coerce")
     items = table[names].to_numpy(np.float64)
-    value = float(STATISTICS[column.metric](items))
-    if not abs(value - score["main_score"]) < 1e-4:  # written so that NaN fails too
-        raise UserError(f"{path}: main_score {score['main_score']}, but its items give {value:.6f}; score it again")
-    return _Score(path, score["dataset"]["origin"], table.filter(["id", "gold"]), items)
+    if names:
+        exact = float(STATISTICS.get(column.metric, mean)(items))
+        if not abs(exact - value) < 1e-4:  # written so that NaN fails too
+            raise UserError(f"{path}: {metric.key} {value}, but its items give {exact:.6f}; score it again")
+        value = exact
+    return _Score(path, score["dataset"]["origin"], value, table.filter(["id", "gold"]), items)
 
 
 def _require_same_questions(scores: Sequence[_Score]) -> None:
@@ -123,14 +147,12 @@ def _require_same_questions(scores: Sequence[_Score]) -> None:
             raise UserError(f"{score.path}: not the items of {first.path}; score both on the same test set")
 
 
-def _resample(
-    statistic: Statistic, items: list[NDArray[np.float64]], statistics: Statistics
-) -> NDArray[np.float64] | None:
-    """Bootstrap scores (n_systems, resamples); None if the items are too few for a percentile to mean something.
+def _resample(metric: str, items: Mapping[str, Items], statistics: Statistics) -> dict[str, NDArray[np.float64]]:
+    """Bootstrap scores (resamples,) of each recipe.
 
     One draw of items serves all systems, which pairs them. Every language starts from the same generator, so a draw of
     seeds is the same in all of them: some systems are one encoder for all languages, and the average must see that.
     """
-    if items[0].shape[1] < LEAST_ITEMS:
-        return None
-    return replicates(statistic, items, resamples=statistics.resamples, seed=statistics.seed)
+    statistic = STATISTICS.get(metric, mean)
+    found = replicates(statistic, list(items.values()), resamples=statistics.resamples, seed=statistics.seed)
+    return dict(zip(items, found, strict=True))

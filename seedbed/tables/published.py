@@ -10,16 +10,23 @@ from pathlib import Path
 import pandas as pd
 
 from seedbed.io import UserError
-from seedbed.tables.specs import Paper
+from seedbed.settings import suggest
+from seedbed.tables.specs import Column, Paper
 
 AVERAGE = "avg"
 """The language of averages over languages, in the papers' CSVs and in ours."""
+KEY = ("slug", "backbone", "language", "task", "metric")
+"""The columns that say what a number is of."""
+NAME = "|"
+"""Joins them to one name."""
 
 
 @dataclass(frozen=True)
 class Printed:
     """A number as the paper prints it, in points."""
 
+    system: str
+    """The row's name."""
     value: float
     sd: float
     """Over its seeds; NaN: not printed."""
@@ -33,42 +40,54 @@ class Published:
         """Read the paper's CSV; without a paper there is no number.
 
         Raises:
-            UserError: no such file, or it lacks a column.
+            UserError: no such file, or it lacks a column, a recipe's slug, or has a cell twice.
         """
-        self.keys = paper.keys if paper else {}
+        self.paper = paper
         self.cells: dict[tuple[str, ...], Printed] = {}
-        for row in _records(folder / paper.csv, [*paper.keys, "value", "std", "note"]) if paper else []:
+        for row in _records(folder / paper.csv) if paper else []:
+            key = tuple(row[name] for name in KEY)
+            if key in self.cells:
+                raise UserError(f"{folder / paper.csv}: {', '.join(key)} appears twice; each number stands once")
             notes = [part for part in row["note"].split(";") if part and part not in paper.skip_notes]
             if row["value"]:
-                printed = Printed(float(row["value"]), float(row["std"] or "nan"), "; ".join(notes))
-                self.cells[tuple(row[key] for key in self.keys)] = printed
+                value, sd = float(row["value"]), float(row["std"] or "nan")
+                self.cells[key] = Printed(row["system"], value, sd, "; ".join(notes))
+        slugs = {key[0] for key in self.cells}
+        if paper and (lost := sorted(set(paper.slugs.values()) - slugs)):
+            raise UserError(f"{folder / paper.csv}: no slug {lost[0]!r}; {suggest(lost[0], sorted(slugs))}")
 
-    def cell(self, **facts: str) -> Printed | None:
-        """The number of a recipe, backbone, language, task and metric, if the paper has it."""
-        return self.cells.get(tuple(facts[fact] for fact in self.keys.values()))
+    def cell(self, column: Column, recipe: str, backbone: str, language: str) -> Printed | None:
+        """The number of a recipe, backbone (by the paper's name), language, task and metric, if the paper has it."""
+        return self.cells.get(self.key(column, recipe, backbone, language)) if self.paper else None
 
-    def average(self, languages: Iterable[str], **facts: str) -> Printed | None:
+    def key(self, column: Column, recipe: str, backbone: str, language: str) -> tuple[str, ...]:
+        """Where the paper would have a number, by KEY."""
+        slug, named = self.paper.slugs.get(recipe, recipe), self.paper.backbones
+        backbone = backbone if named is None else named.get(recipe, "")
+        return slug, backbone, language, column.paper_task, column.metric
+
+    def average(self, column: Column, recipe: str, backbone: str, languages: Iterable[str]) -> Printed | None:
         """The printed average if it is over these languages, else the mean of their numbers, if all are there."""
-        ours = {language: self.cell(language=language, **facts) for language in languages}
+        ours = {language: self.cell(column, recipe, backbone, language) for language in languages}
         if None in ours.values():
             return None
-        if set(ours) == self._languages(**facts):
-            return self.cell(language=AVERAGE, **facts)
-        mean = sum(printed.value for printed in ours.values()) / len(ours)
-        return Printed(mean, math.nan, f"mean of the paper's {', '.join(ours)}")
+        printed = self.cell(column, recipe, backbone, AVERAGE)
+        if printed and set(ours) == self._languages(column, recipe, backbone):
+            return printed
+        mean = sum(number.value for number in ours.values()) / len(ours)
+        return Printed("", mean, math.nan, f"mean of the paper's {', '.join(ours)}")
 
-    def _languages(self, **facts: str) -> set[str]:
+    def _languages(self, column: Column, recipe: str, backbone: str) -> set[str]:
         """Languages that the paper averages over."""
-        place = list(self.keys.values()).index("language")
-        known = {key[place] for key in self.cells} - {AVERAGE}
-        return {language for language in known if self.cell(language=language, **facts)}
+        known = {key[KEY.index("language")] for key in self.cells} - {AVERAGE}
+        return {language for language in known if self.cell(column, recipe, backbone, language)}
 
 
-def _records(path: Path, columns: list[str]) -> list[dict[str, str]]:
+def _records(path: Path) -> list[dict[str, str]]:
     if not path.is_file():
         raise UserError(f"{path}: no such file; expected the paper's numbers as CSV")
     # Everything as text: `nan` is a language (Min Nan Chinese), and an empty cell a number that the text lost.
     table = pd.read_csv(path, dtype=str, keep_default_na=False)
-    if missing := [name for name in columns if name not in table.columns]:
+    if missing := [name for name in ("system", *KEY, "value", "std", "note") if name not in table.columns]:
         raise UserError(f"{path}: no column {missing[0]!r}; it has {', '.join(table.columns)}")
     return table.to_dict("records")

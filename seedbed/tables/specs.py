@@ -4,24 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, NamedTuple, Self
 
 import yaml
 from pydantic import Field, StringConstraints, ValidationError, field_validator, model_validator
 
-from seedbed.encoders.settings import Method
 from seedbed.evaluation.settings import Protocol
 from seedbed.io import UserError
 from seedbed.settings import Settings, explain, suggest
 
-METRICS: dict[str, dict[str, tuple[str, str]]] = {
-    "sts": {"spearman": ("gold", "cosine")},
-    "bitext": {"accuracy": ("forward", "backward")},
+
+class Metric(NamedTuple):
+    """A number that a score file has."""
+
+    key: str
+    """Its name there, under `metrics`."""
+    items: tuple[str, ...] = ()
+    """The columns of the per-item scores that it is computed from; none: it has no interval."""
+    points: int = 100
+    """Tables print it times this."""
+
+
+METRICS: dict[str, dict[str, Metric]] = {
+    "sts": {"spearman": Metric("cosine_spearman", ("gold", "cosine"))},
+    "bitext": {"accuracy": Metric("accuracy", ("forward", "backward"))},
+    "retrieval": {
+        "ndcg@10": Metric("ndcg_at_10", ("ndcg_at_10",)),
+        "recall@10": Metric("recall_at_10", ("recall_at_10",)),
+    },
+    "geometry": {
+        "alignment": Metric("alignment", ("distance",), points=1),
+        "uniformity": Metric("uniformity", points=1),
+    },
 }
-"""Protocol -> metric -> the columns of the per-item scores that it is computed from."""
+"""Protocol -> metric -> where it is in a score file."""
 
 Colour = Annotated[str, StringConstraints(pattern=r"^#[0-9A-Fa-f]{6}$")]
-Fact = Literal["recipe", "backbone", "language", "task", "metric"]
 
 
 class Spec(Settings):
@@ -45,7 +63,7 @@ class Spec(Settings):
 
 
 class Column(Settings):
-    """What is measured: every task of one protocol, one number for each language."""
+    """What is measured: tasks of one protocol, one number for each language."""
 
     label: str
     """As printed."""
@@ -53,6 +71,8 @@ class Column(Settings):
     """Which tasks belong here."""
     metric: str
     """Which number of theirs."""
+    tasks: tuple[str, ...] = ()
+    """Only these tasks; left out, all of the protocol but those on request."""
     paper_task: str = ""
     """The paper's name of the task; left out, the paper does not have this column."""
     paper_data: tuple[str, ...] = ()
@@ -68,12 +88,14 @@ class Column(Settings):
 
 
 class Paper(Settings):
-    """Where the paper's own numbers are."""
+    """Where the paper's own numbers are: a CSV of slug, backbone, language, task, metric, value, std and note."""
 
     csv: str
     """File of the folder of paper numbers."""
-    keys: dict[str, Fact]
-    """Its column -> our fact that it holds: `backbone` by the paper's name, `task` by the column's `paper_task`."""
+    slugs: dict[str, str] = {}
+    """Recipe -> its slug there, where that is not the recipe's name."""
+    backbones: dict[str, str] | None = None
+    """Recipe -> what the column `backbone` says of it, where that is not the encoder; nothing for one left out."""
     skip_notes: tuple[str, ...] = ()
     """Notes on print alone."""
 
@@ -85,32 +107,32 @@ class TableSpec(Spec):
     """Heading."""
     caption: str
     """What a reader must know before the numbers."""
+    group: str = ""
+    """The paper that it belongs to: `all_{group}` makes it."""
     columns: Annotated[list[Column], Field(min_length=1)]
     """What is measured, in print order."""
     recipes: Annotated[dict[str, str], Field(min_length=1)]
     """Recipes in print order, with their printed names."""
+    open: bool = False
+    """The study's other recipes come last, but those that vary one."""
+    baseline: str = ""
+    """The recipe that differences are taken from; left out, the study's `statistics.baseline`."""
+    backbones: tuple[str, ...] = ()
+    """Only these backbones, by the papers' names; left out, all but those on request."""
     languages: tuple[str, ...] = ()
     """Languages in print order; others come after them."""
+    only_languages: bool = False
+    """No others."""
+    over_backbones: bool = False
+    """Add the average over backbones and languages."""
     paper: Paper | None = None
     """Left out, no paper has this table."""
 
-    def methods(self, recipes: Iterable[str]) -> dict[str, str]:
-        """A study's recipes in print order with their printed names; one that the spec lacks comes last, as it is.
-
-        Raises:
-            UserError: the spec has a recipe that is neither the study's nor a method of making encoders.
-        """
-        own = list(dict.fromkeys(recipes))
-        for recipe in self.recipes:
-            if recipe not in (known := sorted({*own, *get_args(Method)})):
-                raise UserError(f"table spec: recipes.{recipe}: no such recipe; {suggest(recipe, known)}")
-        printed = {recipe: label for recipe, label in self.recipes.items() if recipe in own}
-        return printed | {recipe: recipe for recipe in own if recipe not in printed}
-
     def ordered(self, languages: Iterable[str]) -> list[str]:
-        """Languages in print order; one that the spec lacks comes last."""
+        """Languages in print order; one that the spec lacks comes last, or not at all."""
         places = {language: place for place, language in enumerate(self.languages)}
-        return sorted(languages, key=lambda language: places.get(language, len(places)))
+        wanted = [language for language in languages if not self.only_languages or language in places]
+        return sorted(wanted, key=lambda language: places.get(language, len(places)))
 
 
 class FigureSpec(Spec):
@@ -141,23 +163,3 @@ class FigureSpec(Spec):
         except (KeyError, IndexError, ValueError):
             raise ValueError("only {level}, {alpha} and {baseline} may stand in braces") from None
         return note
-
-
-class System(Settings):
-    """The encoders that one recipe offers."""
-
-    recipe: str
-    """Its name in the study."""
-    language: str
-    """Language folder of its encoders; `*`: each test language has its own."""
-    seeds: Annotated[list[int], Field(min_length=1)]
-    """One encoder per seed."""
-
-
-class Scored(Settings):
-    """A task of the study and the languages that are scored on it."""
-
-    protocol: Protocol
-    """How it is scored."""
-    languages: list[str]
-    """ISO 639-3, in any order."""

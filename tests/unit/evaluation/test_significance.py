@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -12,9 +13,11 @@ from scipy import stats
 
 from seedbed.evaluation.significance import (
     benjamini_hochberg,
+    correlated,
     interval,
     mean,
     paired_bootstrap,
+    permuted,
     spearman,
     williams,
 )
@@ -238,3 +241,22 @@ def test_bad_scores_are_named(scores: np.ndarray, message: str) -> None:
 def test_systems_need_the_same_items() -> None:
     with pytest.raises(UserError, match="same items"):
         paired_bootstrap(mean, np.ones((1, 20)), np.ones((1, 21)))
+
+
+def test_a_permutation_agrees_with_the_exact_one():
+    a, b = rng(3).random(10), rng(4).random(10) + 0.15
+    signs = np.array(list(itertools.product([1, -1], repeat=10)))
+    means = (signs * (a - b)).mean(axis=1)
+    exact = 2 * min((means <= (a - b).mean()).mean(), (means >= (a - b).mean()).mean())
+    assert permuted(a, b, resamples=20_000) == pytest.approx(exact, abs=0.02)
+    assert permuted(a, a) == 1.0
+    assert permuted(a, b, seed=1) == permuted(a, b, seed=1)
+    with pytest.raises(UserError, match="same items"):
+        permuted(a, b[:5])
+
+
+def test_correlated_systems_by_williams():
+    gold, noise, bad = rng(4).random((3, 200))
+    good = gold + 0.1 * noise
+    assert correlated(gold, good, bad) < 1e-6
+    assert correlated(gold, good, 2 * good) == 1.0

@@ -13,8 +13,11 @@ import pytest
 from scipy.stats import spearmanr
 
 from seedbed.io import write_json, write_table
+from seedbed.tables.layout import layout
+from seedbed.tables.plan import Block, Offered, Scored, System, plan
+from seedbed.tables.published import Published
 from seedbed.tables.settings import Statistics
-from seedbed.tables.specs import Scored, System, TableSpec
+from seedbed.tables.specs import TableSpec
 from seedbed.tables.tabulate import tabulate
 
 ROOT = Path(__file__).parents[3]
@@ -29,12 +32,18 @@ class Study:
 
     scores: Path
     systems: list[System]
-    backbones: dict[str, str]
+    backbones: dict[str, Offered]
     tasks: dict[str, Scored]
     statistics: Statistics
 
+    def plan(self, spec: TableSpec, **changes: object) -> list[Block]:
+        facts = {"systems": self.systems, "backbones": self.backbones, "tasks": self.tasks, "baseline": "crosslingual"}
+        return plan(spec, **{**facts, **changes})
+
     def tabulate(self, spec: TableSpec, **changes: object) -> pd.DataFrame:
-        return tabulate(spec, **{**vars(self), "paper": PAPER, **changes})
+        blocks = self.plan(spec, **changes)
+        options = {"paper": spec.paper, "papers": PAPER, "over_backbones": spec.over_backbones}
+        return tabulate(blocks, self.scores, self.statistics, **options)
 
     def score(self, backbone: str, recipe: str, seed: int, task: str, language: str) -> Path:
         """The score file of an encoder."""
@@ -48,16 +57,17 @@ class Study:
         tables = [pd.read_csv(path.with_suffix(".items.tsv"), sep="\t").iloc[:, 1:] for path in paths]
         return np.stack([table.to_numpy(float) for table in tables])
 
-    def arguments(self) -> list[str]:
+    def arguments(self, spec: TableSpec) -> list[str]:
         """The command line of scripts/tabulate.py without the spec and the outputs."""
-        plain = {
-            "--systems": [system.model_dump() for system in self.systems],
-            "--backbones": self.backbones,
-            "--tasks": {name: task.model_dump() for name, task in self.tasks.items()},
-            "--statistics": self.statistics.model_dump(),
-        }
-        known = [part for option, value in plain.items() for part in (option, json.dumps(value))]
-        return ["--paper", str(PAPER), "--scores", str(self.scores), *known]
+        blocks = json.dumps([block.model_dump(mode="json") for block in self.plan(spec)])
+        statistics = json.dumps(self.statistics.model_dump())
+        known = ["--scores", str(self.scores), "--plan", blocks, "--statistics", statistics]
+        return ["--paper", str(PAPER), *known]
+
+
+def page(table: pd.DataFrame, spec: TableSpec) -> str:
+    """The table as a person reads it."""
+    return layout(table, spec, Published(spec.paper, PAPER))
 
 
 def make_study(
@@ -80,7 +90,7 @@ def make_study(
             )
             for name in recipes
         ],
-        backbones=backbones or {"xlmr": "XLM-R"},
+        backbones={name: Offered(paper=paper) for name, paper in (backbones or {"xlmr": "XLM-R"}).items()},
         tasks={
             "semrel-sts": Scored(protocol="sts", languages=list(languages)),
             "kolibri-bitext": Scored(protocol="bitext", languages=list(languages)),
@@ -111,9 +121,11 @@ def write_score(path: Path, protocol: str, items: pd.DataFrame, main_score: floa
     """A score file as `score_encoder` writes it, as far as tables read it."""
     items.insert(0, "id", [f"item-{number}" for number in range(len(items))])
     write_table(items, path.with_suffix(".items.tsv"))
+    metric = {"sts": "cosine_spearman", "bitext": "accuracy"}[protocol]
     about = {
         "protocol": protocol,
         "main_score": round(float(main_score), 6),
+        "metrics": {metric: round(float(main_score), 6)},
         "n": len(items),
         "dataset": {"origin": origin},
     }

@@ -8,7 +8,6 @@ import yaml
 
 from seedbed.evaluation.protocols import PROTOCOLS
 from seedbed.io import UserError
-from seedbed.tables.measures import STATISTICS
 from seedbed.tables.specs import METRICS, FigureSpec, TableSpec
 
 TABLES, FIGURES = (sorted(Path("resources", kind).glob("*.yaml")) for kind in ("tables", "figures"))
@@ -18,7 +17,7 @@ TABLES, FIGURES = (sorted(Path("resources", kind).glob("*.yaml")) for kind in ("
 def test_shipped_tables_are_valid_and_have_their_paper(path):
     spec = TableSpec.load(path)
     paper = pd.read_csv(Path("resources/paper", spec.paper.csv), dtype=str)
-    assert set(spec.paper.keys) <= set(paper.columns)
+    assert set(spec.paper.slugs.values()) <= set(paper["slug"])
     assert {column.paper_task for column in spec.columns} - {""} <= set(paper["task"])
 
 
@@ -27,9 +26,8 @@ def test_shipped_figures_are_valid_and_name_a_table(path):
     assert FigureSpec.load(path).table in {table.stem for table in TABLES}
 
 
-def test_every_protocol_has_a_metric_and_every_metric_a_statistic():
+def test_every_protocol_has_a_metric():
     assert set(METRICS) == set(PROTOCOLS)
-    assert {metric for metrics in METRICS.values() for metric in metrics} == set(STATISTICS)
 
 
 def change(path, **changes):
@@ -48,11 +46,7 @@ FAULTS = {
     "unknown protocol": (TableSpec, change("tables/table1.yaml", columns=[COLUMN | {"protocol": "nli"}]), "protocol"),
     "unknown metric": (TableSpec, change("tables/table1.yaml", columns=[COLUMN | {"metric": "spearmn"}]), "'spearman'"),
     "metric of another": (TableSpec, change("tables/table1.yaml", columns=[COLUMN | {"metric": "accuracy"}]), "sts"),
-    "unknown fact": (
-        TableSpec,
-        change("tables/table1.yaml", paper={"csv": "x", "keys": {"slug": "recip"}}),
-        "keys.slug",
-    ),
+    "unknown key of the paper": (TableSpec, change("tables/table1.yaml", paper={"csv": "x", "slug": {}}), "'slugs'"),
     "no column": (TableSpec, change("tables/table1.yaml", columns=[]), "columns"),
     "a list": (TableSpec, "- 1", "dictionary"),
     "nothing": (TableSpec, "", "dictionary"),
@@ -76,18 +70,6 @@ def test_a_fault_is_told_in_one_line(fault, tmp_path):
 def test_a_spec_that_is_not_there_is_told(tmp_path):
     with pytest.raises(UserError, match="no such file"):
         TableSpec.load(tmp_path / "none.yaml")
-
-
-def test_recipes_keep_the_specs_order_and_unprinted_ones_come_last(spec):
-    assert list(spec.methods(["mine", "xllora", "base"]).items()) == [
-        ("base", "Base Encoder"), ("xllora", "Synth - XL-LoRA"), ("mine", "mine"),
-    ]  # fmt: skip
-
-
-def test_a_misspelt_recipe_is_told(spec):
-    wrong = spec.model_copy(update={"recipes": {"xlora": "XL-LoRA"}})
-    with pytest.raises(UserError, match="did you mean 'xllora'"):
-        wrong.methods(["base", "xllora"])
 
 
 def test_languages_keep_the_specs_order(spec):

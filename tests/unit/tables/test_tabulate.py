@@ -9,10 +9,11 @@ import pytest
 from scipy.stats import false_discovery_control, spearmanr
 
 from scripts.tabulate import main
-from seedbed.evaluation.significance import interval, paired_bootstrap, spearman
+from seedbed.evaluation.significance import interval, paired_bootstrap, spearman, williams
 from seedbed.io import UserError, read_json, write_json
-from seedbed.tables.specs import Scored
-from seedbed.tables.tabulate import COLUMNS, layout, read, write
+from seedbed.tables.plan import Scored
+from seedbed.tables.tabulate import COLUMNS, read, write
+from tests.unit.tables.conftest import page
 
 KEY = ["backbone", "column", "recipe", "language"]
 
@@ -69,9 +70,10 @@ def test_the_joint_bootstrap_agrees_with_the_pairwise_one(table, study):
 def test_p_values_are_adjusted_over_languages_and_the_average_stands_alone(table):
     for _, rows in table[table["recipe"] != "crosslingual"].groupby(["column", "recipe"]):
         languages = rows[rows["language"] != "avg"]
-        assert languages["p_adjusted"].to_numpy() == pytest.approx(false_discovery_control(languages["p"]), abs=2e-4)
+        larger = languages[["p", "p_items"]].max(axis=1)
+        assert languages["p_adjusted"].to_numpy() == pytest.approx(false_discovery_control(larger), abs=2e-4)
         average = rows[rows["language"] == "avg"].iloc[0]
-        assert average["p_adjusted"] == average["p"]
+        assert average["p_adjusted"] == average["p"] and np.isnan(average["p_items"])
 
 
 def test_the_baseline_is_not_compared_with_itself(table):
@@ -87,6 +89,31 @@ def test_paper_numbers_stand_beside_ours(table):
     row = cell(table, "xllora", "hau")
     assert (row["paper"], row["paper_sd"], row["paper_note"]) == (58.4, 0.3, "")
     assert table.loc[table["column"] == "Bitext retrieval", "paper"].isna().all()
+
+
+def test_a_number_within_our_interval_is_reproduced(table):
+    sts = table[(table["column"] == "STS") & table["paper"].notna()]
+    inside = sts["paper"].between(sts["low"], sts["high"])
+    assert (sts["verdict"] == inside.map({True: "reproduced", False: "not reproduced"})).all()
+    assert sts["delta"].to_numpy() == pytest.approx(sts["value"] - sts["paper"], abs=0.01)
+    assert cell(table, "xllora", "hau")["paper_cell"] == "xllora|XLM-R|hau|STS|spearman"
+
+
+def test_the_page_says_of_each_of_the_papers_numbers_what_became_of_it(table, spec):
+    text = page(table, spec)
+    verdicts = table.loc[table["paper_cell"] != "", "verdict"].value_counts()
+    told = f"{verdicts['reproduced']} reproduced, {verdicts['not reproduced']} not reproduced, "
+    assert f"Of the 96 numbers that the paper prints here: {told}{96 - verdicts.sum()} not run" in text
+    row = cell(table, "xllora", "hau")
+    assert f"58.4 → {row['value']:.1f} ({row['delta']:+.1f})" in text
+
+
+def test_both_tests_must_call_a_difference_real(table, study):
+    a, b = (study.items("xlmr", recipe, "semrel-sts", "hau").mean(axis=0) for recipe in ("prompting", "crosslingual"))
+    rho = [spearmanr(*pair).statistic for pair in ((a[:, 0], a[:, 1]), (a[:, 0], b[:, 1]), (a[:, 1], b[:, 1]))]
+    assert cell(table, "prompting", "hau")["p_items"] == pytest.approx(williams(*rho, len(a))[1], abs=1e-4)
+    languages = table[table["p_items"].notna()]
+    assert (languages["p_adjusted"] >= languages[["p", "p_items"]].max(axis=1) - 1e-4).all()
 
 
 def test_an_average_over_other_languages_is_recomputed_from_the_papers_cells(table):
@@ -107,14 +134,14 @@ def test_the_printed_average_stands_beside_an_average_over_the_same_languages(ma
 def test_a_number_on_other_data_is_marked(make, spec):
     table = make(origin="file data/mine.tsv", resamples=100).tabulate(spec)
     assert cell(table, "base", "hau")["paper_note"] == "other data than the paper's"
-    assert "*4.1*†" in layout(table, spec)
+    assert "*4.1*†" in page(table, spec)
 
 
 def test_a_backbone_that_the_paper_lacks_has_no_number_of_it(make, spec):
     study = make(backbones={"me5-small": ""}, resamples=100)
     table = study.tabulate(spec)
     assert table["paper"].isna().all()
-    assert layout(table, spec).count("No number here has a counterpart in the paper") == 2
+    assert page(table, spec).count("No number here has a counterpart in the paper") == 2
 
 
 def test_a_table_needs_no_paper(study, spec):
@@ -125,7 +152,7 @@ def test_fewer_than_ten_items_have_a_value_and_their_number(make, spec):
     table = make(n=9, resamples=100).tabulate(spec)  # 9 for hau, 10 for ind
     assert np.isnan(cell(table, "xllora", "hau")["low"]) and np.isnan(cell(table, "xllora", "avg")["low"])
     assert np.isfinite(cell(table, "xllora", "ind")[["low", "high", "p_adjusted"]].astype(float)).all()
-    row = next(line for line in layout(table, spec).splitlines() if "XL-LoRA" in line)
+    row = next(line for line in page(table, spec).splitlines() if "XL-LoRA" in line)
     assert "(n = 9)" in row and "(n = 10)" not in row
 
 
@@ -157,7 +184,7 @@ def test_a_missing_score_is_told(make, spec):
 def test_a_score_at_odds_with_its_items_is_told(make, spec):
     study = make(resamples=100)
     path = study.score("xlmr", "base", 0, "kolibri-bitext", "ind")
-    write_json(read_json(path) | {"main_score": 0.99}, path)
+    write_json(read_json(path) | {"metrics": {"accuracy": 0.99}}, path)
     with pytest.raises(UserError, match="its items give"):
         study.tabulate(spec)
 
@@ -175,8 +202,8 @@ def test_systems_must_have_been_asked_the_same(make, spec, old, new):
 
 
 def test_a_baseline_that_is_no_recipe_is_told(study, spec):
-    with pytest.raises(UserError, match=r"statistics\.baseline"):
-        study.tabulate(spec, statistics=study.statistics.updated({"baseline": "mine"}))
+    with pytest.raises(UserError, match="baseline 'mine' is none of its recipes"):
+        study.tabulate(spec, baseline="mine")
 
 
 def test_a_study_without_a_fitting_task_is_told(study, spec):
@@ -185,7 +212,7 @@ def test_a_study_without_a_fitting_task_is_told(study, spec):
 
 
 def test_the_layout_is_the_papers(table, spec):
-    text = layout(table, spec)
+    text = page(table, spec)
     assert "| Method | ind | hau | avg |" in text and "3; Base Encoder 1" in text and "hau 80" in text
     block = text.split("## ")[1]
     order = [line.split(" | ")[0].removeprefix("| ") for line in block.splitlines() if line.startswith("| ")][2:]
@@ -213,7 +240,7 @@ def test_another_csv_is_refused(tmp_path):
 def test_the_program_writes_the_same_bytes_twice(study, spec, table, tmp_path):
     for run in ("a", "b"):
         outputs = ["--output", str(tmp_path / f"{run}.csv"), "--layout", str(tmp_path / f"{run}.md")]
-        main(["--spec", "resources/tables/table1.yaml", *study.arguments(), *outputs])
+        main(["--spec", "resources/tables/table1.yaml", *study.arguments(spec), *outputs])
     for kind in ("csv", "md"):
         assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
-    assert (tmp_path / "a.md").read_text() == layout(table, spec) == layout(read(tmp_path / "a.csv"), spec)
+    assert (tmp_path / "a.md").read_text() == page(table, spec) == page(read(tmp_path / "a.csv"), spec)

@@ -1,0 +1,155 @@
+"""A table as a person reads it: Markdown in the paper's layout, and the paper's own numbers beside ours."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from seedbed.tables.published import AVERAGE, KEY, NAME, Published
+from seedbed.tables.specs import METRICS, TableSpec
+from seedbed.tables.tabulate import NOT_REPRODUCED, NOT_RUN, REPRODUCED
+
+TESTS = {"spearman": "Williams' test"}
+PERMUTATION = "a permutation test"
+MARKS = {REPRODUCED: " ✓", NOT_REPRODUCED: " ✗"}
+
+
+def layout(table: pd.DataFrame, spec: TableSpec, published: Published) -> str:
+    """The table in Markdown as the paper prints it: a block for each backbone and column, methods x languages.
+
+    Below it the paper's own table, each number with ours, their difference and a verdict.
+    """
+    parts = [f"# {spec.title}", spec.caption]
+    for (backbone, column), block in table.groupby(["backbone", "column"], sort=False):
+        title = f"{column}, over backbones" if backbone == AVERAGE else f"{column}, {backbone}"
+        parts += [f"## {title}", *_legend(block), _grid(block)]
+    return "\n\n".join([*parts, *_against(table, spec, published)]) + "\n"
+
+
+def _legend(block: pd.DataFrame) -> list[str]:
+    """What the numbers of a block are, and what stands beside them; a paragraph each."""
+    first = block.iloc[0]
+    items = block[block["language"] != AVERAGE].drop_duplicates("language")
+    counts = ", ".join(f"{language} {n:.0f}" for language, n in zip(items["language"], items["n"], strict=True))
+    names = dict(zip(block["recipe"], block["method"], strict=True))
+    baseline = names.get(first["baseline"], first["baseline"])
+    test = TESTS.get(first["metric"], PERMUTATION)
+    ours = (
+        f"{first['metric'].capitalize()}{_points(first)}, mean over training seeds ({_seeds(block)}). "
+        f"Test items: {counts}. "
+        f"In brackets, the {first['level']:.0%} bootstrap interval over seeds and items. "
+        f"▲ ▼: above or below {baseline}, by the paired bootstrap and by {test} "
+        f"(p < {1 - first['level']:.2g} after Benjamini and Hochberg over languages). Bold: the best of a language."
+    )
+    return [ours, _paper_legend(block)]
+
+
+def _points(row: pd.Series) -> str:
+    points = next(metrics[row["metric"]].points for metrics in METRICS.values() if row["metric"] in metrics)
+    return f" x {points}" if points != 1 else ""
+
+
+def _seeds(block: pd.DataFrame) -> str:
+    """`3; Base Encoder 1`: the usual number of seeds, then who has another."""
+    seeds = block.drop_duplicates("recipe").set_index("method")["seeds"]
+    usual = seeds.mode().iloc[-1]
+    others = [f"{method} {count:.0f}" for method, count in seeds[seeds != usual].items()]
+    return "; ".join([f"{usual:.0f}", *others])
+
+
+def _paper_legend(block: pd.DataFrame) -> str:
+    """Which numbers are the paper's, and what they cannot be compared with."""
+    first, languages = block.iloc[0], block[block["language"] != AVERAGE]
+    if block["paper"].isna().all():
+        what = f"it does not have {first['column']} of {first['backbone']}"
+        return f"**No number here has a counterpart in the paper:** {what}."
+    lines = ["In italics below a row: the paper's number, with the standard deviation over its seeds."]
+    counts = languages.groupby("language", sort=False)["paper"].count()
+    if absent := list(counts.index[counts == 0]):
+        lines.append(f"The paper lacks {', '.join(absent)}.")
+    for note, rows in languages[languages["paper_note"] != ""].groupby("paper_note", sort=False):
+        lines.append(f"† {', '.join(rows['language'].unique())}: {note}.")
+    return " ".join(lines)
+
+
+def _grid(block: pd.DataFrame) -> str:
+    """Methods down, languages and their average across."""
+    languages = list(block["language"].unique())
+    best = block.groupby("language")["value"].max().map("{:z.1f}".format)
+    lines = [["Method", *languages], ["---", *["---:"] * len(languages)]]
+    for method, rows in block.groupby("method", sort=False):
+        cells = [row for _, row in rows.iterrows()]
+        lines.append([str(method), *(_cell(row, best[row["language"]]) for row in cells)])
+        if rows["paper"].notna().any():
+            lines.append(["*paper*", *map(_paper_cell, cells)])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _cell(row: pd.Series, best: str) -> str:
+    """`**71.3** [68.2, 74.1] ▲`; fewer than ten items have no interval, so their number is told."""
+    value = f"{row['value']:z.1f}"
+    value = f"**{value}**" if value == best else value
+    if pd.isna(row["low"]):
+        return f"{value} (n = {row['n']:.0f})"
+    mark = (" ▲" if row["difference"] > 0 else " ▼") if row["p_adjusted"] < 1 - row["level"] else ""
+    return f"{value} [{row['low']:z.1f}, {row['high']:z.1f}]{mark}"
+
+
+def _paper_cell(row: pd.Series) -> str:
+    if pd.isna(row["paper"]):
+        return ""
+    sd = "" if pd.isna(row["paper_sd"]) else f" ± {row['paper_sd']:.1f}"
+    return f"*{row['paper']:.1f}{sd}*" + ("†" if row["paper_note"] else "")
+
+
+# ------------------------------------------------------------------------------------------------ the paper's own table
+
+
+def _against(table: pd.DataFrame, spec: TableSpec, published: Published) -> list[str]:
+    """Every number that the paper prints in this table, with ours where there is one."""
+    printed = _printed(table, spec, published)
+    if printed.empty:
+        return []
+    counts = printed["verdict"].value_counts()
+    told = ", ".join(f"{counts.get(kind, 0)} {kind}" for kind in (REPRODUCED, NOT_REPRODUCED, NOT_RUN))
+    level = table["level"].iloc[0]
+    text = (
+        f"Of the {len(printed)} numbers that the paper prints here: {told}. Reproduced: the paper's number lies within "
+        f"our {level:.0%} interval over seeds and items. A number of ours on other data, or of another encoder, is no "
+        "attempt at the paper's, which counts as not run."
+    )
+    grids = []
+    if (printed["verdict"] != NOT_RUN).any():
+        for (task, metric, backbone), rows in printed.groupby(["task", "metric", "backbone"], sort=False):
+            grids += [f"### {' '.join(filter(None, (task, metric, backbone)))}", _paper_grid(rows)]
+    return ["## The paper's numbers, and ours", text, *grids]
+
+
+def _printed(table: pd.DataFrame, spec: TableSpec, published: Published) -> pd.DataFrame:
+    """The paper's cells, each with our value, delta and verdict if we have it."""
+    tasks = {(column.paper_task, column.metric) for column in spec.columns}
+    rows = [
+        {"paper_cell": NAME.join(key), "system": cell.system, "paper": cell.value} | dict(zip(KEY, key, strict=True))
+        for key, cell in published.cells.items()
+        if (key[KEY.index("task")], key[KEY.index("metric")]) in tasks
+    ]
+    ours = table.loc[table["verdict"] != "", ["paper_cell", "value", "delta", "verdict"]]
+    printed = pd.DataFrame(rows, columns=["paper_cell", "system", "paper", *KEY])
+    return printed.merge(ours, on="paper_cell", how="left").fillna({"verdict": NOT_RUN})
+
+
+def _paper_grid(rows: pd.DataFrame) -> str:
+    languages = list(rows["language"].unique())
+    lines = [["Method", *languages], ["---", *["---:"] * len(languages)]]
+    for system, cells in rows.groupby("system", sort=False):
+        by_language = {cell["language"]: cell for _, cell in cells.iterrows()}
+        lines.append([str(system), *(_compared(by_language.get(language)) for language in languages)])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _compared(cell: pd.Series | None) -> str:
+    """`72.3 → 71.9 (-0.4) ✓`, or the paper's number alone."""
+    if cell is None:
+        return ""
+    if cell["verdict"] == NOT_RUN:
+        return f"{cell['paper']:.1f}"
+    return f"{cell['paper']:.1f} → {cell['value']:z.1f} ({cell['delta']:+z.1f}){MARKS[cell['verdict']]}"

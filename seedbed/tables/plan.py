@@ -1,0 +1,187 @@
+"""Which scores a table is made of: its spec, met with what a study offers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, NamedTuple, get_args
+
+from pydantic import Field
+
+from seedbed.encoders.settings import Method
+from seedbed.evaluation.settings import Protocol
+from seedbed.io import UserError
+from seedbed.settings import Settings, suggest
+from seedbed.tables.specs import Column, TableSpec
+
+
+class System(Settings):
+    """The encoders that one recipe offers."""
+
+    recipe: str
+    """Its name in the study."""
+    language: str
+    """Language folder of its encoders; `*`: each test language has its own."""
+    seeds: Annotated[list[int], Field(min_length=1)]
+    """One encoder per seed."""
+    on_request: bool = False
+    """Only in tables that name it."""
+    languages: list[str] | None = None
+    """Only for these test languages."""
+    backbones: list[str] | None = None
+    """Only of these backbones."""
+
+    def has(self, backbone: str, language: str) -> bool:
+        """Whether it offers an encoder of a backbone to a language."""
+        return (self.backbones is None or backbone in self.backbones) and (
+            self.languages is None or language in self.languages
+        )
+
+
+class Scored(Settings):
+    """A task of the study and the languages that are scored on it."""
+
+    protocol: Protocol
+    """How it is scored."""
+    languages: list[str]
+    """ISO 639-3, in any order."""
+    on_request: bool = False
+    """Only in tables that name it."""
+
+
+class Offered(Settings):
+    """A backbone of the study."""
+
+    paper: str = ""
+    """Its name in the papers."""
+    on_request: bool = False
+    """Only in tables that name it."""
+
+
+class Cell(NamedTuple):
+    """One score file."""
+
+    backbone: str
+    recipe: str
+    lang: str
+    seed: int
+    task: str
+    test_lang: str
+
+
+class Block(Settings):
+    """The part of a table that one backbone and one column fill."""
+
+    backbone: str
+    """Its name in the study."""
+    paper_backbone: str
+    """Its name in the paper, or nothing."""
+    column: Column
+    """What is measured."""
+    tests: dict[str, str]
+    """Language -> the task that tests it, in print order."""
+    systems: list[System]
+    """In print order."""
+    names: dict[str, str]
+    """Recipe -> printed name."""
+    baseline: str
+    """The recipe that differences are taken from."""
+
+    def cells(self) -> Iterator[Cell]:
+        """Every score that it shows."""
+        for language, task in self.tests.items():
+            for system in self.systems:
+                folder = language if system.language == "*" else system.language
+                for seed in system.seeds if system.has(self.backbone, language) else ():
+                    yield Cell(self.backbone, system.recipe, folder, seed, task, language)
+
+
+def plan(
+    spec: TableSpec,
+    systems: Sequence[System],
+    backbones: Mapping[str, Offered],
+    tasks: Mapping[str, Scored],
+    baseline: str,
+) -> list[Block]:
+    """The blocks of a table: for each backbone and column of the spec, the recipes and languages that the study has.
+
+    Args:
+        baseline: the study's; the spec's own goes before it.
+
+    Raises:
+        UserError: the spec names a recipe or task that is neither the study's nor known; the study has none of its
+            recipes, backbones or tasks.
+    """
+    own = {system.recipe: system for system in systems}
+    names = _names(spec, systems)
+    baseline = spec.baseline or baseline
+    if baseline not in names:
+        raise UserError(f"table {spec.title!r}: baseline {baseline!r} is none of its recipes: {', '.join(names)}")
+    blocks = [
+        Block(
+            backbone=name,
+            paper_backbone=offered.paper,
+            column=column,
+            tests=tests,
+            systems=[own[recipe] for recipe in names],
+            names=names,
+            baseline=baseline,
+        )
+        for name, offered in backbones.items()
+        if (offered.paper in spec.backbones if spec.backbones else not offered.on_request)
+        for column, tests in _columns(spec, tasks)
+    ]
+    if not (shown := [trimmed for block in blocks if (trimmed := _trimmed(block)).tests]):
+        raise UserError(f"table {spec.title!r}: no recipe of it is scored on a task of it, for any of its backbones")
+    return shown
+
+
+def _names(spec: TableSpec, systems: Sequence[System]) -> dict[str, str]:
+    """A study's recipes in print order with their printed names."""
+    own = {system.recipe: system for system in systems}
+    for recipe in spec.recipes:
+        if recipe not in (known := sorted({*own, *get_args(Method)})):
+            raise UserError(f"table spec: recipes.{recipe}: no such recipe; {suggest(recipe, known)}")
+    printed = {recipe: label for recipe, label in spec.recipes.items() if recipe in own}
+    others = [name for name, system in own.items() if spec.open and not system.on_request and name not in printed]
+    return printed | {name: name for name in others}
+
+
+def _columns(spec: TableSpec, tasks: Mapping[str, Scored]) -> list[tuple[Column, dict[str, str]]]:
+    """Columns and their tests (language -> task); tasks of one protocol share a column unless they share a language."""
+    columns: list[tuple[Column, dict[str, str]]] = []
+    for column in spec.columns:
+        chosen = _tasks(column, tasks)
+        tests = [(language, name) for name, languages in chosen.items() for language in languages]
+        if len(dict(tests)) == len(tests):
+            columns.append((column, dict(tests)))
+            continue
+        for name, languages in chosen.items():
+            own = column.model_copy(update={"label": f"{column.label} ({name})"})
+            columns.append((own, dict.fromkeys(languages, name)))
+    if not any(tests for _, tests in columns):
+        wanted = " or ".join(dict.fromkeys(column.protocol for column in spec.columns))
+        raise UserError(f"tasks: none has protocol {wanted} and a language; add one, or leave the table out")
+    return [(column, {code: tests[code] for code in spec.ordered(tests)}) for column, tests in columns if tests]
+
+
+def _tasks(column: Column, tasks: Mapping[str, Scored]) -> dict[str, list[str]]:
+    """The tasks of a column, with their languages."""
+    for name in column.tasks:
+        if name not in tasks:
+            raise UserError(f"table spec: columns.{column.label}: no task {name!r}; {suggest(name, sorted(tasks))}")
+        if tasks[name].protocol != column.protocol:
+            raise UserError(f"table spec: task {name!r} is {tasks[name].protocol}; {column.label} is {column.protocol}")
+    return {
+        name: task.languages
+        for name, task in tasks.items()
+        if (name in column.tasks if column.tasks else task.protocol == column.protocol and not task.on_request)
+    }
+
+
+def _trimmed(block: Block) -> Block:
+    """The block without recipes and languages that meet nowhere."""
+    systems = [system for system in block.systems if any(system.has(block.backbone, code) for code in block.tests)]
+    tests = {
+        code: task for code, task in block.tests.items() if any(system.has(block.backbone, code) for system in systems)
+    }
+    return block.model_copy(update={"systems": systems, "tests": tests})

@@ -1,0 +1,121 @@
+"""What a table shows of a study: recipes, backbones, tasks and languages that meet."""
+
+import numpy as np
+import pytest
+
+from seedbed.io import UserError
+from seedbed.tables.plan import Offered, Scored, System, plan
+from seedbed.tables.specs import Column, TableSpec
+
+STS = {"label": "STS", "protocol": "sts", "metric": "spearman"}
+TASKS = {
+    "semrel": Scored(protocol="sts", languages=["hau", "ind"]),
+    "semrel-dev": Scored(protocol="sts", languages=["hau"], on_request=True),
+    "flores": Scored(protocol="bitext", languages=["hau", "ind", "swh"]),
+}
+
+
+def spec(**changes):
+    """A table of two recipes."""
+    facts = {"title": "T", "caption": "C", "columns": [STS], "recipes": {"base": "Base", "xllora": "XL-LoRA"}}
+    return TableSpec.model_validate({**facts, "baseline": "base", **changes})
+
+
+def systems(**changes):
+    """Four recipes; changes by name."""
+    folders = {"base": "mul", "xllora": "*", "mine": "*", "variant": "*"}
+    return [
+        System(recipe=name, language=folder, seeds=[1, 2], **{"on_request": name == "variant"} | changes.get(name, {}))
+        for name, folder in folders.items()
+    ]
+
+
+def planned(table, **changes):
+    """The blocks of a table of the study above."""
+    facts = {"systems": systems(), "backbones": {"xlm-r": Offered(paper="XLM-R")}, "tasks": TASKS, "baseline": "base"}
+    return plan(table, **{**facts, **changes})
+
+
+def test_a_closed_table_shows_its_recipes_alone_and_an_open_one_the_others_but_variants():
+    assert [system.recipe for system in planned(spec())[0].systems] == ["base", "xllora"]
+    assert [system.recipe for system in planned(spec(open=True))[0].systems] == ["base", "xllora", "mine"]
+    (block,) = planned(spec(recipes={"variant": "Variant", "base": "Base"}))
+    assert [system.recipe for system in block.systems] == ["variant", "base"]
+
+
+def test_cells_are_every_seed_of_every_system_in_the_folder_of_its_encoder():
+    (block,) = planned(spec())
+    cells = list(block.cells())
+    assert len(cells) == 2 * 2 * 2 == len(set(cells))
+    assert {cell.lang for cell in cells if cell.recipe == "base"} == {"mul"}
+    assert all(cell.lang == cell.test_lang for cell in cells if cell.recipe == "xllora")
+
+
+def test_a_task_on_request_is_in_tables_that_name_it():
+    assert set(planned(spec())[0].tests.values()) == {"semrel"}
+    assert planned(spec(columns=[STS | {"tasks": ["semrel-dev"]}]))[0].tests == {"hau": "semrel-dev"}
+
+
+def test_backbones_on_request_and_named_ones():
+    backbones = {"xlm-r": Offered(paper="XLM-R"), "roberta": Offered(paper="RoBERTa", on_request=True)}
+    assert [block.backbone for block in planned(spec(), backbones=backbones)] == ["xlm-r"]
+    assert [block.backbone for block in planned(spec(backbones=["RoBERTa"]), backbones=backbones)] == ["roberta"]
+
+
+def test_a_recipe_for_some_languages_or_backbones_fills_its_cells_alone():
+    (block,) = planned(spec(), systems=systems(xllora={"languages": ["ind"]}))
+    assert {cell.test_lang for cell in block.cells() if cell.recipe == "xllora"} == {"ind"}
+    (block,) = planned(spec(), systems=systems(base={"backbones": ["mmbert"]}, xllora={"languages": ["ind"]}))
+    assert [system.recipe for system in block.systems] == ["xllora"] and list(block.tests) == ["ind"]
+
+
+def test_a_closed_list_of_languages():
+    assert list(planned(spec(languages=["ind", "hau"]))[0].tests) == ["ind", "hau"]
+    assert list(planned(spec(languages=["ind"], only_languages=True))[0].tests) == ["ind"]
+
+
+FAULTS = {
+    "unknown recipe": ({"recipes": {"xlora": "X"}}, "did you mean 'xllora'"),
+    "unknown task": ({"columns": [STS | {"tasks": ["semrle"]}]}, "did you mean 'semrel'"),
+    "task of another protocol": ({"columns": [STS | {"tasks": ["flores"]}]}, "'flores' is bitext"),
+    "unknown baseline": ({"baseline": "crosslingual"}, "baseline 'crosslingual' is none of its recipes"),
+    "no such backbone": ({"backbones": ["BERT"]}, "no recipe of it is scored"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_table_that_does_not_meet_the_study_is_told_in_one_line(fault):
+    changes, told = FAULTS[fault]
+    with pytest.raises(UserError) as error:
+        planned(spec(**changes))
+    assert told in str(error.value) and "\n" not in str(error.value)
+
+
+def test_a_study_without_a_task_of_the_protocol_is_told():
+    with pytest.raises(UserError, match="none has protocol sts"):
+        planned(spec(), tasks={"flores": TASKS["flores"]})
+
+
+def test_ragged_tables_average_what_every_language_has(make, spec):
+    study = make(resamples=100)
+    ragged = [
+        system.updated({"languages": ["hau"]}) if system.recipe == "prompting" else system for system in study.systems
+    ]
+    table = study.tabulate(spec, systems=ragged)
+    rows = table[(table["recipe"] == "prompting") & (table["column"] == "STS")]
+    assert list(rows["language"]) == ["hau"] and rows["difference"].notna().all()
+    assert (table["language"] == "avg").sum() == 2 * 5
+
+
+def test_the_average_over_backbones_is_the_mean_of_theirs(make, spec):
+    study = make(backbones={"a": "XLM-R", "b": "mmBERT"}, resamples=100)
+    table = study.tabulate(spec.model_copy(update={"over_backbones": True}))
+    sts = table[(table["column"] == "STS") & (table["language"] == "avg")].set_index(["recipe", "backbone"])["value"]
+    for recipe in ("base", "xllora"):
+        assert sts[recipe, "avg"] == pytest.approx(np.mean([sts[recipe, "a"], sts[recipe, "b"]]), abs=1e-3)
+    assert set(table.loc[table["backbone"] == "avg", "language"]) == {"avg"}
+
+
+def test_the_columns_metric_must_be_its_protocols():
+    with pytest.raises(ValueError, match="no metric 'accuracy' in protocol sts"):
+        Column.model_validate(STS | {"metric": "accuracy"})
