@@ -10,7 +10,7 @@ import sys
 from seedbed.config import ANY, load
 from seedbed.corpora.fetch import origin
 from seedbed.corpora.settings import COLUMNS
-from seedbed.encoders.settings import SYNTHETIC
+from seedbed.encoders.settings import SYNTHETIC, UNTRAINED
 from seedbed.evaluation.settings import KIND_OF
 from seedbed.generators.settings import POLARITIES
 from seedbed.imports import closure
@@ -51,10 +51,12 @@ LANGUAGES = {*STUDY.languages, *STUDY.borrowed(), STUDY.pivot, ANY}
 CONSTRAINTS = {
     "lang": one_of(LANGUAGES),
     "test_lang": one_of(STUDY.languages),
-    "corpus": one_of([*ROLES, *STUDY.tasks]),
+    "corpus": one_of(
+        [*ROLES, *STUDY.tasks, *(f"{name}+{method}" for name in STUDY.generators for method in SYNTHETIC)]
+    ),
     "task": one_of(STUDY.tasks),
     "room": "generators|encoders",
-    "model": one_of([*STUDY.generators, *STUDY.backbones]),
+    "model": r"[A-Za-z0-9.+-]+",
     "generator": one_of(STUDY.generators),
     "backbone": one_of(STUDY.backbones),
     "recipe": one_of(STUDY.recipes),
@@ -97,6 +99,8 @@ def tests_of(wildcards):
 
 
 def source_of(wildcards):
+    if "+" in wildcards.corpus:
+        return STUDY.published_triplets(*wildcards.corpus.split("+"), wildcards.lang)
     if wildcards.corpus in ROLES:
         source = STUDY.corpus(wildcards.corpus, wildcards.lang)
     else:
@@ -117,8 +121,8 @@ def local_file(wildcards):
 
 def fetch_options(wildcards):
     """Options that differ between a training corpus and a test set."""
-    if wildcards.corpus in ROLES:
-        return f"--kind {ROLES[wildcards.corpus]}"
+    if kind := ROLES.get(wildcards.corpus) or ("triplets" if "+" in wildcards.corpus else ""):
+        return f"--kind {kind}"
     task = STUDY.tasks[wildcards.corpus]
     low, high = task.scale
     untouched = "" if task.clean else "--test"
@@ -131,8 +135,17 @@ PROMPTS = ("resources/prompts/nli.yaml", "resources/prompts/syncse.yaml")
 
 
 def model_source(wildcards):
-    models = STUDY.generators if wildcards.room == "generators" else STUDY.backbones
-    return models[wildcards.model].source
+    """Where a model comes from: a study's own, or a published adapter or encoder (see `published_model`)."""
+    owner, *what = wildcards.model.split("+")
+    if not what:
+        return (STUDY.generators if wildcards.room == "generators" else STUDY.backbones)[owner].source
+    find = STUDY.published_adapter if wildcards.room == "generators" else STUDY.published_encoder
+    return find(owner, *what)
+
+
+def published_model(room, owner, *what):
+    """The directory of what is published for a generator (method, polarity, language) or backbone (recipe, language)."""
+    return f"<results>/{room}/{'+'.join([owner, *what])}/weights/seedbed.json"
 
 
 def generator_setting(*path):
@@ -224,6 +237,9 @@ def output_language(wildcards):
 
 def method_adapters(wildcards):
     """The adapters that write positives and negatives; prompting has none."""
+    facts = (wildcards.generator, wildcards.method)
+    if all(STUDY.published_adapter(*facts, polarity, wildcards.lang) for polarity in POLARITIES):
+        return [published_model("generators", *facts, polarity, wildcards.lang) for polarity in POLARITIES]
     folder = {"composition": "composition/{lang}/{polarity}", "xllora": "xllora/{polarity}"}.get(wildcards.method)
     if folder is None:
         return []
@@ -235,13 +251,38 @@ def method_adapters(wildcards):
     )
 
 
+def raw_triplets(wildcards):
+    """What the audit reads: the published triplets, or those of our shards."""
+    if STUDY.published_triplets(wildcards.generator, wildcards.method, wildcards.lang):
+        return "<results>/corpora/{lang}/{generator}+{method}.tsv"
+    return "<results>/triplets/{generator}/{method}/{lang}.raw.tsv"
+
+
 # Room 4: sentence encoders.
+
+
+def untrained(wildcards):
+    """Whether an encoder is used as it is."""
+    recipe = STUDY.recipes[wildcards.recipe]
+    return recipe.method in UNTRAINED or bool(encoder_published(wildcards))
+
+
+def encoder_published(wildcards):
+    """The published encoder, if the study takes it."""
+    return STUDY.published_encoder(wildcards.backbone, wildcards.recipe, wildcards.lang)
+
+
+def starting_weights(wildcards):
+    """What training starts from, or the published encoder."""
+    if encoder_published(wildcards):
+        return published_model("encoders", wildcards.backbone, wildcards.recipe, wildcards.lang)
+    return "<results>/encoders/{backbone}/weights/seedbed.json"
 
 
 def training_texts(wildcards):
     """What a recipe's encoder learns from; the base encoder learns nothing."""
     recipe = STUDY.recipes[wildcards.recipe]
-    if recipe.method == "base":
+    if untrained(wildcards):
         return []
     if recipe.method == "unsupervised":
         return "<results>/corpora/{lang}/anchors.tsv"
@@ -265,7 +306,9 @@ def lineage(wildcards):
         "seed": int(wildcards.seed),
         "data": [],
     }
-    if recipe.method != "base":
+    if untrained(wildcards):
+        return compact(about)
+    if recipe.method not in UNTRAINED:
         role = "nli" if recipe.method == "crosslingual" else "text"
         about["data"].append(described(role, STUDY.corpus(role, wildcards.lang)))
     if recipe.method in SYNTHETIC:

@@ -3,7 +3,7 @@
 
 rule train_encoder:
     input:
-        weights="<results>/encoders/{backbone}/weights/seedbed.json",
+        weights=starting_weights,
         texts=training_texts,
         code=code("train_encoder"),
     output:
@@ -17,11 +17,11 @@ rule train_encoder:
         "../envs/main.yaml"
     threads: 8
     resources:
-        gpu=lambda wildcards: (0 if STUDY.recipes[wildcards.recipe].method == "base" else 1),
+        gpu=lambda wildcards: 0 if untrained(wildcards) else 1,
         mem_mb=more(32_000),
         runtime=more(360),
     params:
-        method=lambda wildcards: STUDY.recipes[wildcards.recipe].method,
+        method=lambda wildcards: "published" if encoder_published(wildcards) else STUDY.recipes[wildcards.recipe].method,
         texts=lambda wildcards, input: f"--texts {input.texts}" if input.texts else "",
         training=lambda wildcards: STUDY.training_of(wildcards.recipe).dump(),
         prefix=lambda wildcards: STUDY.backbones[wildcards.backbone].prefix,

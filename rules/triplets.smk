@@ -69,7 +69,7 @@ rule join_triplets:
 
 rule audit_triplets:
     input:
-        triplets="<results>/triplets/{generator}/{method}/{lang}.raw.tsv",
+        triplets=raw_triplets,
         corpus="<results>/corpora/{lang}/text.tsv",
         pivot=f"<results>/corpora/{STUDY.pivot}/text.tsv",
         tests=tests_of,

@@ -7,8 +7,10 @@ import errno
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import get_args
 
 from seedbed.io import UserError
+from seedbed.precision import Precision
 
 
 def run(main: Callable[[], None]) -> None:
@@ -39,7 +41,7 @@ def adapter_parser(description: str | None, examples: str, help: str) -> argpars
     parser.add_argument(f"--{examples}", required=True, type=Path, help=help)
     parser.add_argument("--language", required=True, help="name of the language that is written")
     parser.add_argument("--style", required=True, choices=("chat", "plain"))
-    parser.add_argument("--dtype", default="bfloat16", choices=("bfloat16", "float32"))
+    parser.add_argument("--dtype", default="bfloat16", choices=get_args(Precision))
     parser.add_argument("--lora", default="{}", help="JSON: seedbed.generators.settings.Lora")
     parser.add_argument("--state", required=True, type=Path, help="directory for what a killed job needs to go on")
     parser.add_argument("--output", required=True, type=Path)

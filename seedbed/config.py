@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import Field, StringConstraints, ValidationError, field_validator, model_validator
 
 from seedbed.corpora.settings import Anchors, Cleaning, Source
-from seedbed.encoders.settings import METHOD_TRAINING, SYNTHETIC, Backbone, Recipe, Training
+from seedbed.encoders.settings import METHOD_TRAINING, SYNTHETIC, UNTRAINED, Backbone, Recipe, Training
 from seedbed.evaluation.settings import Task
 from seedbed.generators.settings import MADE_FROM, Generator
 from seedbed.io import UserError
@@ -27,6 +27,9 @@ from seedbed.triplets.settings import Audit
 Code = Annotated[str, StringConstraints(pattern=r"^[a-z]{3}$")]
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9.-]*$")]
 """A name that becomes one path segment."""
+
+Start = Literal["scratch", "adapters", "triplets", "encoders"]
+"""The reproduction ladder, from the bottom."""
 
 ANY = "mul"
 """ISO 639-3 for several languages: where the encoders of recipe base lie, which belong to none."""
@@ -47,6 +50,8 @@ class Language(Settings):
     """Its own test sets by task, instead of the task's source."""
     codes: dict[str, str] = {}
     """Registry columns to set or to change (its name in some resource)."""
+    on_request: bool = False
+    """Only in tables that name it."""
 
 
 class Corpora(Settings):
@@ -89,6 +94,8 @@ class Study(Settings):
     """Bounds of a sentence."""
     anchors: Anchors = Anchors()
     """Choice of anchors."""
+    start: Start = "scratch"
+    """Where the study takes up published work; the rest is made from scratch."""
     generators: dict[Name, Generator] = {}
     """Language models; the first is the default of every recipe."""
     audit: Audit = Audit()
@@ -234,10 +241,33 @@ class Study(Settings):
             name: Offered(paper=spec.paper, on_request=spec.on_request) for name, spec in self.backbones.items()
         }
         spec = TableSpec.load(f"resources/tables/{table}.yaml")
-        return plan(spec, systems, backbones, tasks, self.statistics.baseline)
+        reserved = {code for code, language in self.languages.items() if language.on_request}
+        return plan(spec, systems, backbones, tasks, self.statistics.baseline, reserved)
+
+    def begins(self, rung: Start) -> bool:
+        """Whether the study takes published work of a rung of the ladder."""
+        ladder = get_args(Start)
+        return ladder.index(self.start) >= ladder.index(rung)
+
+    def published_adapter(self, generator: str, method: str, polarity: str, code: str) -> Source | None:
+        """The published adapter that writes one polarity for a language, if the study takes it."""
+        source = self.generators[generator].adapters.get(method, {}).get(polarity)
+        return source.resolved(self.facts(code)) if source and self.begins("adapters") else None
+
+    def published_triplets(self, generator: str, method: str, code: str) -> Source | None:
+        """The published triplets of a language, if the study takes them."""
+        source = self.generators[generator].triplets.get(method)
+        return source.resolved(self.facts(code)) if source and self.begins("triplets") else None
+
+    def published_encoder(self, backbone: str, recipe: str, code: str) -> Source | None:
+        """The published encoder of a recipe for a language, if the study takes it."""
+        spec = self.recipes[recipe]
+        source = spec.encoders.get(backbone)
+        taken = self.begins("encoders") or spec.method == "published"
+        return source.resolved(self.facts(code)) if source and taken else None
 
     def maker(self, generator: str, part: str) -> str:
-        """Who makes a part (see MADE_FROM) that a generator uses: itself, or the one it varies if they would be equal."""
+        """Who makes a part (see MADE_FROM) for a generator: itself, or the one it varies if both would be equal."""
         variant = self.generators[generator]
         if not variant.like:
             return generator
@@ -266,11 +296,16 @@ class Study(Settings):
 
     def trained_on(self, recipe: str, code: str) -> str:
         """The language folder of the encoder that a recipe offers to a language."""
-        return {"base": ANY, "crosslingual": self.pivot}.get(self.recipes[recipe].method, code)
+        spec = self.recipes[recipe]
+        if spec.method == "published":
+            return code if any("{" in str(source.hub or source.file) for source in spec.encoders.values()) else ANY
+        return {"base": ANY, "crosslingual": self.pivot}.get(spec.method, code)
 
     def seeds_of(self, recipe: str) -> list[int]:
         """Nothing is random about an encoder that is not trained."""
-        return [0] if self.recipes[recipe].method == "base" else sorted(self.seeds)
+        spec = self.recipes[recipe]
+        untrained = spec.method in UNTRAINED or (spec.encoders and self.begins("encoders"))
+        return [0] if untrained else sorted(self.seeds)
 
     def check_sources(self) -> None:
         """Every corpus that a recipe needs has a source, and every local file is there.
@@ -342,6 +377,10 @@ def _with_parents(entries: Any, complete: Callable[[str, dict[str, Any]], dict[s
     return {name: whole(name) for name in entries}
 
 
+OWN = ("adapters", "triplets", "encoders")
+"""What is published of an entry is not of one like it."""
+
+
 def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     """Settings on top of others; groups are merged, but a source is replaced whole."""
     groups = {
@@ -349,7 +388,7 @@ def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any
         for name, value in above.items()
         if name != "source" and isinstance(value, Mapping) and isinstance(below.get(name), Mapping)
     }
-    return {**below, **above, **groups}
+    return {name: value for name, value in below.items() if name not in OWN} | {**above, **groups}
 
 
 def specs(kind: str) -> list[str]:

@@ -7,12 +7,15 @@ from typing import Any, Literal
 from pydantic import Field
 
 from seedbed.corpora.settings import Source
+from seedbed.precision import Precision
 from seedbed.settings import Settings
 
 Pooling = Literal["first_last_average", "mean", "cls"]
-Method = Literal["base", "unsupervised", "crosslingual", "prompting", "composition", "xllora"]
+Method = Literal["base", "unsupervised", "crosslingual", "prompting", "composition", "xllora", "published"]
 SYNTHETIC: tuple[Method, ...] = ("prompting", "composition", "xllora")
 """The methods whose triplets a generator writes."""
+UNTRAINED: tuple[Method, ...] = ("base", "published")
+"""The methods that train nothing."""
 
 
 class Backbone(Settings):
@@ -45,8 +48,8 @@ class Training(Settings):
     """Tokens of a sentence in training."""
     temperature: float = Field(0.05, gt=0)
     """Tau of equation 1."""
-    precision: Literal["float32", "bfloat16"] = "bfloat16"
-    """bfloat16: autocast in training; weights stay float32. Never float16."""
+    precision: Precision = "bfloat16"
+    """bfloat16: autocast in training; weights stay float32. auto: bfloat16 on a GPU or a CPU with AMX, else float32."""
     freeze_word_embeddings: bool = False
     """Leave the word embeddings as they are: most of a multilingual encoder's weights, and most of AdamW's traffic."""
     checkpoint_steps: int = Field(125, gt=0)
@@ -57,7 +60,7 @@ class Recipe(Settings):
     """How an encoder is made."""
 
     method: Method
-    """Which of the paper's six ways; left out, the recipe's own name."""
+    """Which of the paper's six ways; left out, the recipe's own name. published: one of `encoders` as it is."""
     like: str = ""
     """A recipe that this one varies: it has all its settings but those given here. Only tables that name it have it."""
     generator: str = ""
@@ -68,6 +71,8 @@ class Recipe(Settings):
     """Only for these languages."""
     backbones: list[str] | None = None
     """Only of these backbones."""
+    encoders: dict[str, Source] = {}
+    """Published encoders by backbone, as templates over the registry; used where the study starts at `encoders`."""
     training: dict[str, Any] = {}
     """Changes to the study's `training`."""
 

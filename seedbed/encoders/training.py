@@ -22,8 +22,9 @@ from transformers import ProgressCallback
 from seedbed.checkpoints import last_complete
 from seedbed.encoders import backbone, card
 from seedbed.encoders.losses import SimCSELoss
-from seedbed.encoders.settings import Method, Training
+from seedbed.encoders.settings import UNTRAINED, Method, Training
 from seedbed.io import UserError, atomic_directory, fingerprint, sha256
+from seedbed.precision import precision
 
 POINTS = 20
 """At most so many points of the loss curve are kept."""
@@ -50,7 +51,7 @@ def train(
     Args:
         weights: the backbone, see `backbone.load`.
         texts: columns anchor, positive and negative, or text for the method `unsupervised` (each text is its own
-            positive, told apart by dropout); None for the method `base`, which is not trained.
+            positive, told apart by dropout); None for the methods that train nothing.
         prefix: put before every text, here and by the saved encoder.
         seed: of the order of the texts and of dropout. On a CPU, one seed and one number of threads give one file, byte
             for byte.
@@ -65,7 +66,8 @@ def train(
     Raises:
         UserError: bad weights, fewer than two texts, a batch size below two, or a loss that is not finite.
     """
-    columns = {} if method == "base" else _columns(texts, training, method)
+    training = training.updated({"precision": precision(training.precision)})
+    columns = {} if method in UNTRAINED else _columns(texts, training, method)
     encoder = backbone.load(weights, pooling=training.pooling, prefix=prefix)
     made_of = [columns, training.model_dump(mode="json"), prefix, seed, sha256(weights), card.versions()]
     checkpoints = Path(state) / fingerprint(made_of)

@@ -75,6 +75,10 @@ def _local(source: Source, directory: Path) -> None:
 
 
 def _check(directory: Path, name: str) -> None:
+    if (directory / "adapter_config.json").is_file():
+        if not (directory / "adapter_model.safetensors").is_file():
+            raise UserError(f"{name}: no adapter_model.safetensors beside adapter_config.json; save the adapter again")
+        return
     # A sentence-transformers directory keeps its transformer at the top or in a sub-folder.
     for needed, what in (
         ("config.json", "config.json"), ("*.safetensors", "weights in safetensors"), ("tokenizer*", "tokenizer"),

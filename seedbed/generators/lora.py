@@ -29,6 +29,7 @@ from seedbed.checkpoints import last_complete
 from seedbed.generators.prompts import Style, encode, encode_completion
 from seedbed.generators.settings import Lora
 from seedbed.io import UserError, atomic_directory, fingerprint, read_json, sha256, write_json
+from seedbed.precision import precision
 
 IGNORED = -100
 """Label of a position that is not learnt, as in transformers."""
@@ -95,7 +96,7 @@ def train(
         output: replaced as a whole when the training has ended well.
         state: directory for checkpoints, one for each epoch; a killed training goes on from the last one, and a
             finished one removes them.
-        dtype: of the base, "bfloat16" or "float32"; the adapter is trained and saved in float32.
+        dtype: of the base, "bfloat16", "float32" or "auto"; the adapter is trained and saved in float32.
         about: what else to note in the manifest, such as polarity and language.
 
     Returns:
@@ -106,6 +107,7 @@ def train(
             that do not divide; a loss that is not finite; nf4 without CUDA or bitsandbytes; an adapter without effect;
             or a model whose logits are not its head's output.
     """
+    dtype = precision(dtype)
     kept = _within(examples, lora.max_length)
     arguments = _arguments(lora, dtype)
     model = _adapt(_load(base, lora, dtype), lora)

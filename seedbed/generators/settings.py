@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from seedbed.corpora.settings import Source
+from seedbed.precision import Precision
 from seedbed.settings import Settings
 
 Polarity = Literal["positive", "negative"]
@@ -98,8 +99,8 @@ class Generator(Settings):
     """chat: zero-shot instructions in the model's chat template. plain: short prompts for a base model."""
     shots: int = Field(5, ge=0, le=18)
     """Examples in a prompt of method prompting, of a pool of 18."""
-    dtype: Literal["bfloat16", "float32"] = "bfloat16"
-    """Never float16: Gemma 3 overflows in it."""
+    dtype: Precision = "bfloat16"
+    """Of the weights; auto: bfloat16 on a GPU or a CPU with AMX, else float32. Never float16: Gemma 3 overflows."""
     lora: Lora = Lora()
     """Training of every adapter."""
     sampling: Sampling = Sampling()
@@ -110,6 +111,11 @@ class Generator(Settings):
     """What language adapters learn from (paper 000, tables 9 and 10)."""
     xllora: XlLora = XlLora()
     """Training set of the XL-LoRA adapter."""
+    adapters: dict[str, dict[Polarity, Source]] = {}
+    """Published adapters by method and polarity, templates over the registry; used where the study starts at `adapters`
+    or later."""
+    triplets: dict[str, Source] = {}
+    """Published triplets by method, templates over the registry; used where the study starts at `triplets` or later."""
     batch_size: int = Field(64, gt=0)
     """Rows that the transformers back end decodes together."""
     shard_rows: int = Field(10_000, gt=0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Annotated, NamedTuple, get_args
 
 from pydantic import Field
@@ -101,11 +101,13 @@ def plan(
     backbones: Mapping[str, Offered],
     tasks: Mapping[str, Scored],
     baseline: str,
+    reserved: Collection[str] = (),
 ) -> list[Block]:
     """The blocks of a table: for each backbone and column of the spec, the recipes and languages that the study has.
 
     Args:
         baseline: the study's; the spec's own goes before it.
+        reserved: languages that only a table shows which names them.
 
     Raises:
         UserError: the spec names a recipe or task that is neither the study's nor known; the study has none of its
@@ -128,7 +130,7 @@ def plan(
         )
         for name, offered in backbones.items()
         if (offered.paper in spec.backbones if spec.backbones else not offered.on_request)
-        for column, tests in _columns(spec, tasks)
+        for column, tests in _columns(spec, tasks, reserved)
     ]
     if not (shown := [trimmed for block in blocks if (trimmed := _trimmed(block)).tests]):
         raise UserError(f"table {spec.title!r}: no recipe of it is scored on a task of it, for any of its backbones")
@@ -146,7 +148,9 @@ def _names(spec: TableSpec, systems: Sequence[System]) -> dict[str, str]:
     return printed | {name: name for name in others}
 
 
-def _columns(spec: TableSpec, tasks: Mapping[str, Scored]) -> list[tuple[Column, dict[str, str]]]:
+def _columns(
+    spec: TableSpec, tasks: Mapping[str, Scored], reserved: Collection[str]
+) -> list[tuple[Column, dict[str, str]]]:
     """Columns and their tests (language -> task); tasks of one protocol share a column unless they share a language."""
     columns: list[tuple[Column, dict[str, str]]] = []
     for column in spec.columns:
@@ -161,7 +165,9 @@ def _columns(spec: TableSpec, tasks: Mapping[str, Scored]) -> list[tuple[Column,
     if not any(tests for _, tests in columns):
         wanted = " or ".join(dict.fromkeys(column.protocol for column in spec.columns))
         raise UserError(f"tasks: none has protocol {wanted} and a language; add one, or leave the table out")
-    return [(column, {code: tests[code] for code in spec.ordered(tests)}) for column, tests in columns if tests]
+    return [
+        (column, {code: tests[code] for code in spec.ordered(tests, reserved)}) for column, tests in columns if tests
+    ]
 
 
 def _tasks(column: Column, tasks: Mapping[str, Scored]) -> dict[str, list[str]]:

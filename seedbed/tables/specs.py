@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Annotated, NamedTuple, Self
 
@@ -128,10 +128,11 @@ class TableSpec(Spec):
     paper: Paper | None = None
     """Left out, no paper has this table."""
 
-    def ordered(self, languages: Iterable[str]) -> list[str]:
-        """Languages in print order; one that the spec lacks comes last, or not at all."""
+    def ordered(self, languages: Iterable[str], reserved: Collection[str] = ()) -> list[str]:
+        """Languages in print order; one that the spec lacks comes last, or not at all if it is reserved."""
         places = {language: place for place, language in enumerate(self.languages)}
-        wanted = [language for language in languages if not self.only_languages or language in places]
+        closed = set(languages) if self.only_languages else set(reserved)
+        wanted = [language for language in languages if language in places or language not in closed]
         return sorted(wanted, key=lambda language: places.get(language, len(places)))
 
 

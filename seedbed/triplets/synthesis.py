@@ -16,6 +16,7 @@ from seedbed.generators.backends import Backend, Completion, Request
 from seedbed.generators.prompts import encode, parse
 from seedbed.generators.settings import POLARITIES, Generator, Polarity
 from seedbed.io import UserError, fingerprint, sha256, write_table
+from seedbed.precision import precision
 
 COLUMNS = [
     *("id", "anchor", "positive", "negative", "positive_finished", "negative_finished"),
@@ -144,7 +145,8 @@ def _name(row: str, polarity: Polarity) -> str:
 
 def _fingerprint(tokens: Mapping[Key, list[int]], adapters: Adapters, generator: Generator) -> str:
     """Name of the journal: what the completions depend on; batch sizes and the like may change on the way."""
-    made_by = generator.model_dump(mode="json", include={"source", "backend", "prompts", "dtype", "sampling"})
+    made_by = generator.model_dump(mode="json", include={"source", "backend", "prompts", "sampling"})
+    made_by["dtype"] = precision(generator.dtype)
     digests = {polarity: adapter and sha256(adapter) for polarity, adapter in adapters.items()}
     return fingerprint([[[*key, ids] for key, ids in tokens.items()], digests, made_by])
 

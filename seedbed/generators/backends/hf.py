@@ -21,6 +21,7 @@ from seedbed.generators.backends import PROBES, Completion, Request, check_effec
 from seedbed.generators.prompts import stop_ids
 from seedbed.generators.settings import Generator, Sampling
 from seedbed.io import UserError
+from seedbed.precision import precision
 
 
 class HfBackend:
@@ -29,7 +30,7 @@ class HfBackend:
     def __init__(self, generator: Generator, base: Path) -> None:
         device = "cuda" if torch.cuda.is_available() else "cpu"
         self.tokenizer = AutoTokenizer.from_pretrained(base)
-        model = AutoModelForCausalLM.from_pretrained(base, dtype=getattr(torch, generator.dtype))
+        model = AutoModelForCausalLM.from_pretrained(base, dtype=getattr(torch, precision(generator.dtype)))
         self.model = model.to(device).eval().requires_grad_(False)
         self.sampling = generator.sampling
         self.batch_size = generator.batch_size

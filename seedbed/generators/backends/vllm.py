@@ -12,6 +12,7 @@ from seedbed.generators.backends import PROBES, Completion, Request, check_effec
 from seedbed.generators.prompts import stop_ids
 from seedbed.generators.settings import Generator
 from seedbed.io import UserError, read_json
+from seedbed.precision import precision
 
 RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)
 """What vLLM takes as max_lora_rank (vllm.config.lora.MaxLoRARanks)."""
@@ -39,7 +40,7 @@ class VllmBackend:
         self.stops = stop_ids(self.tokenizer, generator.prompts)
         self.llm = LLM(
             model=str(base),
-            dtype=generator.dtype,
+            dtype=precision(generator.dtype),
             seed=self.sampling.seed,
             tensor_parallel_size=generator.tensor_parallel,
             gpu_memory_utilization=generator.gpu_memory,

@@ -1,0 +1,22 @@
+"""Which number format a machine computes in."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Precision = Literal["auto", "bfloat16", "float32"]
+"""auto: bfloat16 where the hardware multiplies it, else float32. Never float16: Gemma 3 overflows in it."""
+
+
+def precision(setting: str) -> str:
+    """`bfloat16` or `float32`; for `auto` what this machine is faster in.
+
+    bfloat16 pays on a GPU and on a CPU with AMX. AVX-512's own was slower than float32: 1.7 times in training an
+    adapter, 1.4 times in training an encoder.
+    """
+    import torch
+
+    if setting != "auto":
+        return setting
+    fast = torch.cuda.is_bf16_supported() if torch.cuda.is_available() else torch.cpu._is_amx_tile_supported()
+    return "bfloat16" if fast else "float32"
