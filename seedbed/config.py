@@ -256,8 +256,9 @@ class Study(Settings):
 
     def published_triplets(self, generator: str, method: str, code: str) -> Source | None:
         """The published triplets of a language, if the study takes them."""
-        source = self.generators[generator].triplets.get(method)
-        return source.resolved(self.facts(code)) if source and self.begins("triplets") else None
+        spec = self.generators[generator]
+        source, taken = spec.triplets.get(method), self.begins("triplets") or spec.backend == "published"
+        return source.resolved(self.facts(code)) if source and taken else None
 
     def published_encoder(self, backbone: str, recipe: str, code: str) -> Source | None:
         """The published encoder of a recipe for a language, if the study takes it."""

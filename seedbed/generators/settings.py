@@ -93,8 +93,8 @@ class Generator(Settings):
     like: str = ""
     """A generator that this one varies: it has all its settings but those given here, and shares with it all adapters
     and triplets that do not depend on them."""
-    backend: Literal["transformers", "vllm", "openai"] = "transformers"
-    """Who runs it. All three give the same interface and the same files."""
+    backend: Literal["transformers", "vllm", "openai", "published"] = "transformers"
+    """Who runs it; the first three give the same interface and the same files. published: nobody, see `triplets`."""
     prompts: Literal["chat", "plain"] = "chat"
     """chat: zero-shot instructions in the model's chat template. plain: short prompts for a base model."""
     shots: int = Field(5, ge=0, le=18)

@@ -1,56 +1,23 @@
-"""A figure of a table: a dot and its interval for each recipe and language, a panel for each backbone and column."""
+"""A figure of a table, in the form that its spec names."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-from statistics import fmean
-from typing import Any
+from collections.abc import Callable, Mapping
 
 import matplotlib
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
-from seedbed.io import atomic
-from seedbed.tables.published import AVERAGE
+from seedbed.io import UserError
+from seedbed.tables import curve, dots, plane
 from seedbed.tables.specs import FigureSpec
+from seedbed.tables.style import STYLE
 
-INK, PALE, BAND = "#222222", "#666666", "#F1F3F5"
-STYLE: dict[str, Any] = {
-    "font.family": "DejaVu Sans",  # matplotlib brings it, so every machine draws the same
-    "font.size": 8.5,
-    "text.color": INK,
-    "axes.axisbelow": True,
-    "axes.edgecolor": "#BBBBBB",
-    "axes.labelcolor": PALE,
-    "axes.spines.left": False,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.titlelocation": "left",
-    "axes.titlesize": 9.5,
-    "axes.titleweight": "bold",
-    "grid.color": "#DDDDDD",
-    "grid.linewidth": 0.6,
-    "legend.fontsize": 8,
-    "legend.frameon": False,
-    "xtick.color": PALE,
-    "ytick.color": INK,
-    "ytick.major.size": 0,
-    "svg.fonttype": "path",
-    "svg.hashsalt": "seedbed",  # without it the ids in the SVG are random
+KINDS: dict[str, Callable[[pd.DataFrame, FigureSpec, Mapping[str, str]], Figure]] = {
+    "dots": dots.draw,
+    "curve": curve.draw,
+    "plane": plane.draw,
 }
-HEAD, FOOT, BETWEEN, LEFT, RIGHT = 0.72, 0.78, 0.62, 1.05, 0.35
-"""Inches above, below and between the rows of panels, and at the sides."""
-EDGE, LINE = 0.12, 0.22
-"""Inches from the figure's edge to its texts, and from one line of the legend to the next."""
-GAP = 1.6
-"""From one language to the next, in dots."""
-LEGEND_COLUMNS = 6
-
-Places = Mapping[tuple[str, str], float]
-"""(language, recipe) -> its height on the y axis, in dots from the top."""
 
 
 def plot(table: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Figure:
@@ -59,127 +26,17 @@ def plot(table: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Fig
     Args:
         table: as `tabulate.read` gives it.
         names: code -> name of the languages; one without a name is labelled with its code.
+
+    Raises:
+        UserError: the table has none of the spec's backbones, or a plane has not two columns.
     """
-    backbones, columns = table["backbone"].unique(), table["column"].unique()
-    places, colours = _places(table), _colours(table, spec)
+    shown = table[table["backbone"].isin(spec.backbones)] if spec.backbones else table
+    if shown.empty:
+        raise UserError(
+            f"figure {spec.title!r}: no backbone {', '.join(spec.backbones)} in the table; "
+            f"it has {', '.join(table['backbone'].unique())}"
+        )
+    if spec.kind == "plane" and shown["column"].nunique() != 2:
+        raise UserError(f"figure {spec.title!r}: a plane takes 2 columns; the table has {shown['column'].nunique()}")
     with matplotlib.rc_context(STYLE):
-        figure = _canvas(len(backbones), spec, places, legend_lines=-(-len(colours) // LEGEND_COLUMNS))
-        grid = figure.subplots(len(backbones), len(columns), squeeze=False, sharex="col", sharey=True)
-        _name_languages(grid[0, 0], places, names)
-        for backbone, row in zip(backbones, grid, strict=True):
-            for column, axes in zip(columns, row, strict=True):
-                _panel(axes, table[(table["backbone"] == backbone) & (table["column"] == column)], places, colours)
-                axes.set_title(f"{column}, {backbone}")
-        _write_around(figure, table, spec, colours)
-    return figure
-
-
-def save(figure: Figure, svg: Path, png: Path, dpi: int) -> None:
-    """Write a figure twice; equal figures give equal bytes."""
-    with matplotlib.rc_context(STYLE):
-        with atomic(svg) as temporary:
-            figure.savefig(temporary, format="svg", metadata={"Date": None, "Creator": None})
-        with atomic(png) as temporary:
-            figure.savefig(temporary, format="png", dpi=dpi, metadata={"Software": None})
-
-
-def _places(table: pd.DataFrame) -> Places:
-    """Languages from top to bottom, their average last, and recipes within each."""
-    recipes = table["recipe"].unique()
-    languages = sorted(table["language"].unique(), key=lambda language: language == AVERAGE)
-    return {
-        (language, recipe): row * (len(recipes) + GAP) + place
-        for row, language in enumerate(languages)
-        for place, recipe in enumerate(recipes)
-    }
-
-
-def _colours(table: pd.DataFrame, spec: FigureSpec) -> dict[str, str]:
-    """Recipe -> colour; a palette that is too short starts again."""
-    return {recipe: spec.palette[place % len(spec.palette)] for place, recipe in enumerate(table["recipe"].unique())}
-
-
-def _canvas(rows: int, spec: FigureSpec, places: Places, legend_lines: int) -> Figure:
-    """An empty figure that gives every dot the same room, however many there are."""
-    panel, head = spec.spacing * (max(places.values()) + GAP), HEAD + LINE * legend_lines
-    height = head + rows * panel + (rows - 1) * BETWEEN + FOOT
-    figure = Figure(figsize=(spec.width, height))
-    figure.subplots_adjust(
-        left=LEFT / spec.width,
-        right=1 - RIGHT / spec.width,
-        top=1 - head / height,
-        bottom=FOOT / height,
-        hspace=BETWEEN / panel,
-        wspace=0.14,
-    )
-    return figure
-
-
-def _name_languages(axes: Axes, places: Places, names: Mapping[str, str]) -> None:
-    """Label the y axis that all panels share."""
-    heights: dict[str, list[float]] = {}
-    for (language, _), height in places.items():
-        heights.setdefault(language, []).append(height)
-    labels = ["Average" if language == AVERAGE else names.get(language, language) for language in heights]
-    axes.set_yticks([fmean(each) for each in heights.values()], labels)
-    axes.set_ylim(max(places.values()) + GAP / 2, -GAP / 2)
-
-
-def _panel(axes: Axes, block: pd.DataFrame, places: Places, colours: Mapping[str, str]) -> None:
-    """Draw one backbone and column."""
-    for language, rows in block.groupby("language", sort=False):
-        heights = [places[str(language), recipe] for recipe in rows["recipe"]]
-        edges = (min(heights) - GAP / 2, max(heights) + GAP / 2)
-        if language == AVERAGE:
-            axes.axhspan(*edges, color=BAND, zorder=0)
-        axes.vlines(rows.loc[rows["recipe"] == rows["baseline"], "value"], *edges, color=PALE, lw=0.9, ls=":", zorder=1)
-        best = f"{rows['value'].max():z.1f}"
-        for height, row in zip(heights, rows.to_dict("records"), strict=True):
-            _dot(axes, height, row, colours[row["recipe"]])
-            _number(axes, height, f"{row['value']:z.1f}", best)
-    axes.grid(axis="x")
-    axes.tick_params(labelbottom=True)
-    axes.set_xlabel(f"{block['metric'].iloc[0].capitalize()} × 100" if len(block) else "")
-
-
-def _dot(axes: Axes, height: float, row: Mapping[str, Any], colour: str) -> None:
-    """A score on its interval: a triangle if it differs from the baseline. NaN draws nothing."""
-    real = row["p_adjusted"] < 1 - row["level"]
-    marker = ("^" if row["difference"] > 0 else "v") if real else "o"
-    axes.plot(
-        [row["low"], row["high"]], [height] * 2, color=colour, lw=2.2, alpha=0.45, solid_capstyle="butt", zorder=2
-    )
-    axes.plot(row["paper"], height, "o", ms=4.6, color=colour, mfc="white", zorder=3)
-    axes.plot(row["value"], height, marker, ms=5.6, color=colour, mec="white", mew=0.5, zorder=4)
-
-
-def _number(axes: Axes, height: float, value: str, best: str) -> None:
-    """The score in digits, beside the panel."""
-    style = {"color": INK, "fontweight": "bold"} if value == best else {"color": PALE}
-    place = {"xycoords": ("axes fraction", "data"), "xytext": (3, 0), "textcoords": "offset points"}
-    axes.annotate(value, (1, height), **place, va="center", fontsize=6.5, **style)
-
-
-def _write_around(figure: Figure, table: pd.DataFrame, spec: FigureSpec, colours: Mapping[str, str]) -> None:
-    """Title, legend and note."""
-    width, height = figure.get_size_inches()
-    first, methods = table.iloc[0], table.drop_duplicates("recipe").set_index("recipe")["method"]
-    figure.text(EDGE / width, 1 - EDGE / height, spec.title, va="top", fontsize=12, fontweight="bold")
-    figure.legend(
-        handles=[
-            Line2D([], [], marker="o", ms=5.6, lw=2.2, color=colours[name], label=methods[name]) for name in colours
-        ],
-        loc="upper left",
-        bbox_to_anchor=(EDGE / width, 1 - (EDGE + 1.5 * LINE) / height),
-        borderaxespad=0,
-        borderpad=0,
-        ncols=LEGEND_COLUMNS,
-        handlelength=1.5,
-        columnspacing=1.4,
-    )
-    note = spec.note.format(
-        level=f"{first['level']:.0%}", alpha=f"{1 - first['level']:.2g}", baseline=methods[first["baseline"]]
-    )
-    if table["paper"].notna().any():
-        note = f"{note} {spec.paper_note}"
-    figure.text(EDGE / width, EDGE / height, note, va="bottom", fontsize=7.5, color=PALE)
+        return KINDS[spec.kind](shown, spec, names)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Annotated, NamedTuple, Self
+from typing import Annotated, Literal, NamedTuple, Self
 
 import yaml
 from pydantic import Field, StringConstraints, ValidationError, field_validator, model_validator
@@ -137,10 +137,20 @@ class TableSpec(Spec):
 
 
 class FigureSpec(Spec):
-    """A dot plot of a table."""
+    """A figure of a table."""
 
+    kind: Literal["dots", "curve", "plane"] = "dots"
+    """dots: a row for each recipe and language. curve: scores over a quantity. plane: one column against another."""
     table: str
     """Name of the table."""
+    backbones: tuple[str, ...] = ()
+    """Only these, by the study's names; `avg`: the average over backbones."""
+    series: dict[str, dict[str, float]] = {}
+    """curve: name of a line -> recipe -> its place on the x axis."""
+    x_label: str = ""
+    """curve: what the x axis is."""
+    log_x: bool = False
+    """curve: on a logarithmic axis."""
     title: str
     """What is seen."""
     note: str = ""
@@ -155,6 +165,12 @@ class FigureSpec(Spec):
     """Inches from one dot to the next."""
     dpi: int = Field(200, gt=0)
     """Of the PNG."""
+
+    @model_validator(mode="after")
+    def _drawable(self) -> Self:
+        if (self.kind == "curve") != bool(self.series):
+            raise ValueError("series: a curve needs them, and no other figure has them")
+        return self
 
     @field_validator("note")
     @classmethod

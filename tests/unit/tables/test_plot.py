@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from scripts.plot import main
+from seedbed.io import UserError
 from seedbed.tables.plot import plot
 from seedbed.tables.specs import FigureSpec
 from seedbed.tables.tabulate import write
@@ -58,3 +59,39 @@ def test_the_program_writes_the_same_bytes_twice(table, tmp_path):
         assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
     svg = (tmp_path / "a.svg").read_text()
     assert "dc:date" not in svg and svg.startswith("<?xml")
+
+
+def test_a_curve_passes_through_its_values(table, figure_spec):
+    spec = figure_spec.updated(
+        {
+            "kind": "curve",
+            "series": {"all": {"base": 1, "xllora": 100, "mine": 5}},
+            "x_label": "triplets",
+            "log_x": True,
+        }
+    )
+    figure = plot(table, spec, {"hau": "Hausa"})
+    assert len(figure.axes) == 2 and {"Hausa", "ind", "Average", "triplets"} <= set(texts(figure))
+    sts = table[(table["column"] == "STS") & (table["language"] == "hau")].set_index("recipe")["value"]
+    drawn = [list(line.get_ydata()) for line in figure.axes[0].lines]
+    assert [sts["base"], sts["xllora"]] in drawn
+    assert figure.axes[0].get_xscale() == "log"
+
+
+def test_a_plane_has_a_point_for_each_recipe(table, figure_spec):
+    figure = plot(table, figure_spec.updated({"kind": "plane"}), {})
+    assert len(figure.axes) == 3  # two languages and the average
+    points = {(float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in figure.axes[0].lines}
+    hau = table[table["language"] == figure.axes[0].get_title(loc="left").split(",")[0]]
+    for _, rows in hau.groupby("recipe"):
+        values = rows.set_index("column")["value"]
+        assert (values["Bitext retrieval"], values["STS"]) in points
+
+
+def test_what_cannot_be_drawn_is_told(table, figure_spec):
+    with pytest.raises(UserError, match="no backbone mmbert"):
+        plot(table, figure_spec.updated({"backbones": ["mmbert"]}), {})
+    with pytest.raises(UserError, match="a plane takes 2 columns"):
+        plot(table[table["column"] == "STS"], figure_spec.updated({"kind": "plane"}), {})
+    with pytest.raises(ValueError, match="a curve needs them"):
+        figure_spec.updated({"kind": "curve"})

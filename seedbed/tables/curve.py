@@ -1,0 +1,60 @@
+"""A curve of a table: what a quantity (triplets, lambda) does to the score, a panel for each backbone and column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from seedbed.tables.published import AVERAGE
+from seedbed.tables.specs import FigureSpec
+from seedbed.tables.style import colours, write_around
+
+PANEL = 2.6
+"""Inches of a panel's height, with its titles."""
+
+
+def draw(table: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Figure:
+    """Draw a table whose recipes are points of curves: one line a language, its interval as a band.
+
+    Args:
+        table: as `tabulate.read` gives it.
+        names: code -> name of the languages.
+    """
+    panels = list(table.groupby(["backbone", "column"], sort=False))
+    lines = [(language, series) for language in table["language"].unique() for series in spec.series]
+    labels = {line: _label(*line, spec, names) for line in lines}
+    shades = colours(labels.values(), spec)
+    height = 1.5 + PANEL * len(panels)
+    figure = Figure(figsize=(spec.width, height))
+    grid = figure.subplots(len(panels), 1, squeeze=False)
+    figure.subplots_adjust(left=0.8 / spec.width, right=0.97, top=1 - 1.0 / height, bottom=0.8 / height, hspace=0.5)
+    for axes, ((backbone, column), block) in zip(grid[:, 0], panels, strict=True):
+        for language, series in lines:
+            rows = block[block["language"] == language].set_index("recipe")
+            _line(axes, rows, spec.series[series], shades[labels[language, series]])
+        axes.set_title(f"{column}, {backbone}")
+        axes.set_xlabel(spec.x_label)
+        axes.set_ylabel(f"{block['metric'].iloc[0].capitalize()} × 100")
+        axes.set_xscale("log" if spec.log_x else "linear")
+        axes.grid(axis="both")
+    write_around(figure, table, spec, shades)
+    return figure
+
+
+def _label(language: str, series: str, spec: FigureSpec, names: Mapping[str, str]) -> str:
+    name = "Average" if language == AVERAGE else names.get(language, language)
+    return f"{name}, {series}" if len(spec.series) > 1 else name
+
+
+def _line(axes: Axes, rows: pd.DataFrame, places: Mapping[str, float], colour: str) -> None:
+    """One curve; recipes that the table lacks are left out."""
+    points = sorted((place, recipe) for recipe, place in places.items() if recipe in rows.index)
+    if not points:
+        return
+    x, values = [place for place, _ in points], rows.loc[[recipe for _, recipe in points]]
+    axes.fill_between(x, values["low"], values["high"], color=colour, alpha=0.18, lw=0)
+    axes.plot(x, values["value"], "o-", color=colour, ms=4.5, lw=1.4)
+    axes.plot(x, values["paper"], "o", color=colour, mfc="white", ms=4.5)

@@ -1,0 +1,116 @@
+"""A figure of a table: a dot and its interval for each recipe and language, a panel for each backbone and column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from statistics import fmean
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from seedbed.tables.published import AVERAGE
+from seedbed.tables.specs import FigureSpec
+from seedbed.tables.style import BAND, INK, LINE, PALE, colours, legend_lines, write_around
+
+HEAD, FOOT, BETWEEN, LEFT, RIGHT = 0.72, 0.78, 0.62, 1.05, 0.35
+"""Inches above, below and between the rows of panels, and at the sides."""
+GAP = 1.6
+"""From one language to the next, in dots."""
+
+Places = Mapping[tuple[str, str], float]
+"""(language, recipe) -> its height on the y axis, in dots from the top."""
+
+
+def draw(table: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Figure:
+    """Draw a table.
+
+    Args:
+        table: as `tabulate.read` gives it.
+        names: code -> name of the languages; one without a name is labelled with its code.
+    """
+    backbones, columns = table["backbone"].unique(), table["column"].unique()
+    places, shades = _places(table), colours(table["recipe"], spec)
+    methods = dict(zip(table["recipe"], table["method"], strict=True))
+    figure = _canvas(len(backbones), spec, places, legend_lines(len(shades)))
+    grid = figure.subplots(len(backbones), len(columns), squeeze=False, sharex="col", sharey=True)
+    _name_languages(grid[0, 0], places, names)
+    for backbone, row in zip(backbones, grid, strict=True):
+        for column, axes in zip(columns, row, strict=True):
+            _panel(axes, table[(table["backbone"] == backbone) & (table["column"] == column)], places, shades)
+            axes.set_title(column if backbone == AVERAGE else f"{column}, {backbone}")
+    write_around(figure, table, spec, {methods[recipe]: shade for recipe, shade in shades.items()})
+    return figure
+
+
+def _places(table: pd.DataFrame) -> Places:
+    """Languages from top to bottom, their average last, and recipes within each."""
+    recipes = table["recipe"].unique()
+    languages = sorted(table["language"].unique(), key=lambda language: language == AVERAGE)
+    return {
+        (language, recipe): row * (len(recipes) + GAP) + place
+        for row, language in enumerate(languages)
+        for place, recipe in enumerate(recipes)
+    }
+
+
+def _canvas(rows: int, spec: FigureSpec, places: Places, lines: int) -> Figure:
+    """An empty figure that gives every dot the same room, however many there are."""
+    panel, head = spec.spacing * (max(places.values()) + GAP), HEAD + LINE * lines
+    height = head + rows * panel + (rows - 1) * BETWEEN + FOOT
+    figure = Figure(figsize=(spec.width, height))
+    figure.subplots_adjust(
+        left=LEFT / spec.width,
+        right=1 - RIGHT / spec.width,
+        top=1 - head / height,
+        bottom=FOOT / height,
+        hspace=BETWEEN / panel,
+        wspace=0.14,
+    )
+    return figure
+
+
+def _name_languages(axes: Axes, places: Places, names: Mapping[str, str]) -> None:
+    """Label the y axis that all panels share."""
+    heights: dict[str, list[float]] = {}
+    for (language, _), height in places.items():
+        heights.setdefault(language, []).append(height)
+    labels = ["Average" if language == AVERAGE else names.get(language, language) for language in heights]
+    axes.set_yticks([fmean(each) for each in heights.values()], labels)
+    axes.set_ylim(max(places.values()) + GAP / 2, -GAP / 2)
+
+
+def _panel(axes: Axes, block: pd.DataFrame, places: Places, colours: Mapping[str, str]) -> None:
+    """Draw one backbone and column."""
+    for language, rows in block.groupby("language", sort=False):
+        heights = [places[str(language), recipe] for recipe in rows["recipe"]]
+        edges = (min(heights) - GAP / 2, max(heights) + GAP / 2)
+        if language == AVERAGE:
+            axes.axhspan(*edges, color=BAND, zorder=0)
+        axes.vlines(rows.loc[rows["recipe"] == rows["baseline"], "value"], *edges, color=PALE, lw=0.9, ls=":", zorder=1)
+        best = f"{rows['value'].max():z.1f}"
+        for height, row in zip(heights, rows.to_dict("records"), strict=True):
+            _dot(axes, height, row, colours[row["recipe"]])
+            _number(axes, height, f"{row['value']:z.1f}", best)
+    axes.grid(axis="x")
+    axes.tick_params(labelbottom=True)
+    axes.set_xlabel(f"{block['metric'].iloc[0].capitalize()} × 100" if len(block) else "")
+
+
+def _dot(axes: Axes, height: float, row: Mapping[str, Any], colour: str) -> None:
+    """A score on its interval: a triangle if it differs from the baseline. NaN draws nothing."""
+    real = row["p_adjusted"] < 1 - row["level"]
+    marker = ("^" if row["difference"] > 0 else "v") if real else "o"
+    axes.plot(
+        [row["low"], row["high"]], [height] * 2, color=colour, lw=2.2, alpha=0.45, solid_capstyle="butt", zorder=2
+    )
+    axes.plot(row["paper"], height, "o", ms=4.6, color=colour, mfc="white", zorder=3)
+    axes.plot(row["value"], height, marker, ms=5.6, color=colour, mec="white", mew=0.5, zorder=4)
+
+
+def _number(axes: Axes, height: float, value: str, best: str) -> None:
+    """The score in digits, beside the panel."""
+    style = {"color": INK, "fontweight": "bold"} if value == best else {"color": PALE}
+    place = {"xycoords": ("axes fraction", "data"), "xytext": (3, 0), "textcoords": "offset points"}
+    axes.annotate(value, (1, height), **place, va="center", fontsize=6.5, **style)

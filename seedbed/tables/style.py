@@ -1,0 +1,87 @@
+"""What all figures share: fonts, colours, title, legend and note; and how they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from seedbed.io import atomic
+from seedbed.tables.specs import FigureSpec
+
+INK, PALE, BAND = "#222222", "#666666", "#F1F3F5"
+STYLE: dict[str, Any] = {
+    "font.family": "DejaVu Sans",  # matplotlib brings it, so every machine draws the same
+    "font.size": 8.5,
+    "text.color": INK,
+    "axes.axisbelow": True,
+    "axes.edgecolor": "#BBBBBB",
+    "axes.labelcolor": PALE,
+    "axes.spines.left": False,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 9.5,
+    "axes.titleweight": "bold",
+    "grid.color": "#DDDDDD",
+    "grid.linewidth": 0.6,
+    "legend.fontsize": 8,
+    "legend.frameon": False,
+    "xtick.color": PALE,
+    "ytick.color": INK,
+    "ytick.major.size": 0,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "seedbed",  # without it the ids in the SVG are random
+}
+EDGE, LINE = 0.12, 0.22
+"""Inches from the figure's edge to its texts, and from one line of the legend to the next."""
+LEGEND_COLUMNS = 6
+
+
+def save(figure: Figure, svg: Path, png: Path, dpi: int) -> None:
+    """Write a figure twice; equal figures give equal bytes."""
+    with matplotlib.rc_context(STYLE):
+        with atomic(svg) as temporary:
+            figure.savefig(temporary, format="svg", metadata={"Date": None, "Creator": None})
+        with atomic(png) as temporary:
+            figure.savefig(temporary, format="png", dpi=dpi, metadata={"Software": None})
+
+
+def colours(names: Iterable[str], spec: FigureSpec) -> dict[str, str]:
+    """Name -> colour; a palette that is too short starts again."""
+    return {name: spec.palette[place % len(spec.palette)] for place, name in enumerate(dict.fromkeys(names))}
+
+
+def legend_lines(count: int) -> int:
+    """Lines that a legend of so many names takes."""
+    return -(-count // LEGEND_COLUMNS)
+
+
+def write_around(figure: Figure, table: pd.DataFrame, spec: FigureSpec, legend: Mapping[str, str]) -> None:
+    """Title, legend (label -> colour) and note."""
+    width, height = figure.get_size_inches()
+    first, methods = table.iloc[0], dict(zip(table["recipe"], table["method"], strict=True))
+    figure.text(EDGE / width, 1 - EDGE / height, spec.title, va="top", fontsize=12, fontweight="bold")
+    figure.legend(
+        handles=[
+            Line2D([], [], marker="o", ms=5.6, lw=2.2, color=colour, label=label) for label, colour in legend.items()
+        ],
+        loc="upper left",
+        bbox_to_anchor=(EDGE / width, 1 - (EDGE + 1.5 * LINE) / height),
+        borderaxespad=0,
+        borderpad=0,
+        ncols=LEGEND_COLUMNS,
+        handlelength=1.5,
+        columnspacing=1.4,
+    )
+    note = spec.note.format(
+        level=f"{first['level']:.0%}", alpha=f"{1 - first['level']:.2g}", baseline=methods.get(first["baseline"], "")
+    )
+    if table["paper"].notna().any():
+        note = f"{note} {spec.paper_note}"
+    figure.text(EDGE / width, EDGE / height, note, va="bottom", fontsize=7.5, color=PALE)
