@@ -17,12 +17,12 @@ from seedbed.tables.settings import Statistics
 from seedbed.tables.specs import METRICS, Column, System
 
 
-def accuracy(items: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Mean over items and directions (..., n_items, 2)."""
+def mean(items: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Mean over items and their columns (..., n_items, n_columns): both directions, where there are two."""
     return items.mean(axis=(-2, -1))
 
 
-STATISTICS: dict[str, Statistic] = {"spearman": spearman, "accuracy": accuracy}
+STATISTICS: dict[str, Statistic] = {"spearman": spearman, "accuracy": mean, "ndcg": mean, "alignment": mean}
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class _Score:
     questions: pd.DataFrame
     """What was asked: ids, and gold scores where there are any."""
     items: NDArray[np.float64]
-    """(n_items, 2)."""
+    """(n_items, n_columns)."""
 
 
 def measure(

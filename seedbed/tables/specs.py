@@ -17,6 +17,8 @@ from seedbed.settings import Settings, explain, suggest
 METRICS: dict[str, dict[str, tuple[str, str]]] = {
     "sts": {"spearman": ("gold", "cosine")},
     "bitext": {"accuracy": ("forward", "backward")},
+    "retrieval": {"ndcg": ("ndcg_at_10",)},
+    "geometry": {"alignment": ("distance",)},
 }
 """Protocol -> metric -> the columns of the per-item scores that it is computed from."""
 
