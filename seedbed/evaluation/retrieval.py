@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pandas as pd
+import pytrec_eval
 from numpy.typing import ArrayLike
 
 from seedbed.evaluation.neighbours import nearest
@@ -90,8 +91,6 @@ def measures(held: Collection, queries: ArrayLike, documents: ArrayLike) -> pd.D
     Raises:
         UserError: as `neighbours.nearest`.
     """
-    import pytrec_eval
-
     scores, indices = nearest(queries, documents, min(DEPTH, len(held.documents)), metric="cosine")
     ids = held.documents.index.to_numpy()
     run = {
