@@ -1,6 +1,6 @@
 """One encoder's score jobs with a shared store of embeddings, beside mteb with one task at a time on the same rows.
 
-Prints by task, for each of the two, the score, CPU seconds, and texts and (padded) tokens encoded. mteb has no geometry:
+Prints by task, for both, the score, CPU seconds, and texts and (padded) tokens encoded. mteb has no geometry:
 its part is what it does for STS, both columns encoded as they are. Every round starts with an empty store:
 
     OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 python -m benchmarks.scoring --encoder DIR --sts TSV --bitext TSV --retrieval TSV
