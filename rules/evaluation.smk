@@ -24,9 +24,10 @@ rule score_encoder:
     params:
         task=lambda wildcards: STUDY.task_for(wildcards.task, wildcards.test_lang).dump(),
         encoder=subpath(input.encoder, parent=True),
+        state=f"{STUDY.results}/state",
     message:
         "Score {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}, seed {wildcards.seed}: {wildcards.task} in {wildcards.test_lang}"
     shell:
         "python -m scripts.score_encoder --encoder {params.encoder} --test {input.test} --record {input.record}"
         " --name {wildcards.task} --task {params.task:q} --language {wildcards.test_lang}"
-        " --output {output.scores} --items {output.per_item} > {log} 2>&1"
+        " --state {params.state} --output {output.scores} --items {output.per_item} > {log} 2>&1"

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from seedbed.corpora.clean import comparable, words
+from seedbed.corpora.settings import OPTIONAL
 from seedbed.io import read_table
 
 GRAM = 8
@@ -31,6 +32,7 @@ def _grams(text: str) -> Iterable[tuple[str, ...]]:
 
 
 def texts_of(tests: Iterable[Path]) -> list[str]:
-    """Every sentence of some evaluation sets, both sides of each pair."""
-    tables = [read_table(path, ["id"]).drop(columns=["id", "score"], errors="ignore") for path in tests]
+    """Every sentence of some evaluation sets, both sides of each pair, queries and documents."""
+    no_text = ["id", "score", *OPTIONAL["retrieval"]]
+    tables = [read_table(path, ["id"]).drop(columns=no_text, errors="ignore") for path in tests]
     return [text for table in tables for column in table.columns for text in table[column]]

@@ -8,7 +8,7 @@ import pandas as pd
 
 from seedbed.corpora.assets import Store
 from seedbed.corpora.clean import clean, comparable, within_bounds
-from seedbed.corpora.settings import COLUMNS, Cleaning, Kind, Source
+from seedbed.corpora.settings import COLUMNS, OPTIONAL, Cleaning, Kind, Source
 from seedbed.corpora.sources import read
 from seedbed.io import UserError
 
@@ -23,10 +23,11 @@ def fetch(
 
     Args:
         test: an evaluation set: no sentence is dropped or altered but for white space, so that its n is the
-            benchmark's.
+            benchmark's. A row of kind "retrieval" is a judgement, so that none is ever dropped.
 
     Returns:
-        The corpus (`id` and the columns of its kind), and its record: origin, licence and counts by what was done.
+        The corpus (`id`, the columns of its kind, and of its optional ones those that the source has), and its record:
+        origin, licence and counts by what was done.
 
     Raises:
         UserError: the source cannot be read, lacks a column, or nothing is left of it.
@@ -37,11 +38,12 @@ def fetch(
     where = f"{kind} corpus from {origin(source)}"
     if missing := [name for name in COLUMNS[kind] if name not in table.columns]:
         raise UserError(f"{where}: no column {missing[0]!r}; map it under `columns:` (there are {', '.join(table)})")
-    table = table[["id", *COLUMNS[kind]]]
+    optional = [name for name in OPTIONAL.get(kind, ()) if name in table.columns]
+    table = table[["id", *COLUMNS[kind], *optional]]
     counts = {"read": len(table)}
     texts = [name for name in COLUMNS[kind] if name != "score"]
     table = table.assign(**{name: table[name].map(clean) for name in texts})
-    if not test:
+    if not test and kind != "retrieval":
         table, counts = _filtered(table, texts, cleaning, counts)
     if table.empty:
         raise UserError(f"{where}: no row is left ({counts}); check the columns and the bounds under `cleaning:`")

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from seedbed.io import UserError
 from seedbed.settings import Settings
 
-Kind = Literal["text", "instructions", "triplets", "pairs", "parallel", "targets"]
+Kind = Literal["text", "instructions", "triplets", "pairs", "parallel", "targets", "retrieval"]
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     "text": ("text",),
@@ -19,8 +19,12 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "pairs": ("sentence1", "sentence2", "score"),
     "parallel": ("text", "pivot"),
     "targets": ("anchor", "target"),
+    "retrieval": ("query", "document"),
 }
 """The columns of a fetched corpus, by kind; `id` comes first in each."""
+
+OPTIONAL: dict[str, tuple[str, ...]] = {"retrieval": ("query_id", "document_id", "relevance")}
+"""Columns that a fetched corpus keeps where its source has them; they are no text."""
 
 Sha256 = Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")]
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")

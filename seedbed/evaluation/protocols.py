@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.stats import pearsonr, spearmanr
 
+from seedbed.evaluation import retrieval
 from seedbed.evaluation.bitext import f1_at_k
+from seedbed.evaluation.geometry import alignment, uniformity, unit_vectors
 from seedbed.evaluation.neighbours import nearest
 from seedbed.io import UserError
 
 Encode = Callable[[Sequence[str]], np.ndarray]
 """Sentences (n) to embeddings (n, d), float32."""
+Embed = Callable[..., list[np.ndarray]]
+"""Columns of texts to the embeddings of each."""
+
+POSITIVE = 0.8
+"""Least score, as a fraction of its scale, of a pair that counts as positive (paper 000, footnote 3)."""
 
 
 @dataclass(frozen=True)
@@ -23,41 +31,42 @@ class Scores:
     """What a protocol found."""
 
     main: float
-    """The task's headline number, a fraction."""
+    """The task's headline number: a fraction, or a distance."""
     metrics: dict[str, float]
-    """All numbers, fractions."""
+    """All numbers."""
     items: pd.DataFrame
     """`id` and one score or hit per item and column, so that tables can resample them."""
 
 
-def score(protocol: str, test: pd.DataFrame, encode: Encode) -> Scores:
+def score(protocol: str, test: pd.DataFrame, encode: Encode, *, scale: tuple[float, float] = (0.0, 1.0)) -> Scores:
     """Score an encoder.
 
     Args:
-        protocol: "sts" (columns sentence1, sentence2, score) or "bitext" (columns text, pivot).
+        protocol: "sts" or "geometry" (columns sentence1, sentence2, score), "bitext" (columns text, pivot) or
+            "retrieval" (as `retrieval.collection`).
+        scale: least and greatest gold score, for "geometry".
 
     Raises:
-        UserError: an embedding is not finite.
+        UserError: an embedding is not finite, or the protocol cannot be applied to this test set.
     """
-    texts, encoded = _encode_distinct(test, encode)
-    return PROTOCOLS[protocol](test, lambda column: encoded[texts[column].to_numpy()])
+    options = {"scale": scale} if protocol == "geometry" else {}
+    return PROTOCOLS[protocol](test, partial(_encode_distinct, encode), **options)
 
 
-def _encode_distinct(test: pd.DataFrame, encode: Encode) -> tuple[pd.DataFrame, np.ndarray]:
-    """Encode each distinct text once; the frame tells each cell's row in the embeddings."""
-    columns = [name for name in ("sentence1", "sentence2", "text", "pivot") if name in test.columns]
-    codes, distinct = pd.factorize(pd.concat([test[name] for name in columns], ignore_index=True))
+def _encode_distinct(encode: Encode, *columns: pd.Series) -> list[np.ndarray]:
+    """Embeddings (n, d) of each column's texts; each distinct text of all columns is encoded once, in one call."""
+    codes, distinct = pd.factorize(pd.concat([column.reset_index(drop=True) for column in columns]))
     encoded = np.asarray(encode(list(distinct)), dtype=np.float32)
     if not np.isfinite(encoded).all():
         raise UserError("score: the encoder gives embeddings that are not finite; its training diverged")
-    places = codes.reshape(len(columns), len(test)).T
-    return pd.DataFrame(places, columns=columns), encoded
+    ends = np.cumsum([len(column) for column in columns])[:-1]
+    return [encoded[places] for places in np.split(codes, ends)]
 
 
-def _sts(test: pd.DataFrame, embed: Callable[[str], np.ndarray]) -> Scores:
+def _sts(test: pd.DataFrame, embed: Embed) -> Scores:
     """Semantic textual similarity: correlation of the cosine with the gold score."""
     gold = test["score"].astype(float).to_numpy()
-    a, b = (_unit(embed(name)) for name in ("sentence1", "sentence2"))
+    a, b = (_unit(embeddings) for embeddings in embed(test["sentence1"], test["sentence2"]))
     cosine = np.einsum("nd,nd->n", a, b)
     metrics = {
         "cosine_spearman": float(spearmanr(gold, cosine).statistic),
@@ -67,13 +76,14 @@ def _sts(test: pd.DataFrame, embed: Callable[[str], np.ndarray]) -> Scores:
     return Scores(metrics["cosine_spearman"], metrics, items)
 
 
-def _bitext(test: pd.DataFrame, embed: Callable[[str], np.ndarray]) -> Scores:
+def _bitext(test: pd.DataFrame, embed: Embed) -> Scores:
     """Translation retrieval: is the nearest sentence of the other side, by cosine, the translation?"""
-    sides = {"forward": ("text", "pivot"), "backward": ("pivot", "text")}
+    text, pivot = embed(test["text"], test["pivot"])
+    sides = {"forward": (text, pivot), "backward": (pivot, text)}
     gold = np.arange(len(test))
     metrics, items = {}, {"id": test["id"]}
     for direction, (source, target) in sides.items():
-        _, neighbours = nearest(embed(source), embed(target), 1, metric="cosine")
+        _, neighbours = nearest(source, target, 1, metric="cosine")
         found = f1_at_k(neighbours, gold, 1)
         metrics |= {f"{direction}_{name}": value for name, value in found.items()}
         items[direction] = (neighbours[:, 0] == gold).astype(int)
@@ -81,7 +91,38 @@ def _bitext(test: pd.DataFrame, embed: Callable[[str], np.ndarray]) -> Scores:
     return Scores(metrics["accuracy"], metrics, pd.DataFrame(items))
 
 
-PROTOCOLS: dict[str, Callable[..., Scores]] = {"sts": _sts, "bitext": _bitext}
+def _retrieval(test: pd.DataFrame, embed: Embed) -> Scores:
+    """Document retrieval by the cosine of query and document, over all documents of the test set."""
+    held = retrieval.collection(test)
+    queries, documents = embed(held.queries, held.documents)
+    by_query = retrieval.measures(held, queries, documents)
+    metrics = {name: float(by_query[name].mean()) for name in retrieval.METRICS}
+    return Scores(metrics["ndcg_at_10"], metrics, by_query[["id", "ndcg_at_10", "recall_at_10"]])
+
+
+def _geometry(test: pd.DataFrame, embed: Embed, *, scale: tuple[float, float]) -> Scores:
+    """Alignment of pairs that mean the same, uniformity of all distinct sentences (paper 000, footnote 3)."""
+    low, high = scale
+    gold = (test["score"].astype(float) - low) / (high - low)
+    positive = test[gold >= POSITIVE - 1e-9]  # a score that is 0.8 on paper must not fail for its last bit
+    if len(positive) < 2:
+        raise UserError(
+            f"geometry: {len(positive)} pairs have a score of at least {low + POSITIVE * (high - low):g}, "
+            f"{POSITIVE:g} of the scale from {low:g} to {high:g}; at least 2 are needed: check `scale:` of the task"
+        )
+    sentences = pd.concat([test["sentence1"], test["sentence2"]]).drop_duplicates()
+    a, b, every = embed(positive["sentence1"], positive["sentence2"], sentences)
+    distance = ((unit_vectors(a, "sentence1") - unit_vectors(b, "sentence2")) ** 2).sum(axis=1)
+    metrics = {"alignment": alignment(a, b), "uniformity": uniformity(every), "sentences": float(len(sentences))}
+    return Scores(metrics["alignment"], metrics, pd.DataFrame({"id": positive["id"], "distance": distance}))
+
+
+PROTOCOLS: dict[str, Callable[..., Scores]] = {
+    "sts": _sts,
+    "bitext": _bitext,
+    "retrieval": _retrieval,
+    "geometry": _geometry,
+}
 
 
 def _unit(x: np.ndarray) -> np.ndarray:

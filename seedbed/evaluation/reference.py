@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pandas as pd
 
+from seedbed.evaluation.retrieval import collection
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
 
 
 def mteb_scores(task: Task, test: pd.DataFrame, revision: str, model: Any) -> dict[str, float]:
-    """All metrics of an mteb task, computed by mteb on the rows that this study fetched.
+    """The metrics of an STS or retrieval task, computed by mteb on the rows that this study fetched.
 
     The rows are handed to mteb's task object: they were fetched from the data set and revision that mteb pins, by a job
     of their own, and scoring stays offline. mteb's cache is off: it is keyed by model name, and every local model has
     the same one.
 
     Args:
-        test: `id`, `sentence1`, `sentence2`, `score`.
+        test: `id`, `sentence1`, `sentence2`, `score`; or as `retrieval.collection`.
         revision: commit of the fetched data set, compared with mteb's.
         model: a SentenceTransformer.
 
@@ -26,7 +28,6 @@ def mteb_scores(task: Task, test: pd.DataFrame, revision: str, model: Any) -> di
         UserError: mteb has no such task, or pins another revision.
     """
     import mteb
-    from datasets import Dataset, DatasetDict
 
     try:
         spec = mteb.get_task(task.mteb.name, hf_subsets=None if task.mteb.subset == "default" else [task.mteb.subset])
@@ -36,9 +37,10 @@ def mteb_scores(task: Task, test: pd.DataFrame, revision: str, model: Any) -> di
     if revision and pinned != revision:
         raise UserError(f"tasks: {task.mteb.name} was fetched at {revision}, mteb {mteb.__version__} pins {pinned}")
     split = spec.metadata.eval_splits[0]
-    columns = {name: list(test[name]) for name in ("sentence1", "sentence2")}
-    rows = DatasetDict({split: Dataset.from_dict(columns | {"score": [float(value) for value in test["score"]]})})
-    spec.dataset = rows if task.mteb.subset == "default" else {task.mteb.subset: rows}
+    rows = {"sts": _graded_pairs, "retrieval": _retrieval}[task.protocol](test)
+    # Of tasks without subsets, retrieval alone is keyed by one all the same.
+    nested = task.protocol == "retrieval" or task.mteb.subset != "default"
+    spec.dataset = {task.mteb.subset: {split: rows}} if nested else {split: rows}
     spec.data_loaded = True
     result = mteb.evaluate(
         model,
@@ -49,7 +51,30 @@ def mteb_scores(task: Task, test: pd.DataFrame, revision: str, model: Any) -> di
         show_progress_bar=False,
     )
     (scores,) = result.task_results[0].scores[split]
-    return {name: float(value) for name, value in scores.items() if isinstance(value, float)}
+    # nAUC says how well confidence tells the easy queries: a hundred numbers, some NaN, that no table has.
+    return {
+        name: value
+        for name, value in scores.items()
+        if isinstance(value, float) and math.isfinite(value) and not name.startswith("nauc_")
+    }
+
+
+def _graded_pairs(test: pd.DataFrame) -> Any:
+    from datasets import Dataset
+
+    scores = [float(value) for value in test["score"]]
+    return Dataset.from_dict({name: list(test[name]) for name in ("sentence1", "sentence2")} | {"score": scores})
+
+
+def _retrieval(test: pd.DataFrame) -> dict[str, Any]:
+    """What mteb's loader makes of the hub's three tables."""
+    from datasets import Dataset
+
+    held = collection(test)
+    queries, corpus = (
+        Dataset.from_dict({"id": list(texts.index), "text": list(texts)}) for texts in (held.queries, held.documents)
+    )
+    return {"queries": queries, "corpus": corpus, "relevant_docs": held.relevance, "top_ranked": None}
 
 
 def require_agreement(ours: float, theirs: float, task: str, *, tolerance: float = 1e-4) -> None:

@@ -9,9 +9,11 @@ from pydantic import Field, model_validator
 from seedbed.corpora.settings import Kind, Source
 from seedbed.settings import Settings
 
-Protocol = Literal["sts", "bitext"]
-KIND_OF: dict[str, Kind] = {"sts": "pairs", "bitext": "parallel"}
+Protocol = Literal["sts", "bitext", "retrieval", "geometry"]
+KIND_OF: dict[str, Kind] = {"sts": "pairs", "bitext": "parallel", "retrieval": "retrieval", "geometry": "pairs"}
 """The kind of corpus that a protocol reads."""
+AGREE: dict[str, tuple[str, ...]] = {"sts": ("cosine_spearman",), "retrieval": ("ndcg_at_10", "recall_at_10")}
+"""Metrics that must agree with mteb's, by protocol; a protocol without any has no mteb task."""
 
 
 class MtebTask(Settings):
@@ -27,7 +29,8 @@ class Task(Settings):
     """One protocol on one data set."""
 
     protocol: Protocol
-    """sts: Spearman of cosine and gold score. bitext: accuracy of the nearest translation, both directions."""
+    """sts: Spearman of cosine and gold score. bitext: accuracy of the nearest translation, both directions.
+    retrieval: nDCG@10 and recall@10. geometry: alignment and uniformity of graded pairs; lower is better."""
     source: Source | None = None
     """The test set as a template over the registry; a language's own `tests` entry goes before it."""
     mteb: MtebTask | None = None
@@ -47,4 +50,10 @@ class Task(Settings):
     def _ordered(self) -> Self:
         if self.scale[0] >= self.scale[1]:
             raise ValueError(f"scale goes from the least to the greatest gold score, found {self.scale}")
+        return self
+
+    @model_validator(mode="after")
+    def _mteb_has_it(self) -> Self:
+        if self.mteb and self.protocol not in AGREE:
+            raise ValueError(f"protocol {self.protocol} is not compared with mteb, {' and '.join(AGREE)} are")
         return self

@@ -1,0 +1,77 @@
+"""A store of embeddings that the score jobs of one encoder share, so that a text is encoded once."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from seedbed.evaluation.protocols import Encode
+from seedbed.io import UserError, atomic, fingerprint
+
+CHUNK = 2**14
+"""Texts of one file: what a killed job loses at most."""
+
+
+def shared(encode: Encode, folder: Path) -> Encode:
+    """`encode`, which reads what is in the store and adds what is not.
+
+    Several jobs may run at once: each writes files of its own, whole or not at all, and reads everyone's. What two of
+    them need at the same time both encode. Texts are encoded by length, so that a batch holds little padding.
+
+    Args:
+        folder: of one encoder, as `folder_of` names it; made when first written to.
+
+    Returns:
+        A function of texts; it raises a UserError if a file of the store is broken.
+    """
+
+    def remembered(texts: Sequence[str]) -> np.ndarray:
+        keys = [hashlib.sha256(text.encode()).digest() for text in texts]
+        known = _read(folder, set(keys))
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        by_length = sorted(missing, key=lambda key: -len(missing[key]))
+        for start in range(0, len(by_length), CHUNK):
+            chunk = by_length[start : start + CHUNK]
+            embeddings = np.asarray(encode([missing[key] for key in chunk]), np.float32)
+            _write(folder, chunk, embeddings)
+            known |= dict(zip(chunk, embeddings, strict=True))
+        return np.stack([known[key] for key in keys])
+
+    return remembered
+
+
+def folder_of(state: Path, manifest: dict[str, Any]) -> Path:
+    """Where the embeddings of an encoder lie: by the digests of its files, but for its card.
+
+    Args:
+        manifest: of the encoder's directory, whose "files" are the digests.
+    """
+    files = {name: digest for name, digest in manifest["files"].items() if name != "README.md"}
+    return state / "embeddings" / fingerprint(files)[:32]
+
+
+def _write(folder: Path, keys: Sequence[bytes], embeddings: np.ndarray) -> None:
+    with atomic(folder / f"{uuid.uuid4().hex}.npz") as temporary, temporary.open("wb") as file:
+        np.savez(file, keys=np.frombuffer(b"".join(keys), np.uint8).reshape(len(keys), -1), embeddings=embeddings)
+
+
+def _read(folder: Path, wanted: set[bytes]) -> dict[bytes, np.ndarray]:
+    """The embeddings of those texts that are in the store."""
+    found: dict[bytes, np.ndarray] = {}
+    for path in sorted(folder.glob("*.npz")):
+        try:
+            with np.load(path) as file:
+                places = {row.tobytes(): place for place, row in enumerate(file["keys"])}
+                # Where there is nothing new, the embeddings stay on the disk.
+                if here := [key for key in places if key in wanted and key not in found]:
+                    rows = file["embeddings"][[places[key] for key in here]]
+                    found |= dict(zip(here, rows, strict=True))
+        except (zipfile.BadZipFile, EOFError, KeyError, ValueError) as error:
+            raise UserError(f"{path}: no file of embeddings ({error}); delete it, it is made again") from None
+    return found

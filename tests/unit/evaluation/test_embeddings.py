@@ -1,0 +1,84 @@
+"""The store of embeddings: what is encoded, what is read, and what a broken file says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from seedbed.evaluation import embeddings
+from seedbed.evaluation.embeddings import folder_of, shared
+from seedbed.io import UserError
+
+TEXTS = [f"{'word ' * (number % 7)}{number}" for number in range(50)]
+
+
+class Counting:
+    """An encoder that remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def __call__(self, texts: Sequence[str]) -> np.ndarray:
+        self.asked.extend(texts)
+        return np.array([np.random.default_rng(list(text.encode())).normal(size=4) for text in texts], np.float32)
+
+
+def test_a_text_is_encoded_once_by_all_jobs(tmp_path: Path) -> None:
+    first, second = Counting(), Counting()
+    found = shared(first, tmp_path)(TEXTS[:30])
+    more = shared(second, tmp_path)([*TEXTS[20:], TEXTS[0]])
+    np.testing.assert_array_equal(found, Counting()(TEXTS[:30]))
+    np.testing.assert_array_equal(more, Counting()([*TEXTS[20:], TEXTS[0]]))
+    assert sorted(first.asked) == sorted(TEXTS[:30]) and sorted(second.asked) == sorted(TEXTS[30:])
+    assert found.dtype == more.dtype == np.float32
+
+
+def test_repeated_texts_are_encoded_once_and_long_ones_first(tmp_path: Path) -> None:
+    encode = Counting()
+    shared(encode, tmp_path)(["a", "bbb", "a", "cc"])
+    assert encode.asked == ["bbb", "cc", "a"]
+
+
+def test_a_killed_job_loses_a_chunk_at_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embeddings, "CHUNK", 8)
+    encode = Counting()
+
+    def killed(texts: Sequence[str]) -> np.ndarray:
+        if len(encode.asked) == 24:
+            raise KeyboardInterrupt
+        return encode(texts)
+
+    with pytest.raises(KeyboardInterrupt):
+        shared(killed, tmp_path)(TEXTS)
+    again = Counting()
+    np.testing.assert_array_equal(shared(again, tmp_path)(TEXTS), Counting()(TEXTS))
+    assert len(again.asked) == len(TEXTS) - 24
+
+
+def test_jobs_at_once_do_not_disturb_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embeddings, "CHUNK", 3)
+    expected = Counting()(TEXTS)
+    with ThreadPoolExecutor(8) as pool:
+        for found in pool.map(lambda _: shared(Counting(), tmp_path)(TEXTS), range(16)):
+            np.testing.assert_array_equal(found, expected)
+    assert not [path for path in tmp_path.iterdir() if path.suffix != ".npz"]
+
+
+def test_encoders_do_not_share_and_cards_do_not_count(tmp_path: Path) -> None:
+    files = {"model.safetensors": "a", "README.md": "b"}
+    folder = folder_of(tmp_path, {"files": files})
+    assert folder == folder_of(tmp_path, {"files": files | {"README.md": "c"}})
+    assert folder != folder_of(tmp_path, {"files": files | {"model.safetensors": "c"}})
+
+
+def test_a_broken_file_is_named(tmp_path: Path) -> None:
+    shared(Counting(), tmp_path)(TEXTS)
+    (path,) = tmp_path.glob("*.npz")
+    for content in (path.read_bytes()[:200], b"", b"no zip"):
+        path.write_bytes(content)
+        with pytest.raises(UserError, match=rf"{path.name}: no file of embeddings .*delete it"):
+            shared(Counting(), tmp_path)(TEXTS)

@@ -1,0 +1,85 @@
+"""The geometry protocol against numpy, and what a task may say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.spatial.distance import pdist
+
+from seedbed.evaluation.protocols import PROTOCOLS, score
+from seedbed.evaluation.settings import KIND_OF, Task
+from seedbed.io import UserError
+
+
+def encode(texts: list[str]) -> np.ndarray:
+    """A vector of any length for each text."""
+    return np.array([np.random.default_rng(list(text.encode())).normal(size=8) for text in texts], np.float32)
+
+
+def graded(n: int = 30, low: float = 0, high: float = 1) -> pd.DataFrame:
+    """Pairs over half as many sentences, of all grades."""
+    names = [f"sentence {number % (n // 2)}" for number in range(2 * n)]
+    scores = [str(low + (high - low) * number / (n - 1)) for number in range(n)]
+    return pd.DataFrame(
+        {
+            "id": [str(i) for i in range(n)],
+            "sentence1": names[:n],
+            "sentence2": names[n // 3 : n // 3 + n],
+            "score": scores,
+        }
+    )
+
+
+@pytest.mark.parametrize("scale", [(0.0, 1.0), (1.0, 5.0), (-2.0, 3.0)])
+def test_geometry_is_numpys(scale: tuple[float, float]) -> None:
+    test = graded(low=scale[0], high=scale[1])
+    scores = score("geometry", test, encode, scale=scale)
+    positive = test.iloc[[i for i in range(30) if i / 29 >= 0.8]]
+    unit = {text: v / np.linalg.norm(v) for text in test["sentence1"] for v in encode([text]).astype(np.float64)}
+    distances = [
+        np.sum((unit[a] - unit[b]) ** 2) for a, b in zip(positive["sentence1"], positive["sentence2"], strict=True)
+    ]
+    assert scores.items["id"].tolist() == positive["id"].tolist()
+    np.testing.assert_allclose(scores.items["distance"], distances, rtol=1e-9)
+    assert scores.main == scores.metrics["alignment"] == pytest.approx(np.mean(distances))
+    every = np.stack(list(unit.values()))
+    assert scores.metrics["uniformity"] == pytest.approx(np.log(np.mean(np.exp(-2 * pdist(every, "sqeuclidean")))))
+    assert scores.metrics["sentences"] == 15
+
+
+def test_geometry_does_not_depend_on_the_order_of_rows() -> None:
+    test = graded()
+    expected = score("geometry", test, encode).metrics
+    assert score("geometry", test[::-1], encode).metrics == pytest.approx(expected, rel=1e-12)
+
+
+def test_four_of_five_is_positive_whatever_its_last_bit() -> None:
+    test = graded(4).assign(score=["4.0", str(1.1 + 2.9), "3.99", "0"])
+    assert score("geometry", test, encode, scale=(0, 5)).items["id"].tolist() == ["0", "1"]
+    tenths = graded(4).assign(score=["0.7", "0.7", "0.69", "-0.1"])  # (0.7 - -0.1) / 1 is 0.7999...
+    assert score("geometry", tenths, encode, scale=(-0.1, 0.9)).items["id"].tolist() == ["0", "1"]
+
+
+def test_one_positive_pair_is_too_few() -> None:
+    test = graded(4).assign(score=["4", "3.9", "0", "0"])
+    with pytest.raises(UserError, match=r"geometry: 1 pairs have a score of at least 4, 0.8 of the scale from 0 to 5"):
+        score("geometry", test, encode, scale=(0, 5))
+
+
+@pytest.mark.parametrize("protocol", ["bitext", "geometry"])
+def test_mteb_is_for_protocols_that_it_can_check(protocol: str) -> None:
+    with pytest.raises(UserError, match="not compared with mteb, sts and retrieval are"):
+        Task.load(f'{{"protocol": "{protocol}", "mteb": {{"name": "STS17"}}}}')
+
+
+def test_every_protocol_has_a_kind() -> None:
+    assert set(PROTOCOLS) == set(KIND_OF)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_embeddings_that_are_not_finite_are_refused(protocol: str) -> None:
+    test = graded().assign(text=lambda t: t["sentence1"], pivot=lambda t: t["sentence2"])
+    test = test.assign(query=test["text"], document=test["pivot"])
+    with pytest.raises(UserError, match="not finite; its training diverged"):
+        score(protocol, test, lambda texts: np.full((len(texts), 2), np.nan))

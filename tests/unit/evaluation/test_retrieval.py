@@ -1,0 +1,222 @@
+"""Retrieval against a computation by hand and against mteb."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from seedbed.encoders import backbone
+from seedbed.evaluation.protocols import score
+from seedbed.evaluation.reference import mteb_scores, require_agreement
+from seedbed.evaluation.retrieval import METRICS, collection
+from seedbed.evaluation.settings import AGREE, Task
+from seedbed.io import UserError
+from tests import tiny
+
+
+def judgements(queries: int = 12, documents: int = 40, seed: int = 0) -> pd.DataFrame:
+    """Graded judgements, several a query; a question asked twice; documents of equal text; distractors."""
+    random = np.random.default_rng(seed)
+    texts = [f"document {number // 2 if number < 12 else number}" for number in range(documents)]
+    rows = [
+        {
+            "query": f"question {query // 2 if query < 4 else query}",
+            "document": texts[document],
+            "query_id": f"q{query}",
+        }
+        | {"document_id": f"d{document}", "relevance": str(random.choice([0, 1, 1, 2, 3]))}
+        for query in range(queries)
+        for document in random.choice(documents - 10, size=random.integers(1, 15), replace=False)
+    ]
+    rows += [
+        {"query": "", "document": texts[number], "query_id": "", "document_id": f"d{number}", "relevance": ""}
+        for number in range(documents - 10, documents)
+    ]
+    return numbered(rows)
+
+
+def numbered(rows: Sequence[dict[str, str]]) -> pd.DataFrame:
+    table = pd.DataFrame(rows, dtype=str)
+    return table.assign(id=[f"row{number}" for number in range(len(table))])
+
+
+def encoder(seed: int = 0) -> Callable[[Sequence[str]], np.ndarray]:
+    """Vectors of small whole numbers, so that texts of many embeddings tie."""
+
+    def vector(text: str) -> np.ndarray:
+        return np.random.default_rng([seed, *text.encode()]).integers(-1, 2, size=3) + np.array([0, 0, 0.5])
+
+    return lambda texts: np.array([vector(text) for text in texts], np.float32)
+
+
+def by_hand(test: pd.DataFrame, encode: Callable[[Sequence[str]], np.ndarray]) -> dict[str, list[float]]:
+    """nDCG, recall, reciprocal rank and average precision of every query; ties to the greater document id."""
+    texts = test.drop_duplicates("document_id").set_index("document_id")["document"]
+    found: dict[str, list[float]] = {}
+    for query, rows in test[test["query"] != ""].groupby("query_id", sort=False):
+        gains = rows.set_index("document_id")["relevance"].astype(int).to_dict()
+        (q,) = encode([rows["query"].iloc[0]]).astype(np.float64)
+        vectors = encode(list(texts)).astype(np.float64)
+        cosines = (vectors @ q / np.linalg.norm(vectors, axis=1) / np.linalg.norm(q)).round(6)
+        ranked = sorted(zip(cosines, texts.index, strict=True), reverse=True)[:10]
+        gain = np.array([gains.get(document, 0) for _, document in ranked])
+        ideal = np.sort(list(gains.values()))[::-1][:10]
+        relevant = sum(value > 0 for value in gains.values())
+        hits = np.flatnonzero(gain > 0)
+        found[query] = [
+            (gain / np.log2(np.arange(len(gain)) + 2)).sum()
+            / max((ideal / np.log2(np.arange(len(ideal)) + 2)).sum(), 1e-9),
+            len(hits) / max(relevant, 1),
+            1 / (hits[0] + 1) if len(hits) else 0,
+            sum((rank + 1) / (hit + 1) for rank, hit in enumerate(hits)) / max(relevant, 1),
+        ]
+    return found
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_agrees_with_a_computation_by_hand(seed: int) -> None:
+    test, encode = judgements(seed=seed), encoder(seed)
+    expected = by_hand(test, encode)
+    scores = score("retrieval", test, encode)
+    assert list(scores.items["id"]) == list(expected)
+    np.testing.assert_allclose(scores.items["ndcg_at_10"], [row[0] for row in expected.values()], atol=1e-9)
+    np.testing.assert_allclose(scores.items["recall_at_10"], [row[1] for row in expected.values()], atol=1e-9)
+    means = np.mean(list(expected.values()), axis=0)
+    np.testing.assert_allclose([scores.metrics[name] for name in METRICS], means, atol=1e-9)
+    assert scores.main == scores.metrics["ndcg_at_10"]
+
+
+def test_the_order_of_rows_does_not_matter() -> None:
+    test = judgements()
+    expected = score("retrieval", test, encoder())
+    for seed in range(5):
+        moved = score("retrieval", test.sample(frac=1, random_state=seed), encoder())
+        pd.testing.assert_frame_equal(
+            moved.items.sort_values("id", ignore_index=True), expected.items.sort_values("id", ignore_index=True)
+        )
+        assert moved.metrics == pytest.approx(expected.metrics)
+
+
+def test_optional_columns_have_their_defaults() -> None:
+    """Each row a query of its own, equal texts one document, all relevant."""
+    test = numbered(
+        [{"query": q, "document": d} for q, d in [("a", "x"), ("a", "y"), ("b", "x"), ("", "z"), ("", "x")]]
+    )
+    held = collection(test)
+    assert held.queries.to_dict() == {"row0": "a", "row1": "a", "row2": "b"}
+    assert held.documents.to_dict() == {"z": "z", "y": "y", "x": "x"}
+    assert held.relevance == {"row0": {"x": 1}, "row1": {"y": 1}, "row2": {"x": 1}}
+    merged = collection(test.assign(query_id=test["query"]))
+    assert merged.relevance == {"a": {"x": 1, "y": 1}, "b": {"x": 1}}
+
+
+def test_each_text_is_encoded_once_and_no_empty_query() -> None:
+    seen: list[str] = []
+
+    def encode(texts: Sequence[str]) -> np.ndarray:
+        seen.extend(texts)
+        return encoder()(texts)
+
+    test = judgements()
+    score("retrieval", test, encode)
+    assert sorted(seen) == sorted({*test["query"], *test["document"]} - {""})
+
+
+def test_a_query_without_a_relevant_document_scores_nothing_and_counts() -> None:
+    test = numbered(
+        [{"query": "a", "document": "x", "relevance": "1"}, {"query": "b", "document": "x", "relevance": "0"}]
+    )
+    scores = score("retrieval", test, encoder())
+    assert scores.items["ndcg_at_10"].tolist() == [1, 0] and scores.main == 0.5
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"query": ""}, "every query is empty"),
+        ({"query_id": "q"}, "query_id 'q' has two texts"),
+        ({"document_id": "d"}, "document_id 'd' has two texts"),
+        ({"relevance": "-1"}, "id 'row0' has relevance '-1'; expected 0, 1, 2"),
+        ({"relevance": "0.5"}, "id 'row0' has relevance '0.5'"),
+        ({"relevance": ["1", "2", "1"], "query_id": ["q", "q", "r"]}, "query 'q' and document 'x' have two relevances"),
+    ],
+)
+def test_bad_judgements_are_named(changes: dict, message: str) -> None:
+    rows = [{"query": "a", "document": "x"}, {"query": "a", "document": "x"}, {"query": "b", "document": "y"}]
+    with pytest.raises(UserError, match=message):
+        collection(numbered(rows).assign(**changes))
+
+
+@pytest.fixture(scope="module")
+def tiny_encoder(tmp_path_factory: pytest.TempPathFactory):
+    return backbone.load(tiny.backbone(tmp_path_factory.mktemp("backbone")), pooling="mean", prefix="query: ")
+
+
+def sentences_judged() -> pd.DataFrame:
+    """As `judgements`, with texts that a tokenizer knows and documents that differ: mteb breaks ties by rounding."""
+    test = judgements()
+    queries, documents = tiny.sentences("hau", 12), tiny.sentences("eng", 40)
+    test["query"] = [queries[int(name[1:]) // 2] if name else "" for name in test["query_id"]]
+    return test.assign(document=[documents[int(name[1:])] for name in test["document_id"]])
+
+
+@pytest.mark.parametrize(
+    ("name", "subset"),
+    [("MIRACLRetrievalHardNegatives", "sw"), ("IndicQARetrieval", "te"), ("BelebeleRetrieval", "swh_Latn-swh_Latn")],
+)
+def test_agrees_with_mteb(tiny_encoder, name: str, subset: str) -> None:
+    test = sentences_judged()
+    task = Task(protocol="retrieval", mteb={"name": name, "subset": subset})
+    ours = score("retrieval", test, tiny_encoder.encode)
+    theirs = mteb_scores(task, test, "", tiny_encoder)
+    assert 0 < ours.main < 1
+    for metric in METRICS:
+        assert theirs[metric] == pytest.approx(ours.metrics[metric], abs=1e-5)
+    for metric in AGREE["retrieval"]:
+        require_agreement(ours.metrics[metric], theirs[metric], metric)
+
+
+def test_graded_pairs_agree_with_mteb_too(tiny_encoder) -> None:
+    texts = tiny.sentences("hau", 20)
+    test = pd.DataFrame({"id": range(20), "sentence1": texts, "sentence2": texts[7:] + texts[:7]})
+    test = test.assign(score=[str(n / 19) for n in range(20)])
+    task = Task(protocol="sts", mteb={"name": "SemRel24STS", "subset": "hau"})
+    ours, theirs = score("sts", test, tiny_encoder.encode), mteb_scores(task, test, "", tiny_encoder)
+    assert theirs["cosine_spearman"] == pytest.approx(ours.main, abs=1e-4)
+    single = Task(protocol="sts", mteb={"name": "STSBenchmark"})
+    assert mteb_scores(single, test, "", tiny_encoder)["cosine_spearman"] == pytest.approx(ours.main, abs=1e-4)
+
+
+@pytest.mark.parametrize("batch_size", [1, 7, 64])
+def test_the_batch_size_does_not_matter(tiny_encoder, batch_size: int) -> None:
+    test = sentences_judged()
+    expected = score("retrieval", test, tiny_encoder.encode)
+    found = score("retrieval", test, lambda texts: tiny_encoder.encode(texts, batch_size=batch_size))
+    pd.testing.assert_frame_equal(found.items, expected.items)
+
+
+def test_mteb_is_asked_about_its_own_revision(tiny_encoder) -> None:
+    task = Task(protocol="retrieval", mteb={"name": "BelebeleRetrieval", "subset": "swh_Latn-swh_Latn"})
+    with pytest.raises(UserError, match="was fetched at 0000, mteb .* pins 979a2112"):
+        mteb_scores(task, judgements(), "0000", tiny_encoder)
+
+
+def test_a_fetched_collection_is_whole(tmp_path: Path) -> None:
+    """Long documents, repeated rows, empty queries and optional columns pass through, cleaned or not."""
+    from seedbed.corpora.assets import Store
+    from seedbed.corpora.fetch import fetch
+    from seedbed.corpora.settings import Cleaning, Source
+
+    test = judgements().assign(extra="x")
+    test.loc[0, "document"] = "word " * 5000 + "end"
+    test.to_csv(tmp_path / "test.tsv", sep="\t", index=False)
+    store = Store(tmp_path / "downloads", tmp_path / "lock.json")
+    for whole in (True, False):
+        found, record = fetch(Source(file=str(tmp_path / "test.tsv")), "retrieval", store, Cleaning(), test=whole)
+        assert list(found) == ["id", "query", "document", "query_id", "document_id", "relevance"]
+        pd.testing.assert_frame_equal(found, test[list(found)])
+        assert record["counts"] == {"read": len(test), "kept": len(test)}
