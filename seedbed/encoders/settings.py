@@ -9,7 +9,7 @@ from pydantic import Field
 from seedbed.corpora.settings import Source
 from seedbed.settings import Settings
 
-Pooling = Literal["first_last_average", "mean", "cls"]
+Pooling = Literal["first_last_average", "last_two_average", "mean", "cls", "cls_mlp", "cls_mlp_train"]
 Method = Literal["base", "unsupervised", "crosslingual", "prompting", "composition", "xllora"]
 SYNTHETIC: tuple[Method, ...] = ("prompting", "composition", "xllora")
 """The methods whose triplets a generator writes."""
@@ -30,7 +30,9 @@ class Training(Settings):
     """Contrastive training (SimCSE). Defaults: paper 000, appendix A.2.1, supervised."""
 
     pooling: Pooling = "first_last_average"
-    """Tokens to sentence; first_last_average is the mean of the first and last block's token means."""
+    """Tokens to sentence; first_last_average is the mean of the first and last block's token means, last_two_average of
+    the last two blocks', cls_mlp the first token behind a new dense layer with tanh, cls_mlp_train the same in training
+    and cls in use."""
     epochs: float = Field(3, gt=0)
     """Passes over the triplets."""
     batch_size: int = Field(512, gt=0)
@@ -43,6 +45,10 @@ class Training(Settings):
     """Tokens of a sentence in training."""
     temperature: float = Field(0.05, gt=0)
     """Tau of equation 1."""
+    mlm_weight: float = Field(0.0, ge=0)
+    """Weight of masked language modelling beside the contrast (SimCSE: 0.1); the backbone must bring a head for it."""
+    mlm_probability: float = Field(0.15, gt=0, lt=1)
+    """Share of the tokens that are to be predicted; matters only with a weight."""
     precision: Literal["float32", "bfloat16"] = "bfloat16"
     """bfloat16: autocast in training; weights stay float32. Never float16."""
     freeze_word_embeddings: bool = False
