@@ -116,4 +116,4 @@ class WithMaskedLM(nn.Module):
         # Scores of the masked tokens alone: a vocabulary of 250,000 for every token would fill a GPU.
         with torch.autocast(states.device.type, torch.bfloat16, enabled=self.half):
             scores = self.head(inputs_embeds=states[None]).logits[0]
-        return cross_entropy(scores.float(), targets)
+        return cross_entropy(scores.to(torch.promote_types(scores.dtype, torch.float32)), targets)
