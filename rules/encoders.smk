@@ -23,6 +23,9 @@ rule train_encoder:
     params:
         method=lambda wildcards: "published" if encoder_published(wildcards) else STUDY.recipes[wildcards.recipe].method,
         texts=lambda wildcards, input: f"--texts {input.texts}" if input.texts else "",
+        rows=lambda wildcards: (
+            f"--rows {STUDY.recipes[wildcards.recipe].rows}" if STUDY.recipes[wildcards.recipe].rows else ""
+        ),
         training=lambda wildcards: STUDY.training_of(wildcards.recipe).dump(),
         prefix=lambda wildcards: STUDY.backbones[wildcards.backbone].prefix,
         about=lineage,
@@ -32,6 +35,6 @@ rule train_encoder:
     message:
         "Train {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}, seed {wildcards.seed}"
     shell:
-        "python -m scripts.train_encoder --weights {params.weights} --method {params.method} {params.texts}"
+        "python -m scripts.train_encoder --weights {params.weights} --method {params.method} {params.texts} {params.rows}"
         " --training {params.training:q} --prefix={params.prefix:q} --seed {wildcards.seed} --about {params.about:q}"
         " --state {params.state} --output {params.directory} > {log} 2>&1"

@@ -18,6 +18,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--weights", required=True, type=Path, help="the backbone, as save_pretrained writes it")
     parser.add_argument("--method", required=True, choices=get_args(Method))
     parser.add_argument("--texts", type=Path, help="TSV: id, text or id, anchor, positive, negative; none for base")
+    parser.add_argument("--rows", type=int, help="train on the first so many texts; fewer are fine")
     parser.add_argument("--training", default="{}", help="JSON: seedbed.encoders.settings.Training")
     parser.add_argument("--prefix", default="", help="put before every text, in training and in use")
     parser.add_argument("--seed", required=True, type=int)
@@ -37,6 +38,7 @@ def main(argv: list[str] | None = None) -> None:
         seed=args.seed,
         output=args.output,
         state=args.state,
+        rows=args.rows,
         about=args.about,
     )
 

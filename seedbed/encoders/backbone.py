@@ -10,11 +10,12 @@ import torch
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Module, Pooling, Transformer
 from sentence_transformers.util import fullname
-from torch import nn
-from transformers import MODEL_MAPPING, AutoConfig, PreTrainedModel
+from torch import Tensor, nn
+from transformers import MODEL_MAPPING, AutoConfig, AutoModelForMaskedLM, PreTrainedModel
+from transformers.modeling_outputs import BaseModelOutput
 
 from seedbed.encoders import settings
-from seedbed.encoders.pooling import FirstLastAverage
+from seedbed.encoders.pooling import AVERAGES, dense
 from seedbed.io import UserError, read_json
 
 TOKENIZER_FILES = ("tokenizer.json", "sentencepiece.bpe.model", "spiece.model", "tokenizer.model", "vocab.txt")
@@ -23,24 +24,29 @@ LOCAL = NO_CODE | {"local_files_only": True}
 
 
 def load(
-    weights: Path, *, pooling: settings.Pooling, prefix: str = "", max_length: int | None = None
+    weights: Path, *, pooling: settings.Pooling, prefix: str = "", max_length: int | None = None, seed: int = 0
 ) -> SentenceTransformer:
     """Build an encoder: the transformer, then pooling, in float32.
+
+    With cls_mlp and cls_mlp_train a third module follows, a dense layer; the latter's user takes it off after training.
 
     Args:
         weights: a directory as `save_pretrained` writes it, of transformers or of sentence-transformers; of the
             latter only the transformer is used. Safetensors only, and no code from the directory is run.
         prefix: put before every text by `encode`, `encode_query` and `encode_document`, and saved with the encoder.
         max_length: tokens of a text; None for as many as the backbone can read.
+        seed: of the dense layer's weights; nothing else is random.
 
     Raises:
         UserError: no such directory, or no config.json, no tokenizer or no safetensors in it.
     """
-    transformer = _transformer(_directory(Path(weights)), hidden_states=pooling == "first_last_average")
+    transformer = _transformer(_directory(Path(weights)), hidden_states=pooling in AVERAGES)
     limit = _limit(transformer)
     transformer.max_seq_length = min(limit, max_length or limit)
+    # An encoder has its first token at the first place, and BERT's positions count from there.
+    transformer.tokenizer.padding_side = "right"
     return SentenceTransformer(
-        modules=[transformer, _pooling(pooling, transformer.get_embedding_dimension())],
+        modules=[transformer, *_pooling(pooling, transformer, seed)],
         # The two names that sentence-transformers and mteb look for.
         prompts={"query": prefix, "document": prefix},
         default_prompt_name="document" if prefix else None,
@@ -57,7 +63,7 @@ def open_encoder(directory: Path) -> SentenceTransformer:
     if not (modules := Path(directory) / "modules.json").is_file():
         raise UserError(f"{directory}: no modules.json; expected an encoder as train_encoder writes it")
     for name in (module["type"] for module in read_json(modules)):
-        if name != fullname(FirstLastAverage) and not name.startswith("sentence_transformers."):
+        if name not in map(fullname, AVERAGES.values()) and not name.startswith("sentence_transformers."):
             raise UserError(f"{directory}: {name} is foreign code; only this package and sentence-transformers are run")
     # sentence-transformers asks for trust as soon as a module is not its own; the weights get none.
     return SentenceTransformer(
@@ -68,6 +74,43 @@ def open_encoder(directory: Path) -> SentenceTransformer:
         processor_kwargs=dict(NO_CODE),
         config_kwargs=dict(NO_CODE),
     )
+
+
+def load_head(weights: Path, encoder: SentenceTransformer) -> PreTrainedModel:
+    """The backbone's own head for masked language modelling, around an encoder that `load` made of the same weights.
+
+    It is the backbone's `...ForMaskedLM` without its transformer: `head(inputs_embeds=states).logits` are the scores
+    (1, tokens, vocabulary) of last states (1, tokens, width). A decoder that is tied to the word embeddings is tied to
+    the encoder's.
+
+    Raises:
+        UserError: bad weights as in `load`, or weights without such a head, or a tokenizer without a mask token.
+    """
+    advice = "set training.mlm_weight to 0, or take a backbone that was saved with its head"
+    if encoder.tokenizer.mask_token is None:
+        raise UserError(f"{weights}: its tokenizer has no mask token; {advice}")
+    try:
+        head, report = AutoModelForMaskedLM.from_pretrained(
+            _directory(Path(weights)), **LOCAL, dtype=torch.float32, use_safetensors=True, output_loading_info=True
+        )
+    except ValueError:
+        raise UserError(f"{weights}: of a kind that has no masked language modelling; {advice}") from None
+    transformer = head.base_model_prefix
+    if missing := sorted(key for key in report["missing_keys"] if not key.startswith(f"{transformer}.")):
+        raise UserError(f"{weights}: no head for masked language modelling ({missing[0]} is missing); {advice}")
+    decoder = head.get_output_embeddings()
+    tied = decoder.weight is head.get_input_embeddings().weight
+    setattr(head, transformer, _Given())
+    if tied:
+        decoder.weight = encoder[0].auto_model.get_input_embeddings().weight
+    return head
+
+
+class _Given(nn.Module):
+    """In the transformer's place: the states are those that are given."""
+
+    def forward(self, *args: Any, inputs_embeds: Tensor, **kwargs: Any) -> BaseModelOutput:
+        return BaseModelOutput(last_hidden_state=inputs_embeds)
 
 
 def _directory(weights: Path) -> Path:
@@ -123,5 +166,11 @@ def _limit(transformer: Transformer) -> int:
     return min([transformer.max_seq_length, *lengths])
 
 
-def _pooling(name: settings.Pooling, width: int) -> Module:
-    return FirstLastAverage(width) if name == "first_last_average" else Pooling(width, name)
+def _pooling(name: settings.Pooling, transformer: Transformer, seed: int) -> list[Module]:
+    width = transformer.get_embedding_dimension()
+    if name in AVERAGES:
+        return [AVERAGES[name](width)]
+    if name in ("cls_mlp", "cls_mlp_train"):
+        deviation = getattr(transformer.auto_model.config, "initializer_range", 0.02)
+        return [Pooling(width, "cls"), dense(width, deviation=deviation, seed=seed)]
+    return [Pooling(width, name)]

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from sentence_transformers.sentence_transformer.modules import Pooling
-from torch import Tensor
+import torch
+from sentence_transformers.sentence_transformer.modules import Dense, Pooling
+from torch import Tensor, nn
 
 from seedbed.io import UserError
 
 
-class FirstLastAverage(Pooling):
-    """Mean over tokens of the average of the first and the last block's states (SimCSE's `avg_first_last`).
+class LayerAverage(Pooling):
+    """Mean over tokens of the average of the last block's states and another's.
 
-    "First" is `hidden_states[1]`, the output of the first block, not the embeddings; "last" is the state after the
-    final norm. Source: princeton-nlp/SimCSE, `simcse/models.py`, class `Pooler`; used in paper 000, appendix A.2.1.
+    The last state is the one after the final norm. Sub-classes say which the other is.
 
-    A saved encoder names this class by its import path, so it loads wherever seedbed is installed:
+    A saved encoder names its class by the import path, so it loads wherever seedbed is installed:
     `SentenceTransformer(path, trust_remote_code=True)`.
     """
 
     config_keys: ClassVar[list[str]] = ["embedding_dimension", "include_prompt"]
+    name: ClassVar[str]
+    other: ClassVar[int]
+    """Index into `hidden_states`, where 0 is the embeddings."""
 
     def __init__(self, embedding_dimension: int, include_prompt: bool = True) -> None:
         super().__init__(embedding_dimension, "mean", include_prompt)
@@ -30,20 +33,53 @@ class FirstLastAverage(Pooling):
 
         Args:
             features: `token_embeddings` (batch, tokens, width), `attention_mask` (batch, tokens) and
-                `all_layer_embeddings`, a tuple of states of which the second is the first block's.
+                `all_layer_embeddings`, a tuple of the embeddings and of every block's states.
 
         Raises:
             UserError: the backbone gave no hidden states.
         """
         if "all_layer_embeddings" not in features:
-            raise UserError("first_last_average: no hidden states; load the backbone with output_hidden_states=True")
+            raise UserError(f"{self.name}: no hidden states; load the backbone with output_hidden_states=True")
         # `all_layer_embeddings[-1]` is before ModernBERT's final norm in some transformers versions;
         # `token_embeddings` never is. Single precision, since autocast may hand over bfloat16.
-        first, last = features["all_layer_embeddings"][1], features["token_embeddings"]
-        average = (_single(first) + _single(last)) / 2
+        other, last = features["all_layer_embeddings"][self.other], features["token_embeddings"]
+        average = (_single(other) + _single(last)) / 2
         pooled = super().forward(features | {"token_embeddings": average}, **kwargs)
         features["sentence_embedding"] = pooled["sentence_embedding"]
         return features
+
+
+class FirstLastAverage(LayerAverage):
+    """The first and the last block (SimCSE's `avg_first_last`); "first" is the first block, not the embeddings.
+
+    Source: princeton-nlp/SimCSE, `simcse/models.py`, class `Pooler`; used in paper 000, appendix A.2.1.
+    """
+
+    name = "first_last_average"
+    other = 1
+
+
+class LastTwoAverage(LayerAverage):
+    """The last two blocks (SimCSE's `avg_top2`; `at2` in paper 000, table 5)."""
+
+    name = "last_two_average"
+    other = -2
+
+
+AVERAGES: dict[str, type[LayerAverage]] = {kind.name: kind for kind in (FirstLastAverage, LastTwoAverage)}
+"""The poolings that need hidden states."""
+
+
+def dense(width: int, *, deviation: float, seed: int) -> Dense:
+    """SimCSE's layer over the first token: (batch, width) to (batch, width), with tanh, of fresh weights.
+
+    Weights are drawn from N(0, `deviation`) and biases are 0, as transformers initialises a layer of BERT, not as torch
+    does. Source: princeton-nlp/SimCSE, `simcse/models.py`, classes `MLPLayer` and `cl_init`.
+    """
+    module = Dense(width, width)  # tanh is its default
+    nn.init.normal_(module.linear.weight, std=deviation, generator=torch.Generator().manual_seed(seed))
+    nn.init.zeros_(module.linear.bias)
+    return module
 
 
 def _single(states: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from seedbed.corpora.settings import Source
 from seedbed.precision import Precision
 from seedbed.settings import Settings
 
-Pooling = Literal["first_last_average", "mean", "cls"]
+Pooling = Literal["first_last_average", "last_two_average", "mean", "cls", "cls_mlp", "cls_mlp_train"]
 Method = Literal["base", "unsupervised", "crosslingual", "prompting", "composition", "xllora", "published"]
 SYNTHETIC: tuple[Method, ...] = ("prompting", "composition", "xllora")
 """The methods whose triplets a generator writes."""
@@ -35,7 +35,9 @@ class Training(Settings):
     """Contrastive training (SimCSE). Defaults: paper 000, appendix A.2.1, supervised."""
 
     pooling: Pooling = "first_last_average"
-    """Tokens to sentence; first_last_average is the mean of the first and last block's token means."""
+    """Tokens to sentence; first_last_average is the mean of the first and last block's token means, last_two_average of
+    the last two blocks', cls_mlp the first token behind a new dense layer with tanh, cls_mlp_train the same in training
+    and cls in use."""
     epochs: float = Field(3, gt=0)
     """Passes over the triplets."""
     batch_size: int = Field(512, gt=0)
@@ -50,6 +52,10 @@ class Training(Settings):
     """Tau of equation 1."""
     precision: Precision = "bfloat16"
     """bfloat16: autocast in training; weights stay float32. auto: bfloat16 on a GPU or a CPU with AMX, else float32."""
+    mlm_weight: float = Field(0.0, ge=0)
+    """Weight of masked language modelling beside the contrast (SimCSE: 0.1); the backbone must bring a head for it."""
+    mlm_probability: float = Field(0.15, gt=0, lt=1)
+    """Share of the tokens that are to be predicted; matters only with a weight."""
     freeze_word_embeddings: bool = False
     """Leave the word embeddings as they are: most of a multilingual encoder's weights, and most of AdamW's traffic."""
     checkpoint_steps: int = Field(125, gt=0)

@@ -12,22 +12,26 @@ import numpy as np
 import pandas as pd
 import torch
 from datasets import Dataset
+from safetensors.torch import load_file, save_file
 from sentence_transformers import (
     SentenceTransformer,
     SentenceTransformerTrainer,
     SentenceTransformerTrainingArguments,
 )
+from torch import nn
 from transformers import ProgressCallback
 
 from seedbed.checkpoints import last_complete
 from seedbed.encoders import backbone, card
-from seedbed.encoders.losses import SimCSELoss
+from seedbed.encoders.losses import SimCSELoss, WithMaskedLM
 from seedbed.encoders.settings import UNTRAINED, Method, Training
 from seedbed.io import UserError, atomic_directory, fingerprint, sha256
 from seedbed.precision import precision
 
 POINTS = 20
 """At most so many points of the loss curve are kept."""
+HEAD = "head.safetensors"
+"""In a checkpoint: the head for masked language modelling, which no encoder keeps."""
 
 
 def train(
@@ -40,6 +44,7 @@ def train(
     seed: int,
     output: Path,
     state: Path,
+    rows: int | None = None,
     about: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Make one encoder and save it, in float32 and with its card, as a sentence-transformers directory.
@@ -57,21 +62,28 @@ def train(
             for byte.
         output: replaced as a whole, at the end.
         state: a directory for checkpoints. A killed run goes on from its last one; after success they are removed.
+        rows: train on the first so many of `texts`; on all if they are fewer, or if None. Anchors lie in random order,
+            so these are a random sample, and those of a smaller number are among those of a larger one.
         about: what else the card and the manifest should say, see `card.write`.
 
     Returns:
-        steps, examples (rows of `texts`), loss (at most 20 means over equal stretches of steps) and final_loss
-        (the last of them, None without training).
+        steps, examples (rows trained on), loss (at most 20 means over equal stretches of steps) and final_loss (the
+        last of them, None without training).
 
     Raises:
-        UserError: bad weights, fewer than two texts, a batch size below two, or a loss that is not finite.
+        UserError: bad weights, fewer than two texts or rows, a batch size below two, a loss that is not finite, or, for
+            the method `base`, a pooling with weights to train.
     """
     training = training.updated({"precision": precision(training.precision)})
-    columns = {} if method in UNTRAINED else _columns(texts, training, method)
-    encoder = backbone.load(weights, pooling=training.pooling, prefix=prefix)
+    columns = {} if method in UNTRAINED else _columns(texts, training, method, rows)
+    if training.pooling == "cls_mlp" and not columns:
+        raise UserError(f"{method}: pooling cls_mlp would be a dense layer of random weights; give cls, or train")
+    encoder = backbone.load(weights, pooling=training.pooling, prefix=prefix, seed=seed)
     made_of = [columns, training.model_dump(mode="json"), prefix, seed, sha256(weights), card.versions()]
     checkpoints = Path(state) / fingerprint(made_of)
-    losses = _fit(encoder, columns, training, prefix, seed, checkpoints) if columns else []
+    losses = _fit(encoder, columns, training, prefix, seed, checkpoints, weights) if columns else []
+    if training.pooling == "cls_mlp_train":
+        del encoder[2]
     result = {"examples": len(columns.get("anchor", []))} | _summary(losses)
     with atomic_directory(output) as directory:
         _save(encoder, directory)
@@ -81,12 +93,15 @@ def train(
     return result
 
 
-def _columns(texts: pd.DataFrame | None, training: Training, method: Method) -> dict[str, list[str]]:
+def _columns(texts: pd.DataFrame | None, training: Training, method: Method, rows: int | None) -> dict[str, list[str]]:
     """The texts by their part in the loss, in the order in which the loss expects them."""
+    if rows is not None and rows < 2:
+        raise UserError(f"{method}: {rows} rows; contrast needs two at least")
     if texts is None or len(texts) < 2:
         raise UserError(f"{method}: {0 if texts is None else len(texts)} texts; contrast needs two at least")
     if training.batch_size < 2:
         raise UserError("training.batch_size: 1 leaves nothing to contrast with; give 2 or more")
+    texts = texts[:rows]
     if method == "unsupervised":
         return {"anchor": texts["text"].tolist(), "positive": texts["text"].tolist()}
     return {name: texts[name].tolist() for name in ("anchor", "positive", "negative")}
@@ -99,6 +114,7 @@ def _fit(
     prefix: str,
     seed: int,
     checkpoints: Path,
+    weights: Path,
 ) -> list[float]:
     """Train in place; the loss of every step, those before a resumption too."""
     if training.freeze_word_embeddings:
@@ -107,13 +123,26 @@ def _fit(
         model=encoder,
         args=_arguments(training, len(columns["anchor"]), dict.fromkeys(columns, prefix), seed, checkpoints),
         train_dataset=Dataset.from_dict(columns),
-        loss=SimCSELoss(encoder, training.temperature),
+        loss=_loss(encoder, training, weights),
     )
     trainer.remove_callback(ProgressCallback)
     trainer.add_callback(_LossInBar)
     with _truncated(encoder, training.max_length):
         trainer.train(resume_from_checkpoint=last_complete(checkpoints))
     return [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
+
+
+def _loss(encoder: SentenceTransformer, training: Training, weights: Path) -> SimCSELoss | WithMaskedLM:
+    contrast = SimCSELoss(encoder, training.temperature)
+    if not training.mlm_weight:
+        return contrast
+    return WithMaskedLM(
+        contrast,
+        backbone.load_head(weights, encoder),
+        weight=training.mlm_weight,
+        probability=training.mlm_probability,
+        half=training.precision == "bfloat16",
+    )
 
 
 def _arguments(
@@ -150,7 +179,7 @@ def _arguments(
 
 
 class _Trainer(SentenceTransformerTrainer):
-    """Stops at the first loss that is not finite, and keeps training sentences out of cards."""
+    """Stops at the first loss that is not finite, keeps training sentences out of cards, and minds a loss's head."""
 
     def compute_loss(self, *args: Any, **kwargs: Any) -> torch.Tensor:
         loss = super().compute_loss(*args, **kwargs)
@@ -160,6 +189,26 @@ class _Trainer(SentenceTransformerTrainer):
                 "lower learning_rate, raise temperature, or check the weights for values that are not finite"
             )
         return loss
+
+    def _clip_grad_norm(self, model: nn.Module) -> torch.Tensor:
+        """One norm over everything that is trained: sentence-transformers trains a loss's weights, unclipped."""
+        return super()._clip_grad_norm(self.loss)
+
+    def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
+        super()._save(output_dir, state_dict)
+        if head := self._head():
+            save_file(head, Path(output_dir or self.args.output_dir) / HEAD)
+
+    def _load_from_checkpoint(self, checkpoint_path: str) -> None:
+        super()._load_from_checkpoint(checkpoint_path)
+        if head := self._head():
+            saved = load_file(Path(checkpoint_path) / HEAD)
+            for name, tensor in head.items():
+                tensor.copy_(saved[name])
+
+    def _head(self) -> dict[str, torch.Tensor]:
+        """The loss's own weights, without those that it shares with the encoder."""
+        return {name: tensor.data for name, tensor in self.loss.named_parameters() if name.startswith("head.")}
 
     def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
         """None: sentence-transformers' own copies sentences and their statistics into the card."""

@@ -11,6 +11,7 @@ import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import (
     AutoModel,
+    AutoModelForMaskedLM,
     BertConfig,
     ModernBertConfig,
     PretrainedConfig,
@@ -54,12 +55,13 @@ def tokenizer() -> PreTrainedTokenizerFast:
 
 @pytest.fixture(scope="session")
 def make_weights(tokenizer: PreTrainedTokenizerFast, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """Write a directory of random weights: `make_weights("bert")`."""
+    """Write a directory of random weights: `make_weights("bert")`, and with a head `make_weights("bert", head=True)`."""
 
-    def make(architecture: str) -> Path:
+    def make(architecture: str, *, head: bool = False) -> Path:
         directory = tmp_path_factory.mktemp(architecture) / "weights"
         torch.manual_seed(1)
-        AutoModel.from_config(_config(architecture, len(tokenizer))).save_pretrained(directory)
+        kind = AutoModelForMaskedLM if head else AutoModel
+        kind.from_config(_config(architecture, len(tokenizer))).save_pretrained(directory)
         tokenizer.save_pretrained(directory)
         return directory
 

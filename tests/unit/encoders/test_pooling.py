@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,10 +16,11 @@ from sentence_transformers.sentence_transformer.modules import Pooling
 from transformers import AutoModel, AutoTokenizer
 
 from seedbed.encoders import backbone
-from seedbed.encoders.pooling import FirstLastAverage
+from seedbed.encoders.pooling import FirstLastAverage, LastTwoAverage, dense
 from seedbed.io import UserError
 
 ARCHITECTURES = ("bert", "xlm-roberta", "modernbert")
+POOLINGS = ("first_last_average", "last_two_average", "mean", "cls", "cls_mlp")
 
 
 @pytest.fixture(params=ARCHITECTURES)
@@ -26,31 +28,50 @@ def directory(request: pytest.FixtureRequest, make_weights: Callable[..., Path])
     return make_weights(request.param)
 
 
-def direct(directory: Path, texts: list[str]) -> np.ndarray:
-    """One text at a time, without sentence-transformers and without padding: (texts, width)."""
+@torch.no_grad()
+def direct(directory: Path, texts: list[str], mlp: Any = None) -> dict[str, np.ndarray]:
+    """One text at a time, without sentence-transformers and without padding: every pooling's vectors (texts, width).
+
+    What a block gives is taken from the block itself, not from the model's list of hidden states.
+    """
     model, tokenizer = AutoModel.from_pretrained(directory).eval(), AutoTokenizer.from_pretrained(directory)
+    given: list[torch.Tensor] = []
+    for block in model.encoder.layer if hasattr(model, "encoder") else model.layers:
+        block.register_forward_hook(lambda *args: given.append(args[-1] if torch.is_tensor(args[-1]) else args[-1][0]))
     rows = []
     for text in texts:
-        with torch.inference_mode():
-            states = model(**tokenizer(text, return_tensors="pt"), output_hidden_states=True)
-        rows.append(((states.hidden_states[1] + states.last_hidden_state) / 2).mean(1)[0])
-    return torch.stack(rows).numpy()
+        given.clear()
+        last = model(**tokenizer(text, return_tensors="pt")).last_hidden_state[0]
+        row = {
+            "first_last_average": ((given[0][0] + last) / 2).mean(0),
+            "last_two_average": ((given[-2][0] + last) / 2).mean(0),
+            "mean": last.mean(0),
+            "cls": last[0],
+        }
+        rows.append(row | ({"cls_mlp": torch.tanh(mlp.linear.weight @ last[0] + mlp.linear.bias)} if mlp else {}))
+    return {pooling: torch.stack([row[pooling] for row in rows]).numpy() for pooling in rows[0]}
 
 
-def test_is_the_mean_of_first_and_last(directory: Path, sentences: list[str]) -> None:
-    encoder = backbone.load(directory, pooling="first_last_average")
-    np.testing.assert_allclose(encoder.encode(sentences), direct(directory, sentences), atol=1e-6)
+@pytest.mark.parametrize("pooling", POOLINGS)
+def test_is_what_its_name_says(directory: Path, sentences: list[str], pooling: Any) -> None:
+    encoder = backbone.load(directory, pooling=pooling)
+    expected = direct(directory, sentences, encoder[2] if pooling == "cls_mlp" else None)
+    vectors = encoder.encode(sentences)
+    np.testing.assert_allclose(vectors, expected.pop(pooling), atol=1e-6)
+    assert all(np.abs(vectors - other).max() > 1e-2 for other in expected.values())
 
 
-def test_batch_and_order_do_not_matter(directory: Path, sentences: list[str]) -> None:
-    encoder = backbone.load(directory, pooling="first_last_average")
+@pytest.mark.parametrize("pooling", POOLINGS)
+def test_batch_and_order_do_not_matter(directory: Path, sentences: list[str], pooling: Any) -> None:
+    encoder = backbone.load(directory, pooling=pooling)
     expected = encoder.encode(sentences, batch_size=1)
     np.testing.assert_allclose(encoder.encode(sentences, batch_size=8), expected, atol=1e-6)
     np.testing.assert_allclose(encoder.encode(sentences[::-1], batch_size=3)[::-1], expected, atol=1e-6)
 
 
-def test_padding_does_not_matter(directory: Path, sentences: list[str]) -> None:
-    encoder = backbone.load(directory, pooling="first_last_average").eval()
+@pytest.mark.parametrize("pooling", POOLINGS)
+def test_padding_does_not_matter(directory: Path, sentences: list[str], pooling: Any) -> None:
+    encoder = backbone.load(directory, pooling=pooling).eval()
     features = encoder.preprocess(sentences[:1])
     padded = {
         "input_ids": torch.nn.functional.pad(features["input_ids"], (0, 5), value=1),
@@ -61,11 +82,24 @@ def test_padding_does_not_matter(directory: Path, sentences: list[str]) -> None:
     torch.testing.assert_close(wide, plain.to(wide), rtol=0, atol=1e-6)
 
 
-def test_saved_encoder_loads_and_gives_the_same(directory: Path, tmp_path: Path, sentences: list[str]) -> None:
-    encoder = backbone.load(directory, pooling="first_last_average", prefix="query: ")
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_a_tokenizer_that_pads_on_the_left_does_not(
+    weights: Path, tmp_path: Path, sentences: list[str], side: str
+) -> None:
+    shutil.copytree(weights, tmp_path, dirs_exist_ok=True)
+    AutoTokenizer.from_pretrained(weights, padding_side=side).save_pretrained(tmp_path)
+    vectors = backbone.load(tmp_path, pooling="cls").encode(sentences)
+    np.testing.assert_allclose(vectors, direct(weights, sentences)["cls"], atol=1e-6)
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+def test_saved_encoder_loads_and_gives_the_same(
+    directory: Path, tmp_path: Path, sentences: list[str], pooling: Any
+) -> None:
+    encoder = backbone.load(directory, pooling=pooling, prefix="query: ")
     encoder.save_pretrained(str(tmp_path), create_model_card=False)
     again = SentenceTransformer(str(tmp_path), trust_remote_code=True)
-    assert isinstance(again[1], FirstLastAverage)
+    assert [type(module) for module in again] == [type(module) for module in encoder]
     np.testing.assert_array_equal(again.encode(sentences), encoder.encode(sentences))
     assert set(again.state_dict()) == set(encoder.state_dict()), "a pooler has come back"
 
@@ -75,23 +109,37 @@ def test_texts_may_be_longer_than_the_positions(directory: Path, sentences: list
     assert np.isfinite(encoder.encode(" ".join(sentences))).all()
 
 
-def test_half_precision_is_averaged_in_single() -> None:
-    *states, normed = (torch.full((1, 4, 2), value, dtype=torch.bfloat16) for value in (0.0, 1.0, 5.0, 0.001))
+@pytest.mark.parametrize("pooler", [FirstLastAverage, LastTwoAverage])
+def test_half_precision_is_averaged_in_single(pooler: Any) -> None:
+    *states, normed = (
+        torch.full((1, 4, 2), value, dtype=torch.bfloat16) for value in (0.0, 1.0, 5.0, 0.001)
+    )  # a model of two blocks
     features = {
         "token_embeddings": normed,
         "all_layer_embeddings": tuple(states),
         "attention_mask": torch.ones(1, 4, dtype=torch.long),
     }
-    vector = FirstLastAverage(2)(features)["sentence_embedding"]
+    vector = pooler(2)(features)["sentence_embedding"]
     assert vector.dtype == torch.float32
     assert vector[0, 0].item() == pytest.approx((1 + normed[0, 0, 0].item()) / 2, rel=1e-6)
 
 
-def test_without_hidden_states_it_stops(weights: Path, sentences: list[str]) -> None:
+@pytest.mark.parametrize("pooler", [FirstLastAverage, LastTwoAverage])
+def test_without_hidden_states_it_stops(weights: Path, sentences: list[str], pooler: Any) -> None:
     encoder = backbone.load(weights, pooling="mean")
-    encoder[1] = FirstLastAverage(32)
-    with pytest.raises(UserError, match="output_hidden_states"):
+    encoder[1] = pooler(32)
+    with pytest.raises(UserError, match=f"{pooler.name}: .* output_hidden_states"):
         encoder.encode(sentences)
+
+
+def test_dense_layer_is_drawn_from_the_seed_alone() -> None:
+    one = dense(256, deviation=0.02, seed=1)
+    torch.manual_seed(5)
+    again, other = dense(256, deviation=0.02, seed=1), dense(256, deviation=0.02, seed=2)
+    assert torch.equal(one.linear.weight, again.linear.weight)
+    assert not torch.equal(one.linear.weight, other.linear.weight)
+    assert one.linear.weight.std().item() == pytest.approx(0.02, rel=0.02)
+    assert not one.linear.bias.any()
 
 
 @pytest.mark.parametrize("pooling", ["mean", "cls"])
@@ -121,7 +169,7 @@ def test_a_sentence_transformers_directory_gives_its_transformer(
 ) -> None:
     backbone.load(weights, pooling="cls", prefix="x ").save_pretrained(str(tmp_path))
     encoder = backbone.load(tmp_path, pooling="first_last_average")
-    np.testing.assert_allclose(encoder.encode(sentences), direct(weights, sentences), atol=1e-6)
+    np.testing.assert_allclose(encoder.encode(sentences), direct(weights, sentences)["first_last_average"], atol=1e-6)
 
 
 def test_half_precision_weights_are_loaded_in_single(weights: Path, tmp_path: Path) -> None:
@@ -148,8 +196,11 @@ def test_no_directory(tmp_path: Path) -> None:
         backbone.load(tmp_path / "nothing", pooling="mean")
 
 
-def test_an_opened_encoder_is_the_saved_one(directory: Path, tmp_path: Path, sentences: list[str]) -> None:
-    encoder = backbone.load(directory, pooling="first_last_average", prefix="query: ")
+@pytest.mark.parametrize("pooling", POOLINGS)
+def test_an_opened_encoder_is_the_saved_one(
+    directory: Path, tmp_path: Path, sentences: list[str], pooling: Any
+) -> None:
+    encoder = backbone.load(directory, pooling=pooling, prefix="query: ")
     encoder.save_pretrained(str(tmp_path), create_model_card=False)
     np.testing.assert_array_equal(backbone.open_encoder(tmp_path).encode(sentences), encoder.encode(sentences))
 

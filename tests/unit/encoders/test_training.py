@@ -78,18 +78,36 @@ def test_result_and_loss_curve(run: Callable[..., dict[str, Any]], tmp_path: Pat
     assert not list((tmp_path / "state").iterdir()), "checkpoints are left behind"
 
 
-@pytest.mark.parametrize(("every", "stop"), [(2, 2), (3, 3), (2, 4)])
+@pytest.fixture
+def with_head(make_weights: Callable[..., Path]) -> Path:
+    return make_weights("bert", head=True)
+
+
+@pytest.mark.parametrize(
+    ("every", "stop", "changes"),
+    [
+        (2, 2, {}),
+        (3, 3, {}),
+        (2, 4, {}),
+        (2, 4, {"pooling": "last_two_average"}),
+        (2, 4, {"pooling": "cls_mlp"}),
+        (2, 4, {"pooling": "cls_mlp_train"}),
+        (2, 4, {"mlm_weight": 0.1}),
+    ],
+)
 def test_a_killed_run_goes_on_as_if_nothing_had_happened(
     run: Callable[..., dict[str, Any]],
     batches: list[torch.Tensor],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
+    with_head: Path,
     every: int,
     stop: int,
+    changes: dict[str, Any],
 ) -> None:
     """Killed within the first epoch, between the two and within the second, with a half-written checkpoint besides."""
-    settings = {"checkpoint_steps": every}
-    unbroken = run("unbroken", settings=settings)
+    start = {"settings": {"checkpoint_steps": every} | changes, "weights": with_head}
+    unbroken = run("unbroken", **start)
 
     def save_and_die(trainer: Any, *args: Any) -> None:
         save(trainer, *args)
@@ -101,11 +119,11 @@ def test_a_killed_run_goes_on_as_if_nothing_had_happened(
     with monkeypatch.context() as patch:
         patch.setattr(training._Trainer, "_save_checkpoint", save_and_die)
         with pytest.raises(KeyboardInterrupt):
-            run("resumed", settings=settings)
+            run("resumed", **start)
     assert not (tmp_path / "resumed").exists()
 
     del batches[:]
-    assert run("resumed", settings=settings) == unbroken
+    assert run("resumed", **start) == unbroken
     assert len(batches) == 6 - stop, "it began anew"
     assert sha256(tmp_path / "resumed") == sha256(tmp_path / "unbroken")
 
@@ -191,8 +209,11 @@ def test_unsupervised_pairs_differ_by_dropout_alone(
     assert 0 < result["loss"][0] < np.log(8)
 
 
-def test_bfloat16_trains_and_saves_float32(run: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
-    run("half", settings={"precision": "bfloat16"})
+@pytest.mark.parametrize("options", [{}, {"mlm_weight": 0.1}, {"pooling": "cls_mlp"}])
+def test_bfloat16_trains_and_saves_float32(
+    run: Callable[..., dict[str, Any]], with_head: Path, tmp_path: Path, options: dict[str, Any]
+) -> None:
+    run("half", settings={"precision": "bfloat16"} | options, weights=with_head)
     assert {tensor.dtype for tensor in load_file(tmp_path / "half" / "model.safetensors").values()} == {torch.float32}
 
 
@@ -219,6 +240,109 @@ def test_a_failed_run_leaves_the_old_output(
     assert [path.name for path in tmp_path.iterdir()] == ["encoder"]
 
 
+def test_masked_language_modelling_without_a_weight_changes_nothing(
+    run: Callable[..., dict[str, Any]], with_head: Path, tmp_path: Path
+) -> None:
+    results = [run("plain", weights=with_head), run("zero", settings={"mlm_probability": 0.5}, weights=with_head)]
+    assert results[0] == results[1]
+    assert sha256(tmp_path / "plain" / "model.safetensors") == sha256(tmp_path / "zero" / "model.safetensors")
+
+
+def test_masked_language_modelling_trains_the_same_bytes_twice_and_leaves_no_head(
+    run: Callable[..., dict[str, Any]], with_head: Path, tmp_path: Path
+) -> None:
+    for name, weight in (("plain", 0.0), ("one", 0.1), ("two", 0.1)):
+        run(name, settings={"mlm_weight": weight}, weights=with_head)
+    plain, one, two = (tmp_path / name / "model.safetensors" for name in ("plain", "one", "two"))
+    assert sha256(one) == sha256(two) != sha256(plain)
+    assert set(load_file(one)) == set(load_file(plain))
+    names = [{str(path.relative_to(file.parent)) for path in file.parent.rglob("*")} for file in (one, plain)]
+    assert names[0] == names[1]
+
+
+def test_masked_language_modelling_needs_a_head(run: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no head for masked language modelling"):
+        run("headless", settings={"mlm_weight": 0.1})
+    assert not (tmp_path / "headless").exists()
+
+
+@pytest.mark.parametrize("frozen", [True, False])
+def test_word_embeddings_are_frozen_under_their_other_name_too(
+    run: Callable[..., dict[str, Any]], with_head: Path, tmp_path: Path, frozen: bool
+) -> None:
+    run("frozen", settings={"mlm_weight": 0.1, "freeze_word_embeddings": frozen}, weights=with_head)
+    name = "embeddings.word_embeddings.weight"
+    before = load_file(with_head / "model.safetensors")[f"bert.{name}"]
+    assert torch.equal(load_file(tmp_path / "frozen" / "model.safetensors")[name], before) is frozen
+
+
+def test_gradients_of_encoder_and_head_are_clipped_together(
+    run: Callable[..., dict[str, Any]], with_head: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    norms = []
+
+    def measure(trainer: Any, model: Any) -> torch.Tensor:
+        gradients = [p.grad.flatten() for p in trainer.loss.parameters() if p.grad is not None]
+        before, given = torch.cat(gradients).norm().item(), clip(trainer, model)
+        norms.append((before, given.item(), torch.cat([g.flatten() for g in gradients]).norm().item()))
+        return given
+
+    clip = training._Trainer._clip_grad_norm
+    monkeypatch.setattr(training._Trainer, "_clip_grad_norm", measure)
+    run("clipped", settings={"mlm_weight": 10.0}, weights=with_head)
+    assert len(norms) == 6
+    for before, given, after in norms:
+        assert given == pytest.approx(before, rel=1e-4)
+        assert after == pytest.approx(min(before, 1), rel=1e-4)
+
+
+def test_dense_layer_is_trained_from_the_seed_and_saved(run: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
+    for name, seed in (("one", 1), ("two", 1), ("other", 2)):
+        run(name, settings={"pooling": "cls_mlp"}, seed=seed)
+    assert sha256(tmp_path / "one") == sha256(tmp_path / "two")
+    one, other = (backbone.open_encoder(tmp_path / name)[2].linear.weight for name in ("one", "other"))
+    assert not torch.equal(one, other)
+    fresh = backbone.load(tmp_path / "one", pooling="cls_mlp", seed=1)[2].linear.weight
+    assert 0 < (one - fresh).abs().max() < 0.1, "not trained, or not from these weights"
+
+
+def test_dense_layer_of_training_alone_is_not_saved(
+    run: Callable[..., dict[str, Any]], sentences: list[str], tmp_path: Path
+) -> None:
+    for pooling in ("cls_mlp", "cls_mlp_train"):
+        run(pooling, settings={"pooling": pooling})
+    both, one = (tmp_path / name for name in ("cls_mlp", "cls_mlp_train"))
+    assert sha256(both / "model.safetensors") == sha256(one / "model.safetensors")
+    assert {path.name for path in both.iterdir()} - {path.name for path in one.iterdir()} == {"2_Dense"}
+    encoder = backbone.open_encoder(one)
+    assert len(encoder) == 2
+    expected = backbone.load(one, pooling="cls", prefix="query: ").encode(sentences)
+    np.testing.assert_array_equal(encoder.encode(sentences), expected)
+
+
+def test_a_base_encoder_has_no_random_layer(run: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="base: pooling cls_mlp would be"):
+        run("base", None, method="base", settings={"pooling": "cls_mlp"})
+    run("base", None, method="base", settings={"pooling": "cls_mlp_train"})
+    assert len(backbone.open_encoder(tmp_path / "base")) == 2
+
+
+@pytest.mark.parametrize(("rows", "examples"), [(5, 5), (8, 8), (100, 8), (None, 8)])
+def test_rows_are_the_first(
+    run: Callable[..., dict[str, Any]], triplets: pd.DataFrame, tmp_path: Path, rows: int | None, examples: int
+) -> None:
+    result = run("rows", rows=rows)
+    assert result["examples"] == examples == read_json(tmp_path / "rows" / "seedbed.json")["training"]["examples"]
+    assert result == run("first", triplets[:examples])
+    assert sha256(tmp_path / "rows") == sha256(tmp_path / "first")
+
+
+@pytest.mark.parametrize("rows", [1, 0, -3])
+def test_too_few_rows(run: Callable[..., dict[str, Any]], rows: int) -> None:
+    with pytest.raises(UserError, match=f"{rows} rows; contrast needs two"):
+        run("nothing", rows=rows)
+
+
 class TestProgram:
     @pytest.fixture
     def output(self, weights: Path, triplets: pd.DataFrame, tmp_path: Path) -> Path:
@@ -234,7 +358,7 @@ class TestProgram:
         main([
             "--weights", str(weights), "--method", "xllora", "--texts", str(tmp_path / "texts.tsv"),
             "--training", SETTINGS.dump(), "--seed", "7", "--about", json.dumps(about),
-            "--state", str(tmp_path / "state"), "--output", str(tmp_path / "out" / "7"),
+            "--state", str(tmp_path / "state"), "--output", str(tmp_path / "out" / "7"), "--rows", "7",
         ])  # fmt: skip
         return tmp_path / "out" / "7"
 
@@ -245,7 +369,8 @@ class TestProgram:
         assert set(manifest["files"]) == there - {"seedbed.json"}
         assert all(sha256(output / name) == digest for name, digest in manifest["files"].items())
         assert manifest["about"]["method"] == "xllora" and manifest["about"]["seed"] == 7
-        assert manifest["training"]["steps"] == 6 and manifest["training"]["batch_size"] == 3
+        assert manifest["training"]["steps"] == 4 and manifest["training"]["examples"] == 7
+        assert manifest["training"]["batch_size"] == 3
         assert set(manifest["versions"]) == {"torch", "transformers", "sentence-transformers"}
 
     def test_card(self, output: Path, sentences: list[str]) -> None:
