@@ -36,3 +36,9 @@ rule all:
         "<results>/report.zip",
         collect("<results>/tables/{table}.csv", table=STUDY.tables),
         collect("<results>/figures/{figure}.svg", figure=STUDY.figures),
+
+
+rule all_bootstrapping:
+    input:
+        collect("<results>/tables/{table}.csv", table=group("tables", "bootstrapping")),
+        collect("<results>/figures/{figure}.svg", figure=group("figures", "bootstrapping")),

@@ -373,9 +373,11 @@ def paper_of(wildcards):
     return f"resources/paper/{paper.csv}" if paper else []
 
 
-def tables_of(group):
-    """The tables of one paper."""
-    return sorted(name for name, spec in SPECS.items() if spec.group == group)
+def group(kind, paper):
+    """The tables or figures of one paper."""
+    tables = {name for name, spec in SPECS.items() if spec.group == paper}
+    figures = {path.stem: FigureSpec.load(path).table for path in Path("resources/figures").glob("*.yaml")}
+    return sorted(tables if kind == "tables" else [name for name, table in figures.items() if table in tables])
 
 
 def table_of(wildcards):
