@@ -11,7 +11,7 @@ from seedbed.corpora.fetch import origin
 from seedbed.corpora.settings import COLUMNS
 from seedbed.encoders.settings import SYNTHETIC
 from seedbed.evaluation.settings import KIND_OF
-from seedbed.generators.settings import POLARITIES
+from seedbed.generators.settings import BOTH, PART_CORPUS, POLARITIES
 from seedbed.imports import closure
 from seedbed.io import UserError
 from seedbed.tables.specs import FigureSpec
@@ -31,13 +31,15 @@ except UserError as error:
 ROLES = {
     "text": "text",
     "instructions": "instructions",
+    "annotated": "instructions",
     "nli": "triplets",
     "nli_translations": "triplets",
+    "nli_machine": "triplets",
     "parallel": "parallel",
     "published_positive": "targets",
     "published_negative": "targets",
 }
-"""The kind of corpus behind each key of `corpora:`."""
+"""The kind of corpus behind each key of `corpora:`, and behind `annotated`, the instructions without their top-up."""
 
 
 def one_of(names):
@@ -144,25 +146,28 @@ def generator_setting(*path):
     return value
 
 
-def xllora_corpora(role):
-    """One role's corpora for the languages that the XL-LoRA adapter learns from."""
+def task_adapters(generator, folder="<results>/generators/{generator}/task/{polarity}", **wildcards):
+    """The adapters that write positives and negatives: in one place or in two."""
+    names = [STUDY.generators[generator].task_adapter(polarity) for polarity in POLARITIES]
+    return collect(f"{folder}/seedbed.json", generator=generator, polarity=names, **wildcards)
+
+
+def xllora_corpora(part):
+    """One part's corpora for the languages that the XL-LoRA adapter learns from."""
 
     def files(wildcards):
         spec = STUDY.generators[wildcards.generator].xllora
-        codes = spec.languages if spec.source == "build" else []
-        return [f"<results>/corpora/{code}/{role}.tsv" for code in codes if STUDY.corpus(role, code)]
+        role = PART_CORPUS[part]
+        codes = [code for code in spec.languages if spec.uses(part) and STUDY.corpus(role, code)]
+        return [f"<results>/corpora/{code}/{role}.tsv" for code in codes]
 
     return files
 
 
-def task_adapters(wildcards):
-    """The adapters that write the targets of parallel text; published examples need none."""
-    built = STUDY.generators[wildcards.generator].xllora.source == "build"
-    return collect(
-        "<results>/generators/{generator}/task/{polarity}/seedbed.json",
-        generator=wildcards.generator,
-        polarity=list(POLARITIES) if built else [],
-    )
+def xllora_writers(wildcards):
+    """The adapters that write the targets of parallel text; no other examples need any."""
+    synthetic = STUDY.generators[wildcards.generator].xllora.uses("synthetic")
+    return task_adapters(wildcards.generator) if synthetic else []
 
 
 def published(wildcards):
@@ -185,6 +190,7 @@ def xllora_inputs(wildcards, input):
         *adapter_arguments(wildcards, input),
         *("--parallel", *named_by_language(input.parallel)),
         *("--nli", *named_by_language(input.nli)),
+        *(("--nli-machine", *named_by_language(input.machine)) if input.machine else ()),
     ]
 
 
@@ -213,13 +219,20 @@ def output_language(wildcards):
 
 
 def method_adapters(wildcards):
-    """The adapters that write positives and negatives; prompting has none."""
-    folder = {
-        "prompting": None,
-        "composition": "<results>/generators/{generator}/composition/{lang}/{polarity}/seedbed.json",
-        "xllora": "<results>/generators/{generator}/xllora/{polarity}/seedbed.json",
-    }[wildcards.method]
-    return collect(folder, polarity=list(POLARITIES), **wildcards) if folder else []
+    """The adapters that write positives and negatives; prompting has none, and a scale of 0 leaves the task's own."""
+    generator = wildcards.generator
+    if wildcards.method == "composition" and STUDY.generators[generator].composition.scale:
+        folder = "<results>/generators/{generator}/composition/{lang}/{polarity}"
+        return task_adapters(generator, folder, lang=wildcards.lang)
+    if wildcards.method == "composition":
+        return task_adapters(generator)
+    if wildcards.method == "xllora":
+        return collect(
+            "<results>/generators/{generator}/xllora/{polarity}/seedbed.json",
+            generator=generator,
+            polarity=list(POLARITIES),
+        )
+    return []
 
 
 # Room 4: sentence encoders.
