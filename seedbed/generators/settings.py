@@ -92,7 +92,7 @@ class XlLora(Settings):
     source: Literal["build", "published"] = "build"
     """build: from `parts`. published: `corpora.published_positive` and `corpora.published_negative`."""
     parts: Annotated[list[Part], Field(min_length=1)] = ["human", "synthetic"]
-    """What examples are built of (paper 000, table 12), in the order in which it fills them up. human: human NLI
+    """What examples are built of (paper 000, table 12); each fills up what those before it left open. human: human NLI
     translations with the pivot anchor swapped out. synthetic: parallel text whose targets the task adapters generate.
     machine: machine-translated NLI in the place of human."""
 

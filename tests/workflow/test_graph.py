@@ -249,7 +249,9 @@ def test_each_ablation_reads_its_own_files(project):
     task = f"{folder}/task"
     alone = reads(shard, composition={"scale": 0})
     assert f"--positive-adapter {task}/positive --negative-adapter {task}/negative" in alone
-    assert "--texts results/corpora/hau/annotated.tsv --kind annotated" in reads(shard, language_data="annotated")
+    annotated = reads(shard, language_data="annotated")
+    assert "--texts results/corpora/hau/annotated.tsv --kind annotated" in annotated
+    assert "CohereLabs/aya_dataset" in annotated and "top_up" not in annotated
     assert "--texts results/corpora/hau/text.tsv --kind passages" in reads(shard, language_data="passages")
     parts = {"languages": ["fra"], "parts": ["human", "machine"]}
     built = reads(f"{folder}/xllora/positive.tsv", xllora=parts)
