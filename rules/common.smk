@@ -146,6 +146,11 @@ def generator_setting(*path):
     return value
 
 
+def language_texts(wildcards):
+    """The corpus that a language adapter learns from."""
+    return f"<results>/corpora/{{lang}}/{STUDY.generators[wildcards.generator].language_corpus}.tsv"
+
+
 def task_adapters(generator, folder="<results>/generators/{generator}/task/{polarity}", **wildcards):
     """The adapters that write positives and negatives: in one place or in two."""
     names = [STUDY.generators[generator].task_adapter(polarity) for polarity in POLARITIES]

@@ -71,7 +71,7 @@ rule train_task_adapter:
 rule train_language_adapter:
     input:
         base="<results>/generators/{generator}/weights/seedbed.json",
-        texts=lambda wildcards: f"<results>/corpora/{{lang}}/{STUDY.generators[wildcards.generator].language_corpus}.tsv",
+        texts=language_texts,
         code=code("train_language_adapter", *PROMPTS),
     output:
         "<results>/generators/{generator}/language/{lang}/seedbed.json",
