@@ -12,7 +12,7 @@ from seedbed.corpora.fetch import origin
 from seedbed.corpora.settings import COLUMNS
 from seedbed.encoders.settings import SYNTHETIC, UNTRAINED
 from seedbed.evaluation.settings import KIND_OF
-from seedbed.generators.settings import POLARITIES
+from seedbed.generators.settings import BOTH, PART_CORPUS, POLARITIES
 from seedbed.imports import closure
 from seedbed.io import UserError
 from seedbed.tables.specs import FigureSpec, TableSpec
@@ -34,13 +34,15 @@ SPECS = {path.stem: TableSpec.load(path) for path in sorted(Path("resources/tabl
 ROLES = {
     "text": "text",
     "instructions": "instructions",
+    "annotated": "instructions",
     "nli": "triplets",
     "nli_translations": "triplets",
+    "nli_machine": "triplets",
     "parallel": "parallel",
     "published_positive": "targets",
     "published_negative": "targets",
 }
-"""The kind of corpus behind each key of `corpora:`."""
+"""The kind of corpus behind each key of `corpora:`, and behind `annotated`, the instructions without their top-up."""
 
 
 def one_of(names):
@@ -166,25 +168,37 @@ def made(part, path):
     return lambda wildcards: f"<results>/generators/{STUDY.maker(wildcards.generator, part)}/{path}"
 
 
-def xllora_corpora(role):
-    """One role's corpora for the languages that the XL-LoRA adapter learns from."""
+def language_texts(wildcards):
+    """The corpus that a language adapter learns from."""
+    return f"<results>/corpora/{{lang}}/{STUDY.generators[wildcards.generator].language_corpus}.tsv"
+
+
+def task_adapters(generator, part="task", folder="task/{polarity}", **wildcards):
+    """The adapters that write positives and negatives: in one place or in two."""
+    return collect(
+        f"<results>/generators/{{generator}}/{folder}/seedbed.json",
+        generator=STUDY.maker(generator, part),
+        polarity=[STUDY.generators[generator].task_adapter(polarity) for polarity in POLARITIES],
+        **wildcards,
+    )
+
+
+def xllora_corpora(part):
+    """One part's corpora for the languages that the XL-LoRA adapter learns from."""
 
     def files(wildcards):
         spec = STUDY.generators[wildcards.generator].xllora
-        codes = spec.languages if spec.source == "build" else []
-        return [f"<results>/corpora/{code}/{role}.tsv" for code in codes if STUDY.corpus(role, code)]
+        role = PART_CORPUS[part]
+        codes = [code for code in spec.languages if spec.uses(part) and STUDY.corpus(role, code)]
+        return [f"<results>/corpora/{code}/{role}.tsv" for code in codes]
 
     return files
 
 
-def task_adapters(wildcards):
-    """The adapters that write the targets of parallel text; published examples need none."""
-    built = STUDY.generators[wildcards.generator].xllora.source == "build"
-    return collect(
-        "<results>/generators/{generator}/task/{polarity}/seedbed.json",
-        generator=STUDY.maker(wildcards.generator, "task"),
-        polarity=list(POLARITIES) if built else [],
-    )
+def xllora_writers(wildcards):
+    """The adapters that write the targets of parallel text; no other examples need any."""
+    synthetic = STUDY.generators[wildcards.generator].xllora.uses("synthetic")
+    return task_adapters(wildcards.generator) if synthetic else []
 
 
 def published(wildcards):
@@ -207,6 +221,7 @@ def xllora_inputs(wildcards, input):
         *adapter_arguments(wildcards, input),
         *("--parallel", *named_by_language(input.parallel)),
         *("--nli", *named_by_language(input.nli)),
+        *(("--nli-machine", *named_by_language(input.machine)) if input.machine else ()),
     ]
 
 
@@ -236,19 +251,22 @@ def output_language(wildcards):
 
 
 def method_adapters(wildcards):
-    """The adapters that write positives and negatives; prompting has none."""
+    """The adapters that write positives and negatives; prompting has none, and a scale of 0 leaves the task's own."""
     facts = (wildcards.generator, wildcards.method)
     if all(STUDY.published_adapter(*facts, polarity, wildcards.lang) for polarity in POLARITIES):
         return [published_model("generators", *facts, polarity, wildcards.lang) for polarity in POLARITIES]
-    folder = {"composition": "composition/{lang}/{polarity}", "xllora": "xllora/{polarity}"}.get(wildcards.method)
-    if folder is None:
+    if wildcards.method == "xllora":
+        return collect(
+            "<results>/generators/{generator}/xllora/{polarity}/seedbed.json",
+            generator=STUDY.maker(wildcards.generator, "xllora"),
+            polarity=list(POLARITIES),
+        )
+    if wildcards.method == "prompting":
         return []
-    return collect(
-        f"<results>/generators/{{generator}}/{folder}/seedbed.json",
-        lang=wildcards.lang,
-        generator=STUDY.maker(wildcards.generator, wildcards.method),
-        polarity=list(POLARITIES),
-    )
+    if STUDY.generators[wildcards.generator].composition.scale:
+        folder = "composition/{lang}/{polarity}"
+        return task_adapters(wildcards.generator, "composition", folder, lang=wildcards.lang)
+    return task_adapters(wildcards.generator)
 
 
 def raw_triplets(wildcards):

@@ -41,6 +41,8 @@ rule train_task_adapter:
         "<logs>/train_task_adapter/{generator}/{polarity}.log",
     benchmark:
         "<benchmarks>/train_task_adapter/{generator}/{polarity}.jsonl"
+    wildcard_constraints:
+        polarity=one_of([*POLARITIES, BOTH]),
     priority: 80
     conda:
         "../envs/main.yaml"
@@ -69,7 +71,7 @@ rule train_task_adapter:
 rule train_language_adapter:
     input:
         base=made("weights", "weights/seedbed.json"),
-        texts=lambda wildcards: f"<results>/corpora/{{lang}}/{STUDY.generators[wildcards.generator].language_data}.tsv",
+        texts=language_texts,
         code=code("train_language_adapter", *PROMPTS),
     output:
         "<results>/generators/{generator}/language/{lang}/seedbed.json",
@@ -115,6 +117,8 @@ rule compose_adapters:
         "<logs>/compose_adapters/{generator}/{lang}/{polarity}.log",
     benchmark:
         "<benchmarks>/compose_adapters/{generator}/{lang}/{polarity}.jsonl"
+    wildcard_constraints:
+        polarity=one_of([*POLARITIES, BOTH]),
     priority: 50
     conda:
         "../envs/main.yaml"
@@ -139,9 +143,10 @@ rule compose_adapters:
 rule build_xllora_examples:
     input:
         base=made("weights", "weights/seedbed.json"),
-        adapters=task_adapters,
-        parallel=xllora_corpora("parallel"),
-        nli=xllora_corpora("nli_translations"),
+        adapters=xllora_writers,
+        parallel=xllora_corpora("synthetic"),
+        nli=xllora_corpora("human"),
+        machine=xllora_corpora("machine"),
         published=published,
         code=code("build_xllora_examples", *PROMPTS),
     output:
@@ -156,7 +161,7 @@ rule build_xllora_examples:
         "../envs/main.yaml"
     threads: 8
     resources:
-        gpu=1,
+        gpu=lambda wildcards, input: int(bool(input.adapters)),
         mem_mb=more(64_000),
         runtime=more(720),
     params:

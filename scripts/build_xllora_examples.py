@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import functools
 from pathlib import Path
 
 import pandas as pd
 
 from scripts.cli import pair, run
+from seedbed.corpora.settings import COLUMNS
 from seedbed.generators import xllora
-from seedbed.generators.backends import open_backend
+from seedbed.generators.backends import Backend, open_backend
 from seedbed.generators.prompts import prompter
 from seedbed.generators.settings import POLARITIES, Generator
 from seedbed.io import read_table, write_table
 from seedbed.triplets.synthesis import complete
+
+KINDS = {"human": "triplets", "synthetic": "parallel", "machine": "triplets"}
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -26,7 +30,8 @@ def main(argv: list[str] | None = None) -> None:
         parser.add_argument(f"--published-{polarity}", type=Path, help="TSV: id, anchor, target; nothing is generated")
         parser.add_argument(f"--{polarity}-output", required=True, type=Path)
     parser.add_argument("--parallel", nargs="*", type=pair, default=[], help="LANG=FILE: id, text, pivot")
-    parser.add_argument("--nli", nargs="*", type=pair, default=[], help="LANG=FILE: id, anchor, positive, negative")
+    for option in ("--nli", "--nli-machine"):
+        parser.add_argument(option, nargs="*", type=pair, default=[], help="LANG=FILE: id, anchor, positive, negative")
     parser.add_argument("--language", default="English", help="name of the pivot language")
     parser.add_argument("--count", required=True, type=int, help="examples for each polarity")
     parser.add_argument("--state", required=True, type=Path, help="directory for what a killed job needs to go on")
@@ -41,17 +46,23 @@ def main(argv: list[str] | None = None) -> None:
         examples = {polarity: xllora.sample(table, args.count, seed) for polarity, table in tables.items()}
     else:
         adapters = {"positive": args.positive_adapter, "negative": args.negative_adapter}
-        backend = open_backend(generator, args.base, list(adapters.values()))
         prompt_for = prompter("xllora", args.language, generator.prompts, generator.sampling.seed)
 
+        @functools.cache
+        def backend() -> Backend:  # loaded only if there is something to write
+            return open_backend(generator, args.base, list(adapters.values()))
+
         def write(premises: pd.DataFrame) -> pd.DataFrame:
-            table, journal = complete(backend, premises, prompt_for, adapters, generator=generator, state=args.state)
+            table, journal = complete(backend(), premises, prompt_for, adapters, generator=generator, state=args.state)
             journals.append(journal)
             return table
 
-        parallel = {lang: read_table(path, ["id", "text", "pivot"]) for lang, path in args.parallel}
-        nli = {lang: read_table(path, ["id", "anchor", "positive", "negative"]) for lang, path in args.nli}
-        examples = xllora.build(parallel, nli, write, args.count, seed)
+        files = {"human": args.nli, "synthetic": args.parallel, "machine": args.nli_machine}
+        parts = {
+            part: {lang: read_table(path, ["id", *COLUMNS[KINDS[part]]]) for lang, path in files[part]}
+            for part in generator.xllora.parts
+        }
+        examples = xllora.build(parts, write, args.count, seed)
     write_table(examples["positive"], args.positive_output)
     write_table(examples["negative"], args.negative_output)
     for journal in journals:

@@ -1,4 +1,4 @@
-"""Train the adapter of one language, from instructions or from plain sentences."""
+"""Train the adapter of one language, from instructions, sentences or passages."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from transformers import AutoTokenizer
 
 from scripts.cli import adapter_parser, run
 from seedbed.generators import lora
-from seedbed.generators.prompts import language_prompt
+from seedbed.generators.examples import for_language
 from seedbed.generators.settings import Lora
 from seedbed.io import read_table
 
-COLUMNS = {"instructions": ["id", "prompt", "response"], "text": ["id", "text"]}
+TEXT, INSTRUCTIONS = ["id", "text"], ["id", "prompt", "response"]
+COLUMNS = {"instructions": INSTRUCTIONS, "annotated": INSTRUCTIONS, "text": TEXT, "passages": TEXT}
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -19,13 +20,9 @@ def main(argv: list[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     settings = Lora.load(args.lora)
+    rows = read_table(args.texts, COLUMNS[args.kind]).to_dict("records")
     tokenizer = AutoTokenizer.from_pretrained(args.base)
-    rows = lora.sample(read_table(args.texts, COLUMNS[args.kind]).to_dict("records"), settings)
-    if args.kind == "text":
-        examples = lora.from_texts(tokenizer, [row["text"] for row in rows])
-    else:
-        pairs = [(language_prompt(row["prompt"], args.language, args.style), row["response"]) for row in rows]
-        examples = lora.from_pairs(tokenizer, pairs, args.style)
+    examples = for_language(tokenizer, rows, args.kind, settings, language=args.language, style=args.style)
     about = {"kind": "language", "data": args.kind, "language": args.language, "prompts": args.style}
     lora.train(
         args.base, examples, settings,

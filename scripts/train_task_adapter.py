@@ -1,4 +1,4 @@
-"""Train the adapter that writes entailments, or contradictions, in the pivot language."""
+"""Train the adapter that writes entailments, contradictions or both in the pivot language."""
 
 from __future__ import annotations
 
@@ -6,25 +6,24 @@ from transformers import AutoTokenizer
 
 from scripts.cli import adapter_parser, run
 from seedbed.generators import lora
-from seedbed.generators.prompts import zero_shot
-from seedbed.generators.settings import POLARITIES, Lora
+from seedbed.generators.examples import for_task
+from seedbed.generators.settings import BOTH, POLARITIES, Lora
 from seedbed.io import read_table
 
 
 def main(argv: list[str] | None = None) -> None:
     parser = adapter_parser(__doc__, "triplets", "TSV: id, anchor, positive, negative")
-    parser.add_argument("--polarity", required=True, choices=POLARITIES)
+    parser.add_argument("--polarity", required=True, choices=(*POLARITIES, BOTH))
     args = parser.parse_args(argv)
 
     settings = Lora.load(args.lora)
+    polarities = POLARITIES if args.polarity == BOTH else (args.polarity,)
+    triplets = read_table(args.triplets, ["id", "anchor", *polarities]).to_dict("records")
     tokenizer = AutoTokenizer.from_pretrained(args.base)
-    triplets = lora.sample(read_table(args.triplets, ["id", "anchor", args.polarity]).to_dict("records"), settings)
-    pairs = [
-        (zero_shot(row["anchor"], args.polarity, args.language, args.style), row[args.polarity]) for row in triplets
-    ]
+    examples = for_task(tokenizer, triplets, polarities, settings, language=args.language, style=args.style)
     about = {"kind": "task", "polarity": args.polarity, "language": args.language, "prompts": args.style}
     lora.train(
-        args.base, lora.from_pairs(tokenizer, pairs, args.style), settings,
+        args.base, examples, settings,
         name=args.name, output=args.output, state=args.state, dtype=args.dtype, about=about,
     )  # fmt: skip
 

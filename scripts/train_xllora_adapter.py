@@ -6,6 +6,7 @@ from transformers import AutoTokenizer
 
 from scripts.cli import adapter_parser, run
 from seedbed.generators import lora
+from seedbed.generators.examples import from_pairs, sample
 from seedbed.generators.prompts import zero_shot
 from seedbed.generators.settings import POLARITIES, Lora
 from seedbed.io import read_table
@@ -18,11 +19,11 @@ def main(argv: list[str] | None = None) -> None:
 
     settings = Lora.load(args.lora)
     tokenizer = AutoTokenizer.from_pretrained(args.base)
-    examples = lora.sample(read_table(args.examples, ["id", "anchor", "target"]).to_dict("records"), settings)
-    pairs = [(zero_shot(row["anchor"], args.polarity, args.language, args.style), row["target"]) for row in examples]
+    rows = sample(read_table(args.examples, ["id", "anchor", "target"]).to_dict("records"), settings)
+    pairs = [(zero_shot(row["anchor"], args.polarity, args.language, args.style), row["target"]) for row in rows]
     about = {"kind": "xllora", "polarity": args.polarity, "language": args.language, "prompts": args.style}
     lora.train(
-        args.base, lora.from_pairs(tokenizer, pairs, args.style), settings,
+        args.base, from_pairs(tokenizer, pairs, args.style), settings,
         name=args.name, output=args.output, state=args.state, dtype=args.dtype, about=about,
     )  # fmt: skip
 

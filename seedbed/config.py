@@ -15,7 +15,7 @@ from pydantic import Field, StringConstraints, ValidationError, field_validator,
 from seedbed.corpora.settings import Anchors, Cleaning, Source
 from seedbed.encoders.settings import METHOD_TRAINING, SYNTHETIC, UNTRAINED, Backbone, Recipe, Training
 from seedbed.evaluation.settings import Task
-from seedbed.generators.settings import MADE_FROM, Generator
+from seedbed.generators.settings import MADE_FROM, PART_CORPUS, Generator
 from seedbed.io import UserError
 from seedbed.languages import registry
 from seedbed.settings import Settings, explain, suggest
@@ -65,6 +65,8 @@ class Corpora(Settings):
     """Triplets in the pivot language: `anchor`, `positive`, `negative`."""
     nli_translations: Source | None = None
     """Human translations of NLI premises with the pivot's hypotheses (or labelled rows: premise, hypothesis, label)."""
+    nli_machine: Source | None = None
+    """Machine translations of NLI premises, in the same shape."""
     parallel: Source | None = None
     """Human translations: `text` in a language, `pivot` in the pivot language."""
     published_positive: Source | None = None
@@ -188,10 +190,15 @@ class Study(Settings):
         return known | own | entry.codes
 
     def corpus(self, role: str, code: str) -> Source | None:
-        """The source of one role (`text`, `instructions`, `nli`, ...) for a language; None if there is none."""
+        """The source of one role (`text`, `instructions`, `nli`, ...) for a language; None if there is none.
+
+        Role `annotated` is `instructions` without what tops them up.
+        """
         entry = self.languages.get(code, Language())
-        own = {"text": entry.corpus, "instructions": entry.instructions}.get(role)
-        source = own or getattr(self.corpora, role)
+        key = "instructions" if role == "annotated" else role
+        source = {"text": entry.corpus, "instructions": entry.instructions}.get(key) or getattr(self.corpora, key)
+        if source and role == "annotated":
+            source = source.updated({"top_up": None})
         return source and source.resolved(self.facts(code))
 
     def test(self, task: str, code: str) -> Source | None:
@@ -336,11 +343,14 @@ class Study(Settings):
                 self._check_xllora(self.generator_of(name))
 
     def _check_composition(self, generator: str) -> None:
-        role = self.generators[generator].language_data
+        if not self.generators[generator].composition.scale:
+            return
+        role = self.generators[generator].language_corpus
+        key = "instructions" if role == "annotated" else role
         if lacking := [code for code in [*self.languages, self.pivot] if self.corpus(role, code) is None]:
             raise UserError(
                 f"recipes.composition: language adapters learn from {role}, which {', '.join(lacking)} lack; "
-                f"give `corpora.{role}`, or set `language_data` of {generator} to the other kind"
+                f"give `corpora.{key}`, or set `language_data` of {generator} to another kind"
             )
 
     def _check_xllora(self, generator: str) -> None:
@@ -351,14 +361,16 @@ class Study(Settings):
                     "recipes.xllora: published examples need corpora.published_positive and .published_negative"
                 )
             return
-        roles = ("parallel", "nli_translations")
+        where = f"generators.{generator}.xllora"
+        roles = [PART_CORPUS[part] for part in spec.parts]
         lacking = [code for code in spec.languages if not any(self.corpus(role, code) for role in roles)]
         if lacking or not spec.languages:
-            where = f"generators.{generator}.xllora.languages"
             raise UserError(
-                f"{where}: xllora learns from {', '.join(lacking) or 'no language'}, "
-                "which have neither `corpora.parallel` nor `corpora.nli_translations`; give one, or other languages"
+                f"{where}.languages: xllora learns from {', '.join(lacking) or 'no language'}, which have no "
+                f"{' or '.join(f'`corpora.{role}`' for role in roles)}; give one, or other languages"
             )
+        if "machine" in spec.parts and not any(self.corpus("nli_machine", code) for code in spec.languages):
+            raise UserError(f"{where}.parts: machine needs `corpora.nli_machine`; give it, or other parts")
 
 
 def _with_parents(entries: Any, complete: Callable[[str, dict[str, Any]], dict[str, Any]]) -> Any:

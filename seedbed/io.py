@@ -109,18 +109,24 @@ def atomic(path: str | Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def atomic_directory(path: str | Path) -> Iterator[Path]:
-    """Give an empty directory beside `path`; it replaces `path` only if the block ends well."""
+    """Give an empty directory beside `path`; it replaces `path` only if the block ends well, readable for everyone."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
     try:
         yield temporary
-        temporary.chmod(0o755)
+        _share(temporary)
         if path.exists():
             shutil.rmtree(path)
         temporary.replace(path)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _share(directory: Path) -> None:
+    """Undo the 0700 of mkdtemp and the 0600 of safetensors: on a cluster colleagues read what one of them made."""
+    for path in (directory, *directory.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
 
 
 def sha256(path: str | Path) -> str:

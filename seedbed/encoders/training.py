@@ -245,5 +245,3 @@ def _save(encoder: SentenceTransformer, directory: Path) -> None:
     encoder.tokenizer.backend_tokenizer.no_truncation()
     encoder.tokenizer.backend_tokenizer.no_padding()
     encoder.save_pretrained(str(directory), create_model_card=False)
-    for weights in directory.glob("*.safetensors"):
-        weights.chmod(0o644)  # safetensors leaves 0600: a colleague on the cluster could not read them

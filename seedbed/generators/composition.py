@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from safetensors.torch import load_file, save
+from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from seedbed.generators.settings import Composition
@@ -93,7 +93,7 @@ def compose_directories(
         "residuals": residuals(*states, scale=composition.scale),
     }
     with atomic_directory(output) as directory:
-        (directory / WEIGHTS).write_bytes(save(dict(sorted(composed.items())), metadata={"format": "pt"}))
+        save_file(dict(sorted(composed.items())), directory / WEIGHTS, metadata={"format": "pt"})
         write_json(_grown(adapters["task"].config, composition.space), directory / CONFIG)
         manifest["files"] = {name: sha256(directory / name) for name in (CONFIG, WEIGHTS)}
         write_json(manifest, directory / MANIFEST)
@@ -108,17 +108,22 @@ def residuals(task: State, target: State, source: State, *, scale: float) -> dic
         other = name.replace("lora_A", "lora_B")
         a, b = [state[name] for state in states], [state[other] for state in states]
         stacked_a, stacked_b = _stack_a(a, scale), _stack_b(b, scale)
-        exact = _singular_values(stacked_b, stacked_a)
+        exact = singular_values(stacked_b, stacked_a)
         element_a, element_b = (x + scale * (y - z) for x, y, z in (a, b))
-        error = _singular_values(torch.cat([stacked_b, -element_b], 1), torch.cat([stacked_a, element_a]))
+        error = singular_values(torch.cat([stacked_b, -element_b], 1), torch.cat([stacked_a, element_a]))
         rank = len(a[0])
-        squares["task"] += _square(_singular_values(b[0], a[0]))
+        squares["task"] += _square(singular_values(b[0], a[0]))
         squares["exact"] += _square(exact)
-        squares["shift"] += _square(_singular_values(stacked_b[:, rank:], stacked_a[rank:]))
+        squares["shift"] += _square(singular_values(stacked_b[:, rank:], stacked_a[rank:]))
         squares["factors"] += _square(error)
         squares["rank"] += _square(exact[rank:])
     relative_to = {"factors": "exact", "rank": "exact", "shift": "task"}
     return {name: _ratio(squares[name], squares[whole]) for name, whole in relative_to.items()}
+
+
+def singular_values(b: Tensor, a: Tensor) -> Tensor:
+    """Singular values of B A, (out, k) times (k, in), descending, (k,), by way of a k x k matrix."""
+    return torch.linalg.svdvals(torch.linalg.qr(b).R @ torch.linalg.qr(a.T).R.T)
 
 
 def _stack_a(parts: Sequence[Tensor], scale: float) -> Tensor:
@@ -128,11 +133,6 @@ def _stack_a(parts: Sequence[Tensor], scale: float) -> Tensor:
 def _stack_b(parts: Sequence[Tensor], scale: float) -> Tensor:
     task, target, source = parts
     return torch.cat([task, scale * target, -scale * source], dim=1)
-
-
-def _singular_values(b: Tensor, a: Tensor) -> Tensor:
-    """Singular values of B A, (out, k) times (k, in), descending, by way of a k x k matrix."""
-    return torch.linalg.svdvals(torch.linalg.qr(b).R @ torch.linalg.qr(a.T).R.T)
 
 
 def _square(values: Tensor) -> float:

@@ -12,21 +12,20 @@ import random
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model, get_peft_model_state_dict, prepare_model_for_kbit_training
-from safetensors.torch import save
+from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn.functional import pad
 from torch.utils.data import DataLoader, Sampler
 from transformers import AutoModelForCausalLM, BitsAndBytesConfig, PreTrainedModel, Trainer, TrainingArguments
 
 from seedbed.checkpoints import last_complete
-from seedbed.generators.prompts import Style, encode, encode_completion
+from seedbed.generators.examples import Example
 from seedbed.generators.settings import Lora
 from seedbed.io import UserError, atomic_directory, fingerprint, read_json, sha256, write_json
 from seedbed.precision import precision
@@ -37,40 +36,6 @@ CHUNK = 128
 """Positions whose logits exist at once: 134 MB in float32 for 262k words."""
 WINDOW = 50
 """Micro batches that are sorted by length together: padding shrinks, and the order stays random."""
-
-Row = TypeVar("Row")
-
-
-@dataclass(frozen=True)
-class Example:
-    """Token ids. The loss is over the completion; for plain text the prompt is BOS alone."""
-
-    prompt: list[int]
-    completion: list[int]
-
-    def __len__(self) -> int:
-        return len(self.prompt) + len(self.completion)
-
-
-def sample(rows: Iterable[Row], lora: Lora) -> list[Row]:
-    """The first `lora.examples` rows after a shuffle by `lora.seed`."""
-    shuffled = list(rows)
-    random.Random(lora.seed).shuffle(shuffled)
-    return shuffled[: lora.examples]
-
-
-def from_pairs(tokenizer: Any, pairs: Iterable[tuple[str, str]], style: Style) -> list[Example]:
-    """Examples from (prompt, completion) texts, tokenised as for generation."""
-    return [
-        Example(encode(tokenizer, prompt, style), encode_completion(tokenizer, completion, style))
-        for prompt, completion in pairs
-    ]
-
-
-def from_texts(tokenizer: Any, texts: Iterable[str]) -> list[Example]:
-    """Examples for causal language modelling: BOS (or the first token, if the model has none) and all that follows."""
-    tokens = [encode(tokenizer, text, "plain") for text in texts]
-    return [Example(ids[:1], [*ids[1:], tokenizer.eos_token_id]) for ids in tokens]
 
 
 def train(
@@ -383,8 +348,7 @@ def _save(model: PeftModel, name: str, directory: Path) -> None:
     """Write peft's two files with the same bytes on every machine: no path of the base, sets in sorted order."""
     state = get_peft_model_state_dict(model, save_embedding_layers=False)
     state = {key: value.detach().float().cpu().contiguous() for key, value in sorted(state.items())}
-    # save_file would make the file unreadable for others, whatever the umask
-    (directory / "adapter_model.safetensors").write_bytes(save(state, metadata={"format": "pt"}))
+    save_file(state, directory / "adapter_model.safetensors", metadata={"format": "pt"})
     model.peft_config["default"].save_pretrained(str(directory))
     config = read_json(directory / "adapter_config.json")
     targets = config["target_modules"]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from seedbed.corpora.settings import Source
 from seedbed.precision import Precision
@@ -12,6 +12,15 @@ from seedbed.settings import Settings
 
 Polarity = Literal["positive", "negative"]
 POLARITIES: tuple[Polarity, ...] = ("positive", "negative")
+"""What is written of each anchor."""
+BOTH = "both"
+"""In a polarity's place: an adapter that writes positives and negatives alike."""
+
+LanguageData = Literal["instructions", "annotated", "text", "passages"]
+
+Part = Literal["human", "synthetic", "machine"]
+PART_CORPUS: dict[Part, str] = {"human": "nli_translations", "synthetic": "parallel", "machine": "nli_machine"}
+"""The key of `corpora:` behind each part of the XL-LoRA examples."""
 
 
 class Lora(Settings):
@@ -70,7 +79,8 @@ class Composition(Settings):
     """Adapter composition, paper 000 equation 2: task + scale (target - source)."""
 
     scale: float = 1.0
-    """Lambda. The paper plots it and prints no value."""
+    """Lambda. The paper plots it and prints no value. 0: the task adapter as it is (paper 000, table 8); no language
+    adapter is trained."""
     space: Literal["factors", "product"] = "product"
     """factors: A and B element-wise, as AdaMergeX's code does. product: exact on B A, rank 3r."""
 
@@ -81,8 +91,22 @@ class XlLora(Settings):
     languages: list[str] = []
     """Registry codes of the anchors' languages."""
     source: Literal["build", "published"] = "build"
-    """build: human NLI translations with the pivot anchor swapped out, then parallel text whose targets the task
-    adapters generate. published: `corpora.published_positive` and `corpora.published_negative`."""
+    """build: from `parts`. published: `corpora.published_positive` and `corpora.published_negative`."""
+    parts: Annotated[list[Part], Field(min_length=1)] = ["human", "synthetic"]
+    """What examples are built of (paper 000, table 12); each fills up what those before it left open. human: human NLI
+    translations with the pivot anchor swapped out. synthetic: parallel text whose targets the task adapters generate.
+    machine: machine-translated NLI in the place of human."""
+
+    @field_validator("parts")
+    @classmethod
+    def _once(cls, parts: list[Part]) -> list[Part]:
+        if len(set(parts)) < len(parts):
+            raise ValueError("name each part once")
+        return parts
+
+    def uses(self, part: Part) -> bool:
+        """Whether examples are built, and of this part too."""
+        return self.source == "build" and part in self.parts
 
 
 class Generator(Settings):
@@ -107,8 +131,12 @@ class Generator(Settings):
     """Drawing of completions."""
     composition: Composition = Composition()
     """How adapters are composed."""
-    language_data: Literal["instructions", "text"] = "instructions"
-    """What language adapters learn from (paper 000, tables 9 and 10)."""
+    task_adapters: Literal["two", "one"] = "two"
+    """two: one for each polarity. one: a single adapter, trained on both polarities of half as many rows (paper 000,
+    table 9). XL-LoRA adapters are always two."""
+    language_data: LanguageData = "instructions"
+    """What language adapters learn from (paper 000, tables 9 and 10). instructions: `corpora.instructions`. annotated:
+    the same without its `top_up`. text: sentences. passages: sentences put together, up to `lora.max_length` tokens."""
     xllora: XlLora = XlLora()
     """Training set of the XL-LoRA adapter."""
     adapters: dict[str, dict[Polarity, Source]] = {}
@@ -129,13 +157,22 @@ class Generator(Settings):
     tensor_parallel: int = Field(1, gt=0)
     """vllm: GPUs."""
 
+    @property
+    def language_corpus(self) -> str:
+        """The corpus of a language that its adapter learns from."""
+        return "text" if self.language_data == "passages" else self.language_data
 
-_TRAINS = ("source", "prompts", "dtype", "lora")
+    def task_adapter(self, polarity: Polarity) -> str:
+        """The name of the task adapter that writes a polarity."""
+        return BOTH if self.task_adapters == "one" else polarity
+
+
+_TRAINS = ("source", "prompts", "dtype", "lora", "task_adapters")
 _WRITES = ("backend", "sampling")
 MADE_FROM: dict[str, tuple[str, ...]] = {
     "weights": ("source",),
     "task": _TRAINS,
-    "language": (*_TRAINS, "language_data"),
+    "language": (*_TRAINS[:-1], "language_data"),
     "prompting": ("source", "prompts", "dtype", "shots", *_WRITES),
     "composition": (*_TRAINS, "language_data", "composition", *_WRITES),
     "xllora": (*_TRAINS, "xllora", *_WRITES),

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 import numpy as np
 import pandas as pd
 
-from seedbed.generators.settings import POLARITIES, Polarity
+from seedbed.generators.settings import POLARITIES, Part, Polarity
 from seedbed.io import UserError, fingerprint
 
 Tables = Mapping[str, pd.DataFrame]
@@ -24,43 +24,43 @@ Write = Callable[[pd.DataFrame], pd.DataFrame]
 
 COLUMNS = ["id", "language", "anchor", "target", "source"]
 
+SOURCES: dict[Part, str] = {"human": "nli", "synthetic": "parallel", "machine": "nli_machine"}
+"""What the column `source` says of each part."""
+
 log = logging.getLogger(__name__)
 
 
-def build(parallel: Tables, nli: Tables, write: Write, count: int, seed: int) -> dict[Polarity, pd.DataFrame]:
-    """Build `count` examples for each polarity.
+def build(parts: Mapping[Part, Tables], write: Write, count: int, seed: int) -> dict[Polarity, pd.DataFrame]:
+    """Build `count` examples for each polarity; each part fills up what those before it left open.
 
-    Step 1 takes human translations of NLI, whose English targets exist. Step 2 fills up with parallel text: the English
-    side is the premise for `write`, and the other side becomes the anchor. Premises whose completions cannot be used
-    (cut, empty, a copy, both the same) are replaced by others while there are any.
+    "human" and "machine" are translations of NLI, whose English targets exist (step 1). "synthetic" is parallel text:
+    the English side is the premise for `write`, and the other side becomes the anchor (step 2). Premises whose
+    completions cannot be used (cut, empty, a copy, both the same) are replaced by others while there are any.
 
     Args:
-        parallel: columns id, text and pivot (the same sentence in English).
-        nli: columns id (the same in all languages for one English row), anchor, positive, negative.
+        parts: of "synthetic" the columns id, text and pivot (the same sentence in English); of the others id (the same
+            in all languages for one English row), anchor, positive, negative.
         seed: of the draw.
 
     Returns:
-        For each polarity: id, language, anchor, target, source ("nli" or "parallel"), shuffled.
+        For each polarity: id, language, anchor, target, source (as in `SOURCES`), shuffled.
 
     Raises:
         UserError: no usable row at all.
+
+    Source: paper 000, section 3 and table 12.
     """
-    human = _rows(nli, key="id", keep=["anchor", *POLARITIES])
-    chosen = human[human["key"].isin(_draw(human, count, seed))]
-    pool = _rows(parallel, key="pivot", keep=["text"]).rename(columns={"text": "anchor"})
-    synthetic = _written(pool, write, count - chosen["key"].nunique(), seed)
-    examples = {
-        polarity: pd.concat([
-            _spread(chosen, polarity, seed).assign(source="nli"),
-            _spread(synthetic, polarity, seed).assign(source="parallel"),
-        ])
-        for polarity in POLARITIES
-    }  # fmt: skip
+    chosen: list[pd.DataFrame] = []
+    for part, tables in parts.items():
+        left = count - sum(rows["key"].nunique() for rows in chosen)
+        rows = _written(_premises(tables), write, left, seed) if part == "synthetic" else _drawn(tables, left, seed)
+        chosen.append(rows.assign(source=SOURCES[part]))
+    examples = {polarity: pd.concat([_spread(rows, polarity, seed) for rows in chosen]) for polarity in POLARITIES}
     found = len(examples["positive"])
     if not found:
-        raise UserError("xllora: no example; give NLI translations (--nli) or parallel text (--parallel)")
+        raise UserError(f"xllora: no example in the parts {', '.join(parts)}; give their corpora, or other parts")
     if found < count:
-        log.warning("xllora: %d examples, not %d: the parallel text is used up", found, count)
+        log.warning("xllora: %d examples, not %d: %s used up", found, count, ", ".join(parts))
     return {polarity: _finished(table, seed) for polarity, table in examples.items()}
 
 
@@ -76,6 +76,16 @@ def _rows(tables: Tables, key: str, keep: list[str]) -> pd.DataFrame:
     columns = ["id", "language", "key", *keep]
     table = pd.concat(parts)[columns] if parts else pd.DataFrame(columns=columns)
     return table.drop_duplicates(["language", "key"]).reset_index(drop=True)
+
+
+def _premises(tables: Tables) -> pd.DataFrame:
+    return _rows(tables, key="pivot", keep=["text"]).rename(columns={"text": "anchor"})
+
+
+def _drawn(tables: Tables, count: int, seed: int) -> pd.DataFrame:
+    """The rows of `count` premises that have their targets, in all their languages."""
+    rows = _rows(tables, key="id", keep=["anchor", *POLARITIES])
+    return rows[rows["key"].isin(_draw(rows, count, seed))]
 
 
 def _draw(rows: pd.DataFrame, count: int, seed: int) -> list[str]:

@@ -62,6 +62,15 @@ def test_a_failed_directory_leaves_the_old_one_and_no_other(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_directory_is_readable_for_all(tmp_path):
+    with atomic_directory(tmp_path / "model") as temporary:
+        (temporary / "part").mkdir(mode=0o700)
+        for file in (temporary / "weights", temporary / "part" / "weights"):
+            file.touch(mode=0o600)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "model", *(tmp_path / "model").rglob("*"))}
+    assert modes == {"model": 0o755, "part": 0o755, "weights": 0o644}
+
+
 def test_json_refuses_nan_and_leaves_nothing(tmp_path):
     with pytest.raises(ValueError, match="not JSON compliant"):
         write_json({"score": float("nan")}, tmp_path / "x.json")

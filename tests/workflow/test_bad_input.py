@@ -34,7 +34,11 @@ CONFIGURATIONS = [
     ({"seeds": []}, "config.seeds: List should have at least 1 item"),
     ({"backbones/my model": {"source": {"file": "own/backbone"}}}, "config.backbones.my model"),
     ({"corpora/text": {"file": "own/{iso}.tsv"}}, "no registry column 'iso'"),
-    ({"corpora/parallel": None}, "xllora learns from fra, which have neither"),
+    ({"corpora/parallel": None}, "xllora learns from fra, which have no `corpora.nli_translations` or `corpora.parallel`"),
+    ({"generators/tiny/xllora": {"languages": ["fra"], "parts": ["machine"]}}, "which have no `corpora.nli_machine`; give one"),
+    ({"generators/tiny/xllora": {"languages": ["fra"], "parts": ["synthetic", "machine"]}}, "generators.tiny.xllora.parts: machine needs"),
+    ({"generators/tiny/xllora": {"languages": ["fra"], "parts": ["human", "human"]}}, "parts: name each part once"),
+    ({"generators/tiny/language_data": "annotated"}, "learn from annotated, which hau, eng lack; give `corpora.instructions`"),
     ({"languages/xxq": {"name": "Xq", "script": "Latn", "corpus": {"file": "own/hau.tsv"}}, "tasks/own-sts/languages": ["hau"],
       "tasks/own-bitext/languages": ["hau"]}, "languages.xxq: no test set in any task"),
 ]  # fmt: skip

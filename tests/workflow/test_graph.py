@@ -200,6 +200,65 @@ def test_swahili_is_one_entry_at_the_papers_scale_too(project):
     assert jobs["synthesise"] - PAPER["synthesise"] == 6 * 3
 
 
+GENERATOR = "generators/gemma-3-27b"
+
+
+@pytest.mark.parametrize(
+    ("change", "difference"),
+    [
+        # one adapter for both polarities: one to train, one to compose for each of seven languages
+        ({f"{GENERATOR}/task_adapters": "one"}, {"train_task_adapter": -1, "compose_adapters": -7}),
+        # the task adapter alone: 7 languages and the pivot learn nothing, from 8 sets of instructions
+        ({f"{GENERATOR}/composition": {"scale": 0}},
+         {"train_language_adapter": -8, "compose_adapters": -14, "fetch_corpus": -8}),
+        ({f"{GENERATOR}/language_data": "annotated"}, {}),
+        # the corpora of all eight are there already
+        ({f"{GENERATOR}/language_data": "passages"}, {"fetch_corpus": -8}),
+        # 14 languages of machine translations in the place of 14 of human translations and 14 of parallel text
+        ({f"{GENERATOR}/xllora/parts": ["machine"]}, {"fetch_corpus": -14}),
+        ({f"{GENERATOR}/xllora/parts": ["human", "machine"]}, {}),
+        # without text to write for and without composition no task adapter is of use
+        ({f"{GENERATOR}/xllora/parts": ["human", "machine"], "recipes/composition": None},
+         {"train_task_adapter": -2, "train_language_adapter": -8, "compose_adapters": -14, "fetch_corpus": -8,
+          "synthesise": -42, "join_triplets": -7, "audit_triplets": -7, "train_encoder": -56, "score_encoder": -112}),
+    ],
+)  # fmt: skip
+def test_what_an_ablation_of_the_generator_adds_and_removes(project, change, difference):
+    study = project.edit(change, source="config.yaml", target="ablation.yaml")
+    done = project.snakemake("--dry-run", "results/tables/table1.csv", config=study)
+    jobs = planned(done)
+    found = {rule: jobs.get(rule, 0) - PAPER[rule] for rule in PAPER}
+    assert {rule: count for rule, count in found.items() if count} == difference
+
+
+def test_each_ablation_reads_its_own_files(project):
+    folder = "results/generators/gemma-3-27b"
+
+    def reads(output, **changes):
+        changes = {f"{GENERATOR}/{key}": value for key, value in changes.items()}
+        study = project.edit(changes, source="config.yaml", target="ablation.yaml")
+        done = project.snakemake("--dry-run", "--printshellcmds", output, config=study)
+        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
+        return done.stdout + done.stderr
+
+    shard = "results/triplets/gemma-3-27b/composition/hau.shards/0.tsv"
+    one = reads(shard, task_adapters="one")
+    composed = f"{folder}/composition/hau/both"
+    assert f"--positive-adapter {composed} --negative-adapter {composed}" in one
+    assert "--polarity both" in one
+    task = f"{folder}/task"
+    alone = reads(shard, composition={"scale": 0})
+    assert f"--positive-adapter {task}/positive --negative-adapter {task}/negative" in alone
+    annotated = reads(shard, language_data="annotated")
+    assert "--texts results/corpora/hau/annotated.tsv --kind annotated" in annotated
+    assert "CohereLabs/aya_dataset" in annotated and "top_up" not in annotated
+    assert "--texts results/corpora/hau/text.tsv --kind passages" in reads(shard, language_data="passages")
+    parts = {"languages": ["fra"], "parts": ["human", "machine"]}
+    built = reads(f"{folder}/xllora/positive.tsv", xllora=parts)
+    corpora = "results/corpora/fra"
+    assert f"--parallel --nli fra={corpora}/nli_translations.tsv --nli-machine fra={corpora}/nli_machine.tsv" in built
+
+
 def test_the_default_configuration_is_the_papers(project):
     root = project.root
     assert "languages" in (root / "config.yaml").read_text()

@@ -130,6 +130,14 @@ def test_rows_are_filtered_and_topped_up(tmp_path, store):
     assert len(read(source, store)) == 4
 
 
+def test_a_language_without_rows_stops_with_one_line(tmp_path, store):
+    path = tmp_path / "aya.tsv"
+    path.write_text("code\tinputs\ttargets\nhau\tIna kwana?\tLafiya lau\n")
+    source = Source(file=str(path), where={"code": ["afr*"]}, columns={"prompt": "inputs", "response": "targets"})
+    with pytest.raises(UserError, match=r"^instructions corpus from file .*: no row is left .*; check the columns"):
+        fetch(source, "instructions", store, Cleaning())
+
+
 def test_labelled_nli_becomes_triplets():
     labelled = pd.DataFrame(
         {

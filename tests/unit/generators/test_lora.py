@@ -12,7 +12,6 @@ from safetensors.torch import load_file
 from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
-    AutoTokenizer,
     Gemma3Config,
     Gemma3ForConditionalGeneration,
     GraniteConfig,
@@ -21,7 +20,8 @@ from transformers import (
 )
 
 from seedbed.generators import lora as subject
-from seedbed.generators.lora import ByLength, CompletionTrainer, Example, collate, completion_loss, train
+from seedbed.generators.examples import Example
+from seedbed.generators.lora import ByLength, CompletionTrainer, collate, completion_loss, train
 from seedbed.generators.settings import Lora
 from seedbed.io import UserError, sha256
 
@@ -260,21 +260,3 @@ def test_by_length_pads_little_and_changes_with_the_epoch() -> None:
     assert totals != sorted(totals, reverse=True)
     order.set_epoch(1)
     assert list(order) != first
-
-
-def test_examples_from_texts(tiny_generator: Path, tiny_chat_generator: Path) -> None:
-    plain, chat = (AutoTokenizer.from_pretrained(base) for base in (tiny_generator, tiny_chat_generator))
-    (text,) = subject.from_texts(plain, ["abc"])
-    assert text.prompt == [2]
-    assert plain.decode(text.completion) == "abc<eos>"
-    (pair,) = subject.from_pairs(chat, [("ask", "answer")], "chat")
-    assert chat.decode(pair.prompt) == "<bos><start_of_turn>user\nask<end_of_turn>\n<start_of_turn>model\n"
-    assert chat.decode(pair.completion) == "answer<end_of_turn>"
-
-
-def test_sample_is_seeded_and_bounded() -> None:
-    chosen = subject.sample(range(100), Lora(examples=10))
-    assert chosen == subject.sample(range(100), Lora(examples=10))
-    assert chosen != subject.sample(range(100), Lora(examples=10, seed=7))
-    assert len(set(chosen)) == 10
-    assert chosen == subject.sample(range(100), Lora(examples=20))[:10]

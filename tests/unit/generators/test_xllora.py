@@ -54,7 +54,7 @@ class Writer:
 
 @pytest.fixture
 def examples():
-    return xllora.build(parallel(), nli(), Writer(), 120, seed=1)
+    return xllora.build({"human": nli(), "synthetic": parallel()}, Writer(), 120, seed=1)
 
 
 def test_anchors_are_swapped_and_targets_stay_english(examples):
@@ -85,8 +85,8 @@ def test_each_polarity_draws_its_own_languages(examples):
 
 
 def test_the_draw_is_seeded(examples):
-    again = xllora.build(parallel(), nli(), Writer(), 120, seed=1)
-    other = xllora.build(parallel(), nli(), Writer(), 120, seed=2)
+    again = xllora.build({"human": nli(), "synthetic": parallel()}, Writer(), 120, seed=1)
+    other = xllora.build({"human": nli(), "synthetic": parallel()}, Writer(), 120, seed=2)
     for polarity, table in examples.items():
         pd.testing.assert_frame_equal(table, again[polarity])
         assert not table.equals(other[polarity])
@@ -94,7 +94,7 @@ def test_the_draw_is_seeded(examples):
 
 def test_unusable_completions_are_replaced_and_no_premise_is_asked_twice():
     write = Writer()
-    table = xllora.build(parallel(), {}, write, 100, seed=1)["positive"]
+    table = xllora.build({"human": {}, "synthetic": parallel()}, write, 100, seed=1)["positive"]
     assert len(table) == 100
     assert len(write.premises) == len(set(write.premises)) > 100
 
@@ -115,11 +115,11 @@ def test_what_cannot_be_used(fault):
         return premises.assign(**fine | fault)
 
     with pytest.raises(UserError, match="no example"):
-        xllora.build(parallel(), {}, write, 10, seed=1)
+        xllora.build({"synthetic": parallel()}, write, 10, seed=1)
 
 
 def test_a_short_pool_is_used_up_and_said(caplog):
-    table = xllora.build(parallel(rows=10, shared=0), {}, Writer(), 100, seed=1)["negative"]
+    table = xllora.build({"synthetic": parallel(rows=10, shared=0)}, Writer(), 100, seed=1)["negative"]
     assert len(table) == 24 and "24 examples, not 100" in caplog.text
 
 
@@ -127,13 +127,53 @@ def test_nli_alone_needs_no_generator():
     def write(premises):
         raise AssertionError
 
-    assert len(xllora.build({}, nli(), write, 31, seed=1)["positive"]) == 31
-    assert len(xllora.build(parallel(), nli(), write, 12, seed=1)["positive"]) == 12
+    assert len(xllora.build({"human": nli(), "synthetic": {}}, write, 31, seed=1)["positive"]) == 31
+    assert len(xllora.build({"human": nli(), "synthetic": parallel()}, write, 12, seed=1)["positive"]) == 12
+
+
+def machine(rows=200):
+    """Machine translations: other premises, other targets."""
+    changed = {lang: table.assign(**{name: "mt " + table[name] for name in ("positive", "negative")})
+               for lang, table in nli(rows).items()}  # fmt: skip
+    return {lang: table.assign(anchor=table["anchor"].str.replace("premise", "mt")) for lang, table in changed.items()}
+
+
+def never(premises):
+    raise AssertionError("nothing is to be written")
+
+
+@pytest.mark.parametrize(
+    ("parts", "counts"),
+    [
+        ({"machine": machine()}, {"nli_machine": 90}),
+        ({"human": nli(), "machine": machine()}, {"nli": 31, "nli_machine": 59}),
+        ({"machine": machine(), "human": nli()}, {"nli_machine": 90}),
+        ({"machine": machine(40), "human": nli()}, {"nli_machine": 40, "nli": 31}),
+    ],
+)
+def test_parts_fill_up_in_their_order(parts, counts):
+    for table in xllora.build(parts, never, 90, seed=1).values():
+        assert table["source"].value_counts().to_dict() == counts
+        assert table["id"].is_unique and table["target"].is_unique
+        assert (table["target"].str.startswith("mt ") == (table["source"] == "nli_machine")).all()
+        for _, part in table.groupby("source"):
+            assert part["language"].value_counts().max() - part["language"].value_counts().min() <= 1
+
+
+def test_three_parts_have_room_for_each_other():
+    parts = {"human": nli(10), "synthetic": parallel(5, 5), "machine": machine()}
+    table = xllora.build(parts, Writer(), 50, seed=1)["negative"]
+    assert table["source"].value_counts().to_dict() == {"nli": 10, "parallel": 16, "nli_machine": 24}
+
+
+def test_no_example_says_in_which_parts():
+    with pytest.raises(UserError, match="no example in the parts human, machine; give their corpora, or other parts"):
+        xllora.build({"human": {}, "machine": {}}, never, 10, seed=1)
 
 
 def test_a_language_with_little_is_used_first():
     tables = nli(30) | {"tha": nli(5, ["tha"])["tha"]}
-    counts = xllora.build({}, tables, Writer(), 30, seed=1)["positive"]["language"].value_counts()
+    counts = xllora.build({"human": tables}, Writer(), 30, seed=1)["positive"]["language"].value_counts()
     assert counts["tha"] == 5 and counts.max() - counts["arb"] <= 1
 
 
