@@ -1,4 +1,4 @@
-"""Code switching within a text: words of another script, of the pivot language, or of no language (paper 000, figure 4).
+"""Code switching within a text: words of another script, of another language, or of none (paper 000, figure 4).
 
 `script_share` and the language identifier judge whole texts, so one foreign word in a sentence passes both. Here words
 are judged, by the study's own two corpora: a language needs no dictionary, and the verdict depends on its files alone.
@@ -107,8 +107,8 @@ class WordCheck:
     """Does a text hold a word of the other language, or one that its own language would not spell?
 
     Thresholds are quantiles over held-out sentences of the language itself: `others` and `unlikely` are the shares of
-    its own sentences that each check may drop. A capitalised word is not judged (names; a sentence's first word is the
-    price), nor one that the anchor has too, nor one with a digit, nor one in another script.
+    its own sentences that each check may drop; 0: it drops none. Not judged are capitalised words (names; a sentence's
+    first word is the price), words that the anchor has too, and words with a digit or in another script.
     """
 
     def __init__(
@@ -120,7 +120,10 @@ class WordCheck:
             UserError: fewer than ten sentences in the language, or none in the other.
         """
         if len(own) < 10 or not len(other):
-            raise UserError("word check: fewer than ten sentences in the language or none in the other; give more text")
+            raise UserError(
+                "word check: fewer than ten sentences in the language or none in the other; give more text"
+                " or set `audit.foreign_words` and `audit.unlikely_words` to 0"
+            )
         names = UNICODE_SCRIPTS.get(script, (script,))
         scripts = "".join(rf"\p{{Script={name}}}" for name in [*names, "Common", "Inherited"])
         self._in_script = regex.compile(rf"[{scripts}]+", regex.V1)
@@ -129,7 +132,7 @@ class WordCheck:
         self._scores: dict[str, tuple[float, float]] = {}
         held_out = np.array([self.scores(text) for text in own[::step]])
         as_other, as_none = (
-            float(np.quantile(scores, 1 - share, method="higher"))
+            float(np.quantile(scores, 1 - share, method="higher")) if share else math.inf
             for scores, share in zip(held_out.T, (others, unlikely), strict=True)
         )
         self.limits = (max(as_other, 0.0), as_none)
