@@ -18,7 +18,7 @@ class Audit(Settings):
     """Least share of a text's letters in the expected script; catches texts that switch scripts altogether."""
     other_script: bool = True
     """Drop a text with a word, or two letters in a row, in a script that is neither the expected one nor Latin."""
-    latin_words: float = Field(0.25, ge=0, le=1)
+    latin_words: float = Field(1.0, ge=0, le=1)
     """Greatest share of Latin words in a text of another script: names and brands are written so; 1: not checked."""
     foreign_words: float = Field(0.0, ge=0, lt=1)
     """Drop a text with a word that the other language (the pivot; for targets in the pivot the anchor's) makes far
