@@ -71,6 +71,7 @@ rule report:
         ),
         audits=triplets_of(".audit.json"),
         triplets=triplets_of(".tsv"),
+        rejected=triplets_of(".rejected.tsv"),
         config=[str(file) for file in workflow.configfiles],
         code=code("report", "resources/report.html.j2"),
     output:
@@ -94,5 +95,5 @@ rule report:
         "Write the report"
     shell:
         "python -m scripts.report --title {params.title:q} --tables {input.tables} --layouts {input.layouts}"
-        " --figures {input.figures} --audits {input.audits} --triplets {input.triplets} --cards {params.cards}"
-        " --config {input.config} --output {output} > {log} 2>&1"
+        " --figures {input.figures} --audits {input.audits} --triplets {input.triplets} --rejected {input.rejected}"
+        " --cards {params.cards} --config {input.config} --output {output} > {log} 2>&1"

@@ -11,6 +11,7 @@ from seedbed.corpora.language_id import LanguageId
 from seedbed.io import read_table, write_json, write_table
 from seedbed.triplets.audit import Expected, audit
 from seedbed.triplets.settings import Audit
+from seedbed.triplets.switching import WordCheck
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -35,10 +36,19 @@ def main(argv: list[str] | None = None) -> None:
         LanguageId(corpus, pivot) if rules.language_id else None,
         EvaluationTexts(texts_of(args.tests)),
         rules,
+        word_check(args, corpus, pivot, rules),
     )
     write_table(kept, args.output)
     write_table(rejected, args.rejected)
     write_json(report, args.report)
+
+
+def word_check(args: argparse.Namespace, corpus: list[str], pivot: list[str], rules: Audit) -> WordCheck | None:
+    """The check of words that the rules ask for: targets' own language against the other one."""
+    if not rules.foreign_words and not rules.unlikely_words:
+        return None
+    own, other = (pivot, corpus) if args.in_pivot else (corpus, pivot)
+    return WordCheck(own, other, args.script, others=rules.foreign_words, unlikely=rules.unlikely_words)
 
 
 if __name__ == "__main__":

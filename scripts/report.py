@@ -14,7 +14,9 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--title", required=True)
     for group in GROUPS:
         parser.add_argument(f"--{group}", nargs="*", type=Path, default=[])
-    parser.add_argument("--sample", type=int, default=5, help="triplets shown of each file")
+    parser.add_argument(
+        "--sample", type=int, default=5, help="anchors shown of a language, and rejected triplets of a file"
+    )
     parser.add_argument("--max-megabytes", type=float, default=20, help="larger files stay out of the zip")
     parser.add_argument("--output", required=True, type=Path)
     args = parser.parse_args(argv)

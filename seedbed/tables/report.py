@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-import numpy as np
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from seedbed.io import UserError, atomic, read_json, read_table
+from seedbed.io import UserError, atomic, read_json
+from seedbed.tables.triplet_browser import browse
 
 TEMPLATE = Path(__file__).parents[2] / "resources" / "report.html.j2"
-GROUPS = ("tables", "layouts", "figures", "audits", "triplets", "cards", "config")
+GROUPS = ("tables", "layouts", "figures", "audits", "triplets", "rejected", "cards", "config")
 """Folders in the zip, by what the files are; the page knows what to show of each."""
 IMAGES = {".svg": "image/svg+xml", ".png": "image/png"}
 AUDIT = ("read", "kept", "dropped", "dice")
@@ -37,7 +37,7 @@ def report(
 
     Args:
         files: paths of each of GROUPS; a group may be empty or left out.
-        sample: triplets shown of each file, evenly spaced.
+        sample: anchors shown of each language, and rejected triplets of each file; see `triplet_browser`.
         max_megabytes: a larger file is named on the page and not in the zip, which is made to be passed on.
 
     Raises:
@@ -90,7 +90,7 @@ def _page(files: Mapping[str, Mapping[str, Path]], sample: int, template: Path, 
         figures=_figures(files["figures"]),
         layouts=[_markdown(path.read_text(encoding="utf-8")) for path in files["layouts"].values()],
         audits={name: _audit(path) for name, path in files["audits"].items()},
-        triplets={name: _sample(path, sample) for name, path in files["triplets"].items()},
+        triplets=browse(list(files["triplets"].values()), list(files["rejected"].values()), sample),
         cards={name: _card(path) for name, path in files["cards"].items()},
         configs={name: path.read_text(encoding="utf-8") for name, path in files["config"].items()},
         **facts,
@@ -142,10 +142,3 @@ def _audit(path: Path) -> dict[str, Any]:
     if missing := [key for key in AUDIT if key not in audit]:
         raise UserError(f"{path}: no {missing[0]!r}; expected a report of audit_triplets")
     return audit
-
-
-def _sample(path: Path, count: int) -> list[dict[str, Any]]:
-    """A few triplets from the first to the last."""
-    table = read_table(path, ["id", "anchor", "positive", "negative"])
-    places = np.unique(np.linspace(0, len(table) - 1, count).round().astype(int))
-    return table.iloc[places].to_dict("records")

@@ -12,7 +12,10 @@ from seedbed.corpora.clean import comparable, script_share, words
 from seedbed.corpora.contamination import EvaluationTexts
 from seedbed.corpora.language_id import LanguageId
 from seedbed.io import UserError
+from seedbed.triplets.overlap import dice as dice  # its home for whoever looks here
+from seedbed.triplets.overlap import overlaps
 from seedbed.triplets.settings import Audit
+from seedbed.triplets.switching import WordCheck, latin_share, other_script
 
 TARGETS = ("positive", "negative")
 
@@ -28,7 +31,12 @@ class Expected:
 
 
 def audit(
-    triplets: pd.DataFrame, target: Expected, identify: LanguageId | None, seen: EvaluationTexts, rules: Audit
+    triplets: pd.DataFrame,
+    target: Expected,
+    identify: LanguageId | None,
+    seen: EvaluationTexts,
+    rules: Audit,
+    vocabulary: WordCheck | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, Any]]:
     """Split triplets into those that pass and those that do not.
 
@@ -37,6 +45,7 @@ def audit(
         target: what positives and negatives should be written in.
         identify: tells the anchors' language from the pivot; None: not checked.
         seen: sentences of the evaluation sets.
+        vocabulary: finds words of the other language and unlikely ones in positives and negatives; None: not checked.
 
     Returns:
         The rows that pass, the others with a `reason`, and the counts and lexical overlaps.
@@ -60,6 +69,13 @@ def audit(
         drop(text.map(lambda value: script_share(value, target.script)) < rules.script_share, f"{side}: script")
         if identify is not None:
             drop(pd.Series(identify.in_language(list(text)), index=text.index) == target.in_pivot, f"{side}: language")
+        if rules.other_script:
+            drop(text.map(lambda value: other_script(value, target.script)), f"{side}: word in another script")
+        drop(text.map(lambda value: latin_share(value, target.script)) > rules.latin_words, f"{side}: Latin words")
+        if vocabulary is not None:
+            foreign, unlikely = zip(*map(vocabulary.foreign, text, triplets["anchor"]), strict=True)
+            drop(pd.Series(foreign, index=text.index), f"{side}: foreign word")
+            drop(pd.Series(unlikely, index=text.index), f"{side}: unlikely word")
         drop(length_ratio(triplets["anchor"], text) > rules.length_ratio, f"{side}: length")
     drop(triplets["positive"].map(comparable) == triplets["negative"].map(comparable), "positive equals negative")
     for side in ("anchor", "positive", "negative"):
@@ -70,12 +86,8 @@ def audit(
 
     kept, rejected = triplets[reason == ""], triplets[reason != ""].assign(reason=reason[reason != ""])
     _require(kept, rejected, rules)
-    overlaps = {
-        f"anchor-{side}": _summary([dice(a, b) for a, b in zip(kept["anchor"], kept[side], strict=True)])
-        for side in TARGETS
-    }
     counts = {name: int(count) for name, count in rejected["reason"].value_counts().sort_index().items()}
-    return kept, rejected, {"read": len(triplets), "kept": len(kept), "dropped": counts, "dice": overlaps}
+    return kept, rejected, {"read": len(triplets), "kept": len(kept), "dropped": counts, "dice": overlaps(kept)}
 
 
 def _require(kept: pd.DataFrame, rejected: pd.DataFrame, rules: Audit) -> None:
@@ -88,12 +100,6 @@ def _require(kept: pd.DataFrame, rejected: pd.DataFrame, rules: Audit) -> None:
         )
 
 
-def dice(a: str, b: str) -> float:
-    """Lexical overlap of two sentences: Dice coefficient of their case-folded word sets (paper 000, figure 5)."""
-    first, second = set(words(a)), set(words(b))
-    return 2 * len(first & second) / (len(first) + len(second)) if first or second else 0.0
-
-
 def repetition(text: str) -> float:
     """Share of the commonest word in a text of six words or more, else 0."""
     parts = words(text)
@@ -104,9 +110,3 @@ def length_ratio(a: pd.Series, b: pd.Series) -> pd.Series:
     """Characters of the longer text over those of the shorter, row by row."""
     lengths = pd.concat([a.str.len(), b.str.len()], axis=1).clip(lower=1)
     return lengths.max(axis=1) / lengths.min(axis=1)
-
-
-def _summary(values: list[float]) -> dict[str, float]:
-    series = pd.Series(values)
-    quartiles = {f"q{int(q * 100)}": round(float(series.quantile(q)), 4) for q in (0.25, 0.5, 0.75)}
-    return {"mean": round(float(series.mean()), 4), **quartiles}

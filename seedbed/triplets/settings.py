@@ -15,7 +15,16 @@ class Audit(Settings):
     language_id: bool = True
     """Anchor in its language, positive and negative in the language they were asked in."""
     script_share: float = Field(0.7, ge=0, le=1)
-    """Least share of a text's letters in the expected script; catches code switching."""
+    """Least share of a text's letters in the expected script; catches texts that switch scripts altogether."""
+    other_script: bool = True
+    """Drop a text with a word, or two letters in a row, in a script that is neither the expected one nor Latin."""
+    latin_words: float = Field(1.0, ge=0, le=1)
+    """Greatest share of Latin words in a text of another script: names and brands are written so; 1: not checked."""
+    foreign_words: float = Field(0.0, ge=0, lt=1)
+    """Drop a text with a word that the other language (the pivot; for targets in the pivot the anchor's) makes far
+    likelier; how far is set so that this share of the language's own sentences would be dropped. 0: not checked."""
+    unlikely_words: float = Field(0.0, ge=0, lt=1)
+    """Drop a text with an unknown word of improbable spelling (garbled, or of a third language); as `foreign_words`."""
     length_ratio: float = Field(8.0, gt=1)
     """Greatest ratio of the characters of anchor and target, either way; entailments are often much shorter."""
     max_repetition: float = Field(0.5, gt=0, le=1)

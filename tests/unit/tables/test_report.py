@@ -26,6 +26,9 @@ def files(tmp_path):
         write_json(audit, folder / method / "hau.audit.json")
         rows = [(f"r{i}", f"anchor {i} {HOSTILE}", "positive & co", "{{ 7 * 7 }}") for i in range(13)]
         write_table(pd.DataFrame(rows, columns=["id", "anchor", "positive", "negative"]), folder / method / "hau.tsv")
+        dropped = [(f"d{i}", f"dropped {i}", HOSTILE, "no", f"positive: fault {i % 2}") for i in range(5)]
+        columns = ["id", "anchor", "positive", "negative", "reason"]
+        write_table(pd.DataFrame(dropped, columns=columns), folder / method / "hau.rejected.tsv")
     plain = {
         "tables/table1.csv": "a,b\n1,2\n",
         "tables/table1.md": f"# Title {HOSTILE}\n\n| Method | hau |\n| --- | ---: |\n| XL | **1.0** ▲ |\n",
@@ -45,6 +48,7 @@ def files(tmp_path):
         "figures": [root / "figures/table1.svg", root / "figures/table1.png"],
         "audits": [method / "hau.audit.json" for method in methods],
         "triplets": [method / "hau.tsv" for method in methods],
+        "rejected": [method / "hau.rejected.tsv" for method in methods],
         "cards": [root / "card/README.md"],
         "config": [root / "config.yaml"],
     }
@@ -84,6 +88,7 @@ def test_the_zip_holds_the_page_and_the_files(files, tmp_path):
         assert archive.namelist() == [
             "index.html", "audits/prompting/hau.audit.json", "audits/xllora/hau.audit.json", "cards/README.md",
             "config/config.yaml", "figures/table1.png", "figures/table1.svg", "layouts/table1.md",
+            "rejected/prompting/hau.rejected.tsv", "rejected/xllora/hau.rejected.tsv",
             "tables/table1.csv", "triplets/prompting/hau.tsv", "triplets/xllora/hau.tsv",
         ]  # fmt: skip
         assert archive.read("tables/table1.csv") == files["tables"][0].read_bytes()
@@ -102,7 +107,8 @@ def test_the_page_is_whole_and_needs_nothing_beside_itself(files, tmp_path):
     assert anchors == {link for link in page.links if link.startswith("#")}
     for shown in ("negative: language 4", "0.31", "0.20 to 0.40", "anchor 0", "anchor 12", "XL", "▲", "positive & co"):
         assert shown in page.text
-    assert page.text.count("anchor 6") == 2 and "anchor 1 " not in page.text
+    assert page.text.count("anchor 6") == 1 and "anchor 1 " not in page.text
+    assert "positive: fault 0 prompting, 3 rows" in " ".join(page.text.split()) and "dropped 2" in page.text
 
 
 def test_text_stays_text(files, tmp_path):
@@ -110,7 +116,7 @@ def test_text_stays_text(files, tmp_path):
     page = read_page(tmp_path / "report.zip")
     assert "script" not in page.tags and "img" in page.tags and len(page.images) == 1
     assert not [link for link in page.links if link.startswith("javascript")]
-    assert page.text.count(HOSTILE) >= 2 + 1 + 2 + 2 * 5 + 1 and "{{ 7 * 7 }}" in page.text
+    assert page.text.count(HOSTILE) >= 2 + 1 + 2 + 5 + 2 * 2 + 1 and "{{ 7 * 7 }}" in page.text
 
 
 def test_the_program_writes_the_same_bytes_twice(files, tmp_path):
@@ -142,6 +148,7 @@ def test_faults_are_told(files, tmp_path):
         ({"figures": [wrong]}, "not a figure"),
         ({"audits": [wrong]}, "expected a report of audit_triplets"),
         ({"triplets": files["tables"]}, "no column 'id'"),
+        ({"rejected": files["triplets"]}, "no column 'reason'"),
     ):
         with pytest.raises(UserError, match=told):
             report(given, output, "Seedbed")

@@ -10,6 +10,7 @@ from seedbed.corpora.language_id import LanguageId
 from seedbed.io import UserError
 from seedbed.triplets.audit import Expected, audit, dice, length_ratio, repetition
 from seedbed.triplets.settings import Audit
+from seedbed.triplets.switching import WordCheck
 
 GOOD = [
     (f"Ina zuwa kasuwa ta {n} da safe", f"Zan tafi kasuwar lamba {n} yau", f"Ba zan je ko ina ba har {n} ga wata")
@@ -39,6 +40,7 @@ def test_good_triplets_pass_and_the_report_counts_them():
     assert report["dice"]["anchor-positive"]["mean"] == pytest.approx(
         sum(dice(anchor, positive) for anchor, positive, _ in GOOD) / 40, abs=1e-4
     )
+    assert report["dice"]["anchor-negative"]["n"] == 40
 
 
 @pytest.mark.parametrize(
@@ -62,6 +64,37 @@ def test_each_planted_fault_is_dropped_under_its_name(fault, reason):
     assert list(rejected["reason"]) == [reason]
     assert report["dropped"] == {reason: 1}
     assert len(kept) == 40
+
+
+@pytest.mark.parametrize(
+    ("positive", "script", "rules", "reason"),
+    [
+        ("Zan tafi сегодня gidan makarantar mu", "Latn", {}, "positive: word in another script"),
+        ("Zan tafi сегодня gidan makarantar mu", "Latn", {"other_script": False}, None),
+        (
+            "मैं google facebook twitter देखता रहा हूँ",
+            "Deva",
+            {"script_share": 0, "latin_words": 0.25},
+            "positive: Latin words",
+        ),
+        ("मैं google facebook twitter देखता रहा हूँ", "Deva", {"script_share": 0}, None),
+        ("Zan tafi weather lamba yau", "Latn", {"foreign_words": 0.05}, "positive: foreign word"),
+        ("Zan tafi xwqvyx lamba yau", "Latn", {"unlikely_words": 0.05}, "positive: unlikely word"),
+        ("Zan tafi weather lamba xwqvyx", "Latn", {}, None),
+        ("Zan tafi gida lamba yau", "Latn", {"foreign_words": 0.05, "unlikely_words": 0.05}, None),
+    ],
+)
+def test_words_that_do_not_belong(positive, script, rules, reason):
+    rules = Audit(min_rows=1, **rules)
+    own = [text for row in GOOD for text in row]
+    words = WordCheck(own, ENGLISH, script, others=rules.foreign_words, unlikely=rules.unlikely_words)
+    rows = frame([("Ina gida yau", positive, positive + " ba")])
+    seen = EvaluationTexts([])
+    if reason is None:
+        assert len(audit(rows, Expected(False, script), None, seen, rules, words)[0]) == 1
+        return
+    with pytest.raises(UserError, match=f"most dropped: {reason} 1"):
+        audit(rows, Expected(False, script), None, seen, rules, words)
 
 
 def test_xllora_targets_must_be_in_the_pivot_language():

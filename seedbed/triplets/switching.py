@@ -1,0 +1,181 @@
+"""Code switching within a text: words of another script, of another language, or of none (paper 000, figure 4).
+
+`script_share` and the language identifier judge whole texts, so one foreign word in a sentence passes both. Here words
+are judged, by the study's own two corpora: a language needs no dictionary, and the verdict depends on its files alone.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from functools import cache
+
+import numpy as np
+import regex
+
+from seedbed.corpora.clean import UNICODE_SCRIPTS, words
+from seedbed.io import UserError
+
+ORDER = 5
+"""Characters of the longest n-gram that spelling is judged by."""
+SAMPLE = 20_000
+"""Sentences whose words teach spelling."""
+HELD_OUT = 2000
+"""Sentences, at most, that thresholds are calibrated on; a fifth of a small corpus."""
+START, END = "\x02", "\x03"
+
+_WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+")
+
+
+@cache
+def _runs(script: str) -> tuple[regex.Pattern[str], regex.Pattern[str]]:
+    """Runs of two or more letters or vowel signs: of scripts neither `script` nor Latin, and of Latin."""
+    own = "".join(rf"\p{{Script={name}}}" for name in UNICODE_SCRIPTS.get(script, (script,)))
+    foreign = rf"[[\p{{L}}\p{{M}}]--[{own}\p{{Script=Common}}\p{{Script=Inherited}}\p{{Script=Latin}}]]{{2,}}"
+    return regex.compile(foreign, regex.V1), regex.compile(r"\p{Script=Latin}{2,}")
+
+
+def other_script(text: str, script: str) -> bool:
+    """Is a word, or two letters in a row, in a script that is neither `script` (ISO 15924) nor Latin?
+
+    Single letters (a variable, a unit), digits, punctuation and emoji do not count; Korean may hold Han, and Japanese
+    its three scripts. Latin in another script's text is `latin_share`'s matter: names and brands are written so.
+    """
+    return _runs(script)[0].search(unicodedata.normalize("NFKC", text)) is not None
+
+
+def latin_share(text: str, script: str) -> float:
+    """Latin words as a share of the words of a text in another script; 0 where the script is Latin."""
+    if script == "Latn" or not (found := len(_runs(script)[1].findall(unicodedata.normalize("NFKC", text)))):
+        return 0.0
+    return min(1.0, found / max(1, len(words(text))))
+
+
+class Spelling:
+    """Character n-grams of a language's words, interpolated by Witten and Bell's (1991) rule."""
+
+    def __init__(self, vocabulary: Iterable[str]) -> None:
+        """Fit on distinct words: rare ones say most about the next unknown one."""
+        self.grams: Counter[str] = Counter()
+        for word in vocabulary:
+            marked = f"{START}{word}{END}"
+            self.grams.update(
+                marked[place - length : place + 1]
+                for place in range(1, len(marked))
+                for length in range(min(place, ORDER - 1) + 1)
+            )
+        self.totals: Counter[str] = Counter()
+        self.kinds: Counter[str] = Counter()
+        for gram, count in self.grams.items():
+            self.totals[gram[:-1]] += count
+            self.kinds[gram[:-1]] += 1
+
+    def log_probability(self, word: str) -> float:
+        """Natural logarithm of the probability of a word, its end included."""
+        marked = f"{START}{word}{END}"
+        return sum(math.log(self._next(marked, place)) for place in range(1, len(marked)))
+
+    def _next(self, marked: str, place: int) -> float:
+        probability = 1 / (self.kinds[""] + 1)  # one more for every character that was never seen
+        for length in range(min(place, ORDER - 1) + 1):
+            context = marked[place - length : place]
+            if not (total := self.totals[context]):
+                break
+            kinds = self.kinds[context]
+            probability = (self.grams[marked[place - length : place + 1]] + kinds * probability) / (total + kinds)
+        return probability
+
+
+class Lexicon:
+    """The words of a corpus: how often each occurs, and how likely any other would be."""
+
+    def __init__(self, sentences: Sequence[str]) -> None:
+        self.counts = Counter(word.casefold() for sentence in sentences for word in _common(sentence))
+        self.total = self.counts.total()
+        self.spelling = Spelling({word.casefold() for sentence in sentences[:SAMPLE] for word in _common(sentence)})
+
+    def log_probability(self, word: str) -> float:
+        """Of a case-folded word: its frequency, smoothed by its spelling (Witten and Bell)."""
+        kinds = len(self.counts)
+        unseen = math.exp(max(self.spelling.log_probability(word), -700))
+        return math.log((self.counts[word] + kinds * unseen) / (self.total + kinds))
+
+
+class WordCheck:
+    """Does a text hold a word of the other language, or one that its own language would not spell?
+
+    Thresholds are quantiles over held-out sentences of the language itself: `others` and `unlikely` are the shares of
+    its own sentences that each check may drop; 0: it drops none. Not judged are capitalised words (names; a sentence's
+    first word is the price), words that the anchor has too, and words with a digit or in another script.
+    """
+
+    def __init__(
+        self, own: Sequence[str], other: Sequence[str], script: str, *, others: float, unlikely: float
+    ) -> None:
+        """Fit on sentences of the language that texts should be in, and of the one that they might fall into.
+
+        Raises:
+            UserError: fewer than ten sentences in the language, or none in the other.
+        """
+        if len(own) < 10 or not len(other):
+            raise UserError(
+                "word check: fewer than ten sentences in the language or none in the other; give more text"
+                " or set `audit.foreign_words` and `audit.unlikely_words` to 0"
+            )
+        names = UNICODE_SCRIPTS.get(script, (script,))
+        scripts = "".join(rf"\p{{Script={name}}}" for name in [*names, "Common", "Inherited"])
+        self._in_script = regex.compile(rf"[{scripts}]+", regex.V1)
+        step = max(5, len(own) // HELD_OUT)
+        self.other, self.own = Lexicon(other), Lexicon([text for n, text in enumerate(own) if n % step])
+        self._scores: dict[str, tuple[float, float]] = {}
+        held_out = np.array([self.scores(text) for text in own[::step]])
+        as_other, as_none = (
+            float(np.quantile(scores, 1 - share, method="higher")) if share else math.inf
+            for scores, share in zip(held_out.T, (others, unlikely), strict=True)
+        )
+        self.limits = (max(as_other, 0.0), as_none)
+        self.own, self._scores = Lexicon(own), {}
+
+    def scores(self, text: str, anchor: str = "") -> tuple[float, float]:
+        """The highest score of a word as one of the other language, and as one of none; -inf if no word is judged.
+
+        The first is the logarithm of how much likelier the other language makes it, the second its surprise in
+        natural units for each character where neither corpus has it.
+        """
+        known = {word.casefold() for word in _tokens(anchor)}
+        judged = [self._score(word) for word in self._judged(text) if word not in known]
+        as_other, as_none = zip(*judged, strict=True) if judged else ((-math.inf,), (-math.inf,))
+        return max(as_other), max(as_none)
+
+    def foreign(self, text: str, anchor: str = "") -> tuple[bool, bool]:
+        """Does the text hold a word of the other language; one that is unlikely in its own?"""
+        as_other, as_none = self.scores(text, anchor)
+        return as_other > self.limits[0], as_none > self.limits[1]
+
+    def _judged(self, text: str) -> Collection[str]:
+        return {
+            word.casefold()
+            for word in _tokens(text)
+            if len(word) > 1 and not word[0].isupper() and self._in_script.fullmatch(word)
+        }
+
+    def _score(self, word: str) -> tuple[float, float]:
+        if word not in self._scores:
+            own = self.own.log_probability(word)
+            surprise = -self.own.spelling.log_probability(word) / (len(word) + 1)
+            known = word in self.own.counts or word in self.other.counts
+            self._scores[word] = (self.other.log_probability(word) - own, -math.inf if known else surprise)
+        return self._scores[word]
+
+
+def _common(text: str) -> list[str]:
+    """The first word and all that are not capitalised: titles and names in another language are no part of this one."""
+    return [word for n, word in enumerate(_tokens(text)) if n == 0 or not word[0].isupper()]
+
+
+def _tokens(text: str) -> list[str]:
+    """Words as written, without those that hold a digit."""
+    found = _WORD.findall(unicodedata.normalize("NFKC", text))
+    return [word for word in found if not any(character.isdigit() for character in word)]
