@@ -94,7 +94,13 @@ def fact(name):
 def tests_of(wildcards):
     """Every evaluation set of a language: what its training texts must not repeat."""
     tasks = STUDY.tests(wildcards.lang) if wildcards.lang in STUDY.languages else []
-    return collect("<results>/corpora/{lang}/{task}.tsv", lang=wildcards.lang, task=tasks)
+    sets = sorted({STUDY.test_set(task) for task in tasks})
+    return collect("<results>/corpora/{lang}/{task}.tsv", lang=wildcards.lang, task=sets)
+
+
+def test_of(ending):
+    """A file of the set that the wildcards' task is scored on."""
+    return lambda wildcards: f"<results>/corpora/{{test_lang}}/{STUDY.test_set(wildcards.task)}{ending}"
 
 
 # Room 1: sentences.

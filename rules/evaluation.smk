@@ -4,8 +4,8 @@
 rule score_encoder:
     input:
         encoder="<results>/encoders/{backbone}/{recipe}/{lang}/{seed}/seedbed.json",
-        test="<results>/corpora/{test_lang}/{task}.tsv",
-        record="<results>/corpora/{test_lang}/{task}.json",
+        test=test_of(".tsv"),
+        record=test_of(".json"),
         code=code("score_encoder"),
     output:
         scores=SCORE,

@@ -143,6 +143,7 @@ class Study(Settings):
             self._check_recipe(name, recipe)
         _require("statistics.baseline", "recipe", self.statistics.baseline, self.recipes)
         for name, task in self.tasks.items():
+            _require(f"tasks.{name}.set_of", "task", task.set_of or name, self.tasks)
             for code in task.languages or []:
                 _require(f"tasks.{name}.languages", "language", code, {*self.languages, *registry()})
         for code, language in self.languages.items():
@@ -203,11 +204,16 @@ class Study(Settings):
 
     def test(self, task: str, code: str) -> Source | None:
         """The test set of a task for a language; None if the task lacks it."""
+        task = self.test_set(task)
         own = self.languages.get(code, Language()).tests.get(task)
         spec = self.tasks[task]
         if own or spec.source is None or (spec.languages is not None and code not in spec.languages):
             return own and own.resolved(self.facts(code))
         return spec.source.resolved(self.facts(code))
+
+    def test_set(self, task: str) -> str:
+        """The task whose test set a task is scored on."""
+        return self.tasks[task].set_of or task
 
     def tests(self, code: str) -> list[str]:
         """The tasks that a language is scored on."""

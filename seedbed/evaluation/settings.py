@@ -33,6 +33,8 @@ class Task(Settings):
     retrieval: nDCG@10 and recall@10. geometry: alignment and uniformity of graded pairs; lower is better."""
     source: Source | None = None
     """The test set as a template over the registry; a language's own `tests` entry goes before it."""
+    set_of: str = ""
+    """Instead of a source: the test set is that of this task."""
     mteb: MtebTask | None = None
     """Score through mteb; `source` must then be the data set and revision that mteb pins."""
     languages: list[str] | None = None
