@@ -146,7 +146,8 @@ def model_source(wildcards):
     """Where a model comes from: a study's own, or a published adapter or encoder (see `published_model`)."""
     owner, *what = wildcards.model.split("+")
     if not what:
-        return (STUDY.generators if wildcards.room == "generators" else STUDY.backbones)[owner].source
+        model = (STUDY.generators if wildcards.room == "generators" else STUDY.backbones)[owner]
+        return model.source.resolved(STUDY.facts(ANY))
     find = STUDY.published_adapter if wildcards.room == "generators" else STUDY.published_encoder
     return find(owner, *what)
 

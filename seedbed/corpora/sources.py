@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from seedbed.corpora import assets
-from seedbed.corpora.settings import Source
+from seedbed.corpora.settings import Join, Source
 from seedbed.io import UserError, tab_separated
 
 
@@ -25,11 +25,14 @@ def read(source: Source, store: assets.Store) -> pd.DataFrame:
         UserError: the source cannot be had or read, or lacks a column.
     """
     table = _columns(_raw(source, store), source)
-    for column, changes in source.join.items():
-        other = read(source.updated({"join": {}, "top_up": None, "buckets": (0, 100), **changes}), store)
-        table = table.merge(
-            other.set_index("id").iloc[:, [0]].set_axis([column], axis=1), left_on="id", right_index=True
-        )
+    for column in source.join:
+        changes, matching = source.joined(column)
+        other = read(changes, store)
+        if matching.on:
+            table = _matched(table, other, matching, source)
+        else:
+            other = other.set_index("id").iloc[:, [0]].set_axis([column], axis=1)
+            table = table.merge(other, left_on="id", right_index=True)
     table = _in_buckets(table, source)
     if source.top_up and (source.rows is None or len(table) < source.rows):
         more = read(source.updated({"top_up": None, **source.top_up}), store)
@@ -37,6 +40,28 @@ def read(source: Source, store: assets.Store) -> pd.DataFrame:
     if source.rows and len(table) > source.rows:
         table = table.sample(source.rows, random_state=42).sort_index()
     return table.reset_index(drop=True)
+
+
+def _matched(table: pd.DataFrame, other: pd.DataFrame, join: Join, source: Source) -> pd.DataFrame:
+    """The rows of `table` that a row of `other` matches, with the columns of the first that does.
+
+    With `keep: all` the rows of `other` that match none follow, as `+` and their id, empty where they have no value.
+    """
+    ours, theirs = list(join.on), list(join.on.values())
+    for frame, names in ((table, ours), (other, theirs)):
+        for name in names:
+            _column(frame, name, source)
+    first = other.drop_duplicates(theirs)
+    keys = first[theirs].set_axis(ours, axis=1)
+    values = first.drop(columns=list({"id", *theirs}))
+    if clash := sorted(set(values) & set(table)):
+        raise UserError(f"{_origin(source)}: two columns {clash[0]!r} after the join; map one under another name")
+    matched = table.merge(pd.concat([keys, values], axis=1), on=ours)
+    if join.keep == "matched":
+        return matched
+    more = pd.concat(["+" + first["id"].rename("id"), keys.drop(columns="id", errors="ignore"), values], axis=1)
+    known = pd.MultiIndex.from_frame(table[ours])
+    return pd.concat([matched, more[~pd.MultiIndex.from_frame(keys).isin(known)]], ignore_index=True).fillna("")
 
 
 def _raw(source: Source, store: assets.Store) -> pd.DataFrame:
@@ -74,11 +99,13 @@ def _parse(name: str, content: bytes, source: Source) -> pd.DataFrame:
     try:
         if form == "messages":
             return _messages(json.loads(text))
+        if form == "squad":
+            return _squad(json.loads(text))
         if form == "jsonl":
             return pd.DataFrame([json.loads(line) for line in text.splitlines() if line.strip()]).astype(str)
         if form == "csv":
             return pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False, header=header)
-    except ValueError as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise UserError(f"{name}: not {form} ({str(error).splitlines()[0]})") from None
     if form != "tsv":
         return pd.DataFrame({"text": text.removesuffix("\n").replace("\r\n", "\n").split("\n")}, dtype=str)
@@ -92,6 +119,16 @@ def _messages(catalogue: dict[str, str]) -> pd.DataFrame:
     """Interface messages; those with placeholders or markup are no sentences."""
     plain = {key: value for key, value in catalogue.items() if not set("{}<>") & set(value)}
     return pd.DataFrame({"id": list(plain), "text": list(plain.values())}, dtype=str)
+
+
+def _squad(dataset: dict[str, Any]) -> pd.DataFrame:
+    """Questions and the paragraphs that answer them (SQuAD 1.1, 2.0); ids that repeat are no ids (TyDi QA, train)."""
+    paragraphs = [paragraph for article in dataset["data"] for paragraph in article["paragraphs"]]
+    rows = [
+        (item["id"], item["question"], paragraph["context"]) for paragraph in paragraphs for item in paragraph["qas"]
+    ]
+    table = pd.DataFrame(rows, columns=["id", "query", "document"], dtype=str)
+    return table if table["id"].is_unique else table.drop(columns="id")
 
 
 def _hub(source: Source, store: assets.Store) -> pd.DataFrame:
@@ -144,7 +181,10 @@ def pin(store: assets.Store, source: Source, *, kind: str) -> str:
 
 
 def _columns(table: pd.DataFrame, source: Source) -> pd.DataFrame:
-    """Filter rows, rename columns to ours, and give rows without an id their number."""
+    """Divide cells, filter rows, rename columns to ours, and give rows without an id their number."""
+    table = table.reset_index(drop=True)
+    for column, parts in source.divide.items():
+        table = table.join(_divided(_column(table, column, source), parts, source))
     for column, allowed in source.where.items():
         values = _column(table, column, source)
         exact = values.isin(allowed)
@@ -153,17 +193,36 @@ def _columns(table: pd.DataFrame, source: Source) -> pd.DataFrame:
         table = table[exact]
     if "id" not in table.columns and "id" not in source.columns:
         table = table.assign(id=[str(number) for number in range(1, len(table) + 1)])
-    names = {"id": "id"} | source.columns if source.columns else {name: name for name in table.columns}
+    parts = {part: part for parts in source.divide.values() for part in parts}
+    names = {"id": "id"} | parts | source.columns if source.columns else {name: name for name in table.columns}
     chosen = {ours: _column(table, theirs, source).to_numpy() for ours, theirs in names.items()}
     table = pd.DataFrame(chosen, dtype=str)
     return table[["id", *(name for name in table.columns if name != "id")]].drop_duplicates("id")
 
 
-def _column(table: pd.DataFrame, name: str | int, source: Source) -> pd.Series:
+def _divided(cells: pd.Series, names: list[str], source: Source) -> pd.DataFrame:
+    """The texts of each cell, a line break or tab apart, in columns of their own."""
+    parts = cells.str.strip().str.split(r"\s*[\n\t]\s*", regex=True)
+    if len(wrong := parts[parts.map(len) != len(names)]):
+        raise UserError(
+            f"{_origin(source)}: row {wrong.index[0] + 1}, column {cells.name!r}: {len(wrong.iloc[0])} texts "
+            f"a line break or tab apart; `divide` expects {len(names)} ({', '.join(names)})"
+        )
+    table = pd.DataFrame(parts.tolist(), index=cells.index, columns=names, dtype=str)
+    quoted = table.apply(lambda texts: texts.str.fullmatch(r'".*"')).all(axis=None)
+    return table.apply(lambda texts: texts.str[1:-1]) if quoted else table
+
+
+def _column(table: pd.DataFrame, name: str | int | list[str], source: Source) -> pd.Series:
+    if isinstance(name, list):
+        return pd.concat([_column(table, part, source) for part in name], axis=1).agg(" ".join, axis=1).str.strip()
     if name not in table.columns:
-        origin = source.hub or source.file or source.archive or ", ".join(source.package or {})
-        raise UserError(f"{origin}: no column {name!r}; it has {', '.join(map(str, table.columns))}")
+        raise UserError(f"{_origin(source)}: no column {name!r}; it has {', '.join(map(str, table.columns))}")
     return table[name].astype(str)
+
+
+def _origin(source: Source) -> str:
+    return source.hub or source.file or source.archive or ", ".join(source.package or {})
 
 
 def _in_buckets(table: pd.DataFrame, source: Source) -> pd.DataFrame:

@@ -12,8 +12,9 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from seedbed.config import load
+from seedbed.config import Study, load
 from seedbed.imports import closure
+from seedbed.io import UserError
 
 ROOMS = ["corpora", "generators", "triplets", "encoders", "evaluation", "tables"]
 RULES = {
@@ -133,6 +134,16 @@ def test_every_shipped_configuration_is_valid(files):
 def test_every_shipped_configuration_is_tested():
     shipped = {str(path) for path in [Path("config.yaml"), *Path("config").glob("*.yaml")]}
     assert shipped == {file for files in CONFIGS for file in files}
+
+
+@pytest.mark.parametrize("file", sorted(Path("studies").glob("*.yaml")), ids=str)
+def test_every_study_is_valid_and_says_which_data_it_lacks(file, tmp_path):
+    """A fresh machine has none of a study's data: all but the files is checked, then that the first fault is its folder."""
+    study = yaml.safe_load(file.read_text())
+    study["paths"] = {name: str(tmp_path / name) for name in study.get("paths", {})}
+    Study.model_validate(study)
+    with pytest.raises(UserError, match=f"^paths.{next(iter(study['paths']))}: no such folder"):
+        load(study)
 
 
 def test_schema_and_reference_are_in_step():

@@ -4,10 +4,13 @@ import gzip
 import json
 import tarfile
 import zipfile
+from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
 
+from seedbed.config import Study, load
 from seedbed.corpora.assets import Store
 from seedbed.corpora.fetch import check_scores, fetch, triplets_from_labels
 from seedbed.corpora.settings import Cleaning, Source
@@ -196,3 +199,175 @@ def test_placeholders_come_from_the_registry():
     assert source.resolved({"leipzig": ""}) is None
     with pytest.raises(UserError, match="no registry column 'leipzig'"):
         source.resolved({"name": "x"})
+
+
+def test_paths_are_placeholders_too(tmp_path):
+    config = yaml.safe_load(Path("config/demo.yaml").read_text())
+    config["paths"] = {"mine": str(tmp_path)}
+    config["corpora"]["text"] = {"file": "{mine}/{lang}.txt"}
+    assert Study.model_validate(config).corpus("text", "hau").file == f"{tmp_path}/hau.txt"
+    with pytest.raises(ValueError, match="'script' is a column of resources/languages.tsv"):
+        Study.model_validate({**config, "paths": {"script": "x"}})
+    with pytest.raises(UserError, match="^paths.mine: no such folder nowhere; give it with --config"):
+        load({**config, "paths": {"mine": "nowhere"}})
+
+
+def pairs_file(tmp_path, cells):
+    path = tmp_path / "pairs.csv"
+    pd.DataFrame({"Text": cells, "Score": "0.5", "PairID": [f"p{n}" for n in range(len(cells))]}).to_csv(
+        path, index=False
+    )
+    columns = {"id": "PairID", "score": "Score"}
+    return Source(file=str(path), divide={"Text": ["sentence1", "sentence2"]}, columns=columns)
+
+
+@pytest.mark.parametrize(
+    ("cells", "found"),
+    [
+        (["a b\nc d", "e\tf"], [("a b", "c d"), ("e", "f")]),
+        (["a \r\n b\n", "c\n\nd"], [("a", "b"), ("c", "d")]),
+        (['"a"\n"b"', '"c "d" e"\n"f"'], [("a", "b"), ('c "d" e', "f")]),
+        (['"a"\n"b"', "c\nd"], [('"a"', '"b"'), ("c", "d")]),
+    ],
+    ids=["newline or tab", "blank lines", "quotes of the format", "quotes of the text"],
+)
+def test_a_cell_is_divided_into_texts(tmp_path, store, cells, found):
+    table = read(pairs_file(tmp_path, cells), store)
+    assert list(zip(table["sentence1"], table["sentence2"], strict=True)) == found
+    assert list(table["id"]) == ["p0", "p1"] and list(table["score"]) == ["0.5", "0.5"]
+
+
+@pytest.mark.parametrize(("cell", "count"), [("a", 1), ("a\nb\nc", 3)])
+def test_a_cell_with_another_number_of_texts_is_named(tmp_path, store, cell, count):
+    with pytest.raises(UserError, match=f"row 2, column 'Text': {count} texts .* expects 2"):
+        read(pairs_file(tmp_path, ["a\nb", cell]), store)
+
+
+JUDGEMENTS = pd.DataFrame(
+    {"query-id": ["q1", "q1", "q2", "q9"], "corpus-id": ["d1", "d2", "d1", "d1"], "score": [1, 0, 1, 1]}
+)
+QUERIES = pd.DataFrame({"_id": ["q2", "q1", "q3"], "text": ["second?", "first?", "unjudged?"]})
+DOCUMENTS = pd.DataFrame(
+    {"_id": ["d1", "d2", "d3"], "title": ["One", "", "Three"], "text": ["body 1", "body 2", "body 3"]}
+)
+
+
+@pytest.mark.parametrize("form", ["parquet", "jsonl", "tsv"])
+def test_three_tables_become_one_row_per_judgement(tmp_path, store, form):
+    """Queries, documents and judgements joined by pandas' own row-by-row look-up."""
+    for name, table in {"qrels": JUDGEMENTS, "queries": QUERIES, "corpus": DOCUMENTS}.items():
+        path = tmp_path / f"{name}.{form}"
+        match form:
+            case "parquet":
+                table.to_parquet(path)
+            case "jsonl":
+                table.to_json(path, orient="records", lines=True)
+            case "tsv":
+                table.to_csv(path, sep="\t", index=False)
+    source = Source(
+        file=str(tmp_path),
+        member=f"qrels.{form}",
+        columns={"query_id": "query-id", "document_id": "corpus-id", "relevance": "score"},
+        join={
+            "queries": {
+                "member": f"queries.{form}",
+                "columns": {"id": "_id", "query": "text"},
+                "on": {"query_id": "id"},
+            },
+            "documents": {
+                "member": f"corpus.{form}",
+                "columns": {"id": "_id", "document": ["title", "text"]},
+                "on": {"document_id": "id"},
+                "keep": "all",
+            },
+        },
+    )
+    table = read(Source.model_validate_json(source.model_dump_json(exclude_defaults=True)), store)
+    texts = {"d1": "One body 1", "d2": "body 2", "d3": "Three body 3"}
+    assert table.to_dict("records") == [
+        {"id": "1", "query_id": "q1", "document_id": "d1", "relevance": "1", "query": "first?", "document": texts["d1"]},
+        {"id": "2", "query_id": "q1", "document_id": "d2", "relevance": "0", "query": "first?", "document": texts["d2"]},
+        {"id": "3", "query_id": "q2", "document_id": "d1", "relevance": "1", "query": "second?", "document": texts["d1"]},
+        {"id": "+d3", "query_id": "", "document_id": "d3", "relevance": "", "query": "", "document": texts["d3"]},
+    ]  # fmt: skip
+
+
+def test_the_first_of_several_matches_is_joined(tmp_path, store):
+    """Questions in one language over passages in another, which stand once per question there (Belebele)."""
+    for name, rows in {
+        "hau": [("l1", "tambaya ta 1", "x"), ("l1", "tambaya ta 2", "x"), ("l2", "tambaya ta 3", "y")],
+        "eng": [("l1", "q1", "passage 1"), ("l1", "q2", "passage 1b"), ("l2", "q3", "passage 2")],
+    }.items():
+        pd.DataFrame(rows, columns=["link", "question", "passage"]).to_json(
+            tmp_path / f"{name}.jsonl", orient="records", lines=True
+        )  # fmt: skip
+    source = Source(
+        file=str(tmp_path / "hau.jsonl"),
+        columns={"query": "question", "document_id": "link"},
+        join={
+            "passages": {
+                "file": str(tmp_path / "eng.jsonl"),
+                "columns": {"document": "passage", "link": "link"},
+                "on": {"document_id": "link"},
+            }
+        },
+    )
+    assert list(read(source, store)["document"]) == ["passage 1", "passage 1", "passage 2"]
+
+
+@pytest.mark.parametrize(
+    ("join", "message"),
+    [
+        ({"a": {"fil": "x"}}, "join.a.fil: unknown key; did you mean 'file'"),
+        ({"a": {"keep": "all"}}, "`keep: all` needs `on:"),
+        ({"a": {"on": {"x": "y"}, "keep": "some"}}, "join.a.keep: Input should be 'matched' or 'all'"),
+    ],
+)
+def test_a_join_is_checked_with_the_configuration(join, message):
+    with pytest.raises(UserError, match=message):
+        Source.load(json.dumps({"file": "x", "join": join}))
+
+
+@pytest.mark.parametrize(
+    ("join", "message"),
+    [
+        ({"on": {"txt": "text"}}, "no column 'txt'; it has id, text"),
+        ({"on": {"text": "txt"}}, "no column 'txt'; it has id, text"),
+        ({"on": {"id": "id"}}, "two columns 'text' after the join"),
+    ],
+)
+def test_a_join_by_a_column_that_is_not_there_is_one_line(tmp_path, store, join, message):
+    path = tmp_path / "corpus.txt"
+    path.write_text("\n".join(ROWS))
+    with pytest.raises(UserError, match=message):
+        read(Source(file=str(path), format="text", join={"more": join}), store)
+
+
+@pytest.mark.parametrize("name", ["dev.json", "dev.json.gz"])
+def test_squad_gives_questions_with_their_paragraphs(tmp_path, store, name):
+    paragraphs = [{"context": "Kano birni ne.", "qas": [{"id": "a", "question": "Mene ne Kano?", "answers": []},
+                                                         {"id": "b", "question": "Ina birnin?", "answers": []}]},
+                  {"context": "Ruwa.", "qas": [{"id": "c", "question": "Me?", "answers": []}]}]  # fmt: skip
+    content = json.dumps({"data": [{"paragraphs": paragraphs[:1]}, {"paragraphs": paragraphs[1:]}]}).encode()
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    table = read(Source(file=str(path), format="squad"), store)
+    assert table.to_dict("list") == {
+        "id": ["a", "b", "c"],
+        "query": ["Mene ne Kano?", "Ina birnin?", "Me?"],
+        "document": ["Kano birni ne.", "Kano birni ne.", "Ruwa."],
+    }
+
+
+def test_squad_ids_that_repeat_lose_no_question(tmp_path, store):
+    articles = [{"paragraphs": [{"context": text, "qas": [{"id": "1", "question": "Me?"}]}]} for text in ROWS]
+    (tmp_path / "train.json").write_text(json.dumps({"data": articles}))
+    table = read(Source(file=str(tmp_path / "train.json"), format="squad"), store)
+    assert list(table["document"]) == ROWS and list(table["id"]) == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize("content", ["[]", '{"data": [{}]}', "{", '{"paragraphs": []}'])
+def test_what_is_no_squad_is_one_line(tmp_path, store, content):
+    (tmp_path / "x.json").write_text(content)
+    with pytest.raises(UserError, match="x.json: not squad"):
+        read(Source(file=str(tmp_path / "x.json"), format="squad"), store)
