@@ -4,6 +4,7 @@ from pathlib import Path
 import json
 import math
 import re
+import shlex
 import sys
 
 from seedbed.config import ANY, load
@@ -319,3 +320,13 @@ def cards():
 def table_of(wildcards):
     figure = FigureSpec.load(f"resources/figures/{wildcards.figure}.yaml")
     return f"<results>/tables/{figure.table}.csv"
+
+
+def asked():
+    """How this very run was asked for, as arguments of a program that plans it again."""
+    given = workflow.config_settings
+    threads = {rule: int(getattr(n, "value", n)) for rule, n in workflow.resource_settings.overwrite_threads.items()}
+    files = " ".join(shlex.quote(str(file)) for file in given.configfiles)
+    return (
+        f"--configfiles {files} --config {shlex.quote(compact(dict(given.config)))} --threads {shlex.quote(compact(threads))}"
+    )

@@ -19,7 +19,7 @@ from seedbed.generators.settings import Generator
 from seedbed.io import UserError
 from seedbed.languages import registry
 from seedbed.settings import Settings, explain, suggest
-from seedbed.tables.settings import Statistics
+from seedbed.tables.settings import Forecast, Statistics
 from seedbed.triplets.settings import Audit
 
 Code = Annotated[str, StringConstraints(pattern=r"^[a-z]{3}$")]
@@ -105,6 +105,8 @@ class Study(Settings):
     """Specs under resources/tables."""
     figures: list[Name] = ["table1"]
     """Specs under resources/figures."""
+    forecast: Forecast = Forecast()
+    """Device and prices of `snakemake forecast`."""
 
     @field_validator("languages", "recipes", mode="before")
     @classmethod
