@@ -326,7 +326,5 @@ def asked():
     """How this very run was asked for, as arguments of a program that plans it again."""
     given = workflow.config_settings
     threads = {rule: int(getattr(n, "value", n)) for rule, n in workflow.resource_settings.overwrite_threads.items()}
-    files = " ".join(shlex.quote(str(file)) for file in given.configfiles)
-    return (
-        f"--configfiles {files} --config {shlex.quote(compact(dict(given.config)))} --threads {shlex.quote(compact(threads))}"
-    )
+    arguments = ["--configfiles", *map(str, given.configfiles), "--config", compact(dict(given.config))]
+    return shlex.join([*arguments, "--threads", compact(threads)])

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from seedbed.tables.specs import Spec
 from seedbed.settings import Settings
+from seedbed.tables.specs import Spec
 
 Device = Literal["gpu", "cpu"]
 Positive = Annotated[float, Field(gt=0)]

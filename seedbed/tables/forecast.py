@@ -49,10 +49,10 @@ def collect(plan: Plan, benchmarks: Path) -> Records:
 
 
 def forecast(plan: Plan, records: Records) -> pd.DataFrame:
-    """One row for each rule and language that has jobs to do (COLUMNS).
+    """One row for each rule and language (COLUMNS): the cost of its jobs that are still to do.
 
-    Hours are those that jobs hold: wall time by GPUs, and by threads. The range holds nine tenths if the defaults' spreads
-    are right; jobs of one rule and model are wrong together. Memory is the largest job's; disk what stays at the end.
+    Hours are those that jobs hold: wall time by GPUs, and by threads. The range holds nine tenths if the defaults'
+    spreads are right; jobs of one rule and model are wrong together. Memory is the largest job's; disk what stays.
     """
     spreads = {rule: cost.spread for rule, cost in plan.costs.rules.items()}
     speeds = calibrate(records.usable, spreads)
@@ -62,8 +62,7 @@ def forecast(plan: Plan, records: Records) -> pd.DataFrame:
     rows = []
     for (rule, language), jobs in groups.items():
         todo = [job for job in jobs if job.todo]
-        if todo:
-            rows.append({"rule": rule, "language": language, "jobs_total": len(jobs)} | _sum(plan, todo, speeds))
+        rows.append({"rule": rule, "language": language, "jobs_total": len(jobs)} | _sum(plan, todo, speeds))
     order = {rule: place for place, rule in enumerate(plan.costs.rules)}
     rows.sort(key=lambda row: (order[row["rule"]], row["language"]))
     return pd.DataFrame(rows, columns=COLUMNS)
@@ -78,9 +77,9 @@ def _sum(plan: Plan, jobs: list[Job], speeds: dict[tuple[str, str], Speed]) -> d
     for job in jobs:
         by_model[job.model].append(job)
     for model, members in by_model.items():
-        speed = speeds.get((jobs[0].rule, model), Speed())
+        speed = speeds.get((members[0].rule, model), Speed())
         counts.append(speed.records)
-        factor = half_width(speed.records, plan.costs.rules[jobs[0].rule].spread, len(members))
+        factor = half_width(speed.records, plan.costs.rules[members[0].rule].spread, len(members))
         for job in members:
             work = plan.work(job)
             hours = speed.seconds(plan.start(job), work.seconds) / 3600
@@ -92,25 +91,25 @@ def _sum(plan: Plan, jobs: list[Job], speeds: dict[tuple[str, str], Speed]) -> d
             memory = max(memory, speed.memory * work.memory)
             disk, tokens = disk + speed.disk * work.disk, tokens + work.tokens
     hours = {key.replace("gpu", "gpu_hours").replace("cpu", "cpu_hours"): value for key, value in total.items()}
-    basis = "measured" if all(counts) else "guessed" if not any(counts) else "partly"
+    basis = "done" if not jobs else "measured" if all(counts) else "guessed" if not any(counts) else "partly"
     sizes = {"memory_mb": math.ceil(memory / MB), "disk_mb": round(disk / MB, 2), "tokens": round(tokens)}
     return {"jobs": len(jobs), **hours, **sizes, "records": sum(counts), "basis": basis}
 
 
-def totals(table: pd.DataFrame, names: list[str] | None = None) -> pd.DataFrame:
+def totals(table: pd.DataFrame) -> pd.DataFrame:
     """The table summed over languages, one row for each rule; memory is the maximum."""
-    if table.empty:
-        return table.drop(columns="language")
-    how = {name: "sum" for name in COLUMNS[2:]} | {"memory_mb": "max", "records": "max", "basis": _basis}
+    how = dict.fromkeys(COLUMNS[2:], "sum") | {"memory_mb": "max", "records": "max", "basis": _basis}
     return table.groupby("rule", sort=False).agg(how).reset_index()
 
 
 def _basis(values: pd.Series) -> str:
-    return values.iloc[0] if values.nunique() == 1 else "partly"
+    """Of several languages; those that are done say nothing."""
+    kinds = set(values) - {"done"} or {"done"}
+    return kinds.pop() if len(kinds) == 1 else "partly"
 
 
 def errors(plan: Plan, records: Records) -> pd.DataFrame:
-    """Forecast over actual seconds of finished jobs, by rule: median and worst, by default and calibrated on the others."""
+    """Forecast over actual seconds of finished jobs by rule: median and worst, default and calibrated on the others."""
     spreads = {rule: cost.spread for rule, cost in plan.costs.rules.items()}
     ratios = defaultdict(list)
     for record, default, calibrated in left_out(records.usable, spreads):
@@ -132,7 +131,7 @@ def _middle_and_worst(ratios: tuple[float, ...]) -> tuple[float, float]:
 def layout(table: pd.DataFrame, wrong: pd.DataFrame, records: Records, plan: Plan, settings: Forecast) -> str:
     """The forecast as a page of Markdown: by rule, by rule and language, and how far it is off."""
     done = len(plan.jobs) - sum(job.todo for job in plan.jobs)
-    if table.empty:
+    if done == len(plan.jobs):
         return f"# Forecast\n\nNothing is to be done: all {done} jobs have run.\n"
     device = plan.costs.devices[plan.device]
     by_rule = totals(table)
@@ -146,14 +145,14 @@ def layout(table: pd.DataFrame, wrong: pd.DataFrame, records: Records, plan: Pla
     ]
     if not wrong.empty:
         parts += ["## How far off it was", "Forecast over actual seconds of finished jobs (1: exact).", _errors(wrong)]
-    return "\n\n".join([*parts, "## By language", _markdown(table, "rule", "language")]) + "\n"
+    return "\n\n".join([*parts, "## By language", _markdown(table[table["jobs"] > 0], "rule", "language")]) + "\n"
 
 
 def _markdown(table: pd.DataFrame, *keys: str) -> str:
     head = [*keys, "jobs", "GPU-hours", "CPU-hours", "memory", "disk", "tokens", "from"]
     rows = []
     for row in table.to_dict("records"):
-        source = row["basis"] if row["basis"] == "guessed" else f"{row['basis']} ({row['records']})"
+        source = row["basis"] if row["basis"] in ("guessed", "done") else f"{row['basis']} ({row['records']})"
         jobs = f"{row['jobs']}" if row["jobs"] == row["jobs_total"] else f"{row['jobs']} of {row['jobs_total']}"
         hours = [_range(row, "gpu_hours"), _range(row, "cpu_hours")]
         sizes = [_size(row["memory_mb"]), _size(row["disk_mb"]), _count(row["tokens"])]
@@ -171,10 +170,13 @@ def _grid(head: list[str], rows: list[list[object]], left: int) -> str:
     """Aligned Markdown, so that it reads on a screen too."""
     cells = [head, *([str(cell) for cell in row] for row in rows)]
     widths = [max(len(row[n]) for row in cells) for n in range(len(head))]
-    lines = ["| " + " | ".join(f"{c:<{w}}" if n < left else f"{c:>{w}}" for n, (c, w) in enumerate(zip(row, widths))) + " |"
-             for row in cells]  # fmt: skip
-    rule = "| " + " | ".join("-" * w if n < left else "-" * (w - 1) + ":" for n, w in enumerate(widths)) + " |"
-    return "\n".join([lines[0], rule, *lines[1:]])
+    rule = ["-" * width if n < left else "-" * (width - 1) + ":" for n, width in enumerate(widths)]
+    aligns = ["<" if n < left else ">" for n in range(len(head))]
+    lines = [
+        [f"{cell:{align}{width}}" for cell, align, width in zip(row, aligns, widths, strict=True)]
+        for row in (cells[0], rule, *cells[1:])
+    ]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _summary(by_rule: pd.DataFrame, settings: Forecast) -> str:

@@ -1,7 +1,7 @@
 """What the jobs of a plan have to do: rows, tokens, floating-point operations, bytes. Arithmetic alone, no measurement.
 
-Training costs 6 operations for each parameter and token, reading 2 (Kaplan et al. 2020, arXiv:2001.08361, section 2.1). A
-frozen base needs no gradient of its weights (4), but with activations computed again on the way back it is 6 again.
+Training costs 6 operations for each parameter and token, reading 2 (Kaplan et al. 2020, arXiv:2001.08361, section 2.1).
+A frozen base needs no gradient of its weights (4), but with activations computed again on the way back it is 6 again.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from functools import cached_property
 from math import prod
 from pathlib import Path
 from typing import TypeVar
+
 from seedbed.corpora.settings import Anchors, Source
 from seedbed.encoders.settings import Training
 from seedbed.generators.settings import Composition, Generator, Lora
@@ -140,7 +141,8 @@ class Plan:
             source = job.settings(Source, "source")
             if source.file and Path(source.file).is_file():
                 return _lines(source.file)
-            return source.rows or self.costs.rows.get(job.wildcards["corpus"], default)
+            kind = "package" if source.package else job.wildcards["corpus"]
+            return source.rows or self.costs.rows.get(kind, default)
         if job.rule == "select_anchors":
             return min(job.settings(Anchors, "anchors").count, self.rows(job.option("corpus")))
         if job.rule == "build_xllora_examples":
@@ -199,7 +201,7 @@ class Plan:
         return 6 * self.model(job).body * tokens, tokens, 0
 
     def _weights_written(self, job: Job) -> float:
-        """Bytes of weights, with 20 MB of tokenizer; an adapter of rank r has about 0.14 r parameters ** 0.74 parameters.
+        """Bytes of weights, with 20 MB of tokenizer; an adapter of rank r has about 0.14 r P^0.74 parameters.
 
         The law goes through the all-linear adapters of Gemma 3 270M (1.9M at rank 8) and 27B (57M).
         """
@@ -251,5 +253,5 @@ def counted(folder: Path) -> Model | None:
 
 def _lines(path: str) -> float:
     """Rows below the header."""
-    with open(path, "rb") as stream:
+    with Path(path).open("rb") as stream:
         return max(sum(1 for line in stream if line.strip()) - 1, 0)
