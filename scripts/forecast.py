@@ -66,7 +66,7 @@ def dry_run(configfiles: list[Path], config: dict, threads: dict, targets: list[
         UserError: Snakemake cannot plan these targets.
     """
     from snakemake.api import SnakemakeApi
-    from snakemake.exceptions import WorkflowError
+    from snakemake.exceptions import RuleException, WorkflowError
     from snakemake.logging import logger
     from snakemake.settings import types
 
@@ -90,8 +90,9 @@ def dry_run(configfiles: list[Path], config: dict, threads: dict, targets: list[
             )
             dag = workflow.dag(types.DAGSettings(targets=set(targets), forceall=forceall))
             dag.execute_workflow(executor="dryrun", execution_settings=types.ExecutionSettings(lock=False))
-    except WorkflowError as error:
-        raise UserError(f"forecast.targets: no plan for {', '.join(targets) or 'the study'}: {error}") from None
+    except (RuleException, WorkflowError) as error:
+        what = ", ".join(targets) or "the study"
+        raise UserError(f"forecast.targets: no plan for {what}: {' '.join(str(error).split())}") from None
     return events
 
 

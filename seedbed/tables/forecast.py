@@ -44,7 +44,7 @@ def collect(plan: Plan, benchmarks: Path) -> Records:
         memory = measured["max_rss"] * MB / work.memory
         disk = _bytes(job) / work.disk if work.disk else 0
         usable.append(Record((job.rule, job.model), measured["s"], plan.start(job), work.seconds, memory, disk))
-    known = {Path(job.benchmark) for job in plan.jobs}
+    known = {Path(job.benchmark) for job in plan.jobs} | {benchmarks / "forecast/forecast.jsonl"}
     return Records(usable, broken, sum(file not in known for file in benchmarks.rglob("*.jsonl")))
 
 
