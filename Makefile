@@ -5,7 +5,7 @@ SNAKEMAKE = $(VENV)/bin/snakemake
 CONFIGS = config/demo.yaml $(if $(SIX),config/demo-six.yaml)
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
-.PHONY: demo test env lint clean
+.PHONY: demo forecast test env lint clean
 .DEFAULT_GOAL := demo
 
 env: $(VENV)/.ready
@@ -23,6 +23,10 @@ demo: env
 	$(SNAKEMAKE) --profile profiles/demo --configfile $(CONFIGS)
 	@cat results/demo/tables/table1.md
 	@echo && echo "Report: $(CURDIR)/results/demo/report.zip"
+
+# What it would cost, before it runs.
+forecast: env
+	$(SNAKEMAKE) forecast --profile profiles/demo --configfile $(CONFIGS) --quiet
 
 lint: env
 	ruff check .

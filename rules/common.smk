@@ -5,6 +5,7 @@ import functools
 import json
 import math
 import re
+import shlex
 import sys
 
 from seedbed.config import ANY, load
@@ -408,3 +409,11 @@ def group(kind, paper):
 def table_of(wildcards):
     figure = FigureSpec.load(f"resources/figures/{wildcards.figure}.yaml")
     return f"<results>/tables/{figure.table}.csv"
+
+
+def asked():
+    """How this very run was asked for, as arguments of a program that plans it again."""
+    given = workflow.config_settings
+    threads = {rule: int(getattr(n, "value", n)) for rule, n in workflow.resource_settings.overwrite_threads.items()}
+    arguments = ["--configfiles", *map(str, given.configfiles), "--config", compact(dict(given.config))]
+    return shlex.join([*arguments, "--threads", compact(threads)])

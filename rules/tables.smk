@@ -1,5 +1,7 @@
 """Room 6: tables, figures, the report."""
 
+import time
+
 
 rule tabulate:
     input:
@@ -97,3 +99,34 @@ rule report:
         "python -m scripts.report --title {params.title:q} --tables {input.tables} --layouts {input.layouts}"
         " --figures {input.figures} --audits {input.audits} --triplets {input.triplets} --rejected {input.rejected}"
         " --cards {params.cards} --config {input.config} --output {output} > {log} 2>&1"
+
+
+rule forecast:
+    input:
+        config=[str(file) for file in workflow.configfiles],
+        code=code("forecast", "resources/forecast.yaml"),
+    output:
+        table="<results>/forecast.tsv",
+        page="<results>/forecast.md",
+    log:
+        "<logs>/forecast/forecast.log",
+    benchmark:
+        "<benchmarks>/forecast/forecast.jsonl"
+    localrule: True
+    conda:
+        "../envs/forecast.yaml"
+    threads: 1
+    resources:
+        gpu=0,
+        mem_mb=more(1000),
+        runtime=more(30),
+    params:
+        forecast=STUDY.forecast.dump(),
+        asked=lambda wildcards: asked(),
+        moment=lambda wildcards: time.time_ns(),  # always another: a forecast is made anew whenever it is asked for
+        benchmarks=f"{STUDY.results}/benchmarks",
+    message:
+        "Forecast the cost of the study"
+    shell:
+        "python -m scripts.forecast --forecast {params.forecast:q} {params.asked} --benchmarks {params.benchmarks}"
+        " --output {output.table} --page {output.page} > {log} 2>&1 && cat {output.page}"

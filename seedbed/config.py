@@ -12,15 +12,15 @@ from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import Field, StringConstraints, ValidationError, field_validator, model_validator
 
-from seedbed.encoders.settings import METHOD_TRAINING, SYNTHETIC, UNTRAINED, Backbone, Recipe, Training
 from seedbed.corpora.settings import Anchors, Cleaning, Paths, Source, check_paths
+from seedbed.encoders.settings import METHOD_TRAINING, SYNTHETIC, UNTRAINED, Backbone, Recipe, Training
 from seedbed.evaluation.settings import Task
 from seedbed.generators.settings import MADE_FROM, PART_CORPUS, Generator
 from seedbed.io import UserError
 from seedbed.languages import registry
 from seedbed.settings import Settings, explain, suggest
 from seedbed.tables.plan import Block, Offered, Scored, System, plan
-from seedbed.tables.settings import Statistics
+from seedbed.tables.settings import Forecast, Statistics
 from seedbed.tables.specs import TableSpec
 from seedbed.triplets.settings import Audit
 
@@ -118,6 +118,8 @@ class Study(Settings):
     """Specs under resources/tables."""
     figures: list[Name] = ["table1"]
     """Specs under resources/figures."""
+    forecast: Forecast = Forecast()
+    """Device and prices of `snakemake forecast`."""
 
     @field_validator("languages", "recipes", "generators", mode="before")
     @classmethod

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
 from seedbed.settings import Settings
@@ -18,3 +20,18 @@ class Statistics(Settings):
     """The recipe that differences are taken from."""
     seed: int = 42
     """Of the resampling."""
+
+
+class Forecast(Settings):
+    """What `snakemake forecast` says of the cost of the study. It changes no result."""
+
+    device: Literal["gpu", "cpu"] = "gpu"
+    """Where jobs that ask for a GPU run: cpu on a machine without one."""
+    targets: list[str] = []
+    """Files or rules to forecast; none: all that the study makes."""
+    gpu_hour: float = Field(0, ge=0)
+    """Price of a GPU for an hour."""
+    cpu_hour: float = Field(0, ge=0)
+    """Price of a core for an hour."""
+    currency: str = ""
+    """Printed after prices."""

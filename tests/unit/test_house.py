@@ -24,7 +24,7 @@ RULES = {
     "triplets": ["synthesise", "join_triplets", "audit_triplets"],
     "encoders": ["train_encoder"],
     "evaluation": ["score_encoder"],
-    "tables": ["tabulate", "plot", "report"],
+    "tables": ["tabulate", "plot", "report", "forecast"],
 }  # fmt: skip
 ALL_RULES = [rule for rules in RULES.values() for rule in rules]
 LOCK = {

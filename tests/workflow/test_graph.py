@@ -263,3 +263,30 @@ def test_the_default_configuration_is_the_papers(project):
     root = project.root
     assert "languages" in (root / "config.yaml").read_text()
     assert Path(root / "Snakefile").read_text().count("configfile:") == 1
+
+
+def test_a_forecast_runs_before_anything_has_and_leaves_nothing_else(project):
+    study = project.edit({"results": "results/forecast", "forecast": {"device": "cpu"}}, target="forecast.yaml")
+    done = project.snakemake("forecast", config=study)
+    assert done.returncode == 0, done.stderr[-3000:]
+    results = project.root / "results/forecast"
+    left = {str(path.relative_to(results)) for path in results.rglob("*") if path.is_file()}
+    assert left == {
+        *("forecast.tsv", "forecast.md", "logs/forecast/forecast.log", "benchmarks/forecast/forecast.jsonl"),
+    }
+    assert (results / "forecast.md").read_text() in done.stdout
+    table = pd.read_csv(results / "forecast.tsv", sep="\t")
+    jobs = planned(project.snakemake("--dry-run", config=study))
+    assert table.groupby("rule")["jobs"].sum().to_dict() == {rule: n for rule, n in jobs.items() if rule != "all"}
+    assert (table["gpu_hours"] == 0).all() and (table["cpu_hours"] > 0).all() and set(table["basis"]) == {"guessed"}
+
+
+def test_a_forecast_is_made_anew_and_of_another_target_if_asked(project):
+    study = project.edit({"results": "results/forecast", "forecast": {"device": "cpu"}}, target="forecast.yaml")
+    target = "results/forecast/encoders/tiny-bert/unsupervised/hau/1/seedbed.json"
+    for _ in range(2):
+        done = project.snakemake("forecast", "--config", f"forecast={{targets: [{target}]}}", config=study)
+        assert done.returncode == 0 and "train_encoder" in done.stdout and "score_encoder" not in done.stdout
+    done = project.snakemake("forecast", "--config", "forecast={targets: [nowhere]}", config=study)
+    log = (project.root / "results/forecast/logs/forecast/forecast.log").read_text()
+    assert done.returncode != 0 and "error: forecast.targets: no plan for nowhere" in log and "Traceback" not in log
