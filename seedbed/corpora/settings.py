@@ -35,15 +35,15 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 class Join(Settings):
     """How the rows of another reading are matched with a source's."""
 
-    on: dict[str, str] = {}
+    by: dict[str, str] = {}
     """Our column -> the other's; nothing: by row id."""
     keep: Literal["matched", "all"] = "matched"
     """all: rows of the other that match none of ours too."""
 
     @model_validator(mode="after")
     def _all_of_what(self) -> Self:
-        if self.keep == "all" and not self.on:
-            raise ValueError("`keep: all` needs `on: {our column: its column}`")
+        if self.keep == "all" and not self.by:
+            raise ValueError("`keep: all` needs `by: {our column: its column}`")
         return self
 
 
@@ -84,7 +84,7 @@ class Source(Settings):
     """Keep rows whose (source) column has one of these values; a value ending in * is a prefix."""
     join: dict[str, dict[str, Any]] = {}
     """Columns from the same source read again with other settings: one column by row id (line or message id); or, where
-    the settings have `on: {our column: its column}`, all its columns but those, of the first row that matches.
+    the settings have `by: {our column: its column}`, all its columns but those, of the first row that matches.
     `keep: all` adds its rows that match none of ours, our columns empty."""
     buckets: tuple[int, int] = (0, 100)
     """Keep rows whose bucket, a hash of the pivot text (or of the text) modulo 100, lies in [first, last)."""

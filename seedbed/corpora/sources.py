@@ -28,7 +28,7 @@ def read(source: Source, store: assets.Store) -> pd.DataFrame:
     for column in source.join:
         changes, matching = source.joined(column)
         other = read(changes, store)
-        if matching.on:
+        if matching.by:
             table = _matched(table, other, matching, source)
         else:
             other = other.set_index("id").iloc[:, [0]].set_axis([column], axis=1)
@@ -47,7 +47,7 @@ def _matched(table: pd.DataFrame, other: pd.DataFrame, join: Join, source: Sourc
 
     With `keep: all` the rows of `other` that match none follow, as `+` and their id, empty where they have no value.
     """
-    ours, theirs = list(join.on), list(join.on.values())
+    ours, theirs = list(join.by), list(join.by.values())
     for frame, names in ((table, ours), (other, theirs)):
         for name in names:
             _column(frame, name, source)

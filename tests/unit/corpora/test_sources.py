@@ -272,12 +272,12 @@ def test_three_tables_become_one_row_per_judgement(tmp_path, store, form):
             "queries": {
                 "member": f"queries.{form}",
                 "columns": {"id": "_id", "query": "text"},
-                "on": {"query_id": "id"},
+                "by": {"query_id": "id"},
             },
             "documents": {
                 "member": f"corpus.{form}",
                 "columns": {"id": "_id", "document": ["title", "text"]},
-                "on": {"document_id": "id"},
+                "by": {"document_id": "id"},
                 "keep": "all",
             },
         },
@@ -308,7 +308,7 @@ def test_the_first_of_several_matches_is_joined(tmp_path, store):
             "passages": {
                 "file": str(tmp_path / "eng.jsonl"),
                 "columns": {"document": "passage", "link": "link"},
-                "on": {"document_id": "link"},
+                "by": {"document_id": "link"},
             }
         },
     )
@@ -319,8 +319,8 @@ def test_the_first_of_several_matches_is_joined(tmp_path, store):
     ("join", "message"),
     [
         ({"a": {"fil": "x"}}, "join.a.fil: unknown key; did you mean 'file'"),
-        ({"a": {"keep": "all"}}, "`keep: all` needs `on:"),
-        ({"a": {"on": {"x": "y"}, "keep": "some"}}, "join.a.keep: Input should be 'matched' or 'all'"),
+        ({"a": {"keep": "all"}}, "`keep: all` needs `by:"),
+        ({"a": {"by": {"x": "y"}, "keep": "some"}}, "join.a.keep: Input should be 'matched' or 'all'"),
     ],
 )
 def test_a_join_is_checked_with_the_configuration(join, message):
@@ -331,9 +331,9 @@ def test_a_join_is_checked_with_the_configuration(join, message):
 @pytest.mark.parametrize(
     ("join", "message"),
     [
-        ({"on": {"txt": "text"}}, "no column 'txt'; it has id, text"),
-        ({"on": {"text": "txt"}}, "no column 'txt'; it has id, text"),
-        ({"on": {"id": "id"}}, "two columns 'text' after the join"),
+        ({"by": {"txt": "text"}}, "no column 'txt'; it has id, text"),
+        ({"by": {"text": "txt"}}, "no column 'txt'; it has id, text"),
+        ({"by": {"id": "id"}}, "two columns 'text' after the join"),
     ],
 )
 def test_a_join_by_a_column_that_is_not_there_is_one_line(tmp_path, store, join, message):
