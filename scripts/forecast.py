@@ -9,10 +9,10 @@ from pathlib import Path
 
 from scripts.cli import run
 from seedbed.io import UserError, atomic, write_table
-from seedbed.tables.costs import CostSpec
-from seedbed.tables.forecast import collect, errors, forecast, layout
+from seedbed.tables.forecasting.costs import CostSpec
+from seedbed.tables.forecasting.forecast import collect, errors, forecast, layout
+from seedbed.tables.forecasting.work import Job, Plan
 from seedbed.tables.settings import Forecast
-from seedbed.tables.work import Job, Plan
 
 
 def main(argv: list[str] | None = None) -> None:

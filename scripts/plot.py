@@ -7,9 +7,9 @@ from pathlib import Path
 
 from scripts.cli import run
 from seedbed.languages import REGISTRY, registry
-from seedbed.tables.plot import plot
+from seedbed.tables.figures.plot import plot
+from seedbed.tables.figures.style import save
 from seedbed.tables.specs import FigureSpec
-from seedbed.tables.style import save
 from seedbed.tables.tabulate import read
 
 

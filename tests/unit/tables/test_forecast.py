@@ -11,11 +11,11 @@ import pytest
 import yaml
 
 from seedbed.io import UserError
-from seedbed.tables.calibration import Record, Speed, calibrate, half_width, left_out, read_benchmark
-from seedbed.tables.costs import CostSpec
-from seedbed.tables.forecast import collect, errors, forecast, layout, totals
+from seedbed.tables.forecasting.calibration import Record, Speed, calibrate, half_width, left_out, read_benchmark
+from seedbed.tables.forecasting.costs import CostSpec
+from seedbed.tables.forecasting.forecast import collect, errors, forecast, layout, totals
+from seedbed.tables.forecasting.work import Job, Plan, counted
 from seedbed.tables.settings import Forecast
-from seedbed.tables.work import Job, Plan, counted
 from tests.unit.test_house import ALL_RULES
 
 COSTS = CostSpec.load("resources/forecast.yaml")

@@ -5,7 +5,7 @@ import pytest
 
 from scripts.plot import main
 from seedbed.io import UserError
-from seedbed.tables.plot import plot
+from seedbed.tables.figures.plot import plot
 from seedbed.tables.specs import FigureSpec
 from seedbed.tables.tabulate import write
 

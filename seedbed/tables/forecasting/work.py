@@ -20,7 +20,7 @@ from seedbed.encoders.settings import Training
 from seedbed.generators.settings import Composition, Generator, Lora
 from seedbed.io import UserError
 from seedbed.settings import Settings
-from seedbed.tables.costs import CostSpec, Device, Model, RuleCost
+from seedbed.tables.forecasting.costs import CostSpec, Device, Model, RuleCost
 
 S = TypeVar("S", bound=Settings)
 

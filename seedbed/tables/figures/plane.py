@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import pandas as pd
 from matplotlib.figure import Figure
 
+from seedbed.tables.figures.style import PALE, colours, write_around
 from seedbed.tables.published import AVERAGE
 from seedbed.tables.specs import FigureSpec
-from seedbed.tables.style import PALE, colours, write_around
 
 PANEL, ACROSS = 2.5, 4
 """Inches of a panel's height, and panels in a row."""

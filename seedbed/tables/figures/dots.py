@@ -10,9 +10,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from seedbed.tables.figures.style import BAND, INK, LINE, PALE, colours, legend_lines, write_around
 from seedbed.tables.published import AVERAGE
 from seedbed.tables.specs import FigureSpec
-from seedbed.tables.style import BAND, INK, LINE, PALE, colours, legend_lines, write_around
 
 HEAD, FOOT, BETWEEN, LEFT, RIGHT = 0.72, 0.78, 0.62, 1.05, 0.35
 """Inches above, below and between the rows of panels, and at the sides."""

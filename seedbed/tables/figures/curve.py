@@ -8,9 +8,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from seedbed.tables.figures.style import colours, write_around
 from seedbed.tables.published import AVERAGE
 from seedbed.tables.specs import FigureSpec
-from seedbed.tables.style import colours, write_around
 
 PANEL = 2.6
 """Inches of a panel's height, with its titles."""

@@ -9,9 +9,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from seedbed.io import UserError
-from seedbed.tables import curve, dots, plane
+from seedbed.tables.figures import curve, dots, plane
+from seedbed.tables.figures.style import STYLE
 from seedbed.tables.specs import FigureSpec
-from seedbed.tables.style import STYLE
 
 KINDS: dict[str, Callable[[pd.DataFrame, FigureSpec, Mapping[str, str]], Figure]] = {
     "dots": dots.draw,

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from seedbed.tables.calibration import Record, Speed, calibrate, half_width, left_out, read_benchmark
+from seedbed.tables.forecasting.calibration import Record, Speed, calibrate, half_width, left_out, read_benchmark
+from seedbed.tables.forecasting.work import Job, Plan
 from seedbed.tables.settings import Forecast
-from seedbed.tables.work import Job, Plan
 
 COLUMNS = ["rule", "language", "jobs", "jobs_total", "gpu_hours", "gpu_hours_low", "gpu_hours_high", "cpu_hours",
            "cpu_hours_low", "cpu_hours_high", "memory_mb", "disk_mb", "tokens", "records", "basis"]  # fmt: skip
