@@ -5,7 +5,7 @@ SNAKEMAKE = $(VENV)/bin/snakemake
 CONFIGS = config/demo.yaml $(if $(SIX),config/demo-six.yaml)
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
-.PHONY: demo forecast test env lint clean
+.PHONY: demo forecast test test-papers env lint clean
 .DEFAULT_GOAL := demo
 
 env: $(VENV)/.ready
@@ -36,6 +36,10 @@ lint: env
 
 test: lint
 	python -m pytest
+
+# Every table and figure of the papers on tiny models: hundreds of jobs.
+test-papers: env
+	python -m pytest -m papers
 
 clean:
 	rm -rf $(VENV) results .snakemake

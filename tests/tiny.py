@@ -8,11 +8,12 @@ from pathlib import Path
 
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
-from transformers import BertConfig, BertModel, Gemma3ForCausalLM, Gemma3TextConfig, PreTrainedTokenizerFast
+from transformers import BertConfig, BertForMaskedLM, Gemma3ForCausalLM, Gemma3TextConfig, PreTrainedTokenizerFast
 
 WORDS = {
     "hau": "yara mata maza dalibai malamai suna sun za su zuwa dawo karatu kasuwa gona gida makaranta yau gobe jiya safe dare ruwa abinci",
     "swh": "watoto wanawake wanaume wanafunzi walimu wanaenda walirudi watasoma sokoni shambani nyumbani shuleni leo kesho jana asubuhi usiku maji chakula",
+    "hin": "bachche mahila purush chhatra shikshak gaye aaye padha bazaar khet ghar vidyalay aaj kal parson subah raat pani khana",
     "fra": "les enfants femmes hommes vont reviennent lisent au marche champ maison ecole demain hier matin soir eau pain livre",
     "eng": "children women men students teachers go came back read the market farm house school today tomorrow yesterday morning night water food",
 }  # fmt: skip
@@ -58,8 +59,8 @@ def generator(directory: Path) -> Path:
 
 
 def backbone(directory: Path) -> Path:
-    """A BERT of two layers with random weights and a Unigram tokenizer."""
-    special = ["<s>", "<pad>", "</s>", "<unk>"]
+    """A BERT of two layers with random weights, a head for masked words and a Unigram tokenizer."""
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
     tokenizer = Tokenizer(models.Unigram())
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     tokenizer.decoder = decoders.Metaspace()
@@ -69,6 +70,7 @@ def backbone(directory: Path) -> Path:
         single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
     )
     names = {"pad_token": "<pad>", "unk_token": "<unk>", "cls_token": "<s>", "sep_token": "</s>"}
+    names["mask_token"] = "<mask>"
     fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names, model_max_length=64)
     fast.save_pretrained(directory)
     torch.manual_seed(0)
@@ -76,5 +78,5 @@ def backbone(directory: Path) -> Path:
         vocab_size=len(fast), hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2,
         max_position_embeddings=64, pad_token_id=1,
     )  # fmt: skip
-    BertModel(config, add_pooling_layer=False).save_pretrained(directory)
+    BertForMaskedLM(config).save_pretrained(directory)
     return directory

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
 
 
 def planned(done):
@@ -258,6 +259,111 @@ def test_each_ablation_reads_its_own_files(project):
     built = reads(f"{folder}/xllora/positive.tsv", xllora=parts)
     corpora = "results/corpora/fra"
     assert f"--parallel --nli fra={corpora}/nli_translations.tsv --nli-machine fra={corpora}/nli_machine.tsv" in built
+
+
+def recipes_and_generators(project, target, **changes):
+    """A table spec of its own, and a study with more recipes and generators."""
+    spec = {"title": "T", "caption": "C", "baseline": "xllora"}
+    spec["columns"] = [{"label": "STS", "protocol": "sts", "metric": "spearman"}]
+    named = {name: name for name in changes["recipes"]}
+    spec["recipes"] = {"xllora": "whole", **named}
+    (project.root / "resources/tables/variants.yaml").write_text(yaml.safe_dump(spec))
+    study = {f"recipes/{name}": recipe for name, recipe in changes["recipes"].items()}
+    study |= {f"generators/{name}": generator for name, generator in changes.get("generators", {}).items()}
+    return project.edit(study, target=target)
+
+
+def test_a_variant_shares_what_its_change_does_not_touch(project):
+    """Ranks train adapters anew; a lambda composes again; fewer rows write nothing anew."""
+    study = recipes_and_generators(
+        project,
+        "variants.yaml",
+        generators={
+            "rank4": {"like": "tiny", "lora": {"rank": 4}},
+            "half": {"like": "tiny", "composition": {"scale": 0.5}},
+        },
+        recipes={
+            "few": {"like": "xllora", "rows": 16},
+            "ranked": {"like": "composition", "generator": "rank4"},
+            "halved": {"like": "composition", "generator": "half"},
+            "whole-composition": {"like": "composition"},
+        },
+    )
+    jobs = planned(project.snakemake("--dry-run", "results/own/tables/variants.csv", config=study))
+    assert jobs["train_encoder"] == 5 and jobs["tabulate"] == 1
+    # rank 8 and rank 4: two task and two language adapters each; lambda 1/2 and 1 compose the same ones
+    assert (jobs["train_task_adapter"], jobs["train_language_adapter"]) == (4, 4)
+    assert jobs["compose_adapters"] == 6 and jobs["train_xllora_adapter"] == 2
+    assert jobs["fetch_model"] == 2  # one generator, one backbone
+    assert jobs["synthesise"] == 2 * 4  # xllora once, three compositions, two shards each
+
+
+LADDER = {
+    "scratch": {
+        "train_task_adapter": 2,
+        "train_xllora_adapter": 2,
+        "synthesise": 2,
+        "train_encoder": 1,
+        "fetch_model": 2,
+    },
+    "adapters": {"synthesise": 2, "train_encoder": 1, "fetch_model": 2 + 2},
+    "triplets": {"train_encoder": 1, "audit_triplets": 1, "fetch_model": 1},
+    "encoders": {"train_encoder": 1, "fetch_model": 1},
+}
+"""Jobs of one XL-LoRA encoder at each rung."""
+
+
+@pytest.mark.parametrize("rung", LADDER)
+def test_the_ladder_takes_up_published_work_at_each_rung(project, rung):
+    study = project.edit(
+        {
+            "start": rung,
+            "generators/tiny/adapters": {"xllora": dict.fromkeys(["positive", "negative"], {"file": "own/generator"})},
+            "generators/tiny/triplets": {"xllora": {"file": "own/nli.tsv"}},
+            "recipes/xllora": {"encoders": {"tiny-bert": {"file": "own/backbone"}}},
+        },
+        target=f"{rung}.yaml",
+    )
+    seed = 0 if rung == "encoders" else 1
+    target = f"results/own/encoders/tiny-bert/xllora/hau/{seed}/seedbed.json"
+    jobs = planned(project.snakemake("--dry-run", target, config=study))
+    rules = {
+        "train_task_adapter",
+        "train_xllora_adapter",
+        "synthesise",
+        "audit_triplets",
+        "train_encoder",
+        "fetch_model",
+    }
+    assert {rule: jobs.get(rule, 0) for rule in rules} == {
+        "audit_triplets": int(rung in ("scratch", "adapters")),
+        **dict.fromkeys(rules - {"audit_triplets"}, 0),
+        **LADDER[rung],
+    }
+
+
+@pytest.mark.parametrize("rung", ["triplets", "encoders"])
+def test_published_work_on_local_files_gives_the_same_table(finished, rung):
+    """What a finished study made, taken up as published, scores as it did."""
+    root = finished.root
+    shutil.copytree(root / "results/own/encoders/tiny-bert/weights", root / "own/published", dirs_exist_ok=True)
+    study = finished.edit(
+        {
+            "results": f"results/{rung}", "start": rung, "languages": {"hau": {}},
+            "generators/tiny/triplets": {"xllora": {"file": "results/own/triplets/tiny/xllora/{lang}.tsv"}},
+            "recipes": {"base": {}, "crosslingual": {}, "xllora": {"encoders": {"tiny-bert": {"file": "own/published"}}}},
+        },
+        target=f"{rung}.yaml",
+    )  # fmt: skip
+    done = finished.snakemake(f"results/{rung}/tables/table1.csv", config=study)
+    assert done.returncode == 0, done.stderr[-4000:]
+    ours, theirs = (
+        pd.read_csv(root / f"results/{run}/tables/table1.csv").set_index(["recipe", "column", "language"])["value"]
+        for run in (rung, "own")
+    )
+    assert (ours["base"] == theirs["base"]).all() and (ours["crosslingual"] == theirs["crosslingual"]).all()
+    if rung == "triplets":
+        assert (ours["xllora"] == theirs["xllora"]).all()
 
 
 def test_the_default_configuration_is_the_papers(project):

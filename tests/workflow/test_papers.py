@@ -1,0 +1,107 @@
+"""Every table and figure of a paper by the shipped configuration, made for real: its recipes, generators and specs on tiny models.
+
+Opt-in (`make test-papers`): hundreds of jobs, most of them Python's imports.
+"""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from tests import tiny
+
+pytestmark = pytest.mark.papers
+LANGUAGES = ("hin", "eng")
+RETRIEVAL = ("miracl-retrieval", "indicqa-retrieval", "belebele-retrieval")
+LORA = {"examples": 8, "epochs": 1, "batch_size": 4, "micro_batch_size": 4, "max_length": 200, "quantization": "none"}
+GENERATOR = {
+    "source": {"file": "own/generator"}, "backend": "transformers", "prompts": "plain", "dtype": "float32",
+    "adapters": {}, "triplets": {}, "shard_rows": 24,
+    "sampling": {"max_new_tokens": 6, "max_prompt_tokens": 2000},
+    "xllora": {"source": "build", "languages": ["fra"]},
+}  # fmt: skip
+
+
+def write(data: Path) -> None:
+    """Corpora and test sets of every kind that the configuration names."""
+    data.mkdir(exist_ok=True)
+    tiny.generator(data / "generator")
+    tiny.backbone(data / "backbone")
+    ids = range(24)
+    english = [tiny.sentences("eng", 24, seed) for seed in range(6)]
+    nli = {"id": ids, "anchor": english[3], "positive": english[4], "negative": english[5]}
+    pd.DataFrame(nli).to_csv(data / "nli.tsv", sep="\t", index=False)
+    for lang in (*LANGUAGES, "fra"):
+        texts = [tiny.sentences(lang, 24, seed) for seed in range(3)]
+        tables = {
+            f"{lang}.tsv": {"text": tiny.sentences(lang, 60, 7)},
+            f"{lang}.instructions.tsv": {"prompt": texts[0], "response": texts[1]},
+            f"{lang}-eng.tsv": {"text": texts[1], "pivot": english[1]},
+            f"{lang}.nli.tsv": {"anchor": texts[2], "positive": english[4], "negative": english[5]},
+            f"{lang}.sts.tsv": {"sentence1": texts[0], "sentence2": texts[2], "score": [n / 23 for n in ids]},
+            f"{lang}.retrieval.tsv": {"query": texts[0], "document": texts[1]},
+        }
+        for name, columns in tables.items():
+            pd.DataFrame({"id": range(len(next(iter(columns.values())))), **columns}).to_csv(
+                data / name, sep="\t", index=False
+            )
+
+
+def shrunk(config: dict) -> dict:
+    """The shipped study on the files above: same recipes, variants, tables and statistics."""
+    for name, generator in config["generators"].items():
+        if "like" not in generator:
+            config["generators"][name] = {**generator, **GENERATOR, "lora": {**generator.get("lora", {}), **LORA}}
+        elif "source" in generator:
+            generator["source"] = GENERATOR["source"]
+    config["generators"]["gemma-3-27b-20k"]["lora"]["examples"] = 12
+    config["generators"]["gpt-3.5"] |= {"backend": "published", "triplets": {"prompting": {"file": "own/nli.tsv"}}}
+    for recipe in config["recipes"].values():
+        (recipe or {}).pop("encoders", None)
+        if "rows" in (recipe or {}):
+            recipe["rows"] = min(recipe["rows"], 24)
+    kinds = {"sts": "own/{lang}.sts.tsv", "bitext": "own/{lang}-eng.tsv", "retrieval": "own/{lang}.retrieval.tsv"}
+    for name, task in config["tasks"].items():
+        if "source" in task:
+            config["tasks"][name] = {key: task[key] for key in ("protocol", "on_request", "languages") if key in task}
+            # The papers' own data by their names, so that verdicts are drawn.
+            config["tasks"][name]["source"] = {"file": kinds[task["protocol"]]}
+    config["tasks"]["sts17-sts"]["languages"] = ["kor"]
+    config["tasks"]["semrel-sts"]["languages"] = config["tasks"]["semrel-sts-dev"]["languages"] = ["hin"]
+    return config | {
+        "results": "results/papers",
+        "seeds": [1],
+        "languages": {"hin": {}, "eng": {"on_request": True}},
+        "anchors": {"count": 24, "language_id": False},
+        "corpora": {
+            "text": {"file": "own/{lang}.tsv"},
+            "instructions": {"file": "own/{lang}.instructions.tsv"},
+            "nli": {"file": "own/nli.tsv"},
+            "nli_translations": {"file": "own/{lang}.nli.tsv"},
+            "nli_machine": {"file": "own/{lang}.nli.tsv"},
+            "parallel": {"file": "own/{lang}-eng.tsv"},
+        },
+        "audit": {
+            "finished": False, "language_id": False, "script_share": 0, "length_ratio": 1000, "max_repetition": 1,
+            "other_script": False, "refusals": ["\u0001"], "min_rows": 2, "max_lost": 1,
+        },
+        "backbones": {
+            name: {**backbone, "source": {"file": "own/backbone"}} for name, backbone in config["backbones"].items()
+        },
+        "training": {"epochs": 1, "batch_size": 8, "precision": "float32"},
+        "statistics": {"resamples": 100},
+    }  # fmt: skip
+
+
+def test_every_table_and_figure_of_paper_000(project):
+    write(project.root / "own")
+    config = yaml.safe_load((project.root / "config.yaml").read_text())
+    (project.root / "papers.yaml").write_text(yaml.safe_dump(shrunk(config), sort_keys=False))
+    done = project.snakemake("all_bootstrapping", config="papers.yaml")
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-6000:]
+    specs = [path for path in Path("resources/tables").glob("*.yaml") if "group: bootstrapping" in path.read_text()]
+    for spec in specs:
+        table = pd.read_csv(project.root / f"results/papers/tables/{spec.stem}.csv")
+        recipes = set(yaml.safe_load(spec.read_text())["recipes"])
+        assert set(table["recipe"]) == recipes and table["value"].notna().all(), spec.stem
