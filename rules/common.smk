@@ -46,6 +46,10 @@ ROLES = {
 """The kind of corpus behind each key of `corpora:`, and behind `annotated`, the instructions without their top-up."""
 
 
+TOGETHER = "all"
+"""The bundle of the tasks that are not on request: they are scored together."""
+
+
 def one_of(names):
     return "|".join(re.escape(name) for name in sorted(set(names))) or "none"
 
@@ -63,6 +67,7 @@ CONSTRAINTS = {
     "generator": one_of(STUDY.generators),
     "backbone": one_of(STUDY.backbones),
     "recipe": one_of(STUDY.recipes),
+    "bundle": one_of([*STUDY.tasks, TOGETHER]),
     "method": one_of(SYNTHETIC),
     "polarity": one_of(POLARITIES),
     "seed": r"\d+",
@@ -97,11 +102,6 @@ def tests_of(wildcards):
     tasks = STUDY.tests(wildcards.lang) if wildcards.lang in STUDY.languages else []
     sets = sorted({STUDY.test_set(task) for task in tasks})
     return collect("<results>/corpora/{lang}/{task}.tsv", lang=wildcards.lang, task=sets)
-
-
-def test_of(ending):
-    """A file of the set that the wildcards' task is scored on."""
-    return lambda wildcards: f"<results>/corpora/{{test_lang}}/{STUDY.test_set(wildcards.task)}{ending}"
 
 
 # Room 1: sentences.
@@ -348,9 +348,37 @@ def described(name, source):
     return {"name": name, "origin": origin(source), "licence": source.licence}
 
 
-# Room 5: scores.
+# Room 5: scores. One job scores an encoder on all tasks of a language, since most of a small one is its start; a task on
+# request, which most encoders never see, has a job of its own. The declared output is the list of score files.
 
-SCORE = "<results>/scores/{backbone}/{recipe}/{lang}/{seed}/{task}/{test_lang}.json"
+SCORED = "<results>/scores/{backbone}/{recipe}/{lang}/{seed}/{test_lang}.{bundle}.json"
+
+
+def bundle_of(task):
+    """The tasks that a task is scored with: its own name, or TOGETHER."""
+    return task if STUDY.tasks[task].on_request else TOGETHER
+
+
+def bundle_tasks(wildcards):
+    """The tasks of a bundle that a language is scored on."""
+    return [task for task in STUDY.tests(wildcards.test_lang) if bundle_of(task) == wildcards.bundle]
+
+
+def tests_in(ending):
+    """A file of the test set of each task of a bundle, in the order of the tasks."""
+    return lambda wildcards: [
+        f"<results>/corpora/{{test_lang}}/{STUDY.test_set(task)}{ending}" for task in bundle_tasks(wildcards)
+    ]
+
+
+def tasks_of_bundle(wildcards):
+    """Name -> protocol and options of each task of a bundle."""
+    return compact(
+        {
+            task: STUDY.task_for(task, wildcards.test_lang).model_dump(mode="json", exclude_defaults=True)
+            for task in bundle_tasks(wildcards)
+        }
+    )
 
 
 @functools.cache
@@ -363,8 +391,9 @@ def plan_of(table):
 
 
 def scores_of(wildcards):
-    """Every score file that a table is made of."""
-    return [SCORE.format(**cell._asdict()) for block in plan_of(wildcards.table) for cell in block.cells()]
+    """Every list of scores that a table is made of."""
+    cells = [cell for block in plan_of(wildcards.table) for cell in block.cells()]
+    return sorted({SCORED.format(**cell._asdict(), bundle=bundle_of(cell.task)) for cell in cells})
 
 
 # Room 6: tables, figures, the report.

@@ -4,16 +4,15 @@
 rule score_encoder:
     input:
         encoder="<results>/encoders/{backbone}/{recipe}/{lang}/{seed}/seedbed.json",
-        test=test_of(".tsv"),
-        record=test_of(".json"),
+        tests=tests_in(".tsv"),
+        records=tests_in(".json"),
         code=code("score_encoder"),
     output:
-        scores=SCORE,
-        per_item="<results>/scores/{backbone}/{recipe}/{lang}/{seed}/{task}/{test_lang}.items.tsv",
+        SCORED,
     log:
-        "<logs>/score_encoder/{backbone}/{recipe}/{lang}/{seed}/{task}/{test_lang}.log",
+        "<logs>/score_encoder/{backbone}/{recipe}/{lang}/{seed}/{test_lang}.{bundle}.log",
     benchmark:
-        "<benchmarks>/score_encoder/{backbone}/{recipe}/{lang}/{seed}/{task}/{test_lang}.jsonl"
+        "<benchmarks>/score_encoder/{backbone}/{recipe}/{lang}/{seed}/{test_lang}.{bundle}.jsonl"
     conda:
         "../envs/main.yaml"
     threads: 4
@@ -22,12 +21,13 @@ rule score_encoder:
         mem_mb=more(16_000),
         runtime=more(60),
     params:
-        task=lambda wildcards: STUDY.task_for(wildcards.task, wildcards.test_lang).dump(),
+        tasks=tasks_of_bundle,
         encoder=subpath(input.encoder, parent=True),
+        directory=subpath(output[0], parent=True),
         state=f"{STUDY.results}/state",
     message:
-        "Score {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}, seed {wildcards.seed}: {wildcards.task} in {wildcards.test_lang}"
+        "Score {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}, seed {wildcards.seed}: {wildcards.bundle} in {wildcards.test_lang}"
     shell:
-        "python -m scripts.score_encoder --encoder {params.encoder} --test {input.test} --record {input.record}"
-        " --name {wildcards.task} --task {params.task:q} --language {wildcards.test_lang}"
-        " --state {params.state} --output {output.scores} --items {output.per_item} > {log} 2>&1"
+        "python -m scripts.score_encoder --encoder {params.encoder} --tests {input.tests} --records {input.records}"
+        " --tasks {params.tasks:q} --language {wildcards.test_lang} --state {params.state}"
+        " --scores {params.directory} --output {output} > {log} 2>&1"

@@ -1,62 +1,80 @@
-"""Score one encoder on one task in one language; keep every item's score."""
+"""Score one encoder on the tasks of one language; keep every item's score."""
 
 from __future__ import annotations
 
 import argparse
 import importlib.metadata
+import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from sentence_transformers import SentenceTransformer
 
 from scripts.cli import run
 from seedbed.corpora.settings import COLUMNS
 from seedbed.encoders.backbone import open_encoder
 from seedbed.evaluation.embeddings import folder_of, shared
-from seedbed.evaluation.protocols import record, score
+from seedbed.evaluation.protocols import Scores, record, score
 from seedbed.evaluation.reference import mteb_scores, require_agreement
 from seedbed.evaluation.settings import AGREE, KIND_OF, Task
-from seedbed.io import read_json, read_table, write_json, write_table
+from seedbed.io import read_json, read_table, sha256, write_json, write_table
 
 LIBRARIES = ("torch", "transformers", "sentence-transformers", "scipy", "mteb")
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, epilog="Tests and records stand in the order of the tasks.")
     parser.add_argument("--encoder", required=True, type=Path)
-    parser.add_argument("--test", required=True, type=Path)
-    parser.add_argument("--record", required=True, type=Path, help="origin of the test set, from fetch_corpus")
-    parser.add_argument("--name", required=True, help="the task's name in the study")
-    parser.add_argument("--task", required=True, help="JSON: seedbed.evaluation.settings.Task")
+    parser.add_argument("--tasks", required=True, type=json.loads, help="JSON: {name: evaluation.settings.Task}")
+    parser.add_argument("--tests", required=True, nargs="+", type=Path)
+    parser.add_argument("--records", required=True, nargs="+", type=Path, help="origins of the test sets")
     parser.add_argument("--language", required=True)
     parser.add_argument("--state", type=Path, help="directory in which an encoder's score jobs share embeddings")
-    parser.add_argument("--output", required=True, type=Path)
-    parser.add_argument("--items", required=True, type=Path)
+    parser.add_argument("--scores", required=True, type=Path, help="directory of {task}/{language}.json, .items.tsv")
+    parser.add_argument("--output", required=True, type=Path, help="the list of what was written")
     args = parser.parse_args(argv)
 
-    task = Task.load(args.task)
-    test, origin = read_table(args.test, ["id", *COLUMNS[KIND_OF[task.protocol]]]), read_json(args.record)
+    tasks = {name: Task.load(json.dumps(task)) for name, task in args.tasks.items()}
+    sets = [
+        (name, task, read_table(test, ["id", *COLUMNS[KIND_OF[task.protocol]]]), read_json(record))
+        for (name, task), test, record in zip(tasks.items(), args.tests, args.records, strict=True)
+    ]
     encoder, manifest = open_encoder(args.encoder), read_json(args.encoder / "seedbed.json")
+    written = {}
+    for name, task, test, origin in sets:
+        scores = scored(encoder, name, task, test, origin, args.state and folder_of(args.state, manifest))
+        about = {
+            "task": name, "protocol": task.protocol, "language": args.language,
+            "dataset": origin, "encoder": manifest["about"],
+            "versions": {name: importlib.metadata.version(name) for name in LIBRARIES},
+        }  # fmt: skip
+        path = args.scores / name / f"{args.language}.json"
+        items = path.with_suffix(".items.tsv")
+        write_table(scores.items, items)
+        write_json(record(scores, about, items.name), path)
+        written |= {str(file.relative_to(args.scores)): sha256(file) for file in (path, items)}
+    write_json({"scores": written}, args.output)
+
+
+def scored(
+    encoder: SentenceTransformer, name: str, task: Task, test: pd.DataFrame, origin: dict[str, Any], store: Path | None
+) -> Scores:
+    """Score one task, and let mteb check it where mteb has it."""
 
     def encode(texts: Sequence[str]) -> np.ndarray:
         return encoder.encode(texts, batch_size=task.batch_size, show_progress_bar=True)
 
-    if args.state:
-        encode = shared(encode, folder_of(args.state, manifest))
-    scores = score(task.protocol, test, encode, scale=task.scale)
+    scores = score(task.protocol, test, shared(encode, store) if store else encode, scale=task.scale)
     if task.mteb:
         revision = origin["origin"].partition(" @ ")[2]
         theirs = mteb_scores(task, test, revision, encoder)
         for metric in AGREE[task.protocol]:
-            require_agreement(scores.metrics[metric], theirs[metric], f"{args.name} ({metric})")
+            require_agreement(scores.metrics[metric], theirs[metric], f"{name} ({metric})")
         scores.metrics.update(theirs | scores.metrics)
-    about = {
-        "task": args.name, "protocol": task.protocol, "language": args.language,
-        "dataset": origin, "encoder": manifest["about"],
-        "versions": {name: importlib.metadata.version(name) for name in LIBRARIES},
-    }  # fmt: skip
-    write_table(scores.items, args.items)
-    write_json(record(scores, about, args.items.name), args.output)
+    return scores
 
 
 if __name__ == "__main__":
