@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import torch
@@ -27,6 +27,7 @@ from transformers import BertConfig, BertModel, PreTrainedTokenizerFast, Trainer
 from seedbed.encoders import backbone, training
 from seedbed.encoders.losses import SimCSELoss
 from seedbed.encoders.settings import Training
+from seedbed.precision import Precision, precision
 
 VOCABULARY = 250_002
 COLUMNS = ("anchor", "positive", "negative")
@@ -37,13 +38,14 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--weights", type=Path, help="a backbone; without it a random BERT, 12 x 384, 250,002 words")
     parser.add_argument("--batch-size", type=int, default=32)
+    parser.add_argument("--precision", default="auto", choices=get_args(Precision))
     parser.add_argument("--steps", type=int, default=3, help="timed steps of a round, after one that is not timed")
     parser.add_argument("--rounds", type=int, default=3)
     args = parser.parse_args(argv)
 
     with tempfile.TemporaryDirectory() as scratch:
         weights = args.weights or random_weights(Path(scratch) / "weights")
-        settings = Training(pooling="mean", batch_size=args.batch_size, epochs=args.steps + 1)
+        settings = Training(pooling="mean", batch_size=args.batch_size, epochs=args.steps + 1, precision=precision(args.precision))
         frozen = settings.updated({"freeze_word_embeddings": True})
         texts = random_texts(args.batch_size)
         print(f"difference of the losses: {loss_difference(weights, texts, settings):.1e} (allowed: {TOLERANCE})")
