@@ -61,7 +61,6 @@ CONSTRAINTS = {
     "corpus": one_of(
         [*ROLES, *STUDY.tasks, *(f"{name}+{method}" for name in STUDY.generators for method in SYNTHETIC)]
     ),
-    "task": one_of(STUDY.tasks),
     "room": "generators|encoders",
     "model": r"[A-Za-z0-9.+-]+",
     "generator": one_of(STUDY.generators),
@@ -320,13 +319,14 @@ def training_texts(wildcards):
 
 def lineage(wildcards):
     """What the model card says of an encoder's making."""
-    recipe, backbone = STUDY.recipes[wildcards.recipe], STUDY.backbones[wildcards.backbone]
+    recipe, given = STUDY.recipes[wildcards.recipe], encoder_published(wildcards)
+    source = given or STUDY.backbones[wildcards.backbone].source
     about = {
         "backbone": wildcards.backbone,
-        "base_model": backbone.source.hub or "",
-        "backbone_licence": backbone.source.licence,
+        "base_model": source.hub or "",
+        "backbone_licence": source.licence,
         "recipe": wildcards.recipe,
-        "method": recipe.method,
+        "method": "published" if given else recipe.method,
         "language": wildcards.lang,
         "language_name": STUDY.facts(wildcards.lang)["name"],
         "seed": int(wildcards.seed),
@@ -334,9 +334,8 @@ def lineage(wildcards):
     }
     if untrained(wildcards):
         return compact(about)
-    if recipe.method not in UNTRAINED:
-        role = "nli" if recipe.method == "crosslingual" else "text"
-        about["data"].append(described(role, STUDY.corpus(role, wildcards.lang)))
+    role = "nli" if recipe.method == "crosslingual" else "text"
+    about["data"].append(described(role, STUDY.corpus(role, wildcards.lang)))
     if recipe.method in SYNTHETIC:
         about["generator"] = STUDY.generator_of(wildcards.recipe)
         about["data"].append(described(about["generator"], STUDY.generators[about["generator"]].source))
