@@ -39,6 +39,11 @@ CONFIGURATIONS = [
     ({"generators/tiny/xllora": {"languages": ["fra"], "parts": ["synthetic", "machine"]}}, "generators.tiny.xllora.parts: machine needs"),
     ({"generators/tiny/xllora": {"languages": ["fra"], "parts": ["human", "human"]}}, "parts: name each part once"),
     ({"generators/tiny/language_data": "annotated"}, "learn from annotated, which hau, eng lack; give `corpora.instructions`"),
+    ({"recipes/mine": {"like": "xlora"}}, "config.recipes: mine.like: no 'xlora' to start from; did you mean 'xllora'?"),
+    ({"recipes/mine": {"like": "mine"}}, "config.recipes: mine.like: no 'mine' to start from"),
+    ({"recipes/xllora": {"languages": ["hauu"]}}, "recipes.xllora.languages: no language 'hauu'; did you mean 'hau'?"),
+    ({"tasks/more-sts": {"protocol": "sts", "set_of": "own-stss"}}, "tasks.more-sts.set_of: no task 'own-stss'; did you mean 'own-sts'?"),
+    ({"start": "triplet"}, "config.start: Input should be 'scratch', 'adapters', 'triplets' or 'encoders'"),
     ({"languages/xxq": {"name": "Xq", "script": "Latn", "corpus": {"file": "own/hau.tsv"}}, "tasks/own-sts/languages": ["hau"],
       "tasks/own-bitext/languages": ["hau"]}, "languages.xxq: no test set in any task"),
 ]  # fmt: skip
