@@ -45,7 +45,8 @@ def main(argv: list[str] | None = None) -> None:
 
     with tempfile.TemporaryDirectory() as scratch:
         weights = args.weights or random_weights(Path(scratch) / "weights")
-        settings = Training(pooling="mean", batch_size=args.batch_size, epochs=args.steps + 1, precision=precision(args.precision))
+        changes = {"batch_size": args.batch_size, "epochs": args.steps + 1, "precision": precision(args.precision)}
+        settings = Training(pooling="mean", **changes)
         frozen = settings.updated({"freeze_word_embeddings": True})
         texts = random_texts(args.batch_size)
         print(f"difference of the losses: {loss_difference(weights, texts, settings):.1e} (allowed: {TOLERANCE})")
