@@ -416,9 +416,10 @@ def triplets_of(ending):
 def cards():
     """Model cards of the encoders in tables, one of each, of its first seed."""
     first = {}
-    for *encoder, seed in sorted(encoders_shown()):
-        first.setdefault(tuple(encoder), seed)
-    return ["/".join([STUDY.results, "encoders", *encoder, str(seed), "README.md"]) for encoder, seed in first.items()]
+    for backbone, recipe, lang, seed in sorted(encoders_shown()):
+        folder = f"{STUDY.results}/encoders/{backbone}/{recipe}/{lang}"
+        first.setdefault(folder, f"{folder}/{seed}/README.md")
+    return list(first.values())
 
 
 def paper_of(wildcards):
