@@ -169,6 +169,17 @@ def generator_setting(*path):
     return value
 
 
+def writer(*unused):
+    """A generator's settings for a job that writes, without those that it does not read: an edit of them re-runs nothing."""
+    never = {"like", "adapters", "triplets", "task_adapters", "language_data", "composition", "shard_rows"}
+
+    def settings(wildcards):
+        generator = STUDY.generators[wildcards.generator]
+        return compact(generator.model_dump(mode="json", exclude_defaults=True, exclude=never | set(unused)))
+
+    return settings
+
+
 def made(part, path):
     """A file of one part of the wildcard's generator (see MADE_FROM), in the folder of the generator that makes it."""
 

@@ -165,7 +165,7 @@ rule build_xllora_examples:
         mem_mb=more(64_000),
         runtime=more(720),
     params:
-        generator=lambda wildcards: STUDY.generators[wildcards.generator].dump(),
+        generator=writer("shots"),
         examples=generator_setting("lora", "examples"),
         inputs=xllora_inputs,
         language=STUDY.facts(STUDY.pivot)["name"],

@@ -22,7 +22,7 @@ rule synthesise:
         mem_mb=more(64_000),
         runtime=more(240),
     params:
-        generator=lambda wildcards: STUDY.generators[wildcards.generator].dump(),
+        generator=writer("lora", "xllora"),
         language=lambda wildcards: STUDY.facts(output_language(wildcards))["name"],
         shards=shards_of,
         rows=lambda wildcards: STUDY.anchors_for(wildcards.generator, wildcards.method),

@@ -7,6 +7,7 @@ program imports it, so that an edit here re-runs no job.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
 
@@ -221,7 +222,14 @@ class Study(Settings):
 
     def tests(self, code: str) -> list[str]:
         """The tasks that a language is scored on."""
-        return sorted(task for task in self.tasks if self.test(task, code) is not None)
+        return self.tests_by_language[code]
+
+    @cached_property
+    def tests_by_language(self) -> dict[str, list[str]]:
+        """Language -> its tasks; every rule asks for them again and again."""
+        return {
+            code: sorted(task for task in self.tasks if self.test(task, code) is not None) for code in self.languages
+        }
 
     def task_for(self, task: str, code: str) -> Task:
         """A task's protocol as one language's scores need it: without its source, names resolved."""

@@ -29,8 +29,8 @@ def sentences(lang: str, count: int, seed: int = 0) -> list[str]:
 
 
 def texts() -> Iterator[str]:
-    """What the tiny tokenizers are trained on."""
-    for lang in WORDS:
+    """What the tiny tokenizers are trained on: not all languages, since what a random model writes hangs on them."""
+    for lang in ("hau", "swh", "fra", "eng"):
         yield from sentences(lang, 50)
     yield "Premise: Entailment (Hausa): Contradiction (English): Input: Output: 0123456789 \n"
 
