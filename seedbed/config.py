@@ -122,7 +122,7 @@ class Study(Settings):
     forecast: Forecast = Forecast()
     """Device and prices of `snakemake forecast`."""
 
-    @field_validator("languages", "recipes", "generators", mode="before")
+    @field_validator("languages", mode="before")
     @classmethod
     def _entries(cls, entries: Any) -> Any:
         """`swh:` with nothing after it is `swh: {}`."""
@@ -394,7 +394,10 @@ class Study(Settings):
 
 def _with_parents(entries: Any, complete: Callable[[str, dict[str, Any]], dict[str, Any]]) -> Any:
     """Entries with the settings of the entry that each is `like`, groups of settings merged; what is wrong stays so."""
-    if not isinstance(entries, Mapping) or not all(isinstance(entry, Mapping) for entry in entries.values()):
+    if not isinstance(entries, Mapping):
+        return entries
+    entries = {name: entry or {} for name, entry in entries.items()}
+    if not all(isinstance(entry, Mapping) for entry in entries.values()):
         return entries
 
     def whole(name: str, seen: tuple[str, ...] = ()) -> dict[str, Any]:

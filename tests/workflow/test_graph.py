@@ -269,7 +269,7 @@ def recipes_and_generators(project, target, **changes):
     named = {name: name for name in changes["recipes"]}
     spec["recipes"] = {"xllora": "whole", **named}
     (project.root / "resources/tables/variants.yaml").write_text(yaml.safe_dump(spec))
-    study = {f"recipes/{name}": recipe for name, recipe in changes["recipes"].items()}
+    study = {"results": "results/variants"} | {f"recipes/{name}": recipe for name, recipe in changes["recipes"].items()}
     study |= {f"generators/{name}": generator for name, generator in changes.get("generators", {}).items()}
     return project.edit(study, target=target)
 
@@ -290,7 +290,7 @@ def test_a_variant_shares_what_its_change_does_not_touch(project):
             "whole-composition": {"like": "composition"},
         },
     )
-    jobs = planned(project.snakemake("--dry-run", "results/own/tables/variants.csv", config=study))
+    jobs = planned(project.snakemake("--dry-run", "results/variants/tables/variants.csv", config=study))
     assert jobs["train_encoder"] == 5 and jobs["tabulate"] == 1
     # rank 8 and rank 4: two task and two language adapters each; lambda 1/2 and 1 compose the same ones
     assert (jobs["train_task_adapter"], jobs["train_language_adapter"]) == (4, 4)
@@ -318,6 +318,7 @@ LADDER = {
 def test_the_ladder_takes_up_published_work_at_each_rung(project, rung):
     study = project.edit(
         {
+            "results": f"results/rung-{rung}",
             "start": rung,
             "generators/tiny/adapters": {"xllora": dict.fromkeys(["positive", "negative"], {"file": "own/generator"})},
             "generators/tiny/triplets": {"xllora": {"file": "own/nli.tsv"}},
@@ -326,7 +327,7 @@ def test_the_ladder_takes_up_published_work_at_each_rung(project, rung):
         target=f"{rung}.yaml",
     )
     seed = 0 if rung == "encoders" else 1
-    target = f"results/own/encoders/tiny-bert/xllora/hau/{seed}/seedbed.json"
+    target = f"results/rung-{rung}/encoders/tiny-bert/xllora/hau/{seed}/seedbed.json"
     jobs = planned(project.snakemake("--dry-run", target, config=study))
     rules = {
         "train_task_adapter",
