@@ -358,10 +358,20 @@ def described(name, source):
     return {"name": name, "origin": origin(source), "licence": source.licence}
 
 
-# Room 5: scores. One job scores an encoder on all tasks of a language, since most of a small one is its start; a task on
-# request, which most encoders never see, has a job of its own. The declared output is the list of score files.
+# Room 5: scores. One job scores a recipe's encoders of all seeds on all tasks of a language, since most of a small one is
+# its start; a task on request, which most encoders never see, has a job of its own. The declared output is the list of score
+# files.
 
-SCORED = "<results>/scores/{backbone}/{recipe}/{lang}/{seed}/{test_lang}.{bundle}.json"
+SCORED = "<results>/scores/{backbone}/{recipe}/{lang}/{test_lang}.{bundle}.json"
+
+
+def encoders_of(wildcards):
+    """A recipe's encoders of a language, one for each seed."""
+    return collect(
+        "<results>/encoders/{backbone}/{recipe}/{lang}/{seed}/seedbed.json",
+        seed=STUDY.seeds_of(wildcards.recipe),
+        **wildcards,
+    )
 
 
 def bundle_of(task):

@@ -3,16 +3,16 @@
 
 rule score_encoder:
     input:
-        encoder="<results>/encoders/{backbone}/{recipe}/{lang}/{seed}/seedbed.json",
+        encoders=encoders_of,
         tests=tests_in(".tsv"),
         records=tests_in(".json"),
         code=code("score_encoder"),
     output:
         SCORED,
     log:
-        "<logs>/score_encoder/{backbone}/{recipe}/{lang}/{seed}/{test_lang}.{bundle}.log",
+        "<logs>/score_encoder/{backbone}/{recipe}/{lang}/{test_lang}.{bundle}.log",
     benchmark:
-        "<benchmarks>/score_encoder/{backbone}/{recipe}/{lang}/{seed}/{test_lang}.{bundle}.jsonl"
+        "<benchmarks>/score_encoder/{backbone}/{recipe}/{lang}/{test_lang}.{bundle}.jsonl"
     conda:
         "../envs/main.yaml"
     threads: 4
@@ -22,12 +22,12 @@ rule score_encoder:
         runtime=more(60),
     params:
         tasks=tasks_of_bundle,
-        encoder=subpath(input.encoder, parent=True),
+        encoders=lambda wildcards, input: [str(Path(file).parent) for file in input.encoders],
         directory=subpath(output[0], parent=True),
         state=f"{STUDY.results}/state",
     message:
-        "Score {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}, seed {wildcards.seed}: {wildcards.bundle} in {wildcards.test_lang}"
+        "Score {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}: {wildcards.bundle} in {wildcards.test_lang}"
     shell:
-        "python -m scripts.score_encoder --encoder {params.encoder} --tests {input.tests} --records {input.records}"
+        "python -m scripts.score_encoder --encoders {params.encoders} --tests {input.tests} --records {input.records}"
         " --tasks {params.tasks:q} --language {wildcards.test_lang} --state {params.state}"
         " --scores {params.directory} --output {output} > {log} 2>&1"

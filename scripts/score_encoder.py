@@ -1,4 +1,4 @@
-"""Score one encoder on the tasks of one language; keep every item's score."""
+"""Score encoders, a recipe's of several seeds, on the tasks of one language; keep every item's score."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sentence_transformers import SentenceTransformer
+from tqdm import tqdm
 
 from scripts.cli import run
 from seedbed.corpora.settings import COLUMNS
@@ -27,13 +28,15 @@ LIBRARIES = ("torch", "transformers", "sentence-transformers", "scipy", "mteb")
 
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, epilog="Tests and records stand in the order of the tasks.")
-    parser.add_argument("--encoder", required=True, type=Path)
+    parser.add_argument("--encoders", required=True, nargs="+", type=Path)
     parser.add_argument("--tasks", required=True, type=json.loads, help="JSON: {name: evaluation.settings.Task}")
     parser.add_argument("--tests", required=True, nargs="+", type=Path)
     parser.add_argument("--records", required=True, nargs="+", type=Path, help="origins of the test sets")
     parser.add_argument("--language", required=True)
     parser.add_argument("--state", type=Path, help="directory in which an encoder's score jobs share embeddings")
-    parser.add_argument("--scores", required=True, type=Path, help="directory of {task}/{language}.json, .items.tsv")
+    parser.add_argument(
+        "--scores", required=True, type=Path, help="directory of {encoder's folder}/{task}/{language}.json, .items.tsv"
+    )
     parser.add_argument("--output", required=True, type=Path, help="the list of what was written")
     args = parser.parse_args(argv)
 
@@ -42,20 +45,21 @@ def main(argv: list[str] | None = None) -> None:
         (name, task, read_table(test, ["id", *COLUMNS[KIND_OF[task.protocol]]]), read_json(record))
         for (name, task), test, record in zip(tasks.items(), args.tests, args.records, strict=True)
     ]
-    encoder, manifest = open_encoder(args.encoder), read_json(args.encoder / "seedbed.json")
     written = {}
-    for name, task, test, origin in sets:
-        scores = scored(encoder, name, task, test, origin, args.state and folder_of(args.state, manifest))
-        about = {
-            "task": name, "protocol": task.protocol, "language": args.language,
-            "dataset": origin, "encoder": manifest["about"],
-            "versions": {name: importlib.metadata.version(name) for name in LIBRARIES},
-        }  # fmt: skip
-        path = args.scores / name / f"{args.language}.json"
-        items = path.with_suffix(".items.tsv")
-        write_table(scores.items, items)
-        write_json(record(scores, about, items.name), path)
-        written |= {str(file.relative_to(args.scores)): sha256(file) for file in (path, items)}
+    for folder in tqdm(args.encoders, desc="encoders", unit="encoder"):
+        encoder, manifest = open_encoder(folder), read_json(folder / "seedbed.json")
+        for name, task, test, origin in sets:
+            scores = scored(encoder, name, task, test, origin, args.state and folder_of(args.state, manifest))
+            about = {
+                "task": name, "protocol": task.protocol, "language": args.language,
+                "dataset": origin, "encoder": manifest["about"],
+                "versions": {name: importlib.metadata.version(name) for name in LIBRARIES},
+            }  # fmt: skip
+            path = args.scores / folder.name / name / f"{args.language}.json"
+            items = path.with_suffix(".items.tsv")
+            write_table(scores.items, items)
+            write_json(record(scores, about, items.name), path)
+            written |= {str(file.relative_to(args.scores)): sha256(file) for file in (path, items)}
     write_json({"scores": written}, args.output)
 
 

@@ -137,7 +137,7 @@ PROGRAMS = [
     (lora(max_length=9), "max_length"),
     (lora(learning_rate=1e30, epochs=60, batch_size=1, micro_batch_size=1), "loss is"),
     ("compose_adapters --task {root}/no-adapter --target {root}/no-adapter --source {root}/no-adapter --output {out}/x", "no-adapter"),
-    ("score_encoder --encoder {root}/none --tests {root}/good.tsv --records {root}/none --tasks {\"t\":{\"protocol\":\"sts\"}}"
+    ("score_encoder --encoders {root}/none --tests {root}/good.tsv --records {root}/none --tasks {\"t\":{\"protocol\":\"sts\"}}"
      " --language hau --scores {out} --output {out}/x", "no column 'sentence1'"),
 ]  # fmt: skip
 

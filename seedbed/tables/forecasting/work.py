@@ -159,7 +159,7 @@ class Plan:
         if job.rule == "train_encoder":
             return self._encoder(job)
         if job.rule == "score_encoder":
-            rows = sum(self.rows(test) for test in job.options.get("tests", []))
+            rows = len(job.options["encoders"]) * sum(self.rows(test) for test in job.options["tests"])
             tokens = 2 * rows * self.costs.tokens.sentence
             return 2 * self.model(job).body * tokens, tokens, rows
         rows = max((self.rows(output) for output in job.outputs if output.endswith(".tsv")), default=0)

