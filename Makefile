@@ -5,7 +5,7 @@ SNAKEMAKE = $(VENV)/bin/snakemake
 CONFIGS = config/demo.yaml $(if $(SIX),config/demo-six.yaml)
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
-.PHONY: demo forecast test test-papers env lint clean
+.PHONY: demo forecast test test-papers test-faults env lint clean
 .DEFAULT_GOAL := demo
 
 env: $(VENV)/.ready
@@ -40,6 +40,10 @@ test: lint
 # Every table and figure of the papers on tiny models: hundreds of jobs.
 test-papers: env
 	python -m pytest -m papers
+
+# Kills at random moments, a full disk, a changed shard, two runs at once.
+test-faults: env
+	python -m pytest -m faults
 
 clean:
 	rm -rf $(VENV) results .snakemake

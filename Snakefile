@@ -30,6 +30,10 @@ include: "rules/evaluation.smk"
 include: "rules/tables.smk"
 
 
+onstart:
+    claim()
+
+
 rule all:
     default_target: True
     input:

@@ -1,6 +1,7 @@
 """The study, checked, and what a wildcard stands for in it: files, settings, names. All functions of the graph are here."""
 
 from pathlib import Path
+import contextlib
 import functools
 import json
 import math
@@ -16,6 +17,7 @@ from seedbed.evaluation.settings import KIND_OF
 from seedbed.generators.settings import BOTH, PART_CORPUS, POLARITIES
 from seedbed.imports import closure
 from seedbed.io import UserError
+from seedbed.locks import exclusive
 from seedbed.tables.specs import FigureSpec, TableSpec
 
 # A thread that waits must not slow the one that works. Memory that glibc keeps instead of giving back to the system saves a
@@ -48,6 +50,18 @@ ROLES = {
 
 TOGETHER = "all"
 """The bundle of the tasks that are not on request: they are scored together."""
+
+
+CLAIMS = contextlib.ExitStack()
+"""Held until this process ends."""
+
+
+def claim():
+    """Keep other runs off these results, from other clones and other nodes too: each would delete the other's outputs."""
+    try:
+        CLAIMS.enter_context(exclusive(Path(STUDY.results) / ".lock"))
+    except UserError as error:
+        sys.exit(f"error: {error}")
 
 
 def one_of(names):

@@ -8,7 +8,8 @@ rule synthesise:
         adapters=method_adapters,
         code=code("synthesise", *PROMPTS),
     output:
-        "<results>/triplets/{generator}/{method}/{lang}.shards/{shard}.tsv",
+        triplets="<results>/triplets/{generator}/{method}/{lang}.shards/{shard}.tsv",
+        digest="<results>/triplets/{generator}/{method}/{lang}.shards/{shard}.json",
     log:
         "<logs>/synthesise/{generator}/{method}/{lang}/{shard}.log",
     benchmark:
@@ -35,7 +36,7 @@ rule synthesise:
         "python -m scripts.synthesise --base {params.base} --name {wildcards.generator} --anchors {input.anchors}"
         " --rows {params.rows} --shard {wildcards.shard} --shards {params.shards} --generator {params.generator:q}"
         " --method {wildcards.method} --language {params.language:q} {params.adapters}"
-        " --state {params.state} --output {output} > {log} 2>&1"
+        " --state {params.state} --output {output.triplets} > {log} 2>&1"
 
 
 rule join_triplets:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -66,7 +67,7 @@ def main(argv: list[str] | None = None) -> None:
     write_table(examples["positive"], args.positive_output)
     write_table(examples["negative"], args.negative_output)
     for journal in journals:
-        journal.unlink()
+        shutil.rmtree(journal)
 
 
 if __name__ == "__main__":

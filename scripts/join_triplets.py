@@ -9,8 +9,7 @@ import pandas as pd
 
 from scripts.cli import run
 from seedbed.io import UserError, read_table, write_table
-
-COLUMNS = ["id", "anchor", "positive", "negative"]
+from seedbed.triplets.shards import read_shard
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -20,7 +19,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--output", required=True, type=Path)
     args = parser.parse_args(argv)
 
-    triplets = pd.concat([read_table(path, COLUMNS) for path in args.shards], ignore_index=True)
+    triplets = pd.concat([read_shard(path) for path in args.shards], ignore_index=True)
     anchors = read_table(args.anchors, ["id", "text"])
     if list(triplets["id"]) != list(anchors["id"]):
         raise UserError(

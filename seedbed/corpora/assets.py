@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import fnmatch
+import http.client
 import io
 import subprocess
 import sys
 import tarfile
+import time
+import urllib.error
 import urllib.request
 import zipfile
 from collections.abc import Iterator
@@ -18,6 +21,9 @@ from filelock import FileLock
 from tqdm import tqdm
 
 from seedbed.io import UserError, atomic, fingerprint, read_json, sha256, write_json
+
+PAUSES = (1, 10)
+"""Seconds before a download is tried again."""
 
 
 @dataclass(frozen=True)
@@ -95,15 +101,27 @@ def archive(store: Store, url: str, digest: str, licence: str = "") -> Path:
 
 
 def _download(url: str, path: Path) -> None:
-    try:
-        with urllib.request.urlopen(url, timeout=60) as response, atomic(path) as temporary:
-            size = int(response.headers.get("Content-Length") or 0) or None
-            with temporary.open("wb") as file, tqdm(total=size, unit="B", unit_scale=True, desc=path.name) as bar:
-                while block := response.read(1 << 20):
-                    file.write(block)
-                    bar.update(len(block))
-    except OSError as error:
-        raise UserError(f"{url}: cannot be downloaded ({error}); give a local copy as `file:`") from None
+    for pause in (*PAUSES, None):
+        try:
+            return _download_once(url, path)
+        except (OSError, http.client.HTTPException) as error:
+            refused = isinstance(error, urllib.error.HTTPError) and error.code < 500
+            if pause is None or refused:
+                raise UserError(f"{url}: cannot be downloaded ({error}); give a local copy as `file:`") from None
+            print(f"{url}: {error}; once more in {pause} s", file=sys.stderr)
+            time.sleep(pause)
+
+
+def _download_once(url: str, path: Path) -> None:
+    with urllib.request.urlopen(url, timeout=60) as response, atomic(path) as temporary:
+        size = int(response.headers.get("Content-Length") or 0) or None
+        with temporary.open("wb") as file, tqdm(total=size, unit="B", unit_scale=True, desc=path.name) as bar:
+            while block := response.read(1 << 20):
+                file.write(block)
+                bar.update(len(block))
+            # `read` takes a connection that was cut for the end of the file.
+            if size and file.tell() != size:
+                raise OSError(f"{file.tell()} of {size} bytes came")
 
 
 def _check(path: Path, name: str, digest: str, store: Store, licence: str = "") -> None:

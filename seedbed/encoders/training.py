@@ -26,6 +26,7 @@ from seedbed.encoders import backbone, card
 from seedbed.encoders.losses import SimCSELoss, WithMaskedLM
 from seedbed.encoders.settings import UNTRAINED, Method, Training
 from seedbed.io import UserError, atomic_directory, fingerprint, sha256
+from seedbed.locks import exclusive
 from seedbed.precision import precision
 
 POINTS = 20
@@ -127,7 +128,7 @@ def _fit(
     )
     trainer.remove_callback(ProgressCallback)
     trainer.add_callback(_LossInBar)
-    with _truncated(encoder, training.max_length):
+    with _truncated(encoder, training.max_length), exclusive(checkpoints / "lock"):
         trainer.train(resume_from_checkpoint=last_complete(checkpoints))
     return [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
 

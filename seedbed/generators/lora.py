@@ -28,6 +28,7 @@ from seedbed.checkpoints import last_complete
 from seedbed.generators.examples import Example
 from seedbed.generators.settings import Lora
 from seedbed.io import UserError, atomic_directory, fingerprint, read_json, sha256, write_json
+from seedbed.locks import exclusive
 from seedbed.precision import precision
 
 IGNORED = -100
@@ -80,7 +81,8 @@ def train(
 
     checkpoints = state / fingerprint([_identity(base), lora.model_dump(), dtype, _versions(), list(map(_plain, kept))])
     trainer = CompletionTrainer(model, arguments(output_dir=str(checkpoints)), kept)
-    trainer.train(resume_from_checkpoint=last_complete(checkpoints))
+    with exclusive(checkpoints / "lock"):
+        trainer.train(resume_from_checkpoint=last_complete(checkpoints))
     require_effect(_difference(model, min(kept, key=len)), output)
 
     manifest = dict(about or {}) | {

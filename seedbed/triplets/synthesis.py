@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -15,13 +16,10 @@ from tqdm import tqdm
 from seedbed.generators.backends import Backend, Completion, Request
 from seedbed.generators.prompts import encode, parse
 from seedbed.generators.settings import POLARITIES, Generator, Polarity
-from seedbed.io import UserError, fingerprint, sha256, write_table
+from seedbed.io import UserError, fingerprint, sha256
+from seedbed.locks import exclusive
 from seedbed.precision import precision
-
-COLUMNS = [
-    *("id", "anchor", "positive", "negative", "positive_finished", "negative_finished"),
-    *("generator", "method", "prompt"),
-]
+from seedbed.triplets.shards import write_shard
 
 Key = tuple[str, Polarity]
 """A row's id and which sentence of it."""
@@ -54,13 +52,13 @@ def synthesise(
     state: Path,
     output: Path,
 ) -> None:
-    """Write a positive and a negative for each anchor as a table; see `complete`.
+    """Write a positive and a negative for each anchor as a shard; see `complete`.
 
     `generator` (its name in the study) and `method` are columns too. The journal is removed when the table is written.
     """
     table, journal = complete(backend, anchors, prompt_for, adapters, generator=generator, state=state)
-    write_table(table.assign(generator=name, method=method)[COLUMNS], output)
-    journal.unlink()
+    write_shard(table.assign(generator=name, method=method), output)
+    shutil.rmtree(journal)
 
 
 def complete(
@@ -82,26 +80,29 @@ def complete(
         anchors: columns id and text.
 
     Raises:
-        UserError: every prompt is too long, or the back end stops.
+        UserError: every prompt is too long, the back end stops, or another process writes this very shard.
 
     Returns:
         The columns id, anchor, positive, negative, positive_finished, negative_finished ("true" or "false") and prompt
-        (a hash of both prompts), in the order of the anchors; and the journal's path.
+        (a hash of both prompts), in the order of the anchors; and the journal's folder.
     """
     rows = list(zip(anchors["id"], anchors["text"], strict=True))
     prompts = {(row, polarity): prompt_for(row, text, polarity) for row, text in rows for polarity in POLARITIES}
     tokens = {key: encode(backend.tokenizer, prompt, generator.prompts) for key, prompt in prompts.items()}
     short = _short(tokens, generator.sampling.max_prompt_tokens)
 
-    journal = Journal(state / f"{_fingerprint(tokens, adapters, generator)}.jsonl")
-    with tqdm(total=len(short), initial=len(journal.done), unit="row", mininterval=5) as progress:
-        for polarity in POLARITIES:
-            keys = [(row, polarity) for row, _ in rows if (row, polarity) in short]
-            requests = [Request(_name(*key), tokens[key]) for key in keys if _name(*key) not in journal.done]
-            for completions in _grouped(backend.write(requests, adapters[polarity]) if requests else (), COMMIT_ROWS):
-                journal.commit(completions)
-                progress.update(len(completions))
-    return _table(rows, prompts, journal.done), journal.path
+    folder = state / _fingerprint(tokens, adapters, generator)
+    with exclusive(folder / "lock"):
+        journal = Journal(folder / "completions.jsonl")
+        with tqdm(total=len(short), initial=len(journal.done), unit="row", mininterval=5) as progress:
+            for polarity in POLARITIES:
+                keys = [(row, polarity) for row, _ in rows if (row, polarity) in short]
+                requests = [Request(_name(*key), tokens[key]) for key in keys if _name(*key) not in journal.done]
+                written = backend.write(requests, adapters[polarity]) if requests else ()
+                for completions in _grouped(written, COMMIT_ROWS):
+                    journal.commit(completions)
+                    progress.update(len(completions))
+    return _table(rows, prompts, journal.done), folder
 
 
 class Journal:

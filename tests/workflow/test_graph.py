@@ -381,7 +381,7 @@ def test_a_forecast_runs_before_anything_has_and_leaves_nothing_else(project):
     results = project.root / "results/forecast"
     left = {str(path.relative_to(results)) for path in results.rglob("*") if path.is_file()}
     assert left == {
-        *("forecast.tsv", "forecast.md", "logs/forecast/forecast.log", "benchmarks/forecast/forecast.jsonl"),
+        *(".lock", "forecast.tsv", "forecast.md", "logs/forecast/forecast.log", "benchmarks/forecast/forecast.jsonl"),
     }
     assert (results / "forecast.md").read_text() in done.stdout
     table = pd.read_csv(results / "forecast.tsv", sep="\t")
