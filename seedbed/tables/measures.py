@@ -36,7 +36,8 @@ class Measure:
 
     language: str
     task: str
-    n: int
+    n: dict[str, int]
+    """Items."""
     by_seed: dict[str, NDArray[np.float64]]
     """Scores (n_seeds,)."""
     replicates: dict[str, NDArray[np.float64]] | None
@@ -77,7 +78,7 @@ def measure(scores: Path, block: Block, language: str, statistics: Statistics) -
     return Measure(
         language=language,
         task=block.tests[language],
-        n=len(every[0].items),
+        n=dict.fromkeys(found, len(every[0].items)),
         by_seed={recipe: np.array([score.value for score in by_seed]) for recipe, by_seed in found.items()},
         replicates=None if few else _resample(block.column.metric, items, statistics),
         items=None if few else items,
@@ -93,7 +94,7 @@ def average(measures: Sequence[Measure]) -> Measure:
     return Measure(
         language=AVERAGE,
         task=", ".join(dict.fromkeys(each.task for each in measures)),
-        n=sum(each.n for each in measures),
+        n={recipe: sum(each.n[recipe] for each in measures) for recipe in common},
         by_seed={recipe: np.mean([each.by_seed[recipe] for each in measures], axis=0) for recipe in common},
         replicates={recipe: np.mean([each[recipe] for each in known], axis=0) for recipe in common} if whole else None,
         items=None,
