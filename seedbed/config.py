@@ -315,7 +315,9 @@ class Study(Settings):
         method = self.recipes[recipe].method
         if method == "crosslingual":
             return f"{self.results}/corpora/{{lang}}/nli.tsv"
-        return f"{self.results}/triplets/{self.generator_of(recipe)}/{method}/{{lang}}.tsv" if method in SYNTHETIC else ""
+        return (
+            f"{self.results}/triplets/{self.generator_of(recipe)}/{method}/{{lang}}.tsv" if method in SYNTHETIC else ""
+        )
 
     def anchors_for(self, generator: str, method: str) -> int:
         """The anchors of a language that a generator writes for: as many as the greediest recipe trains on."""

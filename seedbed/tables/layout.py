@@ -50,11 +50,11 @@ def _is_overlap(block: pd.DataFrame) -> bool:
 
 def _overlap_legend(block: pd.DataFrame) -> list[str]:
     """What overlaps are, and what stands beside them."""
-    first, own = block.iloc[0], block[block["language"] != AVERAGE]
+    first, n = block.iloc[0], block.loc[block["language"] != AVERAGE, "n"]
+    counts = " to ".join(f"{count:.0f}" for count in sorted({n.min(), n.max()}))
     ours = (
-        f"Dice{_points(first)} of case-folded word sets: {first['metric']}, mean over {own['n'].min():.0f} to "
-        f"{own['n'].max():.0f} triplets a method and language. "
-        f"In brackets, the {first['level']:.0%} bootstrap interval over triplets."
+        f"Dice{_points(first)} of case-folded word sets: {first['metric']}, mean over {counts} triplets a method and "
+        f"language. In brackets, the {first['level']:.0%} bootstrap interval over triplets."
     )
     if block["p_adjusted"].notna().any():
         baseline = dict(zip(block["recipe"], block["method"], strict=True))[first["baseline"]]
@@ -95,7 +95,7 @@ def _paper_legend(block: pd.DataFrame) -> str:
 
 def _grid(block: pd.DataFrame) -> str:
     """Methods down, languages and their average across."""
-    languages = list(block["language"].unique())
+    languages = sorted(block["language"].unique(), key=lambda language: language == AVERAGE)
     best = {} if _is_overlap(block) else dict(block.groupby("language")["value"].max().map("{:z.1f}".format))
     lines = [["Method", *languages], ["---", *["---:"] * len(languages)]]
     for method, rows in block.groupby("method", sort=False):

@@ -1,4 +1,4 @@
-"""What triplets measure of themselves: the overlap (Dice) of anchors with positives and negatives (paper 000, figure 5)."""
+"""What triplets are measured by: the overlap (Dice) of anchors with positives and negatives (paper 000, figure 5)."""
 
 from __future__ import annotations
 
@@ -32,13 +32,12 @@ def measure_overlap(block: Block, language: str, statistics: Statistics) -> Meas
     sides = METRICS[OVERLAP][block.column.metric].items
     statistic = difference if len(sides) == 2 else mean
     items = {texts.recipe: _read(Path(texts.file), sides) for texts in block.texts() if texts.test_lang == language}
-    enough = all(each.shape[1] >= LEAST_ITEMS for each in items.values())
     return Measure(
         language=language,
         task=block.tests[language],
         n={recipe: each.shape[1] for recipe, each in items.items()},
         by_seed={recipe: statistic(each) for recipe, each in items.items()},
-        replicates=_resample(statistic, items, statistics) if enough else None,
+        replicates=_resample(statistic, items, statistics),
         items=None,
         papers_data=False,
     )
@@ -51,8 +50,9 @@ def _read(path: Path, sides: tuple[str, ...]) -> Items:
 
 
 def _resample(statistic: Statistic, items: dict[str, Items], statistics: Statistics) -> dict[str, np.ndarray]:
-    """Bootstrap means (resamples,) of each recipe."""
+    """Bootstrap means (resamples,) of each recipe with rows enough."""
     return {
         recipe: replicates(statistic, [each], resamples=statistics.resamples, seed=statistics.seed + place, batch=20)[0]
         for place, (recipe, each) in enumerate(items.items())
+        if each.shape[1] >= LEAST_ITEMS
     }

@@ -167,7 +167,7 @@ def plan(
 
 
 def _fills(system: System, column: Column) -> bool:
-    """Whether a column shows a recipe: all that it does not leave out, and in a column of overlap those with triplets."""
+    """Whether a column shows a recipe: all that it does not leave out; of overlap, those with triplets."""
     named = not column.recipes or system.recipe in column.recipes
     return named and (column.protocol != OVERLAP or bool(system.triplets))
 

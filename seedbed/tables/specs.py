@@ -13,7 +13,6 @@ from seedbed.evaluation.settings import Protocol
 from seedbed.io import UserError
 from seedbed.settings import Settings, explain, suggest
 
-
 OVERLAP = "overlap"
 """The protocol of columns that are measured on what encoders learn from: Dice within triplets, no scores."""
 Measured = Literal[Protocol, "overlap"]
@@ -172,7 +171,7 @@ class FigureSpec(Spec):
     series: dict[str, dict[str, float]] = {}
     """curve: name of a line -> recipe -> its place on the x axis."""
     pairs: dict[str, dict[str, str]] = {}
-    """pairs: title of a panel -> column -> what its dots are called; two columns a panel, the same two names in each."""
+    """pairs: title of a panel -> column -> what its dots are called; two columns a panel, the same names in each."""
     x_label: str = ""
     """curve and pairs: what the x axis is."""
     log_x: bool = False

@@ -51,7 +51,7 @@ def tabulate(
 
     Args:
         blocks: what the table shows, see `plan`.
-        scores: of columns that have scores, the folder {backbone}/{recipe}/{encoder language}/{seed}/{task}/{test language}.json.
+        scores: folder {backbone}/{recipe}/{encoder language}/{seed}/{task}/{test language}.json; overlaps need none.
         paper: where the paper's numbers are.
         papers: folder of the papers' numbers, CSV.
         over_backbones: add the average over backbones and languages, as a backbone of its own.
@@ -127,13 +127,13 @@ def _numbers(measured: Measure, recipe: str, block: Block, statistics: Statistic
     row: dict[str, Any] = {"n": measured.n[recipe], "seeds": len(values), "value": values.mean()}
     if len(values) > 1:
         row["sd"] = values.std(ddof=1)
-    if replicates is not None:
+    if recipe in replicates:
         row["low"], row["high"] = percentiles(points * replicates[recipe], statistics.level)
     base = block.baseline
     if recipe == base or base not in measured.by_seed:
         return row
     row["difference"] = row["value"] - points * measured.by_seed[base].mean()
-    if replicates is not None:
+    if recipe in replicates and base in replicates:
         differences = points * (replicates[recipe] - replicates[base])
         row["difference_low"], row["difference_high"] = percentiles(differences, statistics.level)
         row["p"] = two_sided(differences)

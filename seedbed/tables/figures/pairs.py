@@ -35,10 +35,13 @@ def draw(table: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Fig
     sides = list(dict.fromkeys(side for each in spec.pairs.values() for side in each.values()))
     shades = colours(sides, spec)
     places = {title: _places(part) for title, part in panels.items()}
-    figure = _canvas(spec, max(max(each.values()) for each in places.values()), len(panels), legend_lines(len(sides)))
+    deepest = max(max(each.values()) for each in places.values())
+    figure = _canvas(spec, deepest, len(panels), legend_lines(len(sides)))
     grid = figure.subplots(1, len(panels), squeeze=False, sharex=True)[0]
     for axes, (title, part) in zip(grid, panels.items(), strict=True):
         _panel(axes, part, places[title], {column: shades[side] for column, side in spec.pairs[title].items()}, names)
+        axes.set_ylim(deepest + 0.7, -1.6)  # a line is as high in a panel of few
+        axes.set_xlim(left=min(0, axes.get_xlim()[0]) if (part["value"] < 0).any() else 0)
         axes.set_title(title)
         axes.set_xlabel(spec.x_label)
     write_around(figure, table, spec, shades)
@@ -81,7 +84,6 @@ def _panel(
     """Draw one panel: languages as headings, methods as labels, each with its pair of dots."""
     methods = dict(zip(part["recipe"], part["method"], strict=True))
     axes.set_yticks(list(places.values()), [methods[recipe] for _, recipe in places])
-    axes.set_ylim(max(places.values()) + 0.7, -1.6)
     for language in dict.fromkeys(language for language, _ in places):
         heights = [height for (own, _), height in places.items() if own == language]
         if language == AVERAGE:
@@ -95,10 +97,15 @@ def _panel(
 
 
 def _pair(axes: Axes, height: float, rows: list[dict[str, Any]], shades: Mapping[str, str]) -> None:
-    """Dots on their intervals, the way from one to the other, and the difference in digits on it."""
+    """Dots on their intervals, the way from one to the other, and the first less the second in digits."""
     values = [row["value"] for row in rows]
     axes.plot(values, [height] * len(values), color=PALE, lw=0.9, zorder=1)
     for row in rows:
         shade = shades[row["column"]]
-        axes.plot([row["low"], row["high"]], [height] * 2, color=shade, lw=5, alpha=0.35, solid_capstyle="butt", zorder=2)
+        axes.plot(
+            [row["low"], row["high"]], [height] * 2, color=shade, lw=5, alpha=0.35, solid_capstyle="butt", zorder=2
+        )
         axes.plot(row["value"], height, "o", ms=5.6, color=shade, mec="white", mew=0.5, zorder=3)
+    if len(values) == 2:
+        place = {"xycoords": ("axes fraction", "data"), "xytext": (3, 0), "textcoords": "offset points"}
+        axes.annotate(f"{values[0] - values[1]:+z.1f}", (1, height), **place, va="center", fontsize=7, color=INK)
