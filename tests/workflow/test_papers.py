@@ -63,6 +63,8 @@ def shrunk(config: dict) -> dict:
         (recipe or {}).pop("encoders", None)
         if "rows" in (recipe or {}):
             recipe["rows"] = min(recipe["rows"], 24)
+        if "languages" in (recipe or {}):
+            recipe["languages"] = [code for code in recipe["languages"] if code in LANGUAGES]
     kinds = {"sts": "own/{lang}.sts.tsv", "bitext": "own/{lang}-eng.tsv", "retrieval": "own/{lang}.retrieval.tsv"}
     for name, task in config["tasks"].items():
         if "source" in task:

@@ -13,9 +13,9 @@ from seedbed.tables.figures.style import BAND, INK, PALE, colours, legend_lines,
 from seedbed.tables.published import AVERAGE
 from seedbed.tables.specs import FigureSpec
 
-HEAD, FOOT, LEFT, RIGHT = 0.85, 0.85, 1.75, 0.3
+HEAD, FOOT, LEFT, RIGHT = 0.85, 0.85, 1.85, 0.42
 """Inches above and below the panels, left of each, and at the right edge."""
-ROW = 1.9
+ROW = 1.6
 """From one line to the next, in the spacing of dots."""
 GAP = 0.9
 """More from one language to the next, in lines."""
@@ -39,11 +39,12 @@ def draw(table: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Fig
     figure = _canvas(spec, deepest, len(panels), legend_lines(len(sides)))
     grid = figure.subplots(1, len(panels), squeeze=False, sharex=True)[0]
     for axes, (title, part) in zip(grid, panels.items(), strict=True):
-        _panel(axes, part, places[title], {column: shades[side] for column, side in spec.pairs[title].items()}, names)
+        own = {column: shades[side] for column, side in spec.pairs[title].items()}
+        _panel(axes, title, part, places[title], own, names)
         axes.set_ylim(deepest + 0.7, -1.6)  # a line is as high in a panel of few
-        axes.set_xlim(left=min(0, axes.get_xlim()[0]) if (part["value"] < 0).any() else 0)
-        axes.set_title(title)
         axes.set_xlabel(spec.x_label)
+    if all((part["value"] >= 0).all() for part in panels.values()):
+        grid[0].set_xlim(left=0)  # after all panels, which share the axis: a limit stops it from growing
     write_around(figure, table, spec, shades)
     return figure
 
@@ -79,16 +80,24 @@ def _canvas(spec: FigureSpec, deepest: float, panels: int, lines: int) -> Figure
 
 
 def _panel(
-    axes: Axes, part: pd.DataFrame, places: Mapping[Line, float], shades: Mapping[str, str], names: Mapping[str, str]
+    axes: Axes,
+    title: str,
+    part: pd.DataFrame,
+    places: Mapping[Line, float],
+    shades: Mapping[str, str],
+    names: Mapping[str, str],
 ) -> None:
-    """Draw one panel: languages as headings, methods as labels, each with its pair of dots."""
+    """Draw one panel: languages as headings but for the title's, methods as labels, each with its pair of dots."""
     methods = dict(zip(part["recipe"], part["method"], strict=True))
+    axes.set_title(title)
     axes.set_yticks(list(places.values()), [methods[recipe] for _, recipe in places])
     for language in dict.fromkeys(language for language, _ in places):
         heights = [height for (own, _), height in places.items() if own == language]
         if language == AVERAGE:
             axes.axhspan(min(heights) - 1.4, max(heights) + 0.6, color=BAND, zorder=0)
         name = "Average" if language == AVERAGE else names.get(language, language)
+        if name == title:
+            continue
         axes.annotate(name, (0, min(heights) - 1), xycoords=("axes fraction", "data"), xytext=(-4, 0),
                       textcoords="offset points", ha="right", va="center", fontweight="bold", color=INK)  # fmt: skip
     for (language, recipe), rows in part.groupby(["language", "recipe"], sort=False):

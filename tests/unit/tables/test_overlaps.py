@@ -162,6 +162,8 @@ def test_the_figure_has_both_dots_of_every_method_and_language(table):
         & ~((table["column"].str[:7] == "English") & (table["language"] == "avg"))
     ]
     assert drawn == set(shown["value"])
+    for left, right in (axes.get_xlim() for axes in figure.axes):
+        assert left == 0 and right > shown["high"].max()
     written = {text.get_text() for axes in figure.axes for text in axes.texts}
     assert {"Hausa", "ind", "Average"} <= written
 
