@@ -5,19 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from seedbed.evaluation.significance import LEAST_ITEMS, Statistic, replicates
+from seedbed.evaluation.significance import LEAST_ITEMS, replicates
 from seedbed.io import read_table
 from seedbed.tables.measures import Items, Measure, mean
 from seedbed.tables.plan import Block
 from seedbed.tables.settings import Statistics
 from seedbed.tables.specs import METRICS, OVERLAP
 from seedbed.triplets.overlap import by_row
-
-
-def difference(items: Items) -> np.ndarray:
-    """Mean of the first column less the second, items (..., n_items, 2): each row with itself."""
-    return (items[..., 0] - items[..., 1]).mean(axis=-1)
 
 
 def measure_overlap(block: Block, language: str, statistics: Statistics) -> Measure:
@@ -30,29 +26,29 @@ def measure_overlap(block: Block, language: str, statistics: Statistics) -> Meas
         UserError: a file is missing, has no rows, or lacks a column.
     """
     sides = METRICS[OVERLAP][block.column.metric].items
-    statistic = difference if len(sides) == 2 else mean
     items = {texts.recipe: _read(Path(texts.file), sides) for texts in block.texts() if texts.test_lang == language}
     return Measure(
         language=language,
         task=block.tests[language],
         n={recipe: each.shape[1] for recipe, each in items.items()},
-        by_seed={recipe: statistic(each) for recipe, each in items.items()},
-        replicates=_resample(statistic, items, statistics),
+        by_seed={recipe: mean(each) for recipe, each in items.items()},
+        replicates=_resample(items, statistics),
         items=None,
         papers_data=False,
     )
 
 
 def _read(path: Path, sides: tuple[str, ...]) -> Items:
-    """Dice (1, n, k) of each row's anchor and its texts on k sides."""
+    """Dice (1, n, 1) of each row's anchor and its text on one side; of two sides, the first less the second."""
     table = read_table(path, ["anchor", *sides])
-    return np.stack([by_row(table, side) for side in sides], axis=-1)[None]
+    first, *second = (by_row(table, side) for side in sides)
+    return (first - second[0] if second else first)[None, :, None]
 
 
-def _resample(statistic: Statistic, items: dict[str, Items], statistics: Statistics) -> dict[str, np.ndarray]:
+def _resample(items: dict[str, Items], statistics: Statistics) -> dict[str, NDArray[np.float64]]:
     """Bootstrap means (resamples,) of each recipe with rows enough."""
     return {
-        recipe: replicates(statistic, [each], resamples=statistics.resamples, seed=statistics.seed + place, batch=20)[0]
+        recipe: replicates(mean, [each], resamples=statistics.resamples, seed=statistics.seed + place, batch=20)[0]
         for place, (recipe, each) in enumerate(items.items())
         if each.shape[1] >= LEAST_ITEMS
     }
