@@ -336,10 +336,7 @@ def training_texts(wildcards):
         return []
     if recipe.method == "unsupervised":
         return "<results>/corpora/{lang}/anchors.tsv"
-    if recipe.method == "crosslingual":
-        return "<results>/corpora/{lang}/nli.tsv"
-    generator = STUDY.generator_of(wildcards.recipe)
-    return f"<results>/triplets/{generator}/{recipe.method}/{{lang}}.tsv"
+    return STUDY.triplets_of(wildcards.recipe)
 
 
 def lineage(wildcards):
@@ -430,6 +427,11 @@ def scores_of(wildcards):
     return sorted({SCORED.format(**cell._asdict(), bundle=bundle_of(cell.task)) for cell in cells})
 
 
+def texts_of(wildcards):
+    """Every file of triplets that a table measures."""
+    return sorted({texts.file for block in plan_of(wildcards.table) for texts in block.texts()})
+
+
 # Room 6: tables, figures, the report.
 
 
@@ -440,9 +442,11 @@ def encoders_shown():
 
 def triplets_of(ending):
     """A file of each set of triplets that the study's tables rest on."""
+    learnt = {(recipe, lang) for _, recipe, lang, _ in encoders_shown()}
+    learnt |= {texts[:2] for table in STUDY.tables for block in plan_of(table) for texts in block.texts()}
     made = {
         (STUDY.generator_of(recipe), STUDY.recipes[recipe].method, lang)
-        for _, recipe, lang, _ in encoders_shown()
+        for recipe, lang in learnt
         if STUDY.recipes[recipe].method in SYNTHETIC
     }
     return [f"<results>/triplets/{generator}/{method}/{lang}{ending}" for generator, method, lang in sorted(made)]

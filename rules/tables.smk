@@ -6,6 +6,7 @@ import time
 rule tabulate:
     input:
         scores=scores_of,
+        triplets=texts_of,
         spec="resources/tables/{table}.yaml",
         paper=paper_of,
         code=code("tabulate"),

@@ -22,7 +22,7 @@ from seedbed.languages import registry
 from seedbed.settings import Settings, explain, suggest
 from seedbed.tables.plan import Block, Offered, Scored, System, plan
 from seedbed.tables.settings import Forecast, Statistics
-from seedbed.tables.specs import TableSpec
+from seedbed.tables.specs import OVERLAP, TableSpec
 from seedbed.triplets.settings import Audit
 
 Code = Annotated[str, StringConstraints(pattern=r"^[a-z]{3}$")]
@@ -32,6 +32,8 @@ Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9.-]*$")]
 Start = Literal["scratch", "adapters", "triplets", "encoders"]
 """The reproduction ladder, from the bottom."""
 
+TRIPLETS = "training triplets"
+"""What stands for the task of columns of overlap; with its blank it is no task's name."""
 ANY = "mul"
 """ISO 639-3 for several languages: where the encoders of recipe base lie, which belong to none."""
 
@@ -251,6 +253,7 @@ class Study(Settings):
                 on_request=bool(recipe.like),
                 languages=recipe.languages,
                 backbones=recipe.backbones,
+                triplets="" if recipe.method == "xllora" else self.triplets_of(name),
             )
             for name, recipe in self.recipes.items()
         ]
@@ -262,6 +265,7 @@ class Study(Settings):
             )
             for name, task in sorted(self.tasks.items())
         }
+        tasks[TRIPLETS] = Scored(protocol=OVERLAP, languages=sorted(self.languages))
         backbones = {
             name: Offered(paper=spec.paper, on_request=spec.on_request) for name, spec in self.backbones.items()
         }
@@ -305,6 +309,15 @@ class Study(Settings):
         """The generator whose triplets a recipe trains on."""
         spec = self.recipes[recipe]
         return self.maker(spec.generator or next(iter(self.generators)), spec.method)
+
+    def triplets_of(self, recipe: str) -> str:
+        """The file of triplets that a recipe's encoders learn from, with {lang}; nothing: it learns from none."""
+        method = self.recipes[recipe].method
+        if method == "crosslingual":
+            return f"{self.results}/corpora/{{lang}}/nli.tsv"
+        return (
+            f"{self.results}/triplets/{self.generator_of(recipe)}/{method}/{{lang}}.tsv" if method in SYNTHETIC else ""
+        )
 
     def anchors_for(self, generator: str, method: str) -> int:
         """The anchors of a language that a generator writes for: as many as the greediest recipe trains on."""

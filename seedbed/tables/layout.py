@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from seedbed.tables.published import AVERAGE, KEY, NAME, Published
-from seedbed.tables.specs import METRICS, TableSpec
+from seedbed.tables.specs import METRICS, OVERLAP, TableSpec
 from seedbed.tables.tabulate import NOT_REPRODUCED, NOT_RUN, REPRODUCED
 
 TESTS = {"spearman": "Williams' test"}
@@ -20,8 +20,9 @@ def layout(table: pd.DataFrame, spec: TableSpec, published: Published) -> str:
     """
     parts = [f"# {spec.title}", spec.caption]
     for (backbone, column), block in table.groupby(["backbone", "column"], sort=False):
-        title = f"{column}, over backbones" if backbone == AVERAGE else f"{column}, {backbone}"
-        parts += [f"## {title}", *_legend(block), _grid(block)]
+        title = f"{column}, over backbones" if backbone == AVERAGE else ", ".join(filter(None, (column, backbone)))
+        legend = _overlap_legend(block) if _is_overlap(block) else _legend(block)
+        parts += [f"## {title}", *legend, _grid(block)]
     return "\n\n".join([*parts, *_against(table, spec, published)]) + "\n"
 
 
@@ -41,6 +42,27 @@ def _legend(block: pd.DataFrame) -> list[str]:
         f"(p < {1 - first['level']:.2g} after Benjamini and Hochberg over languages). Bold: the best of a language."
     )
     return [ours, _paper_legend(block)]
+
+
+def _is_overlap(block: pd.DataFrame) -> bool:
+    return block["metric"].iloc[0] in METRICS[OVERLAP]
+
+
+def _overlap_legend(block: pd.DataFrame) -> list[str]:
+    """What overlaps are, and what stands beside them."""
+    first, n = block.iloc[0], block.loc[block["language"] != AVERAGE, "n"]
+    counts = " to ".join(f"{count:.0f}" for count in sorted({n.min(), n.max()}))
+    ours = (
+        f"Dice{_points(first)} of case-folded word sets: {first['metric']}, mean over {counts} triplets a method and "
+        f"language. In brackets, the {first['level']:.0%} bootstrap interval over triplets."
+    )
+    if block["p_adjusted"].notna().any():
+        baseline = dict(zip(block["recipe"], block["method"], strict=True))[first["baseline"]]
+        ours += (
+            f" ▲ ▼: above or below {baseline}, by the bootstrap of both, each on its own "
+            f"(p < {1 - first['level']:.2g} after Benjamini and Hochberg over languages)."
+        )
+    return [ours]
 
 
 def _points(row: pd.Series) -> str:
@@ -73,18 +95,19 @@ def _paper_legend(block: pd.DataFrame) -> str:
 
 def _grid(block: pd.DataFrame) -> str:
     """Methods down, languages and their average across."""
-    languages = list(block["language"].unique())
-    best = block.groupby("language")["value"].max().map("{:z.1f}".format)
+    languages = sorted(block["language"].unique(), key=lambda language: language == AVERAGE)
+    best = {} if _is_overlap(block) else dict(block.groupby("language")["value"].max().map("{:z.1f}".format))
     lines = [["Method", *languages], ["---", *["---:"] * len(languages)]]
     for method, rows in block.groupby("method", sort=False):
-        cells = [row for _, row in rows.iterrows()]
-        lines.append([str(method), *(_cell(row, best[row["language"]]) for row in cells)])
+        own = {row["language"]: row for _, row in rows.iterrows()}
+        cells = [own.get(language) for language in languages]
+        lines.append([str(method), *("" if row is None else _cell(row, best.get(row["language"])) for row in cells)])
         if rows["paper"].notna().any():
-            lines.append(["*paper*", *map(_paper_cell, cells)])
+            lines.append(["*paper*", *("" if row is None else _paper_cell(row) for row in cells)])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _cell(row: pd.Series, best: str) -> str:
+def _cell(row: pd.Series, best: str | None) -> str:
     """`**71.3** [68.2, 74.1] ▲`; fewer than ten items have no interval, so their number is told."""
     value = f"{row['value']:z.1f}"
     value = f"**{value}**" if value == best else value

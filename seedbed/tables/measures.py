@@ -36,11 +36,12 @@ class Measure:
 
     language: str
     task: str
-    n: int
+    n: dict[str, int]
+    """Items."""
     by_seed: dict[str, NDArray[np.float64]]
     """Scores (n_seeds,)."""
-    replicates: dict[str, NDArray[np.float64]] | None
-    """Bootstrap scores (resamples,), paired in items; None: too few items."""
+    replicates: dict[str, NDArray[np.float64]]
+    """Bootstrap scores (resamples,), paired in items but those of overlaps; without recipes of too few items."""
     items: dict[str, Items] | None
     """What they were computed from; None: an average, or too few."""
     papers_data: bool
@@ -77,9 +78,9 @@ def measure(scores: Path, block: Block, language: str, statistics: Statistics) -
     return Measure(
         language=language,
         task=block.tests[language],
-        n=len(every[0].items),
+        n=dict.fromkeys(found, len(every[0].items)),
         by_seed={recipe: np.array([score.value for score in by_seed]) for recipe, by_seed in found.items()},
-        replicates=None if few else _resample(block.column.metric, items, statistics),
+        replicates={} if few else _resample(block.column.metric, items, statistics),
         items=None if few else items,
         papers_data=all(_is_part(score.origin, block.column.paper_data) for score in every),
     )
@@ -88,14 +89,13 @@ def measure(scores: Path, block: Block, language: str, statistics: Statistics) -
 def average(measures: Sequence[Measure]) -> Measure:
     """The plain mean over languages, as the paper's Score, of the systems that all have; by seed, in seed order."""
     common = [recipe for recipe in measures[0].by_seed if all(recipe in each.by_seed for each in measures)]
-    known = [each.replicates for each in measures if each.replicates is not None]
-    whole = len(known) == len(measures)
+    known = [recipe for recipe in common if all(recipe in each.replicates for each in measures)]
     return Measure(
         language=AVERAGE,
         task=", ".join(dict.fromkeys(each.task for each in measures)),
-        n=sum(each.n for each in measures),
+        n={recipe: sum(each.n[recipe] for each in measures) for recipe in common},
         by_seed={recipe: np.mean([each.by_seed[recipe] for each in measures], axis=0) for recipe in common},
-        replicates={recipe: np.mean([each[recipe] for each in known], axis=0) for recipe in common} if whole else None,
+        replicates={recipe: np.mean([each.replicates[recipe] for each in measures], axis=0) for recipe in known},
         items=None,
         papers_data=all(each.papers_data for each in measures),
     )

@@ -1,4 +1,4 @@
-"""Which scores a table is made of: its spec, met with what a study offers."""
+"""Which scores, or triplets, a table is made of: its spec, met with what a study offers."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import Annotated, NamedTuple, get_args
 from pydantic import Field
 
 from seedbed.encoders.settings import Method
-from seedbed.evaluation.settings import Protocol
 from seedbed.io import UserError
 from seedbed.settings import Settings, suggest
-from seedbed.tables.specs import Column, TableSpec
+from seedbed.tables.specs import OVERLAP, Column, Measured, TableSpec
 
 
 class System(Settings):
@@ -29,18 +28,24 @@ class System(Settings):
     """Only for these test languages."""
     backbones: list[str] | None = None
     """Only of these backbones."""
+    triplets: str = ""
+    """The file of triplets that they learn from, with {lang}; nothing: none, or targets in another language."""
 
     def has(self, backbone: str, language: str) -> bool:
-        """Whether it offers an encoder of a backbone to a language."""
-        return (self.backbones is None or backbone in self.backbones) and (
+        """Whether it offers an encoder of a backbone to a language; without a backbone, what they all learn from."""
+        return (not backbone or self.backbones is None or backbone in self.backbones) and (
             self.languages is None or language in self.languages
         )
+
+    def folder(self, language: str) -> str:
+        """The language folder of what it offers to a language."""
+        return language if self.language == "*" else self.language
 
 
 class Scored(Settings):
     """A task of the study and the languages that are scored on it."""
 
-    protocol: Protocol
+    protocol: Measured
     """How it is scored."""
     languages: list[str]
     """ISO 639-3, in any order."""
@@ -68,11 +73,20 @@ class Cell(NamedTuple):
     test_lang: str
 
 
+class Texts(NamedTuple):
+    """One file of triplets."""
+
+    recipe: str
+    lang: str
+    test_lang: str
+    file: str
+
+
 class Block(Settings):
-    """The part of a table that one backbone and one column fill."""
+    """The part of a table that one backbone and one column fill; a column of overlap has no backbone."""
 
     backbone: str
-    """Its name in the study."""
+    """Its name in the study, or nothing."""
     paper_backbone: str
     """Its name in the paper, or nothing."""
     column: Column
@@ -87,12 +101,19 @@ class Block(Settings):
     """The recipe that differences are taken from."""
 
     def cells(self) -> Iterator[Cell]:
-        """Every score that it shows."""
-        for language, task in self.tests.items():
+        """Every score that it shows: none of a column of overlap."""
+        for language, task in self.tests.items() if self.column.protocol != OVERLAP else ():
             for system in self.systems:
-                folder = language if system.language == "*" else system.language
                 for seed in system.seeds if system.has(self.backbone, language) else ():
-                    yield Cell(self.backbone, system.recipe, folder, seed, task, language)
+                    yield Cell(self.backbone, system.recipe, system.folder(language), seed, task, language)
+
+    def texts(self) -> Iterator[Texts]:
+        """Every file of triplets that a column of overlap is measured on."""
+        for language in self.tests if self.column.protocol == OVERLAP else ():
+            for system in self.systems:
+                if system.has(self.backbone, language):
+                    folder = system.folder(language)
+                    yield Texts(system.recipe, folder, language, system.triplets.format(lang=folder))
 
 
 def plan(
@@ -118,23 +139,37 @@ def plan(
     baseline = spec.baseline or baseline
     if baseline not in names:
         raise UserError(f"table {spec.title!r}: baseline {baseline!r} is none of its recipes: {', '.join(names)}")
+    shown = {
+        name: offered
+        for name, offered in backbones.items()
+        if (offered.paper in spec.backbones if spec.backbones else not offered.on_request)
+    }
     blocks = [
         Block(
             backbone=name,
             paper_backbone=offered.paper,
             column=column,
             tests=tests,
-            systems=[own[recipe] for recipe in names],
+            systems=[own[recipe] for recipe in names if _fills(own[recipe], column)],
             names=names,
             baseline=baseline,
         )
-        for name, offered in backbones.items()
-        if (offered.paper in spec.backbones if spec.backbones else not offered.on_request)
+        for name, offered in (shown | {"": Offered()}).items()
         for column, tests in _columns(spec, tasks, reserved)
+        if (column.protocol == OVERLAP) == (name == "")
     ]
-    if not (shown := [trimmed for block in blocks if (trimmed := _trimmed(block)).tests]):
-        raise UserError(f"table {spec.title!r}: no recipe of it is scored on a task of it, for any of its backbones")
-    return shown
+    if not (filled := [trimmed for block in blocks if (trimmed := _trimmed(block)).tests]):
+        lacking = "is scored on a task of it, for any of its backbones"
+        if all(column.protocol == OVERLAP for column in spec.columns):
+            lacking = f"learns from triplets in one language, as overlap needs: {', '.join(names)}"
+        raise UserError(f"table {spec.title!r}: no recipe of it {lacking}")
+    return filled
+
+
+def _fills(system: System, column: Column) -> bool:
+    """Whether a column shows a recipe: all that it does not leave out; of overlap, those with triplets."""
+    named = not column.recipes or system.recipe in column.recipes
+    return named and (column.protocol != OVERLAP or bool(system.triplets))
 
 
 def _names(spec: TableSpec, systems: Sequence[System]) -> dict[str, str]:
@@ -166,7 +201,9 @@ def _columns(
         wanted = " or ".join(dict.fromkeys(column.protocol for column in spec.columns))
         raise UserError(f"tasks: none has protocol {wanted} and a language; add one, or leave the table out")
     return [
-        (column, {code: tests[code] for code in spec.ordered(tests, reserved)}) for column, tests in columns if tests
+        (column, {code: tests[code] for code in column.languages or spec.ordered(tests, reserved) if code in tests})
+        for column, tests in columns
+        if tests
     ]
 
 

@@ -13,12 +13,16 @@ from seedbed.evaluation.settings import Protocol
 from seedbed.io import UserError
 from seedbed.settings import Settings, explain, suggest
 
+OVERLAP = "overlap"
+"""The protocol of columns that are measured on what encoders learn from: Dice within triplets, no scores."""
+Measured = Literal[Protocol, "overlap"]
+
 
 class Metric(NamedTuple):
     """A number that a score file has."""
 
     key: str
-    """Its name there, under `metrics`."""
+    """Its name there, under `metrics`; nothing for what no score file has."""
     items: tuple[str, ...] = ()
     """The columns of the per-item scores that it is computed from; none: it has no interval."""
     points: int = 100
@@ -36,8 +40,13 @@ METRICS: dict[str, dict[str, Metric]] = {
         "alignment": Metric("alignment", ("distance",), points=1),
         "uniformity": Metric("uniformity", points=1),
     },
+    OVERLAP: {
+        "anchor-positive": Metric("", ("positive",)),
+        "anchor-negative": Metric("", ("negative",)),
+        "positive minus negative": Metric("", ("positive", "negative")),
+    },
 }
-"""Protocol -> metric -> where it is in a score file."""
+"""Protocol -> metric -> where it is in a score file; of overlap: which columns of triplets meet the anchor."""
 
 Colour = Annotated[str, StringConstraints(pattern=r"^#[0-9A-Fa-f]{6}$")]
 
@@ -63,16 +72,20 @@ class Spec(Settings):
 
 
 class Column(Settings):
-    """What is measured: tasks of one protocol, one number for each language."""
+    """What is measured, one number for each language: encoders on tasks of one protocol, or the triplets themselves."""
 
     label: str
     """As printed."""
-    protocol: Protocol
-    """Which tasks belong here."""
+    protocol: Measured
+    """Which tasks belong here; overlap: none, but the triplets in one language that a recipe's encoders learn from."""
     metric: str
     """Which number of theirs."""
     tasks: tuple[str, ...] = ()
     """Only these tasks; left out, all of the protocol but those on request."""
+    recipes: tuple[str, ...] = ()
+    """Only these of the table's recipes."""
+    languages: tuple[str, ...] = ()
+    """Only these languages, in print order, those on request too; left out, the table's."""
     paper_task: str = ""
     """The paper's name of the task; left out, the paper does not have this column."""
     paper_data: tuple[str, ...] = ()
@@ -128,6 +141,15 @@ class TableSpec(Spec):
     paper: Paper | None = None
     """Left out, no paper has this table."""
 
+    @model_validator(mode="after")
+    def _own_recipes(self) -> Self:
+        for column in self.columns:
+            for recipe in column.recipes:
+                if recipe not in self.recipes:
+                    near = suggest(recipe, sorted(self.recipes))
+                    raise ValueError(f"columns.{column.label}.recipes: {recipe!r} is not the table's; {near}")
+        return self
+
     def ordered(self, languages: Iterable[str], reserved: Collection[str] = ()) -> list[str]:
         """Languages in print order; one that the spec lacks comes last, or not at all if it is reserved."""
         places = {language: place for place, language in enumerate(self.languages)}
@@ -139,16 +161,19 @@ class TableSpec(Spec):
 class FigureSpec(Spec):
     """A figure of a table."""
 
-    kind: Literal["dots", "curve", "plane"] = "dots"
-    """dots: a row for each recipe and language. curve: scores over a quantity. plane: one column against another."""
+    kind: Literal["dots", "curve", "plane", "pairs"] = "dots"
+    """dots: a row for each recipe and language. curve: scores over a quantity. plane: one column against another.
+    pairs: two columns on one line for each recipe and language."""
     table: str
     """Name of the table."""
     backbones: tuple[str, ...] = ()
     """Only these, by the study's names; `avg`: the average over backbones."""
     series: dict[str, dict[str, float]] = {}
     """curve: name of a line -> recipe -> its place on the x axis."""
+    pairs: dict[str, dict[str, str]] = {}
+    """pairs: title of a panel -> column -> what its dots are called; two columns a panel, the same names in each."""
     x_label: str = ""
-    """curve: what the x axis is."""
+    """curve and pairs: what the x axis is."""
     log_x: bool = False
     """curve: on a logarithmic axis."""
     title: str
@@ -170,6 +195,11 @@ class FigureSpec(Spec):
     def _drawable(self) -> Self:
         if (self.kind == "curve") != bool(self.series):
             raise ValueError("series: a curve needs them, and no other figure has them")
+        if (self.kind == "pairs") != bool(self.pairs):
+            raise ValueError("pairs: a figure of pairs needs them, and no other figure has them")
+        names = [tuple(sides.values()) for sides in self.pairs.values()]
+        if any(len(sides) != 2 or sides != names[0] for sides in names):
+            raise ValueError("pairs: a panel takes two columns, and their dots have the same two names in every panel")
         return self
 
     @field_validator("note")

@@ -14,10 +14,11 @@ import pandas as pd
 from seedbed.evaluation.significance import benjamini_hochberg, percentiles, two_sided
 from seedbed.io import UserError, atomic
 from seedbed.tables.measures import Measure, average, measure, probability
+from seedbed.tables.overlaps import measure_overlap
 from seedbed.tables.plan import Block
 from seedbed.tables.published import AVERAGE, NAME, Published
 from seedbed.tables.settings import Statistics
-from seedbed.tables.specs import METRICS, Paper
+from seedbed.tables.specs import METRICS, OVERLAP, Paper
 
 COLUMNS = [
     "backbone", "column", "recipe", "method", "language", "task", "metric",
@@ -46,11 +47,11 @@ def tabulate(
     papers: Path,
     over_backbones: bool = False,
 ) -> pd.DataFrame:
-    """Gather the scores of a table into one tidy frame.
+    """Gather the scores of a table, and the overlaps of triplets, into one tidy frame.
 
     Args:
         blocks: what the table shows, see `plan`.
-        scores: folder {backbone}/{recipe}/{encoder language}/{seed}/{task}/{test language}.json.
+        scores: folder {backbone}/{recipe}/{encoder language}/{seed}/{task}/{test language}.json; overlaps need none.
         paper: where the paper's numbers are.
         papers: folder of the papers' numbers, CSV.
         over_backbones: add the average over backbones and languages, as a backbone of its own.
@@ -60,7 +61,8 @@ def tabulate(
         interval of fewer than 10 items, the deviation of one seed, a number that the paper does not have.
 
     Raises:
-        UserError: a score file is missing or does not agree with its items; systems were not scored on the same items.
+        UserError: a score file is missing or does not agree with its items; systems were not scored on the same items;
+            a file of triplets is missing or empty.
     """
     published = Published(paper, papers)
     rows: list[dict[str, Any]] = []
@@ -76,13 +78,20 @@ def _measured(
     """Blocks with what was measured for them, averages last."""
     by_column: dict[str, list[tuple[Block, list[Measure]]]] = {}
     for block in blocks:
-        measures = [measure(scores, block, language, statistics) for language in block.tests]
+        measures = [_measure(scores, block, language, statistics) for language in block.tests]
         by_column.setdefault(block.column.label, []).append((block, measures))
         yield block, [*measures, average(measures)]
     for same in by_column.values() if over_backbones else ():
         if len(same) > 1:
             block = same[0][0].model_copy(update={"backbone": AVERAGE, "paper_backbone": AVERAGE})
             yield block, [average([each for _, measures in same for each in measures])]
+
+
+def _measure(scores: Path, block: Block, language: str, statistics: Statistics) -> Measure:
+    """What a block's systems scored in one language, or what their triplets measure."""
+    if block.column.protocol == OVERLAP:
+        return measure_overlap(block, language, statistics)
+    return measure(scores, block, language, statistics)
 
 
 def _rows(
@@ -115,16 +124,16 @@ def _numbers(measured: Measure, recipe: str, block: Block, statistics: Statistic
     """One system's numbers; those that cannot be had are left out."""
     points = METRICS[block.column.protocol][block.column.metric].points
     values, replicates = points * measured.by_seed[recipe], measured.replicates
-    row: dict[str, Any] = {"n": measured.n, "seeds": len(values), "value": values.mean()}
+    row: dict[str, Any] = {"n": measured.n[recipe], "seeds": len(values), "value": values.mean()}
     if len(values) > 1:
         row["sd"] = values.std(ddof=1)
-    if replicates is not None:
+    if recipe in replicates:
         row["low"], row["high"] = percentiles(points * replicates[recipe], statistics.level)
     base = block.baseline
     if recipe == base or base not in measured.by_seed:
         return row
     row["difference"] = row["value"] - points * measured.by_seed[base].mean()
-    if replicates is not None:
+    if recipe in replicates and base in replicates:
         differences = points * (replicates[recipe] - replicates[base])
         row["difference_low"], row["difference_high"] = percentiles(differences, statistics.level)
         row["p"] = two_sided(differences)

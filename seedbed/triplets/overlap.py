@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 from scipy.stats import bootstrap
 
 from seedbed.corpora.clean import words
@@ -31,14 +32,17 @@ def overlaps(triplets: pd.DataFrame) -> dict[str, Summary]:
         For `anchor-positive` and `anchor-negative`: `n`, `mean`, `low` and `high` (95 % percentile bootstrap interval
         of the mean over rows, the same on every call; None for a single row), and the quartiles `q25`, `q50`, `q75`.
     """
-    return {
-        f"anchor-{side}": _summary([dice(a, b) for a, b in zip(triplets["anchor"], triplets[side], strict=True)])
-        for side in ("positive", "negative")
-    }
+    return {f"anchor-{side}": _summary(by_row(triplets, side)) for side in ("positive", "negative")}
 
 
-def _summary(values: list[float]) -> Summary:
-    series = np.array(values)
+def by_row(triplets: pd.DataFrame, side: str) -> NDArray[np.float64]:
+    """Dice (n,) of every row's anchor and its `positive` or `negative`."""
+    pairs = zip(triplets["anchor"], triplets[side], strict=True)
+    return np.array([dice(anchor, target) for anchor, target in pairs], dtype=np.float64)
+
+
+def _summary(values: ArrayLike) -> Summary:
+    series = np.asarray(values)
     low, high = _interval(series) if len(series) > 1 else (None, None)
     quartiles = {f"q{int(q * 100)}": _rounded(np.quantile(series, q)) for q in (0.25, 0.5, 0.75)}
     return {"n": len(series), "mean": _rounded(series.mean()), "low": low, "high": high, **quartiles}

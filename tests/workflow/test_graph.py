@@ -184,6 +184,18 @@ def test_the_slurm_profile_plans_it_too(project):
     assert planned(done) == PAPER
 
 
+def test_figure_5_of_paper_000_needs_triplets_and_no_encoder(project):
+    targets = ("results/tables/bootstrapping_figure5.csv", "results/figures/bootstrapping_figure5.svg")
+    jobs = planned(project.snakemake("--dry-run", *targets, config="config.yaml"))
+    corpora = jobs.pop("fetch_corpus")
+    # Prompting and composition in seven languages; in English prompting and the task adapter's own, whose adapters are there.
+    assert jobs == {
+        "fetch_model": 1, "select_anchors": 8, "train_task_adapter": 2, "train_language_adapter": 8, "compose_adapters": 14,
+        "synthesise": 6 * 16, "join_triplets": 16, "audit_triplets": 16, "tabulate": 1, "plot": 1,
+    }  # fmt: skip
+    assert 0 < corpora < PAPER["fetch_corpus"]
+
+
 def test_a_language_is_one_entry_in_both_configurations(project):
     study = project.edit({"languages/swh": {}}, source="config/demo.yaml", target="demo-swh.yaml")
     jobs = planned(project.snakemake("--dry-run", "results/demo/tables/table1.csv", config=study))

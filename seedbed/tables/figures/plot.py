@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from seedbed.io import UserError
-from seedbed.tables.figures import curve, dots, plane
+from seedbed.tables.figures import curve, dots, pairs, plane
 from seedbed.tables.figures.style import STYLE
 from seedbed.tables.specs import FigureSpec
 
@@ -17,6 +17,7 @@ KINDS: dict[str, Callable[[pd.DataFrame, FigureSpec, Mapping[str, str]], Figure]
     "dots": dots.draw,
     "curve": curve.draw,
     "plane": plane.draw,
+    "pairs": pairs.draw,
 }
 
 
@@ -28,7 +29,7 @@ def plot(table: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Fig
         names: code -> name of the languages; one without a name is labelled with its code.
 
     Raises:
-        UserError: the table has none of the spec's backbones, or a plane has not two columns.
+        UserError: the table has none of the spec's backbones, a plane has not two columns, or pairs none of theirs.
     """
     shown = table[table["backbone"].isin(spec.backbones)] if spec.backbones else table
     if shown.empty:
@@ -38,5 +39,12 @@ def plot(table: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Fig
         )
     if spec.kind == "plane" and shown["column"].nunique() != 2:
         raise UserError(f"figure {spec.title!r}: a plane takes 2 columns; the table has {shown['column'].nunique()}")
+    wanted = [column for sides in spec.pairs.values() for column in sides]
+    if wanted and not shown["column"].isin(wanted).any():
+        raise UserError(f"figure {spec.title!r}: none of its columns in the table; it has {_columns(shown)}")
     with matplotlib.rc_context(STYLE):
         return KINDS[spec.kind](shown, spec, names)
+
+
+def _columns(table: pd.DataFrame) -> str:
+    return ", ".join(table["column"].unique())

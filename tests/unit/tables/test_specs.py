@@ -9,7 +9,7 @@ import yaml
 from seedbed.evaluation.protocols import PROTOCOLS
 from seedbed.io import UserError
 from seedbed.tables.published import Published
-from seedbed.tables.specs import METRICS, FigureSpec, TableSpec
+from seedbed.tables.specs import METRICS, OVERLAP, FigureSpec, TableSpec
 
 TABLES, FIGURES = (sorted(Path("resources", kind).glob("*.yaml")) for kind in ("tables", "figures"))
 
@@ -58,7 +58,7 @@ def test_shipped_figures_are_valid_and_name_a_table(path):
 
 
 def test_every_protocol_has_a_metric():
-    assert set(METRICS) == set(PROTOCOLS)
+    assert set(METRICS) == {*PROTOCOLS, OVERLAP}
 
 
 def change(path, **changes):
@@ -67,6 +67,7 @@ def change(path, **changes):
 
 
 COLUMN = {"label": "STS", "protocol": "sts", "metric": "spearman"}
+PAIRS = {"P": {"x": "a", "y": "b"}}
 FAULTS = {
     "unknown key": (TableSpec, change("tables/table1.yaml", captoin="x"), "did you mean 'caption'"),
     "unknown key below": (
@@ -78,11 +79,29 @@ FAULTS = {
     "unknown metric": (TableSpec, change("tables/table1.yaml", columns=[COLUMN | {"metric": "spearmn"}]), "'spearman'"),
     "metric of another": (TableSpec, change("tables/table1.yaml", columns=[COLUMN | {"metric": "accuracy"}]), "sts"),
     "unknown key of the paper": (TableSpec, change("tables/table1.yaml", paper={"csv": "x", "slug": {}}), "'slugs'"),
+    "metric of overlap": (
+        TableSpec,
+        change("tables/table1.yaml", columns=[COLUMN | {"protocol": "overlap", "metric": "anchor-postive"}]),
+        "did you mean 'anchor-positive'",
+    ),
+    "recipe of a column": (
+        TableSpec,
+        change("tables/table1.yaml", columns=[COLUMN | {"recipes": ["xlora"]}]),
+        "columns.STS.recipes: 'xlora' is not the table's; did you mean 'xllora'",
+    ),
     "no column": (TableSpec, change("tables/table1.yaml", columns=[]), "columns"),
     "a list": (TableSpec, "- 1", "dictionary"),
     "nothing": (TableSpec, "", "dictionary"),
     "broken YAML": (TableSpec, "title: [", "not YAML"),
     "not a colour": (FigureSpec, change("figures/table1.yaml", palette=["red"]), "palette"),
+    "pairs of nothing": (FigureSpec, change("figures/table1.yaml", kind="pairs"), "a figure of pairs needs them"),
+    "dots with pairs": (FigureSpec, change("figures/table1.yaml", pairs=PAIRS), "no other figure has them"),
+    "one of a pair": (FigureSpec, change("figures/table1.yaml", kind="pairs", pairs={"P": {"x": "a"}}), "two columns"),
+    "names that differ": (
+        FigureSpec,
+        change("figures/table1.yaml", kind="pairs", pairs=PAIRS | {"Q": {"x": "a", "y": "c"}}),
+        "the same two names",
+    ),
     "unknown placeholder": (FigureSpec, change("figures/table1.yaml", note="{leevl}"), "{level}"),
     "open brace": (FigureSpec, change("figures/table1.yaml", note="{"), "{level}"),
 }

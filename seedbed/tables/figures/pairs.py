@@ -1,0 +1,120 @@
+"""Pairs of a table: two columns as two dots on one line, a line for each recipe and language, panels side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from seedbed.tables.figures.style import BAND, INK, PALE, colours, legend_lines, write_around
+from seedbed.tables.published import AVERAGE
+from seedbed.tables.specs import FigureSpec
+
+HEAD, FOOT, LEFT, RIGHT = 0.85, 0.85, 1.85, 0.42
+"""Inches above and below the panels, left of each, and at the right edge."""
+ROW = 1.6
+"""From one line to the next, in the spacing of dots."""
+GAP = 0.9
+"""More from one language to the next, in lines."""
+
+Line = tuple[str, str]
+"""(language, recipe)."""
+
+
+def draw(table: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Figure:
+    """Draw a table: what two columns say of the same recipe and language lies on one line.
+
+    Args:
+        table: as `tabulate.read` gives it; a panel of the spec that it lacks is left out.
+        names: code -> name of the languages.
+    """
+    panels = {title: part for title in spec.pairs if len(part := _panel_of(table, spec, title))}
+    sides = list(dict.fromkeys(side for each in spec.pairs.values() for side in each.values()))
+    shades = colours(sides, spec)
+    places = {title: _places(part) for title, part in panels.items()}
+    deepest = max(max(each.values()) for each in places.values())
+    figure = _canvas(spec, deepest, len(panels), legend_lines(len(sides)))
+    grid = figure.subplots(1, len(panels), squeeze=False, sharex=True)[0]
+    for axes, (title, part) in zip(grid, panels.items(), strict=True):
+        own = {column: shades[side] for column, side in spec.pairs[title].items()}
+        _panel(axes, title, part, places[title], own, names)
+        axes.set_ylim(deepest + 0.7, -1.6)  # a line is as high in a panel of few
+        axes.set_xlabel(spec.x_label)
+    if all((part["value"] >= 0).all() for part in panels.values()):
+        grid[0].set_xlim(left=0)  # after all panels, which share the axis: a limit stops it from growing
+    write_around(figure, table, spec, shades)
+    return figure
+
+
+def _panel_of(table: pd.DataFrame, spec: FigureSpec, title: str) -> pd.DataFrame:
+    """The rows of one panel; the average of a single language says nothing new."""
+    part = table[table["column"].isin(list(spec.pairs[title]))]
+    alone = part.loc[part["language"] != AVERAGE, "language"].nunique() == 1
+    return part[part["language"] != AVERAGE] if alone else part
+
+
+def _places(part: pd.DataFrame) -> dict[Line, float]:
+    """Lines from top to bottom: languages, their average last, and recipes within each."""
+    lines = list(dict.fromkeys(zip(part["language"], part["recipe"], strict=True)))
+    languages = sorted(part["language"].unique(), key=lambda language: language == AVERAGE)
+    lines.sort(key=lambda line: languages.index(line[0]))
+    return {line: place + (GAP + 1) * languages.index(line[0]) for place, line in enumerate(lines)}
+
+
+def _canvas(spec: FigureSpec, deepest: float, panels: int, lines: int) -> Figure:
+    """An empty figure that gives every line the same room."""
+    height = HEAD + 0.22 * lines + FOOT + spec.spacing * ROW * (deepest + 2)
+    figure = Figure(figsize=(spec.width, height))
+    inside = (spec.width - LEFT * panels - RIGHT) / panels
+    figure.subplots_adjust(
+        left=LEFT / spec.width,
+        right=1 - RIGHT / spec.width,
+        top=1 - (HEAD + 0.22 * lines) / height,
+        bottom=FOOT / height,
+        wspace=LEFT / inside,
+    )
+    return figure
+
+
+def _panel(
+    axes: Axes,
+    title: str,
+    part: pd.DataFrame,
+    places: Mapping[Line, float],
+    shades: Mapping[str, str],
+    names: Mapping[str, str],
+) -> None:
+    """Draw one panel: languages as headings but for the title's, methods as labels, each with its pair of dots."""
+    methods = dict(zip(part["recipe"], part["method"], strict=True))
+    axes.set_title(title)
+    axes.set_yticks(list(places.values()), [methods[recipe] for _, recipe in places])
+    for language in dict.fromkeys(language for language, _ in places):
+        heights = [height for (own, _), height in places.items() if own == language]
+        if language == AVERAGE:
+            axes.axhspan(min(heights) - 1.4, max(heights) + 0.6, color=BAND, zorder=0)
+        name = "Average" if language == AVERAGE else names.get(language, language)
+        if name == title:
+            continue
+        axes.annotate(name, (0, min(heights) - 1), xycoords=("axes fraction", "data"), xytext=(-4, 0),
+                      textcoords="offset points", ha="right", va="center", fontweight="bold", color=INK)  # fmt: skip
+    for (language, recipe), rows in part.groupby(["language", "recipe"], sort=False):
+        _pair(axes, places[language, recipe], rows.to_dict("records"), shades)
+    axes.grid(axis="x")
+
+
+def _pair(axes: Axes, height: float, rows: list[dict[str, Any]], shades: Mapping[str, str]) -> None:
+    """Dots on their intervals, the way from one to the other, and the first less the second in digits."""
+    values = [row["value"] for row in rows]
+    axes.plot(values, [height] * len(values), color=PALE, lw=0.9, zorder=1)
+    for row in rows:
+        shade = shades[row["column"]]
+        axes.plot(
+            [row["low"], row["high"]], [height] * 2, color=shade, lw=5, alpha=0.35, solid_capstyle="butt", zorder=2
+        )
+        axes.plot(row["value"], height, "o", ms=5.6, color=shade, mec="white", mew=0.5, zorder=3)
+    if len(values) == 2:
+        place = {"xycoords": ("axes fraction", "data"), "xytext": (3, 0), "textcoords": "offset points"}
+        axes.annotate(f"{values[0] - values[1]:+z.1f}", (1, height), **place, va="center", fontsize=7, color=INK)
