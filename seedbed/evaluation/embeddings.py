@@ -17,7 +17,7 @@ from seedbed.evaluation.protocols import Encode
 from seedbed.io import UserError, atomic, fingerprint
 
 TOKENS = 2**10
-"""Tokens of a batch on a CPU: its activations stay in the cache (docs/speed.md)."""
+"""Tokens of a batch on a CPU, which is busy with so few; more of them only hold more padding (docs/speed.md)."""
 CHUNK = 2**14
 """Texts of one file: what a killed job loses at most."""
 
