@@ -32,11 +32,13 @@ def batched(encoder: SentenceTransformer, rows: int) -> Encode:
         lengths = _token_counts(encoder, texts)
         order = np.argsort(-lengths, kind="stable")
         embeddings = np.empty((len(texts), encoder.get_embedding_dimension()), np.float32)
-        with tqdm(total=len(texts), desc="Texts", unit_scale=True) as bar:
-            while bar.n < len(texts):
-                size = min(rows, max(1, TOKENS // lengths[order[bar.n]])) if encoder.device.type == "cpu" else rows
-                batch = order[bar.n : bar.n + size]
+        on_cpu, start = encoder.device.type == "cpu", 0
+        with tqdm(total=len(texts), desc="Texts") as bar:
+            while start < len(texts):
+                size = min(rows, max(1, TOKENS // lengths[order[start]])) if on_cpu else rows
+                batch = order[start : start + size]
                 embeddings[batch] = encoder.encode([texts[place] for place in batch], batch_size=size)
+                start += size
                 bar.update(len(batch))
         return embeddings
 
