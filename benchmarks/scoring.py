@@ -1,41 +1,52 @@
-"""One encoder's score jobs with a shared store of embeddings, beside mteb with one task at a time on the same rows.
+"""One encoder's score job beside mteb with one task at a time, on the same rows and with the same scores.
 
-Prints by task, for both, the score, CPU seconds, and texts and (padded) tokens encoded. mteb has no geometry:
-its part is what it does for STS, both columns encoded as they are. Every round starts with an empty store:
+Prints for both CPU seconds, and texts and (padded) tokens encoded. In one process by default, the model loaded once;
+with --processes as a user runs it: one `scripts.score_encoder`, and for mteb a process for each task, imports and
+loading of the model included:
 
-    OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 python -m benchmarks.scoring --encoder DIR --sts TSV --bitext TSV --retrieval TSV
+    OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 python -m benchmarks.scoring --encoder DIR --sts TSV --dev TSV --bitext TSV
+        --retrieval TSV [--processes]
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import resource
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
-import mteb
 import numpy as np
 import pandas as pd
-from datasets import Dataset
-from sentence_transformers import SentenceTransformer
 
+from benchmarks.scoring_mteb import Meter, evaluate
+from scripts.score_encoder import scored
 from seedbed.corpora.settings import COLUMNS
 from seedbed.encoders.backbone import open_encoder
-from seedbed.evaluation.embeddings import shared
-from seedbed.evaluation.protocols import score
-from seedbed.evaluation.reference import mteb_scores
+from seedbed.evaluation.embeddings import at_once, batched, shared
+from seedbed.evaluation.protocols import texts
 from seedbed.evaluation.settings import KIND_OF, Task
-from seedbed.io import read_table
+from seedbed.io import read_json, read_table, write_json, write_table
 
+METRICS = {
+    "sts": ("cosine_spearman", "cosine_pearson"),
+    "geometry": ("alignment", "uniformity"),
+    "bitext": ("forward_accuracy", "backward_accuracy", "forward_f1", "backward_f1"),
+    "retrieval": ("ndcg_at_10", "recall_at_10"),
+}
 TOLERANCE = {"sts": 1e-6, "geometry": 1e-6, "bitext": 1e-6, "retrieval": 6e-6}
 """mteb rounds retrieval metrics to five decimals."""
-METRIC = {"sts": "cosine_spearman", "geometry": "alignment", "bitext": "forward_accuracy", "retrieval": "ndcg_at_10"}
-SPEC = {
-    "sts": Task(protocol="sts", mteb={"name": "SemRel24STS", "subset": "hau"}),
-    "retrieval": Task(protocol="retrieval", mteb={"name": "MIRACLRetrievalHardNegatives", "subset": "sw"}),
+MTEB = {
+    "sts": {"name": "SemRel24STS", "subset": "hau"},
+    "retrieval": {"name": "MIRACLRetrievalHardNegatives", "subset": "sw"},
 }
 """Any mteb tasks of these kinds: the rows are ours."""
+
+Tests = dict[str, tuple[Task, pd.DataFrame]]
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -43,103 +54,125 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--encoder", required=True, type=Path)
     parser.add_argument("--sts", required=True, type=Path, help="graded pairs; geometry is scored on them too")
     parser.add_argument("--scale", nargs=2, type=float, default=(0.0, 1.0))
+    parser.add_argument("--dev", type=Path, help="graded pairs of a development set")
     parser.add_argument("--bitext", type=Path)
     parser.add_argument("--retrieval", type=Path)
+    parser.add_argument("--no-geometry", action="store_true")
     parser.add_argument("--rows", type=int, default=400, help="rows of each test set")
     parser.add_argument("--batch-size", type=int, default=32)
     parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--processes", action="store_true")
     args = parser.parse_args(argv)
 
-    files = {"sts": args.sts, "geometry": args.sts, "bitext": args.bitext, "retrieval": args.retrieval}
-    tests = {
-        protocol: read_table(file, ["id", *COLUMNS[KIND_OF[protocol]]]).iloc[: args.rows]
-        for protocol, file in files.items()
-        if file
-    }
-    meter = Meter(open_encoder(args.encoder))
-    least = {"ours": np.inf, "mteb": np.inf}
+    tests = _tests(args)
+    if args.processes:
+        sides = {"ours": lambda: our_process(args.encoder, tests), "mteb": lambda: their_processes(args.encoder, tests)}
+    else:
+        meter = Meter(open_encoder(args.encoder))
+        sides = {"ours": lambda: in_process(meter, tests), "mteb": lambda: by_mteb(meter, tests)}
+    least = dict.fromkeys(sides, np.inf)
     for _ in range(args.rounds):
-        results = {
-            "ours": ours(meter, tests, tuple(args.scale), args.batch_size),
-            "mteb": theirs(meter, tests, tuple(args.scale), args.batch_size),
-        }
-        least = {name: min(least[name], table["seconds"].sum()) for name, table in results.items()}
-    for name, table in results.items():
-        total = table[["seconds", "texts", "tokens"]].sum().rename("all").to_frame().T
-        print(f"\n{name}\n{pd.concat([table, total]).round({'score': 6, 'seconds': 2}).to_string(na_rep='')}")
-    for protocol in tests:
-        difference = abs(results["ours"].loc[protocol, "score"] - results["mteb"].loc[protocol, "score"])
-        assert difference <= TOLERANCE[protocol], f"{protocol}: the scores differ by {difference}"
+        found = {name: side() for name, side in sides.items()}
+        least = {name: min(least[name], table["seconds"].sum()) for name, (_, table) in found.items()}
+    for name, (_, table) in found.items():
+        print(f"\n{name}\n{pd.concat([table, table.sum().rename('all').to_frame().T]).round(2).to_string()}")
+    _compare(tests, found["ours"][0], found["mteb"][0])
+    distinct = {text for task, test in tests.values() for text in texts(task.protocol, test)}
+    encoded = found["ours"][1]["texts"].sum()
+    assert encoded == len(distinct), f"{encoded} texts encoded, {len(distinct)} are distinct"
     print(
-        f"\nours / mteb, CPU seconds: {least['ours']:.1f} / {least['mteb']:.1f} = {least['ours'] / least['mteb']:.2f}"
+        f"\nmteb / ours, CPU seconds: {least['mteb']:.1f} / {least['ours']:.1f} = {least['mteb'] / least['ours']:.2f}"
     )
 
 
-class Meter:
-    """An encoder, and what it was made to encode."""
-
-    def __init__(self, encoder: SentenceTransformer) -> None:
-        self.encoder = encoder
-        self.texts = self.tokens = 0
-        encoder[0].register_forward_pre_hook(self._count)
-
-    def _count(self, module: object, inputs: tuple) -> None:
-        self.texts += len(inputs[0]["input_ids"])
-        self.tokens += inputs[0]["input_ids"].numel()
-
-    def measured(self, run: Callable[[], float]) -> dict[str, float]:
-        """A score, and what it took."""
-        self.texts = self.tokens = 0
-        start = time.process_time()
-        value = run()
-        return {"score": value, "seconds": time.process_time() - start, "texts": self.texts, "tokens": self.tokens}
+def _tests(args: argparse.Namespace) -> Tests:
+    files = {"sts": args.sts, "dev": args.dev, "bitext": args.bitext, "retrieval": args.retrieval}
+    files |= {} if args.no_geometry else {"geometry": args.sts}
+    found: Tests = {}
+    for name, file in files.items():
+        if file:
+            protocol = "sts" if name == "dev" else name
+            task = Task(protocol=protocol, mteb=MTEB.get(protocol), scale=args.scale, batch_size=args.batch_size)
+            found[name] = task, read_table(file, ["id", *COLUMNS[KIND_OF[protocol]]]).iloc[: args.rows]
+    return found
 
 
-def ours(meter: Meter, tests: dict[str, pd.DataFrame], scale: tuple[float, float], batch_size: int) -> pd.DataFrame:
-    """A job for each task, as scripts.score_encoder runs them."""
+def _compare(tests: Tests, ours: dict[str, dict], theirs: dict[str, dict]) -> None:
+    print("\nscores")
+    for name, (task, _) in tests.items():
+        for metric in METRICS[task.protocol]:
+            pair = ours[name][metric], theirs[name][metric]
+            print(f"{name:10} {metric:18} {pair[0]:.6f} {pair[1]:.6f}")
+            assert abs(pair[0] - pair[1]) <= TOLERANCE[task.protocol], f"{name}: {metric} differs"
 
-    def encode(texts: Sequence[str]) -> np.ndarray:
-        return meter.encoder.encode(list(texts), batch_size=batch_size, show_progress_bar=False)
 
+def in_process(meter: Meter, tests: Tests) -> tuple[dict[str, dict], pd.DataFrame]:
+    """What scripts.score_encoder does once the encoder is open, with an empty store; mteb's check is part of it."""
     with tempfile.TemporaryDirectory() as state:
+        encode: Callable = shared(batched(meter.encoder, min(t.batch_size for t, _ in tests.values())), Path(state))
 
-        def run(protocol: str) -> float:
-            found = score(protocol, tests[protocol], shared(encode, Path(state)), scale=scale)
-            return found.metrics[METRIC[protocol]]
+        def gather() -> dict[str, float]:
+            nonlocal encode
+            encode = at_once(encode, [text for task, test in tests.values() for text in texts(task.protocol, test)])
+            return {}
 
-        return pd.DataFrame({name: meter.measured(lambda name=name: run(name)) for name in tests}).T
-
-
-def theirs(meter: Meter, tests: dict[str, pd.DataFrame], scale: tuple[float, float], batch_size: int) -> pd.DataFrame:
-    """mteb's own evaluation of each task."""
-
-    def run(protocol: str) -> float:
-        test = tests[protocol]
-        if protocol in SPEC:
-            task = SPEC[protocol].updated({"batch_size": batch_size})
-            return mteb_scores(task, test, "", meter.encoder)[METRIC[protocol]]
-        return _bitext(meter, test, batch_size) if protocol == "bitext" else _geometry(meter, test, scale, batch_size)
-
-    return pd.DataFrame({name: meter.measured(lambda name=name: run(name)) for name in tests}).T
+        found = {"embeddings": meter.measured(gather)}
+        for name, (task, test) in tests.items():
+            run = lambda: scored(meter.encoder, encode, name, task, test, {"origin": ""}).metrics  # noqa: B023, E731
+            found[name] = meter.measured(run)
+    return found, _costs(found)
 
 
-def _bitext(meter: Meter, test: pd.DataFrame, batch_size: int) -> float:
-    spec = mteb.get_task("Tatoeba", hf_subsets=["swh-eng"])
-    rows = Dataset.from_dict({"sentence1": list(test["text"]), "sentence2": list(test["pivot"])})
-    spec.dataset, spec.data_loaded = {"swh-eng": {"test": rows}}, True
-    options = {"encode_kwargs": {"batch_size": batch_size}, "cache": None, "show_progress_bar": False}
-    result = mteb.evaluate(meter.encoder, spec, co2_tracker=False, **options)
-    return result.task_results[0].scores["test"][0]["accuracy"]
-
-
-def _geometry(meter: Meter, test: pd.DataFrame, scale: tuple[float, float], batch_size: int) -> float:
-    columns = [list(test["sentence1"]), list(test["sentence2"])]
-    vectors = {
-        text: vector
-        for texts in columns
-        for text, vector in zip(texts, meter.encoder.encode(texts, batch_size=batch_size), strict=True)
+def by_mteb(meter: Meter, tests: Tests) -> tuple[dict[str, dict], pd.DataFrame]:
+    found = {
+        name: meter.measured(lambda task=task, test=test: evaluate(meter.encoder, task, test))
+        for name, (task, test) in tests.items()
     }
-    return score("geometry", test, lambda texts: np.stack([vectors[text] for text in texts]), scale=scale).main
+    return found, _costs(found)
+
+
+def our_process(encoder: Path, tests: Tests) -> tuple[dict[str, dict], pd.DataFrame]:
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        for name, (_, test) in tests.items():
+            write_table(test, root / f"{name}.tsv")
+        write_json({"origin": ""}, root / "record.json")
+        tasks = json.dumps({name: json.loads(task.dump()) for name, (task, _) in tests.items()})
+        cost = _run(
+            "scripts.score_encoder", "--encoder", encoder, "--tasks", tasks, "--language", "mul", "--state", root,
+            "--tests", *(root / f"{name}.tsv" for name in tests), "--records", *[root / "record.json"] * len(tests),
+            "--scores", root / "scores", "--output", root / "list.json",
+        )[1]  # fmt: skip
+        scores = {name: read_json(root / f"scores/{name}/mul.json")["metrics"] for name in tests}
+        encoded = sum(len(np.load(file)["keys"]) for file in root.glob("embeddings/*/*.npz"))
+    return scores, pd.DataFrame({"job": cost | {"texts": encoded}}).T
+
+
+def their_processes(encoder: Path, tests: Tests) -> tuple[dict[str, dict], pd.DataFrame]:
+    scores, costs = {}, {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (task, test) in tests.items():
+            write_table(test, file := Path(folder) / f"{name}.tsv")
+            options = ["--encoder", encoder, "--task", task.dump(), "--test", file]
+            printed, cost = _run("benchmarks.scoring_mteb", *options)
+            scores[name] = json.loads(printed.splitlines()[-1])
+            costs[name] = cost | {"texts": scores[name]["texts"]}
+    return scores, pd.DataFrame(costs).T
+
+
+def _run(module: str, *options: object) -> tuple[str, dict[str, float]]:
+    """What a program prints, and the seconds of CPU and of the clock that it took."""
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-m", module, *map(str, options)], check=True, stdout=subprocess.PIPE, text=True
+    )
+    wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return done.stdout, {"seconds": cpu, "wall": wall}
+
+
+def _costs(found: dict[str, dict]) -> pd.DataFrame:
+    return pd.DataFrame(found).T[["seconds", "texts", "tokens"]]
 
 
 if __name__ == "__main__":

@@ -5,11 +5,9 @@ from __future__ import annotations
 import argparse
 import importlib.metadata
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from sentence_transformers import SentenceTransformer
 from tqdm import tqdm
@@ -17,8 +15,8 @@ from tqdm import tqdm
 from scripts.cli import run
 from seedbed.corpora.settings import COLUMNS
 from seedbed.encoders.backbone import open_encoder
-from seedbed.evaluation.embeddings import folder_of, shared
-from seedbed.evaluation.protocols import Scores, record, score
+from seedbed.evaluation.embeddings import at_once, batched, folder_of, shared
+from seedbed.evaluation.protocols import Encode, Scores, record, score, texts
 from seedbed.evaluation.reference import mteb_scores, require_agreement
 from seedbed.evaluation.settings import AGREE, KIND_OF, Task
 from seedbed.io import read_json, read_table, sha256, write_json, write_table
@@ -48,8 +46,12 @@ def main(argv: list[str] | None = None) -> None:
     written = {}
     for folder in tqdm(args.encoders, desc="encoders", unit="encoder"):
         encoder, manifest = open_encoder(folder), read_json(folder / "seedbed.json")
+        encode = batched(encoder, min(task.batch_size for task in tasks.values()))
+        if args.state:
+            encode = shared(encode, folder_of(args.state, manifest))
+        encode = at_once(encode, [text for _, task, test, _ in sets for text in texts(task.protocol, test)])
         for name, task, test, origin in sets:
-            scores = scored(encoder, name, task, test, origin, args.state and folder_of(args.state, manifest))
+            scores = scored(encoder, encode, name, task, test, origin)
             about = {
                 "task": name, "protocol": task.protocol, "language": args.language,
                 "dataset": origin, "encoder": manifest["about"],
@@ -64,17 +66,13 @@ def main(argv: list[str] | None = None) -> None:
 
 
 def scored(
-    encoder: SentenceTransformer, name: str, task: Task, test: pd.DataFrame, origin: dict[str, Any], store: Path | None
+    encoder: SentenceTransformer, encode: Encode, name: str, task: Task, test: pd.DataFrame, origin: dict[str, Any]
 ) -> Scores:
     """Score one task, and let mteb check it where mteb has it."""
-
-    def encode(texts: Sequence[str]) -> np.ndarray:
-        return encoder.encode(texts, batch_size=task.batch_size, show_progress_bar=True)
-
-    scores = score(task.protocol, test, shared(encode, store) if store else encode, scale=task.scale)
+    scores = score(task.protocol, test, encode, scale=task.scale)
     if task.mteb:
         revision = origin["origin"].partition(" @ ")[2]
-        theirs = mteb_scores(task, test, revision, encoder)
+        theirs = mteb_scores(task, test, revision, encoder, encode)
         for metric in AGREE[task.protocol]:
             require_agreement(scores.metrics[metric], theirs[metric], f"{name} ({metric})")
         scores.metrics.update(theirs | scores.metrics)

@@ -1,4 +1,4 @@
-"""A store of embeddings that the score jobs of one encoder share, so that a text is encoded once."""
+"""Embeddings of an encoder: made in batches of little padding, and kept, so that a text is encoded once."""
 
 from __future__ import annotations
 
@@ -10,12 +10,58 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sentence_transformers import SentenceTransformer
+from tqdm.auto import tqdm
 
 from seedbed.evaluation.protocols import Encode
 from seedbed.io import UserError, atomic, fingerprint
 
+TOKENS = 2**10
+"""Tokens of a batch on a CPU, which is busy with so few; more of them only hold more padding (docs/speed.md)."""
 CHUNK = 2**14
 """Texts of one file: what a killed job loses at most."""
+
+
+def batched(encoder: SentenceTransformer, rows: int) -> Encode:
+    """`encoder.encode`, longest texts first, in batches of at most `rows` texts and, on a CPU, about TOKENS tokens.
+
+    Its embeddings depend on a text's batch by rounding errors only (1e-6).
+    """
+
+    def encode(texts: Sequence[str]) -> np.ndarray:
+        lengths = _token_counts(encoder, texts)
+        order = np.argsort(-lengths, kind="stable")
+        embeddings = np.empty((len(texts), encoder.get_embedding_dimension()), np.float32)
+        on_cpu, start = encoder.device.type == "cpu", 0
+        with tqdm(total=len(texts), desc="Texts") as bar:
+            while start < len(texts):
+                size = min(rows, max(1, TOKENS // lengths[order[start]])) if on_cpu else rows
+                batch = order[start : start + size]
+                embeddings[batch] = encoder.encode([texts[place] for place in batch], batch_size=size)
+                start += size
+                bar.update(len(batch))
+        return embeddings
+
+    return encode
+
+
+def _token_counts(encoder: SentenceTransformer, texts: Sequence[str]) -> np.ndarray:
+    """Tokens (n,) of each text, as cut to what the encoder reads; its prompt, the same for all, is left out."""
+    found = encoder.tokenizer(list(texts), truncation=True, max_length=encoder.max_seq_length, verbose=False)
+    return np.array([len(tokens) for tokens in found["input_ids"]])
+
+
+def at_once(encode: Encode, texts: Sequence[str]) -> Encode:
+    """`encode`, asked for all of `texts` now, in one call, and later for what is not among them."""
+    distinct = list(dict.fromkeys(texts))
+    known = dict(zip(distinct, encode(distinct), strict=True))
+
+    def remembered(texts: Sequence[str]) -> np.ndarray:
+        if strangers := [text for text in dict.fromkeys(texts) if text not in known]:
+            known.update(zip(strangers, encode(strangers), strict=True))
+        return np.stack([known[text] for text in texts])
+
+    return remembered
 
 
 def shared(encode: Encode, folder: Path) -> Encode:

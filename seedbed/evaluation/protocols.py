@@ -11,10 +11,12 @@ import numpy as np
 import pandas as pd
 from scipy.stats import pearsonr, spearmanr
 
+from seedbed.corpora.settings import COLUMNS
 from seedbed.evaluation import retrieval
 from seedbed.evaluation.bitext import f1_at_k
 from seedbed.evaluation.geometry import alignment, uniformity, unit_vectors
 from seedbed.evaluation.neighbours import nearest
+from seedbed.evaluation.settings import KIND_OF
 from seedbed.io import UserError
 
 Encode = Callable[[Sequence[str]], np.ndarray]
@@ -51,6 +53,14 @@ def score(protocol: str, test: pd.DataFrame, encode: Encode, *, scale: tuple[flo
     """
     options = {"scale": scale} if protocol == "geometry" else {}
     return PROTOCOLS[protocol](test, partial(_encode_distinct, encode), **options)
+
+
+def texts(protocol: str, test: pd.DataFrame) -> list[str]:
+    """The distinct texts of which `score` asks the embeddings."""
+    columns = [test[name] for name in COLUMNS[KIND_OF[protocol]] if name != "score"]
+    if protocol == "retrieval":
+        columns[0] = columns[0][columns[0] != ""]  # a document without a query
+    return list(pd.unique(pd.concat(columns)))
 
 
 def _encode_distinct(encode: Encode, *columns: pd.Series) -> list[np.ndarray]:

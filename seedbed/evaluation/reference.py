@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from sentence_transformers import SentenceTransformer
 
+from seedbed.evaluation.protocols import Encode
 from seedbed.evaluation.retrieval import collection
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
 
 
-def mteb_scores(task: Task, test: pd.DataFrame, revision: str, model: Any) -> dict[str, float]:
+def mteb_scores(
+    task: Task, test: pd.DataFrame, revision: str, encoder: SentenceTransformer, encode: Encode | None = None
+) -> dict[str, float]:
     """The metrics of an STS or retrieval task, computed by mteb on the rows that this study fetched.
 
     The rows are handed to mteb's task object: they were fetched from the data set and revision that mteb pins, by a job
@@ -22,7 +28,8 @@ def mteb_scores(task: Task, test: pd.DataFrame, revision: str, model: Any) -> di
     Args:
         test: `id`, `sentence1`, `sentence2`, `score`; or as `retrieval.collection`.
         revision: commit of the fetched data set, compared with mteb's.
-        model: a SentenceTransformer.
+        encode: what mteb gets its embeddings from instead of `encoder`, unless the encoder puts one prompt before a
+            query and another before a document: which of them a task takes, only mteb knows, and it then encodes.
 
     Raises:
         UserError: mteb has no such task, or pins another revision.
@@ -43,7 +50,7 @@ def mteb_scores(task: Task, test: pd.DataFrame, revision: str, model: Any) -> di
     spec.dataset = {task.mteb.subset: {split: rows}} if nested else {split: rows}
     spec.data_loaded = True
     result = mteb.evaluate(
-        model,
+        _Remembering(encoder, encode) if encode and _one_prompt(encoder) else encoder,
         spec,
         cache=None,
         co2_tracker=False,
@@ -57,6 +64,27 @@ def mteb_scores(task: Task, test: pd.DataFrame, revision: str, model: Any) -> di
         for name, value in scores.items()
         if isinstance(value, float) and math.isfinite(value) and not name.startswith("nauc_")
     }
+
+
+class _Remembering:
+    """What mteb needs of a model: embeddings of the texts that it took from the columns of its task."""
+
+    def __init__(self, encoder: SentenceTransformer, encode: Encode) -> None:
+        from mteb.models import ModelMeta
+
+        self.mteb_model_meta = ModelMeta.from_sentence_transformer_model(encoder)
+        self.similarity, self.similarity_pairwise = encoder.similarity, encoder.similarity_pairwise
+        self._encode = encode
+
+    def encode(self, inputs: Iterable[dict[str, Any]], **about: Any) -> np.ndarray:
+        """Embeddings (n, d) of the texts of mteb's batches."""
+        return self._encode([text for batch in inputs for text in batch["text"]])
+
+
+def _one_prompt(encoder: SentenceTransformer) -> bool:
+    """Whether a text is encoded alike as a query, as a document and as neither."""
+    prompts = {name: prompt or "" for name, prompt in encoder.prompts.items()}
+    return set(prompts.values()) <= {prompts.get(encoder.default_prompt_name, "")}
 
 
 def _graded_pairs(test: pd.DataFrame) -> Any:

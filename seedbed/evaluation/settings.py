@@ -46,7 +46,7 @@ class Task(Settings):
     scale: tuple[float, float] = (0.0, 1.0)
     """Least and greatest gold score."""
     batch_size: int = Field(128, gt=0)
-    """Sentences encoded together."""
+    """Sentences encoded together at most; on a CPU fewer if they are long. The least of a job's tasks counts."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:

@@ -8,10 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sentence_transformers import SentenceTransformer
 
+from seedbed.encoders import backbone
 from seedbed.evaluation import embeddings
-from seedbed.evaluation.embeddings import folder_of, shared
+from seedbed.evaluation.embeddings import at_once, batched, folder_of, shared
 from seedbed.io import UserError
+from tests import tiny
 
 TEXTS = [f"{'word ' * (number % 7)}{number}" for number in range(50)]
 
@@ -82,3 +85,59 @@ def test_a_broken_file_is_named(tmp_path: Path) -> None:
         path.write_bytes(content)
         with pytest.raises(UserError, match=rf"{path.name}: no file of embeddings .*delete it"):
             shared(Counting(), tmp_path)(TEXTS)
+
+
+def test_one_call_for_all_texts_and_another_for_a_stranger() -> None:
+    encode = Counting()
+    remembered = at_once(encode, ["a", "bbb", "a", "cc"])
+    assert encode.asked == ["a", "bbb", "cc"]
+    np.testing.assert_array_equal(remembered(["cc", "a", "cc"]), Counting()(["cc", "a", "cc"]))
+    assert len(encode.asked) == 3
+    np.testing.assert_array_equal(remembered(["cc", "new", "new"]), Counting()(["cc", "new", "new"]))
+    assert encode.asked[3:] == ["new"]
+
+
+@pytest.fixture(scope="module")
+def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> SentenceTransformer:
+    return backbone.load(tiny.backbone(tmp_path_factory.mktemp("backbone")), pooling="mean", prefix="query: ")
+
+
+def uneven() -> list[str]:
+    """Texts of one word to more than the encoder reads."""
+    words = " ".join(tiny.sentences("hau", 40)).split()
+    return [" ".join(words[number : number + 2 ** (number % 8)]) for number in range(60)]
+
+
+@pytest.mark.parametrize("rows", [1, 7, 64])
+@pytest.mark.parametrize("tokens", [1, 50, 10_000])
+def test_batches_and_order_change_no_embedding(
+    tiny_encoder: SentenceTransformer, rows: int, tokens: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embeddings, "TOKENS", tokens)
+    texts = uneven()
+    expected = np.concatenate([tiny_encoder.encode([text]) for text in texts])  # each alone, without padding
+    encode = batched(tiny_encoder, rows)
+    np.testing.assert_allclose(encode(texts), expected, rtol=0, atol=1e-6)
+    mixed = np.random.default_rng(rows).permutation(len(texts))
+    np.testing.assert_allclose(encode([texts[place] for place in mixed]), expected[mixed], rtol=0, atol=1e-6)
+
+
+def test_batches_hold_few_tokens_and_little_padding(
+    tiny_encoder: SentenceTransformer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shapes: list[tuple[int, int]] = []
+    real: list[int] = []
+
+    def count(_: object, inputs: tuple) -> None:
+        shapes.append(tuple(inputs[0]["input_ids"].shape))
+        real.append(int(inputs[0]["attention_mask"].sum()))
+
+    hook = tiny_encoder[0].register_forward_pre_hook(count)
+    monkeypatch.setattr(embeddings, "TOKENS", 200)
+    batched(tiny_encoder, 8)(uneven())
+    hook.remove()
+    assert sum(rows for rows, _ in shapes) == 60 and max(rows for rows, _ in shapes) == 8
+    assert [length for _, length in shapes] == sorted((length for _, length in shapes), reverse=True)
+    prompt = len(tiny_encoder.tokenizer("query: ", add_special_tokens=False)["input_ids"])
+    assert all(rows == 1 or rows * (length - prompt) <= 200 for rows, length in shapes)
+    assert sum(rows * length for rows, length in shapes) < 1.3 * sum(real)

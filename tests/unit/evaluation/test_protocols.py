@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.spatial.distance import pdist
 
-from seedbed.evaluation.protocols import PROTOCOLS, score
+from seedbed.evaluation.protocols import PROTOCOLS, score, texts
 from seedbed.evaluation.settings import KIND_OF, Task
 from seedbed.io import UserError
 
@@ -83,3 +83,13 @@ def test_embeddings_that_are_not_finite_are_refused(protocol: str) -> None:
     test = test.assign(query=test["text"], document=test["pivot"])
     with pytest.raises(UserError, match="not finite; its training diverged"):
         score(protocol, test, lambda texts: np.full((len(texts), 2), np.nan))
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_the_texts_of_a_task_are_those_that_it_encodes(protocol: str) -> None:
+    test = graded().assign(text=lambda t: t["sentence1"], pivot=lambda t: t["sentence2"])
+    test = test.assign(query=test["text"].where(test.index % 3 > 0, ""), document=test["pivot"])
+    asked: list[str] = []
+    score(protocol, test, lambda wanted: asked.extend(wanted) or encode(wanted))
+    found = texts(protocol, test)
+    assert sorted(found) == sorted(asked) and len(set(found)) == len(found)

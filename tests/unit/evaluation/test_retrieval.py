@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,8 @@ import pandas as pd
 import pytest
 
 from seedbed.encoders import backbone
+from seedbed.evaluation import protocols
+from seedbed.evaluation.embeddings import at_once
 from seedbed.evaluation.protocols import score
 from seedbed.evaluation.reference import mteb_scores, require_agreement
 from seedbed.evaluation.retrieval import METRICS, collection
@@ -189,6 +192,47 @@ def test_graded_pairs_agree_with_mteb_too(tiny_encoder) -> None:
     assert theirs["cosine_spearman"] == pytest.approx(ours.main, abs=1e-4)
     single = Task(protocol="sts", mteb={"name": "STSBenchmark"})
     assert mteb_scores(single, test, "", tiny_encoder)["cosine_spearman"] == pytest.approx(ours.main, abs=1e-4)
+
+
+def test_mteb_takes_given_embeddings_and_encodes_nothing(tiny_encoder) -> None:
+    texts, test = tiny.sentences("hau", 20), sentences_judged()
+    pairs = pd.DataFrame({"id": range(20), "sentence1": texts, "sentence2": texts[7:] + texts[:7]})
+    pairs = pairs.assign(score=[str(n / 19) for n in range(20)])
+    sts = Task(protocol="sts", mteb={"name": "SemRel24STS", "subset": "hau"})
+    miracl = Task(protocol="retrieval", mteb={"name": "MIRACLRetrievalHardNegatives", "subset": "sw"})
+    for task, rows in ((sts, pairs), (miracl, test)):
+        expected = mteb_scores(task, rows, "", tiny_encoder)
+        encode = at_once(tiny_encoder.encode, protocols.texts(task.protocol, rows))
+        with forwards(tiny_encoder) as batches:
+            found = mteb_scores(task, rows, "", tiny_encoder, encode)
+        assert found == pytest.approx(expected, abs=1e-5) and not batches
+
+
+def test_mteb_sees_embeddings_that_are_not_the_encoders(tiny_encoder) -> None:
+    """What it scores is what it was given: a mix-up of texts shows."""
+    task = Task(protocol="retrieval", mteb={"name": "MIRACLRetrievalHardNegatives", "subset": "sw"})
+    test = sentences_judged()
+    true = mteb_scores(task, test, "", tiny_encoder, tiny_encoder.encode)
+    mixed = mteb_scores(task, test, "", tiny_encoder, lambda texts: tiny_encoder.encode(texts[::-1]))
+    with pytest.raises(UserError, match="they must agree"):
+        require_agreement(true["ndcg_at_10"], mixed["ndcg_at_10"], "nDCG")
+
+
+def test_mteb_encodes_where_a_query_has_a_prompt_of_its_own(tiny_encoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tiny_encoder, "prompts", {"query": "yara mata: ", "document": "query: "})
+    task = Task(protocol="retrieval", mteb={"name": "MIRACLRetrievalHardNegatives", "subset": "sw"})
+    with forwards(tiny_encoder) as batches:
+        found = mteb_scores(task, sentences_judged(), "", tiny_encoder, encoder())
+    assert batches and found == mteb_scores(task, sentences_judged(), "", tiny_encoder)
+
+
+@contextmanager
+def forwards(model) -> Iterator[list[int]]:
+    """The sizes of the batches that an encoder encodes within."""
+    sizes: list[int] = []
+    hook = model[0].register_forward_pre_hook(lambda _, inputs: sizes.append(len(inputs[0]["input_ids"])))
+    yield sizes
+    hook.remove()
 
 
 @pytest.mark.parametrize("batch_size", [1, 7, 64])
