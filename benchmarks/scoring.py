@@ -139,7 +139,7 @@ def our_process(encoder: Path, tests: Tests) -> tuple[dict[str, dict], pd.DataFr
         write_json({"origin": ""}, root / "record.json")
         tasks = json.dumps({name: json.loads(task.dump()) for name, (task, _) in tests.items()})
         cost = _run(
-            "scripts.score_encoder", "--encoder", encoder, "--tasks", tasks, "--language", "mul", "--state", root,
+            "scripts.score_encoder", "--encoders", encoder, "--tasks", tasks, "--language", "mul", "--state", root,
             "--tests", *(root / f"{name}.tsv" for name in tests), "--records", *[root / "record.json"] * len(tests),
             "--scores", root / "scores", "--output", root / "list.json",
         )[1]  # fmt: skip
