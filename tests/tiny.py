@@ -14,6 +14,7 @@ WORDS = {
     "hau": "yara mata maza dalibai malamai suna sun za su zuwa dawo karatu kasuwa gona gida makaranta yau gobe jiya safe dare ruwa abinci",
     "swh": "watoto wanawake wanaume wanafunzi walimu wanaenda walirudi watasoma sokoni shambani nyumbani shuleni leo kesho jana asubuhi usiku maji chakula",
     "hin": "bachche mahila purush chhatra shikshak gaye aaye padha bazaar khet ghar vidyalay aaj kal parson subah raat pani khana",
+    "tel": "pillalu adavaallu magavaallu vidyarthulu upadhyayulu vellaru vacharu chadivaru angadi polam illu badi ivala repu ninna udayam rathri neeru",
     "fra": "les enfants femmes hommes vont reviennent lisent au marche champ maison ecole demain hier matin soir eau pain livre",
     "eng": "children women men students teachers go came back read the market farm house school today tomorrow yesterday morning night water food",
 }  # fmt: skip

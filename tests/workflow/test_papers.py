@@ -14,7 +14,7 @@ from seedbed.triplets.overlap import overlaps
 from tests import tiny
 
 pytestmark = pytest.mark.papers
-LANGUAGES = ("hin", "eng")
+LANGUAGES = ("hin", "tel", "eng")
 RETRIEVAL = ("miracl-retrieval", "indicqa-retrieval", "belebele-retrieval")
 LORA = {"examples": 8, "epochs": 1, "batch_size": 4, "micro_batch_size": 4, "max_length": 200, "quantization": "none"}
 GENERATOR = {
@@ -72,11 +72,11 @@ def shrunk(config: dict) -> dict:
             # The papers' own data by their names, so that verdicts are drawn.
             config["tasks"][name]["source"] = {"file": kinds[task["protocol"]]}
     config["tasks"]["sts17-sts"]["languages"] = ["kor"]
-    config["tasks"]["semrel-sts"]["languages"] = config["tasks"]["semrel-sts-dev"]["languages"] = ["hin"]
+    config["tasks"]["semrel-sts"]["languages"] = config["tasks"]["semrel-sts-dev"]["languages"] = ["hin", "tel"]
     return config | {
         "results": "results/papers",
         "seeds": [1],
-        "languages": {"hin": {}, "eng": {"on_request": True}},
+        "languages": {"hin": {}, "tel": {}, "eng": {"on_request": True}},
         "anchors": {"count": 24, "language_id": False},
         "corpora": {
             "text": {"file": "own/{lang}.tsv"},
