@@ -58,13 +58,13 @@ class Language(Settings):
 
 
 class Corpora(Settings):
-    """Where text comes from, as templates over the registry."""
+    """Where text comes from, as templates over the registry. What only scores encoders needs none."""
 
-    text: Source
+    text: Source | None = None
     """Sentences of a language: `text`."""
     instructions: Source | None = None
     """Prompts and responses in a language: `prompt`, `response`."""
-    nli: Source
+    nli: Source | None = None
     """Triplets in the pivot language: `anchor`, `positive`, `negative`."""
     nli_translations: Source | None = None
     """Human translations of NLI premises with the pivot's hypotheses (or labelled rows: premise, hypothesis, label)."""
@@ -95,7 +95,7 @@ class Study(Settings):
     """One encoder of each trained recipe per seed."""
     languages: Annotated[dict[Code, Language], Field(min_length=1)]
     """The study's languages; an entry can be as short as `swh: {}`."""
-    corpora: Corpora
+    corpora: Corpora = Corpora()
     """Sources of text."""
     cleaning: Cleaning = Cleaning()
     """Bounds of a sentence."""
@@ -353,17 +353,22 @@ class Study(Settings):
             UserError: one is not.
         """
         check_paths(self.paths)
+        trained = [name for name, recipe in self.recipes.items() if recipe.method not in UNTRAINED]
         for code in self.languages:
             for role in ("text", "instructions"):
                 _check_file(self.corpus(role, code), f"the {role} corpus of {code}")
             for task in self.tests(code):
                 _check_file(self.test(task, code), f"the {task} test set of {code}")
-            if self.corpus("text", code) is None:
+            if trained and self.corpus("text", code) is None:
                 raise UserError(
-                    f"languages.{code}: no corpus; the registry has none for it, so give `corpus:` (a file, say)"
+                    f"languages.{code}: no corpus; give `corpus:` (a file, say), or `corpora.text` for all languages"
                 )
             if not self.tests(code):
                 raise UserError(f"languages.{code}: no test set in any task; give one under `tests:` (a file, say)")
+        if trained and not self.corpora.nli:
+            raise UserError(
+                f"corpora.nli: no source; recipe {trained[0]} needs NLI triplets in {self.pivot}: give a file, say"
+            )
         _check_file(self.corpus("nli", self.pivot), "corpora.nli")
         for kind in ("generators", "backbones"):
             for name, model in getattr(self, kind).items():

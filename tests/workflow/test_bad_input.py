@@ -34,6 +34,8 @@ CONFIGURATIONS = [
     ({"seeds": []}, "config.seeds: List should have at least 1 item"),
     ({"backbones/my model": {"source": {"file": "own/backbone"}}}, "config.backbones.my model"),
     ({"corpora/text": {"file": "own/{iso}.tsv"}}, "no registry column 'iso'"),
+    ({"corpora/text": None}, "languages.hau: no corpus; give `corpus:` (a file, say), or `corpora.text` for all languages"),
+    ({"corpora/nli": None}, "corpora.nli: no source; recipe unsupervised needs NLI triplets in eng"),
     ({"corpora/parallel": None}, "xllora learns from fra, which have no `corpora.nli_translations` or `corpora.parallel`"),
     ({"generators/tiny/xllora": {"languages": ["fra"], "parts": ["machine"]}}, "which have no `corpora.nli_machine`; give one"),
     ({"generators/tiny/xllora": {"languages": ["fra"], "parts": ["synthetic", "machine"]}}, "generators.tiny.xllora.parts: machine needs"),
