@@ -9,7 +9,7 @@ from typing import Annotated, Literal, NamedTuple, Self
 import yaml
 from pydantic import Field, StringConstraints, ValidationError, field_validator, model_validator
 
-from seedbed.evaluation.settings import Protocol
+from seedbed.evaluation.settings import LABELLING, Protocol
 from seedbed.io import UserError
 from seedbed.settings import Settings, explain, suggest
 
@@ -36,6 +36,7 @@ METRICS: dict[str, dict[str, Metric]] = {
         "alignment": Metric("alignment", ("distance",), points=1),
         "uniformity": Metric("uniformity", points=1),
     },
+    "classification": {"accuracy": Metric("accuracy", ("correct",))},
 }
 """Protocol -> metric -> where it is in a score file."""
 
@@ -127,6 +128,17 @@ class TableSpec(Spec):
     """Add the average over backbones and languages."""
     paper: Paper | None = None
     """Left out, no paper has this table."""
+
+    @model_validator(mode="after")
+    def _one_kind_of_system(self) -> Self:
+        if len({column.protocol in LABELLING for column in self.columns}) > 1:
+            raise ValueError("columns: encoders and classifiers have tables of their own; divide the columns")
+        return self
+
+    @property
+    def of_classifiers(self) -> bool:
+        """Whether it shows classifiers, not encoders."""
+        return self.columns[0].protocol in LABELLING
 
     def ordered(self, languages: Iterable[str], reserved: Collection[str] = ()) -> list[str]:
         """Languages in print order; one that the spec lacks comes last, or not at all if it is reserved."""
