@@ -97,7 +97,7 @@ def train_language(base: Path, texts: Sequence[str], lora: Lora, **options: Any)
             f"{base}: no head for masked language modelling ({missing[0]} is missing); take a backbone with one"
         )
     tokenizer = AutoTokenizer.from_pretrained(directory_of(base))
-    limit = min(lora.max_length, longest(model, tokenizer.model_max_length))
+    limit = min(lora.max_length, _limit(model, tokenizer))
     examples = [dict(tokenizer(text, truncation=True, max_length=limit)) for text in sample(texts, lora)]
     counts = {"given": len(examples), "used": len(examples)}
     collator = DataCollatorForLanguageModeling(tokenizer, mlm_probability=MASKED)
@@ -122,7 +122,7 @@ def label_scores(
     model = PeftModel.from_pretrained(model, str(adapter)) if adapter else model
     model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
     tokenizer = AutoTokenizer.from_pretrained(directory_of(base))
-    limit = longest(model, tokenizer.model_max_length)
+    limit = _limit(model, tokenizer)
     encoded = [tokenizer(row["premise"], row["hypothesis"], truncation=True, max_length=limit) for row in rows]
     found = np.zeros((len(encoded), len(LABELS)))
     order = sorted(range(len(encoded)), key=lambda index: len(encoded[index]["input_ids"]))
@@ -146,6 +146,11 @@ def _load(kind: Any, base: Path, **options: Any) -> tuple[PreTrainedModel, list[
         directory_of(base), **LOCAL, **options, dtype=torch.float32, use_safetensors=True, output_loading_info=True
     )
     return model, sorted(report["missing_keys"])
+
+
+def _limit(model: PreTrainedModel | PeftModel, tokenizer: Any) -> int:
+    """Tokens that a model can read; some tokenizers know no limit."""
+    return longest(model, min(tokenizer.model_max_length, model.config.max_position_embeddings))
 
 
 def _train(
