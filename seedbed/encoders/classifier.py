@@ -66,7 +66,7 @@ def train_task(base: Path, pairs: Sequence[Texts], lora: Lora, **options: Any) -
         UserError: bad weights; no pair within `lora.max_length`; or as `generators.lora.train`.
     """
     model, head = _with_head(base, lora.seed)
-    tokenizer = AutoTokenizer.from_pretrained(directory_of(base))
+    tokenizer = _tokenizer(base)
     chosen = sample(pairs, lora)
     examples = [
         {**tokenizer(row["premise"], row["hypothesis"]), "labels": LABELS.index(row["label"])} for row in chosen
@@ -96,7 +96,7 @@ def train_language(base: Path, texts: Sequence[str], lora: Lora, **options: Any)
         raise UserError(
             f"{base}: no head for masked language modelling ({missing[0]} is missing); take a backbone with one"
         )
-    tokenizer = AutoTokenizer.from_pretrained(directory_of(base))
+    tokenizer = _tokenizer(base)
     limit = min(lora.max_length, _limit(model, tokenizer))
     examples = [dict(tokenizer(text, truncation=True, max_length=limit)) for text in sample(texts, lora)]
     counts = {"given": len(examples), "used": len(examples)}
@@ -121,7 +121,7 @@ def label_scores(
         model.load_state_dict(load_file(head / HEAD), strict=False)
     model = PeftModel.from_pretrained(model, str(adapter)) if adapter else model
     model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
-    tokenizer = AutoTokenizer.from_pretrained(directory_of(base))
+    tokenizer = _tokenizer(base)
     limit = _limit(model, tokenizer)
     encoded = [tokenizer(row["premise"], row["hypothesis"], truncation=True, max_length=limit) for row in rows]
     found = np.zeros((len(encoded), len(LABELS)))
@@ -146,6 +146,13 @@ def _load(kind: Any, base: Path, **options: Any) -> tuple[PreTrainedModel, list[
         directory_of(base), **LOCAL, **options, dtype=torch.float32, use_safetensors=True, output_loading_info=True
     )
     return model, sorted(report["missing_keys"])
+
+
+def _tokenizer(base: Path) -> Any:
+    """Its own, which pads on the right: the first token of a pair is at the first place."""
+    tokenizer = AutoTokenizer.from_pretrained(directory_of(base))
+    tokenizer.padding_side = "right"
+    return tokenizer
 
 
 def _limit(model: PreTrainedModel | PeftModel, tokenizer: Any) -> int:

@@ -244,6 +244,7 @@ class _HeadLoss(torch.autograd.Function):
 
 
 def logits_of(base: PreTrainedModel, hidden: Tensor) -> Tensor:
+    """Logits (n, vocabulary) of last hidden states (n, width)."""
     scores = base.get_output_embeddings()(hidden)
     cap = getattr(base.config.get_text_config(), "final_logit_softcapping", None)
     return scores if cap is None else cap * torch.tanh(scores / cap)
