@@ -12,8 +12,9 @@ import sys
 from seedbed.config import ANY, load
 from seedbed.corpora.fetch import origin
 from seedbed.corpora.settings import COLUMNS
+from seedbed.encoders.classifier_settings import VARIANTS
 from seedbed.encoders.settings import SYNTHETIC, UNTRAINED
-from seedbed.evaluation.settings import KIND_OF
+from seedbed.evaluation.settings import KIND_OF, LABELLING
 from seedbed.generators.settings import BOTH, PART_CORPUS, POLARITIES
 from seedbed.imports import closure
 from seedbed.io import UserError
@@ -41,6 +42,7 @@ ROLES = {
     "nli": "triplets",
     "nli_translations": "triplets",
     "nli_machine": "triplets",
+    "nli_pairs": "labelled_pairs",
     "parallel": "parallel",
     "published_positive": "targets",
     "published_negative": "targets",
@@ -68,6 +70,12 @@ def one_of(names):
     return "|".join(re.escape(name) for name in sorted(set(names))) or "none"
 
 
+ENCODED, LABELLED = (
+    [name for name, task in STUDY.tasks.items() if (task.protocol in LABELLING) is labelling]
+    for labelling in (False, True)
+)
+"""The tasks of encoders, and those of classifiers."""
+
 LANGUAGES = {*STUDY.languages, *STUDY.borrowed(), STUDY.pivot, ANY}
 CONSTRAINTS = {
     "lang": one_of(LANGUAGES),
@@ -80,7 +88,11 @@ CONSTRAINTS = {
     "generator": one_of(STUDY.generators),
     "backbone": one_of(STUDY.backbones),
     "recipe": one_of(STUDY.recipes),
-    "bundle": one_of([*STUDY.tasks, TOGETHER]),
+    "bundle": one_of([*ENCODED, TOGETHER]),
+    "classifier": one_of(STUDY.classifiers),
+    "variant": one_of(VARIANTS),
+    "part": "task|language",
+    "task": one_of(LABELLED),
     "method": one_of(SYNTHETIC),
     "polarity": one_of(POLARITIES),
     "seed": r"\d+",
@@ -154,6 +166,7 @@ def fetch_options(wildcards):
 # Room 2: language models and their adapters.
 
 PROMPTS = ("resources/prompts/nli.yaml", "resources/prompts/syncse.yaml")
+PAIR_PROMPTS = "resources/prompts/classification.yaml"
 
 
 def model_source(wildcards):
@@ -198,6 +211,23 @@ def made(part, path):
     """A file of one part of the wildcard's generator (see MADE_FROM), in the folder of the generator that makes it."""
 
     return lambda wildcards: f"<results>/generators/{STUDY.maker(wildcards.generator, part)}/{path}"
+
+
+def composed(part, path):
+    """A file that is composed of adapters: a generator's own, or a classifier's (see `classifier_made`)."""
+
+    def file(wildcards):
+        if wildcards.room == "encoders":
+            return classifier_made(wildcards.model, part, path)
+        return f"<results>/generators/{STUDY.maker(wildcards.model, part)}/{path}"
+
+    return file
+
+
+def composition_of(wildcards):
+    """How a generator's or a classifier's adapters are composed."""
+    model = STUDY.generators[wildcards.model] if wildcards.room == "generators" else learner(wildcards.model)
+    return model.composition.dump()
 
 
 def language_texts(wildcards):
@@ -369,6 +399,87 @@ def described(name, source):
     return {"name": name, "origin": origin(source), "licence": source.licence}
 
 
+# Classifiers: an encoder or a language model. Their files are in this room, but those that the generator has anyway.
+
+
+def learner(classifier):
+    """Whose settings train a classifier's adapters: its own, or those of its generator."""
+    spec = STUDY.classifiers[classifier]
+    return STUDY.generators[spec.generator] if spec.generator else spec
+
+
+def classifier_setting(name):
+    """One setting of the wildcard's classifier or of its generator; a group of settings as canonical JSON."""
+
+    def value(wildcards):
+        setting = getattr(learner(wildcards.classifier), name)
+        return setting.dump() if hasattr(setting, "dump") else setting
+
+    return value
+
+
+def classifier_style(wildcards):
+    """How it answers: with a head, or in its generator's style of prompts."""
+    return getattr(learner(wildcards.classifier), "prompts", "head")
+
+
+def classifier_name(wildcards):
+    """The name of what is adapted; a generator's language adapters carry it too."""
+    spec = STUDY.classifiers[wildcards.classifier]
+    return STUDY.maker(spec.generator, "language") if spec.generator else spec.backbone
+
+
+def classifier_made(classifier, part, path):
+    """A file of a classifier's weights, of its language adapters, or of its own."""
+    spec = STUDY.classifiers[classifier]
+    if spec.generator and part != "task":
+        return f"<results>/generators/{STUDY.maker(spec.generator, part)}/{path}"
+    return f"<results>/encoders/{spec.backbone if part == 'weights' else classifier}/{path}"
+
+
+def classifier_weights(wildcards):
+    """What it is made of."""
+    return classifier_made(wildcards.classifier, "weights", "weights/seedbed.json")
+
+
+def classifier_kind(wildcards):
+    """What an adapter learns from: labelled pairs for the task, or a language's texts."""
+    return "pairs" if wildcards.part == "task" else learner(wildcards.classifier).language_data
+
+
+def classifier_examples(wildcards):
+    """The corpus that an adapter learns from."""
+    kind = classifier_kind(wildcards)
+    return f"<results>/corpora/{{lang}}/{'nli_pairs' if kind == 'pairs' else kind}.tsv"
+
+
+def variant_adapter(wildcards):
+    """The adapter of a variant; untrained, it has none."""
+    if wildcards.variant == "base":
+        return []
+    folder = f"composition/{{lang}}/{STUDY.pivot}" if wildcards.variant == "composition" else "task/{lang}"
+    return f"<results>/encoders/{{classifier}}/{folder}/seedbed.json"
+
+
+def variant_head(wildcards):
+    """The task adapter whose head an encoder takes."""
+    if wildcards.variant == "base" or STUDY.classifiers[wildcards.classifier].generator:
+        return []
+    lang = STUDY.pivot if wildcards.variant == "composition" else "{lang}"
+    return f"<results>/encoders/{{classifier}}/task/{lang}/seedbed.json"
+
+
+def variant_arguments(wildcards, input):
+    """Its adapter and head, as arguments."""
+    given = {"--adapter": input.adapter, "--head": input.head}
+    return [word for option, file in given.items() if file for word in (option, str(Path(str(file)).parent))]
+
+
+def test_of_task(ending):
+    """A file of the test set of the wildcard's task."""
+    return lambda wildcards: f"<results>/corpora/{{test_lang}}/{STUDY.test_set(wildcards.task)}{ending}"
+
+
 # Room 5: scores. One job scores a recipe's encoders of all seeds on all tasks of a language, since most of a small one is
 # its start; a task on request, which most encoders never see, has a job of its own. The declared output is the list of score
 # files.
@@ -386,8 +497,8 @@ def encoders_of(wildcards):
 
 
 def bundle_of(task):
-    """The tasks that a task is scored with: its own name, or TOGETHER."""
-    return task if STUDY.tasks[task].on_request else TOGETHER
+    """The tasks that a task is scored with: its own name, or TOGETHER; classifiers have one job for each."""
+    return task if STUDY.tasks[task].on_request or task in LABELLED else TOGETHER
 
 
 def bundle_tasks(wildcards):
@@ -437,7 +548,8 @@ def texts_of(wildcards):
 
 def encoders_shown():
     """Backbone, recipe, language and seed of every encoder in the study's tables."""
-    return {cell[:4] for table in STUDY.tables for block in plan_of(table) for cell in block.cells()}
+    shown = [table for table in STUDY.tables if not SPECS[table].of_classifiers]
+    return {cell[:4] for table in shown for block in plan_of(table) for cell in block.cells()}
 
 
 def triplets_of(ending):

@@ -31,3 +31,43 @@ rule score_encoder:
         "python -m scripts.score_encoder --encoders {params.encoders} --tests {input.tests} --records {input.records}"
         " --tasks {params.tasks:q} --language {wildcards.test_lang} --state {params.state}"
         " --scores {params.directory} --output {output} > {log} 2>&1"
+
+
+rule score_classifier:
+    input:
+        base=classifier_weights,
+        adapter=variant_adapter,
+        head=variant_head,
+        test=test_of_task(".tsv"),
+        record=test_of_task(".json"),
+        code=code("score_classifier", PAIR_PROMPTS),
+    output:
+        "<results>/scores/{classifier}/{variant}/{lang}/{seed}/{test_lang}.{task}.json",
+    log:
+        "<logs>/score_classifier/{classifier}/{variant}/{lang}/{seed}/{test_lang}.{task}.log",
+    benchmark:
+        "<benchmarks>/score_classifier/{classifier}/{variant}/{lang}/{seed}/{test_lang}.{task}.jsonl"
+    conda:
+        "../envs/main.yaml"
+    threads: 4
+    resources:
+        gpu=1,
+        mem_mb=more(32_000),
+        runtime=more(120),
+    params:
+        adapters=variant_arguments,
+        style=classifier_style,
+        head_seed=lambda wildcards: learner(wildcards.classifier).lora.seed,
+        language=lambda wildcards: STUDY.facts(wildcards.test_lang)["name"],
+        about=lambda wildcards: compact(
+            {"name": wildcards.classifier, "variant": wildcards.variant, "language": wildcards.lang}
+        ),
+        base=subpath(input.base, parent=True),
+        directory=subpath(output[0], parent=True),
+    message:
+        "Score {wildcards.classifier}, {wildcards.variant} of {wildcards.lang}: {wildcards.task} in {wildcards.test_lang}"
+    shell:
+        "python -m scripts.score_classifier --base {params.base} {params.adapters} --style {params.style}"
+        " --seed {params.head_seed} --task {wildcards.task} --test {input.test} --record {input.record}"
+        " --language {wildcards.test_lang} --language-name {params.language:q} --about {params.about:q}"
+        " --scores {params.directory} --output {output} > {log} 2>&1"

@@ -107,18 +107,18 @@ rule train_language_adapter:
 
 rule compose_adapters:
     input:
-        task=made("task", "task/{polarity}/seedbed.json"),
-        target=made("language", "language/{lang}/seedbed.json"),
-        source=made("language", f"language/{STUDY.pivot}/seedbed.json"),
+        task=composed("task", "task/{polarity}/seedbed.json"),
+        target=composed("language", "language/{lang}/seedbed.json"),
+        source=composed("language", f"language/{STUDY.pivot}/seedbed.json"),
         code=code("compose_adapters"),
     output:
-        "<results>/generators/{generator}/composition/{lang}/{polarity}/seedbed.json",
+        "<results>/{room}/{model}/composition/{lang}/{polarity}/seedbed.json",
     log:
-        "<logs>/compose_adapters/{generator}/{lang}/{polarity}.log",
+        "<logs>/compose_adapters/{room}/{model}/{lang}/{polarity}.log",
     benchmark:
-        "<benchmarks>/compose_adapters/{generator}/{lang}/{polarity}.jsonl"
+        "<benchmarks>/compose_adapters/{room}/{model}/{lang}/{polarity}.jsonl"
     wildcard_constraints:
-        polarity=one_of([*POLARITIES, BOTH]),
+        polarity=one_of([*POLARITIES, BOTH, STUDY.pivot]),  # of a classifier: the language of its task adapter
     priority: 50
     conda:
         "../envs/main.yaml"
@@ -128,13 +128,13 @@ rule compose_adapters:
         mem_mb=more(8000),
         runtime=more(30),
     params:
-        composition=generator_setting("composition"),
+        composition=composition_of,
         task=subpath(input.task, parent=True),
         target=subpath(input.target, parent=True),
         source=subpath(input.source, parent=True),
         directory=subpath(output[0], parent=True),
     message:
-        "Compose the {wildcards.polarity} adapter of {wildcards.generator} for {wildcards.lang}"
+        "Compose the {wildcards.polarity} adapter of {wildcards.model} for {wildcards.lang}"
     shell:
         "python -m scripts.compose_adapters --task {params.task} --target {params.target} --source {params.source}"
         " --composition {params.composition:q} --output {params.directory} > {log} 2>&1"

@@ -33,14 +33,16 @@ def pair(text: str) -> tuple[str, str]:
     return name, value
 
 
-def adapter_parser(description: str | None, examples: str, help: str) -> argparse.ArgumentParser:
+def adapter_parser(
+    description: str | None, examples: str, help: str, styles: tuple[str, ...] = ("chat", "plain")
+) -> argparse.ArgumentParser:
     """Arguments of every program that trains an adapter; `examples` names the option of its training file."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--base", required=True, type=Path, help="directory of the language model")
-    parser.add_argument("--name", required=True, help="the generator's name")
+    parser.add_argument("--base", required=True, type=Path, help="directory of the model that is adapted")
+    parser.add_argument("--name", required=True, help="its name")
     parser.add_argument(f"--{examples}", required=True, type=Path, help=help)
     parser.add_argument("--language", required=True, help="name of the language that is written")
-    parser.add_argument("--style", required=True, choices=("chat", "plain"))
+    parser.add_argument("--style", required=True, choices=styles)
     parser.add_argument("--dtype", default="bfloat16", choices=get_args(Precision))
     parser.add_argument("--lora", default="{}", help="JSON: seedbed.generators.settings.Lora")
     parser.add_argument("--state", required=True, type=Path, help="directory for what a killed job needs to go on")

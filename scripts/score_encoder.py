@@ -16,10 +16,10 @@ from scripts.cli import run
 from seedbed.corpora.settings import COLUMNS
 from seedbed.encoders.backbone import open_encoder
 from seedbed.evaluation.embeddings import at_once, batched, folder_of, shared
-from seedbed.evaluation.protocols import Encode, Scores, record, score, texts
+from seedbed.evaluation.protocols import Encode, Scores, score, texts, write
 from seedbed.evaluation.reference import mteb_scores, require_agreement
 from seedbed.evaluation.settings import AGREE, KIND_OF, Task
-from seedbed.io import read_json, read_table, sha256, write_json, write_table
+from seedbed.io import read_json, read_table, write_json
 
 LIBRARIES = ("torch", "transformers", "sentence-transformers", "scipy", "mteb")
 
@@ -57,11 +57,8 @@ def main(argv: list[str] | None = None) -> None:
                 "dataset": origin, "encoder": manifest["about"],
                 "versions": {name: importlib.metadata.version(name) for name in LIBRARIES},
             }  # fmt: skip
-            path = args.scores / folder.name / name / f"{args.language}.json"
-            items = path.with_suffix(".items.tsv")
-            write_table(scores.items, items)
-            write_json(record(scores, about, items.name), path)
-            written |= {str(file.relative_to(args.scores)): sha256(file) for file in (path, items)}
+            digests = write(scores, about, args.scores / folder.name / name / f"{args.language}.json")
+            written |= {f"{folder.name}/{file}": digest for file, digest in digests.items()}
     write_json({"scores": written}, args.output)
 
 

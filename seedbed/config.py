@@ -14,8 +14,9 @@ from typing import Annotated, Any, Literal, Self, get_args
 from pydantic import Field, StringConstraints, ValidationError, field_validator, model_validator
 
 from seedbed.corpora.settings import Anchors, Cleaning, Paths, Source, check_paths
+from seedbed.encoders.classifier_settings import VARIANTS, Classifier
 from seedbed.encoders.settings import METHOD_TRAINING, SYNTHETIC, UNTRAINED, Backbone, Recipe, Training
-from seedbed.evaluation.settings import Task
+from seedbed.evaluation.settings import LABELLING, Task
 from seedbed.generators.settings import MADE_FROM, PART_CORPUS, Generator
 from seedbed.io import UserError
 from seedbed.languages import registry
@@ -72,6 +73,8 @@ class Corpora(Settings):
     """Machine translations of NLI premises, in the same shape."""
     parallel: Source | None = None
     """Human translations: `text` in a language, `pivot` in the pivot language."""
+    nli_pairs: Source | None = None
+    """Labelled pairs of a language, which classifiers learn from: `premise`, `hypothesis`, `label`."""
     published_positive: Source | None = None
     """Ready examples for the positive XL-LoRA adapter: `anchor` in any language, `target` in the pivot language."""
     published_negative: Source | None = None
@@ -113,8 +116,10 @@ class Study(Settings):
     """Encoder training, before what methods and recipes change."""
     recipes: Annotated[dict[Name, Recipe], Field(min_length=1)]
     """The ways of making an encoder."""
+    classifiers: dict[Name, Classifier] = {}
+    """Models that label pairs of sentences, in tables of their own."""
     tasks: Annotated[dict[Name, Task], Field(min_length=1)]
-    """What encoders are scored on."""
+    """What encoders and classifiers are scored on."""
     statistics: Statistics = Statistics()
     """Intervals and tests."""
     tables: list[Name] = ["table1"]
@@ -148,6 +153,8 @@ class Study(Settings):
             self._check_language(code)
         for name, recipe in self.recipes.items():
             self._check_recipe(name, recipe)
+        for name, classifier in self.classifiers.items():
+            self._check_classifier(name, classifier)
         _require("statistics.baseline", "recipe", self.statistics.baseline, self.recipes)
         for name, task in self.tasks.items():
             _require(f"tasks.{name}.set_of", "task", task.set_of or name, self.tasks)
@@ -187,6 +194,16 @@ class Study(Settings):
         except ValidationError as error:
             raise ValueError(explain(error, Training, where=f"{where}.training")) from None
 
+    def _check_classifier(self, name: str, classifier: Classifier) -> None:
+        where = f"classifiers.{name}"
+        if name in {*self.backbones, *self.generators}:
+            raise ValueError(f"{where}: a backbone or generator has this name; give it another")
+        for kind in ("backbone", "generator"):
+            if given := getattr(classifier, kind):
+                _require(f"{where}.{kind}", kind, given, getattr(self, f"{kind}s"))
+        if classifier.generator and self.generators[classifier.generator].backend == "published":
+            raise ValueError(f"{where}.generator: {classifier.generator} has no weights; take another")
+
     # ------------------------------------------------------------------ what follows from it
 
     def facts(self, code: str) -> dict[str, str]:
@@ -223,12 +240,12 @@ class Study(Settings):
         return self.tasks[task].set_of or task
 
     def tests(self, code: str) -> list[str]:
-        """The tasks that a language is scored on."""
-        return self.tests_by_language[code]
+        """The tasks that encoders are scored on in a language; what trains an encoder must not repeat their texts."""
+        return [task for task in self.tests_by_language[code] if self.tasks[task].protocol not in LABELLING]
 
     @cached_property
     def tests_by_language(self) -> dict[str, list[str]]:
-        """Language -> its tasks; every rule asks for them again and again."""
+        """Language -> all its tasks; every rule asks for them again and again."""
         return {
             code: sorted(task for task in self.tasks if self.test(task, code) is not None) for code in self.languages
         }
@@ -245,6 +262,22 @@ class Study(Settings):
         Raises:
             UserError: as `seedbed.tables.plan.plan`, and `TableSpec.load`.
         """
+        tasks = {
+            name: Scored(
+                protocol=task.protocol,
+                languages=[code for code in sorted(self.languages) if name in self.tests_by_language[code]],
+                on_request=task.on_request,
+            )
+            for name, task in sorted(self.tasks.items())
+        }
+        tasks[TRIPLETS] = Scored(protocol=OVERLAP, languages=sorted(self.languages))
+        spec = TableSpec.load(f"resources/tables/{table}.yaml")
+        systems, models = self._of_classifiers() if spec.of_classifiers else self._of_encoders()
+        reserved = {code for code, language in self.languages.items() if language.on_request}
+        return plan(spec, systems, models, tasks, self.statistics.baseline, reserved)
+
+    def _of_encoders(self) -> tuple[list[System], dict[str, Offered]]:
+        """The recipes and backbones that a table of encoders can show."""
         systems = [
             System(
                 recipe=name,
@@ -257,21 +290,18 @@ class Study(Settings):
             )
             for name, recipe in self.recipes.items()
         ]
-        tasks = {
-            name: Scored(
-                protocol=task.protocol,
-                languages=[code for code in sorted(self.languages) if name in self.tests(code)],
-                on_request=task.on_request,
-            )
-            for name, task in sorted(self.tasks.items())
-        }
-        tasks[TRIPLETS] = Scored(protocol=OVERLAP, languages=sorted(self.languages))
-        backbones = {
-            name: Offered(paper=spec.paper, on_request=spec.on_request) for name, spec in self.backbones.items()
-        }
-        spec = TableSpec.load(f"resources/tables/{table}.yaml")
-        reserved = {code for code, language in self.languages.items() if language.on_request}
-        return plan(spec, systems, backbones, tasks, self.statistics.baseline, reserved)
+        offered = {name: Offered(paper=spec.paper, on_request=spec.on_request) for name, spec in self.backbones.items()}
+        return systems, offered
+
+    def _of_classifiers(self) -> tuple[list[System], dict[str, Offered]]:
+        """The variants and classifiers that a table of classifiers can show; one seed, that of their adapters."""
+        folders = {"base": ANY, "task-pivot": self.pivot}
+        taught = {"task-target": [code for code in self.languages if self.corpus("nli_pairs", code)]}
+        systems = [
+            System(recipe=name, language=folders.get(name, "*"), seeds=[0], languages=taught.get(name))
+            for name in VARIANTS
+        ]
+        return systems, {name: Offered(paper=spec.paper) for name, spec in self.classifiers.items()}
 
     def begins(self, rung: Start) -> bool:
         """Whether the study takes published work of a rung of the ladder."""
@@ -357,13 +387,13 @@ class Study(Settings):
         for code in self.languages:
             for role in ("text", "instructions"):
                 _check_file(self.corpus(role, code), f"the {role} corpus of {code}")
-            for task in self.tests(code):
+            for task in self.tests_by_language[code]:
                 _check_file(self.test(task, code), f"the {task} test set of {code}")
             if trained and self.corpus("text", code) is None:
                 raise UserError(
                     f"languages.{code}: no corpus; give `corpus:` (a file, say), or `corpora.text` for all languages"
                 )
-            if not self.tests(code):
+            if not self.tests_by_language[code]:
                 raise UserError(f"languages.{code}: no test set in any task; give one under `tests:` (a file, say)")
         if trained and not self.corpora.nli:
             raise UserError(
@@ -373,11 +403,20 @@ class Study(Settings):
         for kind in ("generators", "backbones"):
             for name, model in getattr(self, kind).items():
                 _check_file(model.source.resolved(self.facts(ANY)), f"{kind}.{name}.source")
+        if self.classifiers:
+            self._check_pairs()
         for name, recipe in self.recipes.items():
             if recipe.method == "composition":
                 self._check_composition(self.generator_of(name))
             if recipe.method == "xllora":
                 self._check_xllora(self.generator_of(name))
+
+    def _check_pairs(self) -> None:
+        if self.corpus("nli_pairs", self.pivot) is None:
+            raise UserError(f"classifiers: they learn from labelled pairs in {self.pivot}; give `corpora.nli_pairs`")
+        asked = {code for code, tasks in self.tests_by_language.items() if {*tasks} - {*self.tests(code)}}
+        for code in sorted({*asked, self.pivot}):
+            _check_file(self.corpus("nli_pairs", code), f"the nli_pairs corpus of {code}")
 
     def _check_composition(self, generator: str) -> None:
         if not self.generators[generator].composition.scale:

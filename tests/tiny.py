@@ -36,6 +36,24 @@ def texts() -> Iterator[str]:
     yield "Premise: Entailment (Hausa): Contradiction (English): Input: Output: 0123456789 \n"
 
 
+def pairs(lang: str, count: int, seed: int = 0) -> list[dict[str, str]]:
+    """Labelled pairs whose label can be learnt: a word of the hypothesis names it, in each language another."""
+    draw = random.Random(f"pairs {lang}{seed}")
+    words = WORDS[lang].split()
+    signs = dict(zip(("entailment", "neutral", "contradiction"), words[::5], strict=False))
+    others = sorted({*words} - {*signs.values()})
+    labels = [draw.choice(list(signs)) for _ in range(count)]
+    return [
+        {
+            "id": str(number),
+            "premise": " ".join(draw.sample(others, 4)),
+            "hypothesis": " ".join([signs[label]] * 3),
+            "label": label,
+        }
+        for number, label in enumerate(labels)
+    ]
+
+
 def generator(directory: Path) -> Path:
     """A Gemma 3 of two layers with random weights and a byte-level BPE tokenizer."""
     tokenizer = Tokenizer(models.BPE())
@@ -68,7 +86,7 @@ def backbone(directory: Path) -> Path:
     trainer = trainers.UnigramTrainer(vocab_size=300, special_tokens=special, unk_token="<unk>", show_progress=False)
     tokenizer.train_from_iterator(texts(), trainer)
     tokenizer.post_processor = processors.TemplateProcessing(
-        single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+        single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
     )
     names = {"pad_token": "<pad>", "unk_token": "<unk>", "cls_token": "<s>", "sep_token": "</s>"}
     names["mask_token"] = "<mask>"

@@ -8,6 +8,7 @@ import pandas as pd
 
 from seedbed.corpora.assets import Store
 from seedbed.corpora.clean import clean, comparable, within_bounds
+from seedbed.corpora.labels import named
 from seedbed.corpora.settings import COLUMNS, OPTIONAL, Cleaning, Kind, Source
 from seedbed.corpora.sources import read
 from seedbed.io import UserError
@@ -41,7 +42,9 @@ def fetch(
     optional = [name for name in OPTIONAL.get(kind, ()) if name in table.columns]
     table = table[["id", *COLUMNS[kind], *optional]]
     counts = {"read": len(table)}
-    texts = [name for name in COLUMNS[kind] if name != "score"]
+    if kind == "labelled_pairs":
+        table = named(table, where)
+    texts = [name for name in COLUMNS[kind] if name not in ("score", "label")]
     table = table.assign(**{name: table[name].map(clean) for name in texts})
     if not test and kind != "retrieval":
         table, counts = _filtered(table, texts, cleaning, counts)
@@ -61,6 +64,8 @@ def _filtered(
         fits &= table[name].map(lambda text: within_bounds(text, cleaning)) if name in bounded else table[name] != ""
     # Both sides of a translation pair, so that each sentence has one right answer; else the sentence that is asked.
     once = COLUMNS["parallel"] if texts == list(COLUMNS["parallel"]) else texts[:1]
+    if texts == ["premise", "hypothesis"]:  # premises come with several hypotheses
+        once = []
     repeated = pd.Series(False, index=table.index)
     for name in once:
         repeated |= table[name].where(fits).map(comparable, na_action="ignore").duplicated() & fits

@@ -12,7 +12,7 @@ from seedbed.io import UserError
 from seedbed.languages import registry
 from seedbed.settings import Settings, explain
 
-Kind = Literal["text", "instructions", "triplets", "pairs", "parallel", "targets", "retrieval"]
+Kind = Literal["text", "instructions", "triplets", "pairs", "parallel", "targets", "retrieval", "labelled_pairs"]
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     "text": ("text",),
@@ -22,6 +22,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "parallel": ("text", "pivot"),
     "targets": ("anchor", "target"),
     "retrieval": ("query", "document"),
+    "labelled_pairs": ("premise", "hypothesis", "label"),
 }
 """The columns of a fetched corpus, by kind; `id` comes first in each."""
 

@@ -40,8 +40,8 @@ def load(
     Raises:
         UserError: no such directory, or no config.json, no tokenizer or no safetensors in it.
     """
-    transformer = _transformer(_directory(Path(weights)), hidden_states=pooling in AVERAGES)
-    limit = _limit(transformer)
+    transformer = _transformer(directory_of(Path(weights)), hidden_states=pooling in AVERAGES)
+    limit = longest(transformer.auto_model, transformer.max_seq_length)
     transformer.max_seq_length = min(limit, max_length or limit)
     # An encoder has its first token at the first place, and BERT's positions count from there.
     transformer.tokenizer.padding_side = "right"
@@ -91,7 +91,7 @@ def load_head(weights: Path, encoder: SentenceTransformer) -> PreTrainedModel:
         raise UserError(f"{weights}: its tokenizer has no mask token; {advice}")
     try:
         head, report = AutoModelForMaskedLM.from_pretrained(
-            _directory(Path(weights)), **LOCAL, dtype=torch.float32, use_safetensors=True, output_loading_info=True
+            directory_of(Path(weights)), **LOCAL, dtype=torch.float32, use_safetensors=True, output_loading_info=True
         )
     except ValueError:
         raise UserError(f"{weights}: of a kind that has no masked language modelling; {advice}") from None
@@ -113,7 +113,7 @@ class _Given(nn.Module):
         return BaseModelOutput(last_hidden_state=inputs_embeds)
 
 
-def _directory(weights: Path) -> Path:
+def directory_of(weights: Path) -> Path:
     """The directory that holds the transformer, checked."""
     if not weights.is_dir():
         raise UserError(f"{weights}: no such directory; expected weights as save_pretrained writes them")
@@ -152,18 +152,18 @@ def _without_pooler(weights: Path) -> dict[str, Any]:
     return {"add_pooling_layer": False} if has_pooler else {}
 
 
-def _limit(transformer: Transformer) -> int:
+def longest(model: nn.Module, tokenizer_limit: int) -> int:
     """Tokens that the backbone can read: its tokenizer's limit, or fewer if it has fewer positions.
 
     RoBERTa counts positions from its padding index + 1, so that XLM-R's 514 positions hold 512 tokens.
     """
-    tables = (getattr(module, "position_embeddings", None) for module in transformer.auto_model.modules())
+    tables = (getattr(module, "position_embeddings", None) for module in model.modules())
     lengths = [
         table.num_embeddings - (0 if table.padding_idx is None else table.padding_idx + 1)
         for table in tables
         if isinstance(table, nn.Embedding)
     ]
-    return min([transformer.max_seq_length, *lengths])
+    return min([tokenizer_limit, *lengths])
 
 
 def _pooling(name: settings.Pooling, transformer: Transformer, seed: int) -> list[Module]:

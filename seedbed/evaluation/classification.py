@@ -1,11 +1,43 @@
-"""Classification by the labels of the nearest training sentences (MINERS, section 2.2)."""
+"""Classification: how right labels are, and labels by the nearest training sentences (MINERS, section 2.2)."""
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from collections.abc import Sequence
 
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import f1_score
+
+from seedbed.evaluation.protocols import Scores
 from seedbed.io import UserError
+
+
+def score(test: pd.DataFrame, label_scores: ArrayLike, labels: Sequence[str]) -> Scores:
+    """Accuracy of the label with the highest score; among equal ones the first.
+
+    Args:
+        test: id and label.
+        label_scores: (n, labels), logits or log-likelihoods.
+        labels: what the columns stand for.
+
+    Returns:
+        accuracy (main) and macro F1; by item the gold and the predicted label, and whether they are the same.
+
+    Raises:
+        UserError: shapes that do not fit, or a score that is not finite.
+    """
+    label_scores = np.asarray(label_scores, dtype=np.float64)
+    if label_scores.shape != (len(test), len(labels)):
+        raise UserError(f"classification: scores {label_scores.shape} of {len(test)} items and {len(labels)} labels")
+    if not np.isfinite(label_scores).all():
+        raise UserError("classification: the model gives scores that are not finite; its training diverged")
+    gold, predicted = test["label"].to_numpy(), np.asarray(labels)[label_scores.argmax(axis=1)]
+    items = pd.DataFrame({"id": test["id"], "gold": gold, "predicted": predicted})
+    items["correct"] = (gold == predicted).astype(int)
+    accuracy = float(items["correct"].mean())
+    macro_f1 = float(f1_score(gold, predicted, labels=list(labels), average="macro", zero_division=0))
+    return Scores(accuracy, {"accuracy": accuracy, "macro_f1": macro_f1}, items)
 
 
 def vote(labels: ArrayLike) -> NDArray:

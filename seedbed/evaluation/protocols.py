@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from seedbed.evaluation.bitext import f1_at_k
 from seedbed.evaluation.geometry import alignment, uniformity, unit_vectors
 from seedbed.evaluation.neighbours import nearest
 from seedbed.evaluation.settings import KIND_OF
-from seedbed.io import UserError
+from seedbed.io import UserError, sha256, write_json, write_table
 
 Encode = Callable[[Sequence[str]], np.ndarray]
 """Sentences (n) to embeddings (n, d), float32."""
@@ -140,7 +141,15 @@ def _unit(x: np.ndarray) -> np.ndarray:
     return x / np.linalg.norm(x, axis=1, keepdims=True)
 
 
+def write(scores: Scores, about: dict[str, Any], path: Path) -> dict[str, str]:
+    """Write a score file, {task}/{language}.json, and its items beside it; give the digest of each by that name."""
+    items = path.with_suffix(".items.tsv")
+    write_table(scores.items, items)
+    write_json(record(scores, about, items.name), path)
+    return {f"{path.parent.name}/{file.name}": sha256(file) for file in (path, items)}
+
+
 def record(scores: Scores, about: dict[str, Any], items: str) -> dict[str, Any]:
-    """The score file of an encoder, a task and a language (DESIGN: no timestamps in it)."""
+    """The score file of a model, a task and a language (DESIGN: no timestamps in it)."""
     metrics = {name: round(value, 6) for name, value in scores.metrics.items()}
     return about | {"main_score": round(scores.main, 6), "metrics": metrics, "n": len(scores.items), "items": items}

@@ -9,9 +9,17 @@ from pydantic import Field, model_validator
 from seedbed.corpora.settings import Kind, Source
 from seedbed.settings import Settings
 
-Protocol = Literal["sts", "bitext", "retrieval", "geometry"]
-KIND_OF: dict[str, Kind] = {"sts": "pairs", "bitext": "parallel", "retrieval": "retrieval", "geometry": "pairs"}
+Protocol = Literal["sts", "bitext", "retrieval", "geometry", "classification"]
+KIND_OF: dict[Protocol, Kind] = {
+    "sts": "pairs",
+    "bitext": "parallel",
+    "retrieval": "retrieval",
+    "geometry": "pairs",
+    "classification": "labelled_pairs",
+}
 """The kind of corpus that a protocol reads."""
+LABELLING: tuple[Protocol, ...] = ("classification",)
+"""The protocols that score `classifiers`, not encoders."""
 AGREE: dict[str, tuple[str, ...]] = {"sts": ("cosine_spearman",), "retrieval": ("ndcg_at_10", "recall_at_10")}
 """Metrics that must agree with mteb's, by protocol; a protocol without any has no mteb task."""
 
@@ -30,7 +38,8 @@ class Task(Settings):
 
     protocol: Protocol
     """sts: Spearman of cosine and gold score. bitext: accuracy of the nearest translation, both directions.
-    retrieval: nDCG@10 and recall@10. geometry: alignment and uniformity of graded pairs; lower is better."""
+    retrieval: nDCG@10 and recall@10. geometry: alignment and uniformity of graded pairs; lower is better.
+    classification: accuracy of `classifiers` on labelled pairs."""
     source: Source | None = None
     """The test set as a template over the registry; a language's own `tests` entry goes before it."""
     set_of: str = ""

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from seedbed.generators.prompts import Style, encode, encode_completion, language_prompt, zero_shot
+from seedbed.corpora.labels import LABELS
+from seedbed.generators.prompts import Style, encode, encode_completion, language_prompt, pair_prompt, zero_shot
 from seedbed.generators.settings import LanguageData, Lora, Polarity
 
 Row = TypeVar("Row")
@@ -61,6 +62,20 @@ def for_language(
     if data == "text":
         return from_texts(tokenizer, [row["text"] for row in chosen])
     pairs = [(language_prompt(row["prompt"], language, style), row["response"]) for row in chosen]
+    return from_pairs(tokenizer, pairs, style)
+
+
+def for_labels(tokenizer: Any, rows: Iterable[Texts], lora: Lora, *, language: str, style: Style) -> list[Example]:
+    """Pairs with the number of their label; `lora.examples` in all.
+
+    Args:
+        rows: premise, hypothesis and label.
+        language: name of the language of the pairs.
+    """
+    pairs = [
+        (pair_prompt(row["premise"], row["hypothesis"], language, style), str(LABELS.index(row["label"])))
+        for row in sample(rows, lora)
+    ]
     return from_pairs(tokenizer, pairs, style)
 
 

@@ -1,4 +1,4 @@
-"""Training of one adapter, with the output head only where a token is learnt.
+"""Training of one adapter of a language model, with the output head only where a token is learnt.
 
 A generator's head is large (262k words for Gemma 3, more weights than the 270M model's body) and most tokens of an
 example are prompt, which carries no loss. So the body runs on whole sequences, the head on completions alone.
@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model, get_peft_model_state_dict, prepare_model_for_kbit_training
 from safetensors.torch import save_file
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import pad
 from torch.utils.data import DataLoader, Sampler
 from transformers import AutoModelForCausalLM, BitsAndBytesConfig, PreTrainedModel, Trainer, TrainingArguments
@@ -75,15 +75,16 @@ def train(
     """
     dtype = precision(dtype)
     kept = _within(examples, lora.max_length)
-    arguments = _arguments(lora, dtype)
+    arguments = training_arguments(lora, dtype)
     model = _adapt(_load(base, lora, dtype), lora)
     _check_head(model, min(kept, key=len))
 
-    checkpoints = state / fingerprint([_identity(base), lora.model_dump(), dtype, _versions(), list(map(_plain, kept))])
+    checkpoints = state / fingerprint([identity(base), lora.model_dump(), dtype, versions(), list(map(_plain, kept))])
     trainer = CompletionTrainer(model, arguments(output_dir=str(checkpoints)), kept)
     with exclusive(checkpoints / "lock"):
         trainer.train(resume_from_checkpoint=last_complete(checkpoints))
-    require_effect(_difference(model, min(kept, key=len)), output)
+    decoder, shortest = model.get_base_model().get_decoder(), _alone(model, min(kept, key=len))
+    require_effect(difference(model, decoder, {"input_ids": shortest["input_ids"]}), output)
 
     manifest = dict(about or {}) | {
         "generator": name,
@@ -91,15 +92,22 @@ def train(
         "lora": lora.model_dump(),
         "examples": {"given": len(examples), "used": len(kept), "too_long": len(examples) - len(kept)},
         "tokens": {part: sum(len(getattr(one, part)) for one in kept) for part in ("prompt", "completion")},
+    }
+    return finish(trainer, manifest, partial(save, model, name), output)
+
+
+def finish(trainer: Trainer, manifest: dict[str, Any], write: Callable[[Path], None], output: Path) -> dict[str, Any]:
+    """Write what was trained and its manifest, with counts, losses, versions and digests; remove the checkpoints."""
+    manifest |= {
         "steps": trainer.state.global_step,
         "losses": [entry["loss"] for entry in trainer.state.log_history if "loss" in entry],
-        "versions": _versions(),
+        "versions": versions(),
     }
     with atomic_directory(output) as directory:
-        _save(model, name, directory)
+        write(directory)
         manifest["files"] = {file.name: sha256(file) for file in sorted(directory.iterdir())}
         write_json(manifest, directory / "seedbed.json")
-    shutil.rmtree(checkpoints, ignore_errors=True)
+    shutil.rmtree(trainer.args.output_dir, ignore_errors=True)
     return manifest
 
 
@@ -129,7 +137,7 @@ def completion_loss(model: PeftModel, batch: Mapping[str, Tensor]) -> Tensor:
     hidden = base.get_decoder()(**inputs, use_cache=False).last_hidden_state[:, :-1]
     targets = batch["labels"][:, 1:].to(hidden.device)
     learnt = targets != IGNORED
-    return _HeadLoss.apply(hidden[learnt], targets[learnt], partial(_logits, base))
+    return _HeadLoss.apply(hidden[learnt], targets[learnt], partial(logits_of, base))
 
 
 def collate(examples: Sequence[Example]) -> dict[str, Tensor]:
@@ -168,12 +176,21 @@ class CompletionTrainer(Trainer):
     ) -> Tensor:
         with self.accelerator.autocast():
             loss = completion_loss(model, inputs) / num_items_in_batch
-        if not loss.isfinite():
-            raise UserError(
-                f"lora: the loss is {loss.item()} at step {self.state.global_step + 1}; "
-                f"lower learning_rate ({self.args.learning_rate:g}), or use dtype float32"
-            )
-        return loss
+        return require_finite(loss, self)
+
+
+def require_finite(loss: Tensor, trainer: Trainer) -> Tensor:
+    """The loss.
+
+    Raises:
+        UserError: it is not finite.
+    """
+    if not loss.isfinite():
+        raise UserError(
+            f"lora: the loss is {loss.item()} at step {trainer.state.global_step + 1}; "
+            f"lower learning_rate ({trainer.args.learning_rate:g}), or use dtype float32"
+        )
+    return loss
 
 
 class ByLength(Sampler[int]):
@@ -228,7 +245,8 @@ class _HeadLoss(torch.autograd.Function):
         return slope * upstream, None, None
 
 
-def _logits(base: PreTrainedModel, hidden: Tensor) -> Tensor:
+def logits_of(base: PreTrainedModel, hidden: Tensor) -> Tensor:
+    """Logits (n, vocabulary) of last hidden states (n, width)."""
     scores = base.get_output_embeddings()(hidden)
     cap = getattr(base.config.get_text_config(), "final_logit_softcapping", None)
     return scores if cap is None else cap * torch.tanh(scores / cap)
@@ -246,8 +264,12 @@ def _within(examples: Sequence[Example], limit: int) -> list[Example]:
     )
 
 
-def _arguments(lora: Lora, dtype: str) -> Callable[..., TrainingArguments]:
-    """The Trainer's arguments but for the directory of its checkpoints."""
+def training_arguments(lora: Lora, dtype: str) -> Callable[..., TrainingArguments]:
+    """The Trainer's arguments but for the directory of its checkpoints.
+
+    Raises:
+        UserError: batch sizes that do not divide.
+    """
     micro = min(lora.micro_batch_size, lora.batch_size)
     if lora.batch_size % micro:
         raise UserError(f"lora.batch_size: {lora.batch_size} is not a multiple of micro_batch_size ({micro})")
@@ -303,15 +325,27 @@ def _check_nf4() -> None:
 
 def _adapt(model: PreTrainedModel, lora: Lora) -> PeftModel:
     decoder = next(name for name, module in model.named_modules() if module is model.get_decoder())
+    return adapt(model, decoder, lora, task_type="CAUSAL_LM")
+
+
+def adapt(model: PreTrainedModel, body: str, lora: Lora, *, spared: Sequence[str] = (), **options: Any) -> PeftModel:
+    """The model with a fresh adapter in its body.
+
+    Args:
+        body: name of the module that holds all that may be adapted.
+        spared: modules of the body that are not.
+        options: of peft's LoraConfig.
+    """
+    # "all-linear" would reach a multimodal checkpoint's vision tower, and a pattern the head.
+    excluded = "|".join([rf"(?!{re.escape(body)}\.).*", *map(re.escape, spared)])
     config = LoraConfig(
-        task_type="CAUSAL_LM",
         r=lora.rank,
         lora_alpha=lora.alpha,
         lora_dropout=lora.dropout,
         bias="none",
         target_modules=lora.targets,
-        # "all-linear" would reach a multimodal checkpoint's vision tower, and a pattern the head.
-        exclude_modules=rf"(?!{re.escape(decoder)}\.).*",
+        exclude_modules=excluded,
+        **options,
     )
     torch.manual_seed(lora.seed)  # here and not earlier: A must depend on nothing else
     return get_peft_model(model, config)
@@ -319,7 +353,7 @@ def _adapt(model: PreTrainedModel, lora: Lora) -> PeftModel:
 
 @torch.no_grad()
 def _check_head(model: PeftModel, example: Example) -> None:
-    """Refuse a model that does more to its logits than `_logits` knows, rather than train it on another loss."""
+    """Refuse a model that does more to its logits than `logits_of` knows, rather than train it on another loss."""
     batch = _alone(model, example)
     ours = completion_loss(model, batch).item() / (batch["labels"] != IGNORED).sum().item()
     theirs = model(**batch).loss.item()
@@ -331,12 +365,11 @@ def _check_head(model: PeftModel, example: Example) -> None:
 
 
 @torch.no_grad()
-def _difference(model: PeftModel, example: Example) -> float:
-    """How far the adapter moves the model's last hidden state, at most."""
-    decoder, inputs = model.get_base_model().get_decoder(), _alone(model, example)["input_ids"]
-    adapted = decoder(input_ids=inputs).last_hidden_state
+def difference(model: PeftModel, body: nn.Module, inputs: Mapping[str, Tensor]) -> float:
+    """How far the adapter moves the last hidden state of the model's body, at most."""
+    adapted = body(**inputs).last_hidden_state
     with model.disable_adapter():
-        plain = decoder(input_ids=inputs).last_hidden_state
+        plain = body(**inputs).last_hidden_state
     return (adapted - plain).abs().max().item()
 
 
@@ -346,7 +379,7 @@ def _alone(model: PeftModel, example: Example) -> dict[str, Tensor]:
     return {name: value.to(model.device) for name, value in collate([example]).items()}
 
 
-def _save(model: PeftModel, name: str, directory: Path) -> None:
+def save(model: PeftModel, name: str, directory: Path) -> None:
     """Write peft's two files with the same bytes on every machine: no path of the base, sets in sorted order."""
     state = get_peft_model_state_dict(model, save_embedding_layers=False)
     state = {key: value.detach().float().cpu().contiguous() for key, value in sorted(state.items())}
@@ -362,7 +395,7 @@ def _save(model: PeftModel, name: str, directory: Path) -> None:
     write_json(config | changes, directory / "adapter_config.json")
 
 
-def _identity(base: Path) -> list[tuple[str, int, int]]:
+def identity(base: Path) -> list[tuple[str, int, int]]:
     """What tells one base from another without reading gigabytes."""
     files = sorted(file for file in base.rglob("*") if file.is_file())
     return [(str(file.relative_to(base)), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
@@ -372,5 +405,5 @@ def _plain(example: Example) -> list[list[int]]:
     return [example.prompt, example.completion]
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
     return {package: importlib.metadata.version(package) for package in ("peft", "torch", "transformers")}

@@ -64,6 +64,13 @@ def language_prompt(prompt: str, language: str, style: Style) -> str:
     return _fill(_nli(style)["language"], prompt=prompt, language=language)
 
 
+def pair_prompt(premise: str, hypothesis: str, language: str, style: Style) -> str:
+    """Ask for the number of a label of a pair in `language` (a name); paper 000, table 21."""
+    forms = _read("classification")
+    forms = forms["plain"] if style == "plain" else forms
+    return _fill(forms["pair"], premise=premise, hypothesis=hypothesis, language=language)
+
+
 def encode(tokenizer: Any, prompt: str, style: Style) -> list[int]:
     """Tokens of a prompt, ready for the completion, with one BOS if the model has one.
 

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, NamedTuple, Self
 import yaml
 from pydantic import Field, StringConstraints, ValidationError, field_validator, model_validator
 
-from seedbed.evaluation.settings import Protocol
+from seedbed.evaluation.settings import LABELLING, Protocol
 from seedbed.io import UserError
 from seedbed.settings import Settings, explain, suggest
 
@@ -40,6 +40,7 @@ METRICS: dict[str, dict[str, Metric]] = {
         "alignment": Metric("alignment", ("distance",), points=1),
         "uniformity": Metric("uniformity", points=1),
     },
+    "classification": {"accuracy": Metric("accuracy", ("correct",))},
     OVERLAP: {
         "anchor-positive": Metric("", ("positive",)),
         "anchor-negative": Metric("", ("negative",)),
@@ -149,6 +150,16 @@ class TableSpec(Spec):
                     near = suggest(recipe, sorted(self.recipes))
                     raise ValueError(f"columns.{column.label}.recipes: {recipe!r} is not the table's; {near}")
         return self
+
+    def _one_kind_of_system(self) -> Self:
+        if len({column.protocol in LABELLING for column in self.columns}) > 1:
+            raise ValueError("columns: encoders and classifiers have tables of their own; divide the columns")
+        return self
+
+    @property
+    def of_classifiers(self) -> bool:
+        """Whether it shows classifiers, not encoders."""
+        return self.columns[0].protocol in LABELLING
 
     def ordered(self, languages: Iterable[str], reserved: Collection[str] = ()) -> list[str]:
         """Languages in print order; one that the spec lacks comes last, or not at all if it is reserved."""

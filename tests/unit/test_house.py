@@ -22,8 +22,8 @@ RULES = {
     "generators": ["fetch_model", "train_task_adapter", "train_language_adapter", "compose_adapters",
                    "build_xllora_examples", "train_xllora_adapter"],
     "triplets": ["synthesise", "join_triplets", "audit_triplets"],
-    "encoders": ["train_encoder"],
-    "evaluation": ["score_encoder"],
+    "encoders": ["train_encoder", "train_classifier"],
+    "evaluation": ["score_encoder", "score_classifier"],
     "tables": ["tabulate", "plot", "report", "forecast"],
 }  # fmt: skip
 ALL_RULES = [rule for rules in RULES.values() for rule in rules]

@@ -25,7 +25,7 @@ CONFIGURATIONS = [
     ({"recipes/xllora": {"generator": "gemma"}}, "recipes.xllora.generator: no generator 'gemma'; known: tiny"),
     ({"recipes/xllora": {"training": {"epoch": 3}}}, "recipes.xllora.training.epoch: unknown key; did you mean 'epochs'?"),
     ({"generators": {}}, "method prompting needs a generator; add one under `generators:`"),
-    ({"tasks/own-sts/protocol": "stss"}, "config.tasks.own-sts.protocol: Input should be 'sts', 'bitext', 'retrieval' or 'geometry' (given: 'stss')"),
+    ({"tasks/own-sts/protocol": "stss"}, "config.tasks.own-sts.protocol: Input should be 'sts', 'bitext', 'retrieval', 'geometry' or 'classification' (given: 'stss')"),
     ({"tasks/own-sts/scale": [5, 0]}, "scale goes from the least to the greatest gold score"),
     ({"tasks/own-sts/languages": ["haus"]}, "tasks.own-sts.languages: no language 'haus'; did you mean 'hau'?"),
     ({"statistics/baseline": "crossling"}, "statistics.baseline: no recipe 'crossling'; did you mean 'crosslingual'?"),
@@ -46,6 +46,11 @@ CONFIGURATIONS = [
     ({"recipes/xllora": {"languages": ["hauu"]}}, "recipes.xllora.languages: no language 'hauu'; did you mean 'hau'?"),
     ({"tasks/more-sts": {"protocol": "sts", "set_of": "own-stss"}}, "tasks.more-sts.set_of: no task 'own-stss'; did you mean 'own-sts'?"),
     ({"start": "triplet"}, "config.start: Input should be 'scratch', 'adapters', 'triplets' or 'encoders'"),
+    ({"classifiers": {"a": {}}}, "config.classifiers.a: give either `backbone` or `generator`"),
+    ({"classifiers": {"a": {"generator": "tiny", "lora": {}}}}, "lora: a language model has its generator's; leave it out"),
+    ({"classifiers": {"a": {"backbone": "tiny"}}}, "classifiers.a.backbone: no backbone 'tiny'; did you mean 'tiny-bert'?"),
+    ({"classifiers": {"tiny": {"generator": "tiny"}}}, "classifiers.tiny: a backbone or generator has this name; give it another"),
+    ({"classifiers": {"a": {"generator": "tiny"}}}, "they learn from labelled pairs in eng; give `corpora.nli_pairs`"),
     ({"languages/xxq": {"name": "Xq", "script": "Latn", "corpus": {"file": "own/hau.tsv"}}, "tasks/own-sts/languages": ["hau"],
       "tasks/own-bitext/languages": ["hau"]}, "languages.xxq: no test set in any task"),
 ]  # fmt: skip
@@ -81,6 +86,9 @@ def inputs(tmp_path_factory):
     (root / "nli.tsv").write_text(
         "id\tanchor\tpositive\tnegative\n1\ta b\tc d\te f\n2\tg h\ti j\tk l\n3\tm n\to p\tq r\n"
     )
+    pairs = "id\tpremise\thypothesis\tlabel\n1\ta b c\td e f\t{}\n2\tg h i\tj k l\t{}\n"
+    (root / "label.tsv").write_text(pairs.format("0", "maybe"))
+    (root / "one-label.tsv").write_text(pairs.format("1", "neutral"))
     tiny.generator(root / "generator")
     tiny.backbone(root / "backbone")
     tiny.backbone(root / "no-tokenizer")
@@ -96,6 +104,17 @@ LORA = (
     "train_task_adapter --base {root}/generator --name tiny --triplets {root}/nli.tsv --polarity positive --language English"
     " --style {style} --dtype float32 --lora {lora} --state {out}/state --output {out}/x"
 )
+
+
+LABELS = (
+    "train_classifier --base {root}/BASE --name tiny --kind pairs --examples {root}/FILE --language English --style STYLE"
+    " --dtype float32 --state {out}/state --output {out}/x"
+)
+
+
+def classify(file, style="head"):
+    base = "backbone" if style == "head" else "generator"
+    return LABELS.replace("BASE", base).replace("FILE", file).replace("STYLE", style)
 
 
 def fetch(kind, **source):
@@ -127,6 +146,11 @@ PROGRAMS = [
     (fetch("text", hub="no-such/data"), "no-such/data: cannot be had from the hub"),
     (fetch("pairs", file="{root}/score.tsv"), "id '1' has score '5'; expected a number from 0 to 1"),
     (fetch("pairs", file="{root}/words.tsv"), "id '1' has score 'high'"),
+    (fetch("labelled_pairs", file="{root}/label.tsv"), "id '2' has label 'maybe'; expected entailment, neutral, contradiction"),
+    (fetch("labelled_pairs", file="{root}/good.tsv"), "no column 'premise'; map it under `columns:`"),
+    (classify("label.tsv"), "label.tsv: id '2' has label 'maybe'"),
+    (classify("good.tsv", "plain"), "good.tsv: no column 'premise'"),
+    (classify("one-label.tsv", "plain"), "every label is 'neutral'; a classifier needs two labels at least"),
     (fetch("text", files="x"), "source.files: unknown key; did you mean 'file'?"),
     ("fetch_model --source {\"file\":\"{root}/no-tokenizer\"} --output {out}/x", "no tokenizer; expected a transformers model"),
     ("fetch_model --source {\"file\":\"{root}/none\"} --output {out}/x", "a local model is a directory with config.json"),

@@ -179,6 +179,31 @@ def test_the_papers_scale_is_planned_as_computed_by_hand(project):
     assert planned(done) == PAPER
 
 
+TABLE_7 = {
+    # XNLI's training pairs and Aya in two languages, XNLI's test set in Hindi
+    "fetch_corpus": 2 + 2 + 1,
+    "fetch_model": 2,
+    # two task adapters each; of the encoder two languages, those of the generator being its own
+    "train_classifier": 2 * 2 + 2,
+    "train_language_adapter": 2,
+    "compose_adapters": 2,
+    "score_classifier": 2 * 4,
+    "tabulate": 1,
+}
+
+
+def test_a_table_of_classifiers_is_planned_as_computed_by_hand(project):
+    done = project.snakemake("-n", "-p", "results/tables/bootstrapping_table7.csv", config="config.yaml")
+    assert planned(done) == TABLE_7
+    text = done.stdout + done.stderr
+    xlm, gemma = "results/encoders/xlm-r-nli", "results/encoders/gemma-3-1b-nli"
+    languages = "results/generators/gemma-3-1b/language"
+    assert f"--task {gemma}/task/eng --target {languages}/hin --source {languages}/eng" in text
+    assert f"--task {xlm}/task/eng --target {xlm}/language/hin --source {xlm}/language/eng" in text
+    assert f"--adapter {xlm}/composition/hin/eng --head {xlm}/task/eng --style head" in text
+    assert f"--adapter {gemma}/task/hin --style chat" in text
+
+
 def test_the_slurm_profile_plans_it_too(project):
     done = project.snakemake("-n", "--profile", "profiles/slurm", "results/tables/table1.csv", config="config.yaml")
     assert planned(done) == PAPER

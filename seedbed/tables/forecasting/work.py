@@ -15,6 +15,7 @@ from math import prod
 from pathlib import Path
 from typing import TypeVar
 
+from seedbed.corpora.labels import LABELS
 from seedbed.corpora.settings import Anchors, Source
 from seedbed.encoders.settings import Training
 from seedbed.generators.settings import Composition, Generator, Lora
@@ -24,7 +25,7 @@ from seedbed.tables.forecasting.costs import CostSpec, Device, Model, RuleCost
 
 S = TypeVar("S", bound=Settings)
 
-ADAPTERS = ("train_task_adapter", "train_language_adapter", "train_xllora_adapter")
+ADAPTERS = ("train_task_adapter", "train_language_adapter", "train_xllora_adapter", "train_classifier")
 SENTENCES = {"unsupervised": 2, "base": 0}
 """Sentences of a training row that the encoder reads: SimCSE reads a sentence twice; a triplet has three."""
 
@@ -51,6 +52,8 @@ class Job:
     @property
     def model(self) -> str:
         """Name of the generator or backbone; empty where there is none."""
+        if "classifier" in self.wildcards:  # {room}/{name of the model}/weights
+            return Path(self.option("base")).parent.name
         return next((self.wildcards[key] for key in ("generator", "backbone", "model") if key in self.wildcards), "")
 
     @cached_property
@@ -162,6 +165,8 @@ class Plan:
             rows = len(job.options["encoders"]) * sum(self.rows(test) for test in job.options["tests"])
             tokens = 2 * rows * self.costs.tokens.sentence
             return 2 * self.model(job).body * tokens, tokens, rows
+        if job.rule == "score_classifier":
+            return self._labelling(job, self.rows(job.option("test")))
         rows = max((self.rows(output) for output in job.outputs if output.endswith(".tsv")), default=0)
         if job.rule == "select_anchors":  # every sentence is looked at
             rows = self.rows(job.option("corpus"))
@@ -171,10 +176,17 @@ class Plan:
         lora, lengths = job.settings(Lora, "lora"), self.costs.tokens
         table = next(job.option(name) for name in ("triplets", "texts", "examples") if name in job.options)
         rows = min(lora.examples, self.rows(table))
-        prompt = getattr(lengths, job.option("style", "chat"))
+        prompt = getattr(lengths, job.option("style", "chat"), 0)
         length = lengths.instruction if job.option("kind") == "instructions" else prompt + 2 * lengths.sentence
         tokens = rows * lora.epochs * min(length, lora.max_length)
         return 6 * self.model(job).parameters * tokens, tokens, rows
+
+    def _labelling(self, job: Job, rows: float) -> tuple[float, float, float]:
+        """Both sentences of a pair, which a language model reads in its prompt and with each label."""
+        style, lengths = job.option("style"), self.costs.tokens
+        reads = 1 if style == "head" else len(LABELS)
+        tokens = reads * rows * (getattr(lengths, style, 0) + 2 * lengths.sentence)
+        return 2 * self.model(job).body * tokens, tokens, rows
 
     def _generation(self, job: Job) -> tuple[float, float, float]:
         generator, lengths = job.settings(Generator, "generator"), self.costs.tokens

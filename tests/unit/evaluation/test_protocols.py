@@ -8,7 +8,7 @@ import pytest
 from scipy.spatial.distance import pdist
 
 from seedbed.evaluation.protocols import PROTOCOLS, score, texts
-from seedbed.evaluation.settings import KIND_OF, Task
+from seedbed.evaluation.settings import KIND_OF, LABELLING, Task
 from seedbed.io import UserError
 
 
@@ -74,7 +74,7 @@ def test_mteb_is_for_protocols_that_it_can_check(protocol: str) -> None:
 
 
 def test_every_protocol_has_a_kind() -> None:
-    assert set(PROTOCOLS) == set(KIND_OF)
+    assert {*PROTOCOLS, *LABELLING} == set(KIND_OF)
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

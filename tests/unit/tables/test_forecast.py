@@ -50,6 +50,22 @@ def test_an_adapter_costs_six_operations_for_each_parameter_and_token(tmp_path):
     assert plan.start(one) == pytest.approx(60 + 2 * 27.4e9 / 1e9)
 
 
+def test_a_classifier_reads_pairs_of_the_model_that_it_is_made_of(tmp_path):
+    pairs = table(tmp_path / "pairs.tsv", 40)
+    base, wildcards = "--base results/generators/g/weights", {"classifier": "c"}
+    learns = job(
+        "train_classifier", f"{base} --examples {pairs} --kind pairs --style chat --lora '{LORA}'", wildcards=wildcards
+    )
+    scored = {
+        style: job("score_classifier", f"{base} --test {pairs} --style {style}", wildcards=wildcards)
+        for style in ("chat", "head")
+    }
+    plan = Plan([model(), learns, *scored.values()], COSTS)
+    assert plan.work(learns).seconds == pytest.approx(6 * 27.4e9 * 40 * 2 * 96 / (312e12 * 0.3))  # cut at 96 tokens
+    assert plan.work(scored["chat"]).tokens == 3 * 40 * (60 + 2 * 25)  # once with each label
+    assert plan.work(scored["head"]).tokens == 40 * 2 * 25
+
+
 def test_a_shard_reads_prompts_and_draws_two_completions_for_each_anchor(tmp_path):
     anchors = table(tmp_path / "anchors.tsv", 90)
     options = f"--anchors {anchors} --shard 0 --shards 3 --method xllora --generator '{GENERATOR}'"

@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from seedbed.evaluation.protocols import PROTOCOLS
+from seedbed.evaluation.settings import LABELLING
 from seedbed.io import UserError
 from seedbed.tables.published import Published
 from seedbed.tables.specs import METRICS, OVERLAP, FigureSpec, TableSpec
@@ -58,7 +59,7 @@ def test_shipped_figures_are_valid_and_name_a_table(path):
 
 
 def test_every_protocol_has_a_metric():
-    assert set(METRICS) == {*PROTOCOLS, OVERLAP}
+    assert set(METRICS) == {*PROTOCOLS, *LABELLING, OVERLAP}
 
 
 def change(path, **changes):

@@ -1,0 +1,43 @@
+"""Train one adapter of a classifier: for the task, from labelled pairs, or for a language, from its texts."""
+
+from __future__ import annotations
+
+from transformers import AutoTokenizer
+
+from scripts.cli import adapter_parser, run
+from seedbed.corpora.labels import read_pairs
+from seedbed.encoders import classifier
+from seedbed.generators import lora
+from seedbed.generators.examples import for_labels
+from seedbed.generators.settings import Lora
+from seedbed.io import read_table
+
+TEXTS = {"text": ["text"], "instructions": ["prompt", "response"], "annotated": ["prompt", "response"]}
+
+
+def main(argv: list[str] | None = None) -> None:
+    table = "TSV: id, premise, hypothesis, label; or id, text; or id, prompt, response"
+    parser = adapter_parser(__doc__, "examples", table, styles=("head", "chat", "plain"))
+    parser.add_argument("--kind", required=True, choices=("pairs", *TEXTS), help="pairs: the task; else the language")
+    args = parser.parse_args(argv)
+
+    if args.kind != "pairs" and args.style != "head":
+        parser.error("the language adapters of a language model are train_language_adapter's")
+    settings = Lora.load(args.lora)
+    about = {"kind": "labels" if args.kind == "pairs" else "language", "language": args.language, "data": args.kind}
+    options = {"name": args.name, "output": args.output, "state": args.state, "dtype": args.dtype, "about": about}
+    if args.kind != "pairs":
+        rows = read_table(args.examples, ["id", *TEXTS[args.kind]])[TEXTS[args.kind]].agg(" ".join, axis=1)
+        classifier.train_language(args.base, list(rows), settings, **options)
+        return
+    pairs = read_pairs(args.examples, train=True).to_dict("records")
+    if args.style == "head":
+        classifier.train_task(args.base, pairs, settings, **options)
+        return
+    tokenizer = AutoTokenizer.from_pretrained(args.base)
+    examples = for_labels(tokenizer, pairs, settings, language=args.language, style=args.style)
+    lora.train(args.base, examples, settings, **options)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,42 @@
+"""Labelled pairs: a premise, a hypothesis, and what the one says of the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from seedbed.corpora.settings import COLUMNS
+from seedbed.io import UserError, read_table
+
+LABELS = ("entailment", "neutral", "contradiction")
+"""In the order of XNLI's integers, which are also what a language model answers (paper 000, table 21)."""
+_NAMES = {name: name for name in LABELS} | {str(number): name for number, name in enumerate(LABELS)}
+
+
+def named(table: pd.DataFrame, where: str) -> pd.DataFrame:
+    """The rows with their labels as words.
+
+    Raises:
+        UserError: a label is neither a word of LABELS nor its number.
+    """
+    labels = table["label"].str.strip().str.lower().map(_NAMES)
+    if labels.isna().any():
+        row = table[labels.isna()].iloc[0]
+        raise UserError(
+            f"{where}: id {row['id']!r} has label {row['label']!r}; expected {', '.join(LABELS)}, or 0, 1, 2; "
+            "leave other rows out with `where:`"
+        )
+    return table.assign(label=labels)
+
+
+def read_pairs(path: Path, *, train: bool = False) -> pd.DataFrame:
+    """Read a corpus of labelled pairs: id, premise, hypothesis, label (a word).
+
+    Raises:
+        UserError: as `read_table` and `named`; or, to train on, pairs that all have one label.
+    """
+    table = named(read_table(path, ["id", *COLUMNS["labelled_pairs"]]), str(path))
+    if train and table["label"].nunique() < 2:
+        raise UserError(f"{path}: every label is {table['label'].iloc[0]!r}; a classifier needs two labels at least")
+    return table

@@ -1,0 +1,214 @@
+"""An encoder as a classifier of pairs: a head and a LoRA adapter learn the task, LoRA adapters alone learn languages.
+
+All adapters sit in the transformer, in the same modules, so that they can be composed (paper 000, equation 2). The head
+is the task's, and no composition touches it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from peft import PeftModel
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+from transformers import (
+    AutoModelForMaskedLM,
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+    DataCollatorForLanguageModeling,
+    DataCollatorWithPadding,
+    PreTrainedModel,
+    Trainer,
+)
+
+from seedbed.checkpoints import last_complete
+from seedbed.corpora.labels import LABELS
+from seedbed.encoders.backbone import LOCAL, directory_of, longest
+from seedbed.generators.composition import CONFIG, WEIGHTS
+from seedbed.generators.examples import Texts, sample
+from seedbed.generators.lora import (
+    adapt,
+    difference,
+    finish,
+    identity,
+    require_effect,
+    require_finite,
+    save,
+    training_arguments,
+    versions,
+)
+from seedbed.generators.settings import Lora
+from seedbed.io import UserError, fingerprint, read_json, write_json
+from seedbed.locks import exclusive
+from seedbed.precision import precision
+
+HEAD = "head.safetensors"
+"""Beside a task's adapter: the weights that the backbone did not bring."""
+PREFIX = "base_model.model."
+"""Peft's, before a module's name."""
+MASKED = 0.15
+"""Share of the tokens that a language adapter learns to predict (BERT's)."""
+
+
+def train_task(base: Path, pairs: Sequence[Texts], lora: Lora, **options: Any) -> dict[str, Any]:
+    """Train an adapter and a head on `lora.examples` labelled pairs; write them with a manifest, `seedbed.json`.
+
+    Args:
+        base: the backbone, see `backbone.load`.
+        pairs: premise, hypothesis, label; those longer than `lora.max_length` are dropped and counted.
+        options: as of `generators.lora.train`.
+
+    Raises:
+        UserError: bad weights; no pair within `lora.max_length`; or as `generators.lora.train`.
+    """
+    model, head = _with_head(base, lora.seed)
+    tokenizer = _tokenizer(base)
+    chosen = sample(pairs, lora)
+    examples = [
+        {**tokenizer(row["premise"], row["hypothesis"]), "labels": LABELS.index(row["label"])} for row in chosen
+    ]
+    kept = [one for one in examples if len(one["input_ids"]) <= lora.max_length]
+    if not kept:
+        raise UserError(
+            f"lora: none of {len(examples)} pairs has at most max_length ({lora.max_length}) tokens; raise it"
+        )
+    counts = {"given": len(examples), "used": len(kept), "too_long": len(examples) - len(kept)}
+    return _train(model, kept, DataCollatorWithPadding(tokenizer), lora, head=head, base=base, counts=counts, **options)
+
+
+def train_language(base: Path, texts: Sequence[str], lora: Lora, **options: Any) -> dict[str, Any]:
+    """Train an adapter of a language on `lora.examples` texts by masked language modelling.
+
+    A text is read up to `lora.max_length` tokens, since what is cut off answers nothing.
+
+    Args:
+        options: as of `generators.lora.train`.
+
+    Raises:
+        UserError: bad weights, weights without a head for masked language modelling, or as `generators.lora.train`.
+    """
+    model, missing = _load(AutoModelForMaskedLM, base)
+    if missing:
+        raise UserError(
+            f"{base}: no head for masked language modelling ({missing[0]} is missing); take a backbone with one"
+        )
+    tokenizer = _tokenizer(base)
+    limit = min(lora.max_length, _limit(model, tokenizer))
+    examples = [dict(tokenizer(text, truncation=True, max_length=limit)) for text in sample(texts, lora)]
+    counts = {"given": len(examples), "used": len(examples)}
+    collator = DataCollatorForLanguageModeling(tokenizer, mlm_probability=MASKED)
+    return _train(model, examples, collator, lora, base=base, counts=counts, **options)
+
+
+@torch.inference_mode()
+def label_scores(
+    base: Path, rows: Iterable[Texts], *, head: Path | None, adapter: Path | None, seed: int, batch_size: int = 32
+) -> np.ndarray:
+    """Logits (n, labels) of each pair, in float32; what is longer than the backbone can read is cut.
+
+    Args:
+        rows: premise and hypothesis.
+        head: directory of the task adapter whose head is used; None for a fresh one.
+        adapter: directory of the adapter, composed or not; None for the backbone as it is.
+        seed: of a fresh head.
+    """
+    model, _ = _with_head(base, seed)
+    if head:
+        model.load_state_dict(load_file(head / HEAD), strict=False)
+    model = PeftModel.from_pretrained(model, str(adapter)) if adapter else model
+    model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
+    tokenizer = _tokenizer(base)
+    limit = _limit(model, tokenizer)
+    encoded = [tokenizer(row["premise"], row["hypothesis"], truncation=True, max_length=limit) for row in rows]
+    found = np.zeros((len(encoded), len(LABELS)))
+    order = sorted(range(len(encoded)), key=lambda index: len(encoded[index]["input_ids"]))
+    for start in range(0, len(order), batch_size):
+        indices = order[start : start + batch_size]
+        batch = tokenizer.pad([encoded[index] for index in indices], return_tensors="pt").to(model.device)
+        found[indices] = model(**batch).logits.double().cpu().numpy()
+    return found
+
+
+def _with_head(base: Path, seed: int) -> tuple[PreTrainedModel, list[str]]:
+    """The backbone with a head for LABELS, and the names of the head's modules: those that the weights do not have."""
+    torch.manual_seed(seed)
+    model, missing = _load(AutoModelForSequenceClassification, base, num_labels=len(LABELS))
+    return model, sorted({name.rpartition(".")[0] for name in missing})
+
+
+def _load(kind: Any, base: Path, **options: Any) -> tuple[PreTrainedModel, list[str]]:
+    """A model in float32, and the names of the weights that the directory lacks."""
+    model, report = kind.from_pretrained(
+        directory_of(base), **LOCAL, **options, dtype=torch.float32, use_safetensors=True, output_loading_info=True
+    )
+    return model, sorted(report["missing_keys"])
+
+
+def _tokenizer(base: Path) -> Any:
+    """Its own, which pads on the right: the first token of a pair is at the first place."""
+    tokenizer = AutoTokenizer.from_pretrained(directory_of(base))
+    tokenizer.padding_side = "right"
+    return tokenizer
+
+
+def _limit(model: PreTrainedModel | PeftModel, tokenizer: Any) -> int:
+    """Tokens that a model can read; some tokenizers know no limit."""
+    return longest(model, min(tokenizer.model_max_length, model.config.max_position_embeddings))
+
+
+def _train(
+    model: PreTrainedModel,
+    examples: Sequence[Mapping[str, Any]],
+    collator: Any,
+    lora: Lora,
+    *,
+    base: Path,
+    name: str,
+    output: Path,
+    state: Path,
+    dtype: str,
+    about: Mapping[str, Any],
+    counts: Mapping[str, int],
+    head: Sequence[str] = (),
+) -> dict[str, Any]:
+    dtype = precision(dtype)
+    arguments = training_arguments(lora, dtype)
+    body = model.base_model
+    # The head is trained as a whole: peft's modules_to_save. In BERT its first layer, the pooler, is part of the body.
+    model = adapt(model, model.base_model_prefix, lora, spared=head, modules_to_save=list(head) or None)
+    checkpoints = state / fingerprint([identity(base), lora.model_dump(), dtype, versions(), list(map(dict, examples))])
+    trainer = _Trainer(
+        model, arguments(output_dir=str(checkpoints), remove_unused_columns=False), collator, list(examples)
+    )
+    with exclusive(checkpoints / "lock"):
+        trainer.train(resume_from_checkpoint=last_complete(checkpoints))
+    model.eval()
+    first = {"input_ids": torch.tensor([examples[0]["input_ids"]], device=model.device)}
+    require_effect(difference(model, body, first), output)
+    manifest = {**about, "backbone": name, "dtype": dtype, "lora": lora.model_dump(), "examples": dict(counts)}
+    return finish(trainer, manifest, partial(_save, model, name), output)
+
+
+class _Trainer(Trainer):
+    """Stops at the first loss that is not finite."""
+
+    def compute_loss(self, *args: Any, **kwargs: Any) -> Tensor:
+        return require_finite(super().compute_loss(*args, **kwargs), self)
+
+
+def _save(model: PeftModel, name: str, directory: Path) -> None:
+    """Peft's two files for the adapter, one for the head; the config names the modules that have factors."""
+    save(model, name, directory)
+    state = load_file(directory / WEIGHTS)
+    factors = {key: value for key, value in state.items() if ".lora_" in key}
+    save_file(factors, directory / WEIGHTS, metadata={"format": "pt"})
+    if head := {key.removeprefix(PREFIX): value for key, value in state.items() if key not in factors}:
+        save_file(head, directory / HEAD, metadata={"format": "pt"})
+    adapted = sorted({key.removeprefix(PREFIX).partition(".lora_")[0] for key in factors})
+    config = read_json(directory / CONFIG)
+    write_json(config | {"target_modules": adapted, "modules_to_save": None}, directory / CONFIG)
