@@ -42,11 +42,11 @@ rule score_classifier:
         record=test_of_task(".json"),
         code=code("score_classifier", PAIR_PROMPTS),
     output:
-        "<results>/scores/{classifier}/{variant}/{lang}/{seed}/{test_lang}.{task}.json",
+        "<results>/scores/{classifier}/{variant}/{lang}/{test_lang}.{task}.json",
     log:
-        "<logs>/score_classifier/{classifier}/{variant}/{lang}/{seed}/{test_lang}.{task}.log",
+        "<logs>/score_classifier/{classifier}/{variant}/{lang}/{test_lang}.{task}.log",
     benchmark:
-        "<benchmarks>/score_classifier/{classifier}/{variant}/{lang}/{seed}/{test_lang}.{task}.jsonl"
+        "<benchmarks>/score_classifier/{classifier}/{variant}/{lang}/{test_lang}.{task}.jsonl"
     conda:
         "../envs/main.yaml"
     threads: 4
@@ -63,7 +63,7 @@ rule score_classifier:
             {"name": wildcards.classifier, "variant": wildcards.variant, "language": wildcards.lang}
         ),
         base=subpath(input.base, parent=True),
-        directory=subpath(output[0], parent=True),
+        directory=lambda wildcards, output: f"{Path(output[0]).parent}/0",  # one seed, that of its adapters
     message:
         "Score {wildcards.classifier}, {wildcards.variant} of {wildcards.lang}: {wildcards.task} in {wildcards.test_lang}"
     shell:
