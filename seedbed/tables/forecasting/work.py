@@ -39,6 +39,7 @@ class Job:
     """Its shell command: `python -m scripts.<rule> --option value ...`."""
     outputs: tuple[str, ...]
     benchmark: str = ""
+    log: str = ""
     threads: int = 1
     gpus: float = 0
     todo: bool = True
