@@ -32,6 +32,10 @@ forecast: env
 status: env
 	@python -m scripts.status --configfiles $(CONFIGS)
 
+# What killed jobs left and no job will use again; DELETE=1 removes it.
+clean-state: env
+	@python -m scripts.clean_state --configfiles $(CONFIGS) $(if $(DELETE),--delete)
+
 lint: env
 	ruff check .
 	ruff format --check .

@@ -78,7 +78,7 @@ def train(
     model = _adapt(_load(base, lora, dtype), lora)
     _check_head(model, min(kept, key=len))
 
-    checkpoints = state / fingerprint([_identity(base), lora.model_dump(), dtype, _versions(), list(map(_plain, kept))])
+    checkpoints = state / key_of(base, lora, dtype, kept)
     trainer = CompletionTrainer(model, arguments(output_dir=str(checkpoints)), kept)
     trainer.train(resume_from_checkpoint=last_complete(checkpoints))
     require_effect(_difference(model, min(kept, key=len)), output)
@@ -99,6 +99,11 @@ def train(
         write_json(manifest, directory / "seedbed.json")
     shutil.rmtree(checkpoints, ignore_errors=True)
     return manifest
+
+
+def key_of(base: Path, lora: Lora, dtype: str, examples: Sequence[Example]) -> str:
+    """Name of the checkpoints: a hash of all that the adapter depends on."""
+    return fingerprint([_identity(base), lora.model_dump(), dtype, _versions(), list(map(_plain, examples))])
 
 
 def require_effect(difference: float, adapter: Path) -> None:

@@ -15,7 +15,7 @@ from tqdm import tqdm
 from seedbed.generators.backends import Backend, Completion, Request
 from seedbed.generators.prompts import encode, parse
 from seedbed.generators.settings import POLARITIES, Generator, Polarity
-from seedbed.io import UserError, fingerprint, sha256, write_table
+from seedbed.io import UserError, fingerprint, read_json, sha256, write_table
 from seedbed.precision import precision
 
 COLUMNS = [
@@ -49,6 +49,7 @@ def synthesise(
     adapters: Adapters,
     *,
     generator: Generator,
+    weights: str,
     name: str,
     method: str,
     state: Path,
@@ -58,7 +59,7 @@ def synthesise(
 
     `generator` (its name in the study) and `method` are columns too. The journal is removed when the table is written.
     """
-    table, journal = complete(backend, anchors, prompt_for, adapters, generator=generator, state=state)
+    table, journal = complete(backend, anchors, prompt_for, adapters, generator=generator, weights=weights, state=state)
     write_table(table.assign(generator=name, method=method)[COLUMNS], output)
     journal.unlink()
 
@@ -70,6 +71,7 @@ def complete(
     adapters: Adapters,
     *,
     generator: Generator,
+    weights: str,
     state: Path,
 ) -> tuple[pd.DataFrame, Path]:
     """Write a positive and a negative for each anchor, both from one loaded model.
@@ -80,6 +82,7 @@ def complete(
 
     Args:
         anchors: columns id and text.
+        weights: a digest of the base's, see `weights_of`.
 
     Raises:
         UserError: every prompt is too long, or the back end stops.
@@ -93,7 +96,7 @@ def complete(
     tokens = {key: encode(backend.tokenizer, prompt, generator.prompts) for key, prompt in prompts.items()}
     short = _short(tokens, generator.sampling.max_prompt_tokens)
 
-    journal = Journal(state / f"{_fingerprint(tokens, adapters, generator)}.jsonl")
+    journal = Journal(state / f"{_fingerprint(tokens, adapters, generator, weights)}.jsonl")
     with tqdm(total=len(short), initial=len(journal.done), unit="row", mininterval=5) as progress:
         for polarity in POLARITIES:
             keys = [(row, polarity) for row, _ in rows if (row, polarity) in short]
@@ -143,9 +146,16 @@ def _name(row: str, polarity: Polarity) -> str:
     return f"{polarity}/{row}"
 
 
-def _fingerprint(tokens: Mapping[Key, list[int]], adapters: Adapters, generator: Generator) -> str:
+def weights_of(base: Path) -> str:
+    """A digest of a language model's files: from its manifest, since reading 54 GB takes minutes, if it has one."""
+    manifest = base / "seedbed.json"
+    return fingerprint(read_json(manifest)["files"]) if manifest.is_file() else sha256(base)
+
+
+def _fingerprint(tokens: Mapping[Key, list[int]], adapters: Adapters, generator: Generator, weights: str) -> str:
     """Name of the journal: what the completions depend on; batch sizes and the like may change on the way."""
-    made_by = generator.model_dump(mode="json", include={"source", "backend", "prompts", "sampling"})
+    made_by = generator.model_dump(mode="json", include={"source", "backend", "served_model", "prompts", "sampling"})
+    made_by["weights"] = weights
     made_by["dtype"] = precision(generator.dtype)
     digests = {polarity: adapter and sha256(adapter) for polarity, adapter in adapters.items()}
     return fingerprint([[[*key, ids] for key, ids in tokens.items()], digests, made_by])
