@@ -22,7 +22,7 @@ def main(argv: list[str] | None = None) -> None:
 
     settings = Lora.load(args.lora)
     rows = read_table(args.texts, COLUMNS[args.kind]).to_dict("records")
-    tokenizer = AutoTokenizer.from_pretrained(args.base)
+    tokenizer = AutoTokenizer.from_pretrained(args.base, trust_remote_code=False)
     examples = for_language(tokenizer, rows, args.kind, settings, language=args.language, style=args.style)
     about = {"kind": "language", "data": args.kind, "language": args.language, "prompts": args.style}
     with own_state(args.state, args.output / MANIFEST, argv) as state:

@@ -20,7 +20,7 @@ def main(argv: list[str] | None = None) -> None:
     settings = Lora.load(args.lora)
     polarities = POLARITIES if args.polarity == BOTH else (args.polarity,)
     triplets = read_table(args.triplets, ["id", "anchor", *polarities]).to_dict("records")
-    tokenizer = AutoTokenizer.from_pretrained(args.base)
+    tokenizer = AutoTokenizer.from_pretrained(args.base, trust_remote_code=False)
     examples = for_task(tokenizer, triplets, polarities, settings, language=args.language, style=args.style)
     about = {"kind": "task", "polarity": args.polarity, "language": args.language, "prompts": args.style}
     with own_state(args.state, args.output / MANIFEST, argv) as state:

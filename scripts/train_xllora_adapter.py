@@ -19,7 +19,7 @@ def main(argv: list[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     settings = Lora.load(args.lora)
-    tokenizer = AutoTokenizer.from_pretrained(args.base)
+    tokenizer = AutoTokenizer.from_pretrained(args.base, trust_remote_code=False)
     rows = sample(read_table(args.examples, ["id", "anchor", "target"]).to_dict("records"), settings)
     pairs = [(zero_shot(row["anchor"], args.polarity, args.language, args.style), row["target"]) for row in rows]
     about = {"kind": "xllora", "polarity": args.polarity, "language": args.language, "prompts": args.style}

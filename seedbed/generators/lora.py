@@ -282,6 +282,7 @@ def _load(base: Path, lora: Lora, dtype: str) -> PreTrainedModel:
     if not (base / "config.json").is_file():
         raise UserError(f"{base}: no config.json; expected the directory of a language model")
     options: dict[str, Any] = {"dtype": getattr(torch, dtype), "local_files_only": True}
+    options |= {"trust_remote_code": False, "use_safetensors": True}
     if torch.cuda.is_available():
         options["device_map"] = "auto"
     if lora.quantization == "none":
