@@ -151,8 +151,14 @@ def test_a_pickle_planted_in_a_checkpoint_is_not_run(
     run: Callable[..., dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str
 ) -> None:
     """The Trainer's own files are pickles of tensors and numbers, which it reads with weights_only."""
+    save = training._Trainer._save_checkpoint
+
+    def save_and_die(*args: Any, **kwargs: Any) -> None:
+        save(*args, **kwargs)
+        raise KeyboardInterrupt
+
     with monkeypatch.context() as patch:
-        patch.setattr(training, "_save", kill)
+        patch.setattr(training._Trainer, "_save_checkpoint", save_and_die)
         with pytest.raises(KeyboardInterrupt):
             run("killed")
     (planted,) = (tmp_path / "state").rglob(file)
