@@ -5,7 +5,7 @@ SNAKEMAKE = $(VENV)/bin/snakemake
 CONFIGS = config/demo.yaml $(if $(SIX),config/demo-six.yaml)
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
-.PHONY: demo forecast test test-papers test-faults env lint clean
+.PHONY: demo forecast status clean-state test test-papers test-faults env lint clean
 .DEFAULT_GOAL := demo
 
 env: $(VENV)/.ready
@@ -27,6 +27,14 @@ demo: env
 # What it would cost, before it runs.
 forecast: env
 	$(SNAKEMAKE) forecast --profile profiles/demo --configfile $(CONFIGS) --quiet
+
+# What is done, runs, failed or is to do; while a run goes on, too.
+status: env
+	@python -m scripts.status --configfiles $(CONFIGS)
+
+# What killed jobs left and no job will use again; DELETE=1 removes it.
+clean-state: env
+	@python -m scripts.clean_state --configfiles $(CONFIGS) $(if $(DELETE),--delete)
 
 lint: env
 	ruff check .

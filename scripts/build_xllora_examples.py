@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import argparse
 import functools
-import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
 
 from scripts.cli import pair, run
+from seedbed.checkpoints import own_state
 from seedbed.corpora.settings import COLUMNS
 from seedbed.generators import xllora
 from seedbed.generators.backends import Backend, open_backend
 from seedbed.generators.prompts import prompter
 from seedbed.generators.settings import POLARITIES, Generator
 from seedbed.io import read_table, write_table
-from seedbed.triplets.synthesis import complete
+from seedbed.triplets.synthesis import complete, weights_of
 
 KINDS = {"human": "triplets", "synthetic": "parallel", "machine": "triplets"}
 
@@ -40,34 +41,36 @@ def main(argv: list[str] | None = None) -> None:
     generator = Generator.load(args.generator)
     seed = generator.lora.seed
 
-    journals = []
     if args.published_positive:
         published = {"positive": args.published_positive, "negative": args.published_negative}
         tables = {polarity: read_table(path, ["id", "anchor", "target"]) for polarity, path in published.items()}
-        examples = {polarity: xllora.sample(table, args.count, seed) for polarity, table in tables.items()}
-    else:
-        adapters = {"positive": args.positive_adapter, "negative": args.negative_adapter}
-        prompt_for = prompter("xllora", args.language, generator.prompts, generator.sampling.seed)
+        save(args, {polarity: xllora.sample(table, args.count, seed) for polarity, table in tables.items()})
+        return
+    adapters = {"positive": args.positive_adapter, "negative": args.negative_adapter}
+    prompt_for = prompter("xllora", args.language, generator.prompts, generator.sampling.seed)
+    files = {"human": args.nli, "synthetic": args.parallel, "machine": args.nli_machine}
+    parts = {
+        part: {lang: read_table(path, ["id", *COLUMNS[KINDS[part]]]) for lang, path in files[part]}
+        for part in generator.xllora.parts
+    }
 
-        @functools.cache
-        def backend() -> Backend:  # loaded only if there is something to write
-            return open_backend(generator, args.base, list(adapters.values()))
+    @functools.cache
+    def backend() -> Backend:  # loaded only if there is something to write
+        return open_backend(generator, args.base, list(adapters.values()))
+
+    with own_state(args.state, args.positive_output, argv) as state:
 
         def write(premises: pd.DataFrame) -> pd.DataFrame:
-            table, journal = complete(backend(), premises, prompt_for, adapters, generator=generator, state=args.state)
-            journals.append(journal)
-            return table
+            made = {"generator": generator, "weights": weights_of(args.base), "state": state}
+            return complete(backend(), premises, prompt_for, adapters, **made)[0]
 
-        files = {"human": args.nli, "synthetic": args.parallel, "machine": args.nli_machine}
-        parts = {
-            part: {lang: read_table(path, ["id", *COLUMNS[KINDS[part]]]) for lang, path in files[part]}
-            for part in generator.xllora.parts
-        }
-        examples = xllora.build(parts, write, args.count, seed)
+        save(args, xllora.build(parts, write, args.count, seed))
+
+
+def save(args: argparse.Namespace, examples: Mapping[str, pd.DataFrame]) -> None:
+    """Write both tables."""
     write_table(examples["positive"], args.positive_output)
     write_table(examples["negative"], args.negative_output)
-    for journal in journals:
-        shutil.rmtree(journal)
 
 
 if __name__ == "__main__":

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import get_args
 
 from scripts.cli import run
+from seedbed.checkpoints import own_state
 from seedbed.generators.backends import open_backend
 from seedbed.generators.prompts import Method, prompter
 from seedbed.generators.settings import Generator
 from seedbed.io import read_table
-from seedbed.triplets.synthesis import shard, synthesise
+from seedbed.triplets.synthesis import shard, synthesise, weights_of
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -33,17 +34,19 @@ def main(argv: list[str] | None = None) -> None:
 
     generator = Generator.load(args.generator)
     adapters = {"positive": args.positive_adapter, "negative": args.negative_adapter}
-    synthesise(
-        open_backend(generator, args.base, [adapter for adapter in adapters.values() if adapter]),
-        shard(read_table(args.anchors, ["id", "text"]).head(args.rows), args.shard, args.shards),
-        prompter(args.method, args.language, generator.prompts, generator.sampling.seed, generator.shots),
-        adapters,
-        generator=generator,
-        name=args.name,
-        method=args.method,
-        state=args.state,
-        output=args.output,
-    )
+    with own_state(args.state, args.output, argv) as state:
+        synthesise(
+            open_backend(generator, args.base, [adapter for adapter in adapters.values() if adapter]),
+            shard(read_table(args.anchors, ["id", "text"]).head(args.rows), args.shard, args.shards),
+            prompter(args.method, args.language, generator.prompts, generator.sampling.seed, generator.shots),
+            adapters,
+            generator=generator,
+            weights=weights_of(args.base),
+            name=args.name,
+            method=args.method,
+            state=state,
+            output=args.output,
+        )
 
 
 if __name__ == "__main__":

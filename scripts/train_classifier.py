@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
+from typing import Any
+
 from transformers import AutoTokenizer
 
-from scripts.cli import adapter_parser, run
+from scripts.cli import MANIFEST, adapter_parser, run
+from seedbed.checkpoints import own_state
 from seedbed.corpora.labels import read_pairs
 from seedbed.encoders import classifier
 from seedbed.generators import lora
@@ -25,7 +29,13 @@ def main(argv: list[str] | None = None) -> None:
         parser.error("the language adapters of a language model are train_language_adapter's")
     settings = Lora.load(args.lora)
     about = {"kind": "labels" if args.kind == "pairs" else "language", "language": args.language, "data": args.kind}
-    options = {"name": args.name, "output": args.output, "state": args.state, "dtype": args.dtype, "about": about}
+    options = {"name": args.name, "output": args.output, "dtype": args.dtype, "about": about}
+    with own_state(args.state, args.output / MANIFEST, argv) as state:
+        train(args, settings, options | {"state": state})
+
+
+def train(args: argparse.Namespace, settings: Lora, options: dict[str, Any]) -> None:
+    """Train the adapter that the arguments ask for."""
     if args.kind != "pairs":
         rows = read_table(args.examples, ["id", *TEXTS[args.kind]])[TEXTS[args.kind]].agg(" ".join, axis=1)
         classifier.train_language(args.base, list(rows), settings, **options)
@@ -34,7 +44,7 @@ def main(argv: list[str] | None = None) -> None:
     if args.style == "head":
         classifier.train_task(args.base, pairs, settings, **options)
         return
-    tokenizer = AutoTokenizer.from_pretrained(args.base)
+    tokenizer = AutoTokenizer.from_pretrained(args.base, trust_remote_code=False)
     examples = for_labels(tokenizer, pairs, settings, language=args.language, style=args.style)
     lora.train(args.base, examples, settings, **options)
 

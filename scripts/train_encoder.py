@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 from typing import Any, get_args
 
-from scripts.cli import run
+from scripts.cli import MANIFEST, run
+from seedbed.checkpoints import own_state
 from seedbed.encoders.settings import Method, Training
 from seedbed.encoders.training import train
 from seedbed.io import read_table
@@ -29,18 +30,19 @@ def main(argv: list[str] | None = None) -> None:
 
     columns = ["id", "text"] if args.method == "unsupervised" else ["id", "anchor", "positive", "negative"]
     texts = read_table(args.texts, columns) if args.texts else None
-    train(
-        args.weights,
-        texts,
-        Training.load(args.training),
-        method=args.method,
-        prefix=args.prefix,
-        seed=args.seed,
-        output=args.output,
-        state=args.state,
-        rows=args.rows,
-        about=args.about,
-    )
+    with own_state(args.state, args.output / MANIFEST, argv) as state:
+        train(
+            args.weights,
+            texts,
+            Training.load(args.training),
+            method=args.method,
+            prefix=args.prefix,
+            seed=args.seed,
+            output=args.output,
+            state=state,
+            rows=args.rows,
+            about=args.about,
+        )
 
 
 def json_object(text: str) -> dict[str, Any]:

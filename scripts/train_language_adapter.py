@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from transformers import AutoTokenizer
 
-from scripts.cli import adapter_parser, run
+from scripts.cli import MANIFEST, adapter_parser, run
+from seedbed.checkpoints import own_state
 from seedbed.generators import lora
 from seedbed.generators.examples import for_language
 from seedbed.generators.settings import Lora
@@ -21,13 +22,14 @@ def main(argv: list[str] | None = None) -> None:
 
     settings = Lora.load(args.lora)
     rows = read_table(args.texts, COLUMNS[args.kind]).to_dict("records")
-    tokenizer = AutoTokenizer.from_pretrained(args.base)
+    tokenizer = AutoTokenizer.from_pretrained(args.base, trust_remote_code=False)
     examples = for_language(tokenizer, rows, args.kind, settings, language=args.language, style=args.style)
     about = {"kind": "language", "data": args.kind, "language": args.language, "prompts": args.style}
-    lora.train(
-        args.base, examples, settings,
-        name=args.name, output=args.output, state=args.state, dtype=args.dtype, about=about,
-    )  # fmt: skip
+    with own_state(args.state, args.output / MANIFEST, argv) as state:
+        lora.train(
+            args.base, examples, settings,
+            name=args.name, output=args.output, state=state, dtype=args.dtype, about=about,
+        )  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from transformers import AutoTokenizer
 
-from scripts.cli import adapter_parser, run
+from scripts.cli import MANIFEST, adapter_parser, run
+from seedbed.checkpoints import own_state
 from seedbed.generators import lora
 from seedbed.generators.examples import from_pairs, sample
 from seedbed.generators.prompts import zero_shot
@@ -18,14 +19,15 @@ def main(argv: list[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     settings = Lora.load(args.lora)
-    tokenizer = AutoTokenizer.from_pretrained(args.base)
+    tokenizer = AutoTokenizer.from_pretrained(args.base, trust_remote_code=False)
     rows = sample(read_table(args.examples, ["id", "anchor", "target"]).to_dict("records"), settings)
     pairs = [(zero_shot(row["anchor"], args.polarity, args.language, args.style), row["target"]) for row in rows]
     about = {"kind": "xllora", "polarity": args.polarity, "language": args.language, "prompts": args.style}
-    lora.train(
-        args.base, from_pairs(tokenizer, pairs, args.style), settings,
-        name=args.name, output=args.output, state=args.state, dtype=args.dtype, about=about,
-    )  # fmt: skip
+    with own_state(args.state, args.output / MANIFEST, argv) as state:
+        lora.train(
+            args.base, from_pairs(tokenizer, pairs, args.style), settings,
+            name=args.name, output=args.output, state=state, dtype=args.dtype, about=about,
+        )  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -1,11 +1,70 @@
-"""Where a killed training goes on."""
+"""Where a killed job goes on: its own folder under `<results>/state`, and the newest whole checkpoint in it."""
 
 from __future__ import annotations
 
+import contextlib
+import json
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+
+from seedbed.io import fingerprint, write_json
+from seedbed.locks import exclusive
+
+RECORD = "job.json"
+"""In a job's folder: what it makes, and the words of its command."""
+NO_MATTER = ("about", "state")
+"""Options that change nothing of what a job keeps."""
+MAY_CHANGE = ("batch_size", "gpu_memory", "tensor_parallel", "endpoint")
+"""Settings of a generator that change nothing but its speed: a job goes on with others, as after memory ran out."""
 
 
 def last_complete(checkpoints: Path) -> str | None:
     """The newest checkpoint of a Trainer that is whole: it writes trainer_state.json last. None if there is none."""
     complete = [file.parent for file in checkpoints.glob("checkpoint-*/trainer_state.json")]
     return str(max(complete, key=lambda folder: int(folder.name.rpartition("-")[2]))) if complete else None
+
+
+@contextlib.contextmanager
+def own_state(state: Path, output: Path, argv: Sequence[str] | None) -> Iterator[Path]:
+    """A job's own folder for what it needs to go on, removed if the block ends well.
+
+    What lies in it has a name of its own, a hash of all that it depends on, inputs included. The folder says whose it
+    is: no two jobs share one, and `make clean-state` knows what nobody will use again.
+
+    Args:
+        output: the file that the workflow waits for.
+        argv: words of the command; None: this program's.
+
+    Raises:
+        UserError: the same job is running: on a cluster, one that a killed Snakemake left behind.
+    """
+    words = list(sys.argv[1:] if argv is None else argv)
+    folder = place(state, words)
+    with exclusive(folder / "lock"):
+        write_json({"output": str(output), "command": words}, folder / RECORD)
+        yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def place(state: Path, words: Sequence[str]) -> Path:
+    """The folder of a job with this command."""
+    options: dict[str, object] = {name: values for name, values in parsed(words).items() if name not in NO_MATTER}
+    if settings := parsed(words).get("generator"):
+        generator = json.loads(settings[0])
+        options["generator"] = {name: value for name, value in generator.items() if name not in MAY_CHANGE}
+    return state / fingerprint(options)[:32]
+
+
+def parsed(words: Sequence[str]) -> Mapping[str, list[str]]:
+    """A program's options with their values."""
+    options: dict[str, list[str]] = {}
+    name = ""
+    for word in words:
+        if word.startswith("--"):
+            name, equals, value = word[2:].partition("=")
+            options[name] = [value] if equals else []
+        else:
+            options.setdefault(name, []).append(word)
+    return options

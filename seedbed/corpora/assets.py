@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 import http.client
 import io
+import re
 import subprocess
 import sys
 import tarfile
@@ -70,8 +71,8 @@ def wheel(store: Store, requirement: str, digest: str) -> Path:
     Raises:
         UserError: pip cannot find it, or its sha256 is another one.
     """
-    if "==" not in requirement:
-        raise UserError(f"package {requirement!r}: no version; write name==version")
+    if not re.fullmatch(r"[A-Za-z0-9][\w.-]*==[\w.+!-]+", requirement):
+        raise UserError(f"package {requirement!r}: write name==version")
     folder = store.folder / "wheels" / requirement
     with store.alone(requirement):
         if not list(folder.glob("*.whl")):
@@ -92,7 +93,8 @@ def archive(store: Store, url: str, digest: str, licence: str = "") -> Path:
     Raises:
         UserError: it cannot be had, or its sha256 is another one.
     """
-    path = store.folder / "archives" / fingerprint(url)[:16] / url.rsplit("/", 1)[-1]
+    name = url.rsplit("/", 1)[-1]
+    path = store.folder / "archives" / fingerprint(url)[:16] / (name if name.strip(".") else "archive")
     with store.alone(url):
         if not path.is_file():
             _download(url, path)

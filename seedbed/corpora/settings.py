@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
@@ -101,6 +102,14 @@ class Source(Settings):
         given = [name for name in ("hub", "file", "archive", "package") if getattr(self, name) is not None]
         if len(given) != 1:
             raise ValueError(f"give exactly one of hub, file, archive, package; found {', '.join(given) or 'none'}")
+        return self
+
+    @model_validator(mode="after")
+    def _no_secret(self) -> Self:
+        if self.archive and "@" in urlsplit(self.archive).netloc:
+            raise ValueError(
+                "a password in a URL would stand in logs and cards; fetch the archive and give it as `file:`"
+            )
         return self
 
     @model_validator(mode="after")

@@ -44,7 +44,6 @@ from seedbed.generators.lora import (
 )
 from seedbed.generators.settings import Lora
 from seedbed.io import UserError, fingerprint, read_json, write_json
-from seedbed.locks import exclusive
 from seedbed.precision import precision
 
 HEAD = "head.safetensors"
@@ -151,7 +150,7 @@ def _load(kind: Any, base: Path, **options: Any) -> tuple[PreTrainedModel, list[
 
 def _tokenizer(base: Path) -> Any:
     """Its own, which pads on the right: the first token of a pair is at the first place."""
-    tokenizer = AutoTokenizer.from_pretrained(directory_of(base))
+    tokenizer = AutoTokenizer.from_pretrained(directory_of(base), trust_remote_code=False)
     tokenizer.padding_side = "right"
     return tokenizer
 
@@ -185,8 +184,7 @@ def _train(
     trainer = _Trainer(
         model, arguments(output_dir=str(checkpoints), remove_unused_columns=False), collator, list(examples)
     )
-    with exclusive(checkpoints / "lock"):
-        trainer.train(resume_from_checkpoint=last_complete(checkpoints))
+    trainer.train(resume_from_checkpoint=last_complete(checkpoints))
     model.eval()
     first = {"input_ids": torch.tensor([examples[0]["input_ids"]], device=model.device)}
     require_effect(difference(model, body, first), output)

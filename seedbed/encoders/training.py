@@ -26,7 +26,6 @@ from seedbed.encoders import backbone, card
 from seedbed.encoders.losses import SimCSELoss, WithMaskedLM
 from seedbed.encoders.settings import UNTRAINED, Method, Training
 from seedbed.io import UserError, atomic_directory, fingerprint, sha256
-from seedbed.locks import exclusive
 from seedbed.precision import precision
 
 POINTS = 20
@@ -80,8 +79,7 @@ def train(
     if training.pooling == "cls_mlp" and not columns:
         raise UserError(f"{method}: pooling cls_mlp would be a dense layer of random weights; give cls, or train")
     encoder = backbone.load(weights, pooling=training.pooling, prefix=prefix, seed=seed)
-    made_of = [columns, training.model_dump(mode="json"), prefix, seed, sha256(weights), card.versions()]
-    checkpoints = Path(state) / fingerprint(made_of)
+    checkpoints = Path(state) / key_of(columns, training, prefix, seed, weights)
     losses = _fit(encoder, columns, training, prefix, seed, checkpoints, weights) if columns else []
     if training.pooling == "cls_mlp_train":
         del encoder[2]
@@ -92,6 +90,11 @@ def train(
         card.write(directory, about, training.model_dump(mode="json") | result)
     shutil.rmtree(checkpoints, ignore_errors=True)
     return result
+
+
+def key_of(columns: dict[str, list[str]], training: Training, prefix: str, seed: int, weights: Path) -> str:
+    """Name of the checkpoints: a hash of all that the trained weights depend on."""
+    return fingerprint([columns, training.model_dump(mode="json"), prefix, seed, sha256(weights), card.versions()])
 
 
 def _columns(texts: pd.DataFrame | None, training: Training, method: Method, rows: int | None) -> dict[str, list[str]]:
@@ -128,7 +131,7 @@ def _fit(
     )
     trainer.remove_callback(ProgressCallback)
     trainer.add_callback(_LossInBar)
-    with _truncated(encoder, training.max_length), exclusive(checkpoints / "lock"):
+    with _truncated(encoder, training.max_length):
         trainer.train(resume_from_checkpoint=last_complete(checkpoints))
     return [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
 

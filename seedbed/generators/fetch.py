@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import importlib
 import shutil
 from pathlib import Path
@@ -17,7 +18,7 @@ MANIFEST = "seedbed.json"
 """Beside the weights: what they are. Downstream jobs depend on it."""
 
 WANTED = ["*.safetensors", "*.json", "*.jinja", "*.model", "*.txt", "*.md", "LICENSE*"]
-"""Files of a hub repository that are fetched; pickled weights never are."""
+"""Files of a hub repository or a local model that are taken; pickled weights and code never are."""
 
 
 def fetch(source: Source, store: assets.Store, output: Path) -> None:
@@ -71,7 +72,13 @@ def _packages(source: Source, store: assets.Store, directory: Path) -> None:
 def _local(source: Source, directory: Path) -> None:
     if not source.file or not Path(source.file).is_dir():
         raise UserError(f"{origin(source)}: a local model is a directory with config.json, weights and tokenizer")
-    shutil.copytree(source.file, directory, dirs_exist_ok=True)
+    shutil.copytree(source.file, directory, ignore=_unwanted, dirs_exist_ok=True)
+
+
+def _unwanted(folder: str, names: list[str]) -> list[str]:
+    """Files that are not even copied: pickled weights, code."""
+    wanted = {name for pattern in WANTED for name in fnmatch.filter(names, pattern)}
+    return [name for name in names if name not in wanted and not Path(folder, name).is_dir()]
 
 
 def _check(directory: Path, name: str) -> None:

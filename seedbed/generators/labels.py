@@ -28,8 +28,10 @@ def label_scores(
         adapter: of the task, composed or not; None for the model as it is.
         language: name of the language of the pairs.
     """
-    tokenizer = AutoTokenizer.from_pretrained(base)
-    model = AutoModelForCausalLM.from_pretrained(base, dtype=torch.float32, local_files_only=True)
+    tokenizer = AutoTokenizer.from_pretrained(base, trust_remote_code=False)
+    model = AutoModelForCausalLM.from_pretrained(
+        base, dtype=torch.float32, local_files_only=True, trust_remote_code=False, use_safetensors=True
+    )
     model = PeftModel.from_pretrained(model, str(adapter)) if adapter else model
     model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
     answers = [encode_completion(tokenizer, str(number), style)[:-1] for number in range(len(LABELS))]

@@ -28,7 +28,6 @@ from seedbed.checkpoints import last_complete
 from seedbed.generators.examples import Example
 from seedbed.generators.settings import Lora
 from seedbed.io import UserError, atomic_directory, fingerprint, read_json, sha256, write_json
-from seedbed.locks import exclusive
 from seedbed.precision import precision
 
 IGNORED = -100
@@ -79,10 +78,9 @@ def train(
     model = _adapt(_load(base, lora, dtype), lora)
     _check_head(model, min(kept, key=len))
 
-    checkpoints = state / fingerprint([identity(base), lora.model_dump(), dtype, versions(), list(map(_plain, kept))])
+    checkpoints = state / key_of(base, lora, dtype, kept)
     trainer = CompletionTrainer(model, arguments(output_dir=str(checkpoints)), kept)
-    with exclusive(checkpoints / "lock"):
-        trainer.train(resume_from_checkpoint=last_complete(checkpoints))
+    trainer.train(resume_from_checkpoint=last_complete(checkpoints))
     decoder, shortest = model.get_base_model().get_decoder(), _alone(model, min(kept, key=len))
     require_effect(difference(model, decoder, {"input_ids": shortest["input_ids"]}), output)
 
@@ -109,6 +107,11 @@ def finish(trainer: Trainer, manifest: dict[str, Any], write: Callable[[Path], N
         write_json(manifest, directory / "seedbed.json")
     shutil.rmtree(trainer.args.output_dir, ignore_errors=True)
     return manifest
+
+
+def key_of(base: Path, lora: Lora, dtype: str, examples: Sequence[Example]) -> str:
+    """Name of the checkpoints: a hash of all that the adapter depends on."""
+    return fingerprint([identity(base), lora.model_dump(), dtype, versions(), list(map(_plain, examples))])
 
 
 def require_effect(difference: float, adapter: Path) -> None:
@@ -301,6 +304,7 @@ def _load(base: Path, lora: Lora, dtype: str) -> PreTrainedModel:
     if not (base / "config.json").is_file():
         raise UserError(f"{base}: no config.json; expected the directory of a language model")
     options: dict[str, Any] = {"dtype": getattr(torch, dtype), "local_files_only": True}
+    options |= {"trust_remote_code": False, "use_safetensors": True}
     if torch.cuda.is_available():
         options["device_map"] = "auto"
     if lora.quantization == "none":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 
@@ -156,6 +157,13 @@ class Generator(Settings):
     """vllm: share of the GPU's memory."""
     tensor_parallel: int = Field(1, gt=0)
     """vllm: GPUs."""
+
+    @field_validator("endpoint")
+    @classmethod
+    def _no_secret(cls, endpoint: str) -> str:
+        if "@" in urlsplit(endpoint).netloc:
+            raise ValueError("a password in a URL would stand in logs and reports; give it as SEEDBED_API_KEY")
+        return endpoint
 
     @property
     def language_corpus(self) -> str:

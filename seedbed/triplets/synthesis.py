@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -16,8 +15,7 @@ from tqdm import tqdm
 from seedbed.generators.backends import Backend, Completion, Request
 from seedbed.generators.prompts import encode, parse
 from seedbed.generators.settings import POLARITIES, Generator, Polarity
-from seedbed.io import UserError, fingerprint, sha256
-from seedbed.locks import exclusive
+from seedbed.io import UserError, fingerprint, read_json, sha256
 from seedbed.precision import precision
 from seedbed.triplets.shards import write_shard
 
@@ -47,6 +45,7 @@ def synthesise(
     adapters: Adapters,
     *,
     generator: Generator,
+    weights: str,
     name: str,
     method: str,
     state: Path,
@@ -56,9 +55,9 @@ def synthesise(
 
     `generator` (its name in the study) and `method` are columns too. The journal is removed when the table is written.
     """
-    table, journal = complete(backend, anchors, prompt_for, adapters, generator=generator, state=state)
+    table, journal = complete(backend, anchors, prompt_for, adapters, generator=generator, weights=weights, state=state)
     write_shard(table.assign(generator=name, method=method), output)
-    shutil.rmtree(journal)
+    journal.unlink()
 
 
 def complete(
@@ -68,6 +67,7 @@ def complete(
     adapters: Adapters,
     *,
     generator: Generator,
+    weights: str,
     state: Path,
 ) -> tuple[pd.DataFrame, Path]:
     """Write a positive and a negative for each anchor, both from one loaded model.
@@ -78,31 +78,29 @@ def complete(
 
     Args:
         anchors: columns id and text.
+        weights: a digest of the base's, see `weights_of`.
 
     Raises:
-        UserError: every prompt is too long, the back end stops, or another process writes this very shard.
+        UserError: every prompt is too long, or the back end stops.
 
     Returns:
         The columns id, anchor, positive, negative, positive_finished, negative_finished ("true" or "false") and prompt
-        (a hash of both prompts), in the order of the anchors; and the journal's folder.
+        (a hash of both prompts), in the order of the anchors; and the journal's path.
     """
     rows = list(zip(anchors["id"], anchors["text"], strict=True))
     prompts = {(row, polarity): prompt_for(row, text, polarity) for row, text in rows for polarity in POLARITIES}
     tokens = {key: encode(backend.tokenizer, prompt, generator.prompts) for key, prompt in prompts.items()}
     short = _short(tokens, generator.sampling.max_prompt_tokens)
 
-    folder = state / _fingerprint(tokens, adapters, generator)
-    with exclusive(folder / "lock"):
-        journal = Journal(folder / "completions.jsonl")
-        with tqdm(total=len(short), initial=len(journal.done), unit="row", mininterval=5) as progress:
-            for polarity in POLARITIES:
-                keys = [(row, polarity) for row, _ in rows if (row, polarity) in short]
-                requests = [Request(_name(*key), tokens[key]) for key in keys if _name(*key) not in journal.done]
-                written = backend.write(requests, adapters[polarity]) if requests else ()
-                for completions in _grouped(written, COMMIT_ROWS):
-                    journal.commit(completions)
-                    progress.update(len(completions))
-    return _table(rows, prompts, journal.done), folder
+    journal = Journal(state / f"{_fingerprint(tokens, adapters, generator, weights)}.jsonl")
+    with tqdm(total=len(short), initial=len(journal.done), unit="row", mininterval=5) as progress:
+        for polarity in POLARITIES:
+            keys = [(row, polarity) for row, _ in rows if (row, polarity) in short]
+            requests = [Request(_name(*key), tokens[key]) for key in keys if _name(*key) not in journal.done]
+            for completions in _grouped(backend.write(requests, adapters[polarity]) if requests else (), COMMIT_ROWS):
+                journal.commit(completions)
+                progress.update(len(completions))
+    return _table(rows, prompts, journal.done), journal.path
 
 
 class Journal:
@@ -144,9 +142,16 @@ def _name(row: str, polarity: Polarity) -> str:
     return f"{polarity}/{row}"
 
 
-def _fingerprint(tokens: Mapping[Key, list[int]], adapters: Adapters, generator: Generator) -> str:
+def weights_of(base: Path) -> str:
+    """A digest of a language model's files: from its manifest, since reading 54 GB takes minutes, if it has one."""
+    manifest = base / "seedbed.json"
+    return fingerprint(read_json(manifest)["files"]) if manifest.is_file() else sha256(base)
+
+
+def _fingerprint(tokens: Mapping[Key, list[int]], adapters: Adapters, generator: Generator, weights: str) -> str:
     """Name of the journal: what the completions depend on; batch sizes and the like may change on the way."""
-    made_by = generator.model_dump(mode="json", include={"source", "backend", "prompts", "sampling"})
+    made_by = generator.model_dump(mode="json", include={"source", "backend", "served_model", "prompts", "sampling"})
+    made_by["weights"] = weights
     made_by["dtype"] = precision(generator.dtype)
     digests = {polarity: adapter and sha256(adapter) for polarity, adapter in adapters.items()}
     return fingerprint([[[*key, ids] for key, ids in tokens.items()], digests, made_by])

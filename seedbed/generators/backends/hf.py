@@ -29,8 +29,9 @@ class HfBackend:
 
     def __init__(self, generator: Generator, base: Path) -> None:
         device = "cuda" if torch.cuda.is_available() else "cpu"
-        self.tokenizer = AutoTokenizer.from_pretrained(base)
-        model = AutoModelForCausalLM.from_pretrained(base, dtype=getattr(torch, precision(generator.dtype)))
+        self.tokenizer = AutoTokenizer.from_pretrained(base, trust_remote_code=False)
+        dtype = getattr(torch, precision(generator.dtype))
+        model = AutoModelForCausalLM.from_pretrained(base, dtype=dtype, trust_remote_code=False, use_safetensors=True)
         self.model = model.to(device).eval().requires_grad_(False)
         self.sampling = generator.sampling
         self.batch_size = generator.batch_size
@@ -235,7 +236,12 @@ def _uniforms(sampling: Sampling, row: str) -> Tensor:
 
 
 def _load(model: Any, adapter: Path) -> PeftModel:
-    """The adapter around the model, complete or not at all: peft only warns of weights that it does not find."""
+    """The adapter around the model, complete or not at all: peft only warns of weights that it does not find.
+
+    Without weights in safetensors peft would look for a pickle.
+    """
+    if not (adapter / "adapter_model.safetensors").is_file():
+        raise UserError(f"{adapter}: no adapter_model.safetensors; save the adapter again")
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("error", message=".*missing adapter keys")

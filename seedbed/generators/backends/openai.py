@@ -40,7 +40,7 @@ class OpenAIBackend:
     def __init__(self, generator: Generator, base: Path) -> None:
         if not generator.endpoint or not generator.served_model:
             raise UserError("backend openai: set `endpoint` (http://host:8000/v1) and `served_model` in the generator")
-        self.tokenizer = AutoTokenizer.from_pretrained(base)
+        self.tokenizer = AutoTokenizer.from_pretrained(base, trust_remote_code=False)
         self.stops = stop_ids(self.tokenizer, generator.prompts)
         self.generator = generator
         self.wait = 1.0
@@ -100,7 +100,9 @@ class OpenAIBackend:
                 reason = repr(error)
             if attempt + 1 < TRIES:
                 time.sleep(self.wait * 2**attempt)
-        raise UserError(f"{url}: model {body['model']!r}: {' '.join(reason.split())}")
+        # A server may send back what it was sent.
+        reason = " ".join(reason.split()).replace(key or "\0", "***")
+        raise UserError(f"{url}: model {body['model']!r}: {reason}")
 
 
 def _served_name(adapter: Path) -> str:

@@ -36,10 +36,12 @@ class VllmBackend:
             ) from None
 
         self.sampling = generator.sampling
-        self.tokenizer = AutoTokenizer.from_pretrained(base)
+        self.tokenizer = AutoTokenizer.from_pretrained(base, trust_remote_code=False)
         self.stops = stop_ids(self.tokenizer, generator.prompts)
         self.llm = LLM(
             model=str(base),
+            trust_remote_code=False,
+            load_format="safetensors",
             dtype=precision(generator.dtype),
             seed=self.sampling.seed,
             tensor_parallel_size=generator.tensor_parallel,

@@ -157,16 +157,16 @@ def _markdown(table: pd.DataFrame, *keys: str) -> str:
         hours = [_range(row, "gpu_hours"), _range(row, "cpu_hours")]
         sizes = [_size(row["memory_mb"]), _size(row["disk_mb"]), _count(row["tokens"])]
         rows.append([*(row[key] for key in keys), jobs, *hours, *sizes, source])
-    return _grid(head, rows, left=len(keys))
+    return grid(head, rows, left=len(keys))
 
 
 def _errors(wrong: pd.DataFrame) -> str:
     head = ["rule", "records", "guess: median", "worst", "from the other records: median", "worst"]
     rows = [[row[0], row[1], *(f"{ratio:.2f}" for ratio in row[2:])] for row in wrong.itertuples(index=False)]
-    return _grid(head, rows, left=1)
+    return grid(head, rows, left=1)
 
 
-def _grid(head: list[str], rows: list[list[object]], left: int) -> str:
+def grid(head: list[str], rows: list[list[object]], left: int) -> str:
     """Aligned Markdown, so that it reads on a screen too."""
     cells = [head, *([str(cell) for cell in row] for row in rows)]
     widths = [max(len(row[n]) for row in cells) for n in range(len(head))]

@@ -7,14 +7,17 @@ A frozen base needs no gradient of its weights (4), but with activations compute
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from pathlib import Path
 from typing import TypeVar
 
+from seedbed.checkpoints import parsed
 from seedbed.corpora.labels import LABELS
 from seedbed.corpora.settings import Anchors, Source
 from seedbed.encoders.settings import Training
@@ -40,6 +43,7 @@ class Job:
     """Its shell command: `python -m scripts.<rule> --option value ...`."""
     outputs: tuple[str, ...]
     benchmark: str = ""
+    log: str = ""
     threads: int = 1
     gpus: float = 0
     todo: bool = True
@@ -57,24 +61,25 @@ class Job:
         return next((self.wildcards[key] for key in ("generator", "backbone", "model") if key in self.wildcards), "")
 
     @cached_property
-    def options(self) -> dict[str, list[str]]:
+    def options(self) -> Mapping[str, list[str]]:
         """The program's options with their values.
 
         Raises:
             UserError: the command runs no program of the project with its options.
         """
-        words = shlex.split(self.command.split(" > ")[0])
+        return parsed(self.words)
+
+    @cached_property
+    def words(self) -> list[str]:
+        """What the program is given.
+
+        Raises:
+            UserError: as `options`.
+        """
+        words = shlex.split(re.sub(r" > \S+ 2>&1.*", "", self.command))
         if "-m" not in words:
             raise UserError(f"the command of {self.rule} is no `python -m scripts.{self.rule}`: {self.command[:80]}")
-        options: dict[str, list[str]] = {}
-        name = ""
-        for word in words[words.index("-m") + 2 :]:
-            if word.startswith("--"):
-                name, equals, value = word[2:].partition("=")
-                options[name] = [value] if equals else []
-            else:
-                options.setdefault(name, []).append(word)
-        return options
+        return words[words.index("-m") + 2 :]
 
     def option(self, name: str, default: str = "") -> str:
         """An option's first value."""

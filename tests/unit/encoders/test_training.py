@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -142,6 +144,38 @@ def test_other_settings_do_not_resume(
     (left,) = (tmp_path / "state").iterdir()
     run("other", settings={"temperature": 0.1})
     assert list((tmp_path / "state").iterdir()) == [left]
+
+
+@pytest.mark.parametrize("file", ["optimizer.pt", "scheduler.pt", "rng_state.pth"])
+def test_a_pickle_planted_in_a_checkpoint_is_not_run(
+    run: Callable[..., dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str
+) -> None:
+    """The Trainer's own files are pickles of tensors and numbers, which it reads with weights_only."""
+    save = training._Trainer._save_checkpoint
+
+    def save_and_die(*args: Any, **kwargs: Any) -> None:
+        save(*args, **kwargs)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(training._Trainer, "_save_checkpoint", save_and_die)
+        with pytest.raises(KeyboardInterrupt):
+            run("killed")
+    (planted,) = (tmp_path / "state").rglob(file)
+    torch.save(Evil(tmp_path / "run"), planted)
+    with pytest.raises(pickle.UnpicklingError):
+        run("killed")
+    assert not (tmp_path / "run").exists()
+
+
+class Evil:
+    """A pickle that makes a directory when it is loaded."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, (str(self.path),)
 
 
 def test_a_loss_that_is_not_finite_stops_at_once(

@@ -209,6 +209,8 @@ class LLM:
     gpu_memory_utilization: float
     max_model_len: int
     enable_prefix_caching: bool
+    trust_remote_code: bool = False
+    load_format: str = "auto"
     enable_lora: bool = False
     max_lora_rank: int = 16
     max_loras: int = 1
@@ -391,6 +393,14 @@ def test_a_server_that_stays_broken_is_given_up(client, server, requests):
     server.faults = [503] * 999
     with pytest.raises(UserError, match="v1/completions: model 'base': 503 Service Unavailable"):
         list(client.write(requests, None))
+
+
+def test_a_key_that_a_server_sends_back_is_not_told(client, server, requests, monkeypatch):
+    monkeypatch.setenv("SEEDBED_API_KEY", "no such")  # of the server's words
+    server.faults = [404] * 999
+    with pytest.raises(UserError, match=r"404 Not Found") as caught:
+        list(client.write(requests[:1], None))
+    assert "no such" not in str(caught.value) and "***" in str(caught.value)
 
 
 def test_a_refusal_is_not_repeated(client, server, requests):

@@ -60,12 +60,12 @@ def generator(**changes):
     return Generator.model_validate({"source": {"file": "x"}, "prompts": "plain"} | changes)
 
 
-def run(backend, anchors, directory, adapters=ADAPTERS, language="Hausa", **changes):
+def run(backend, anchors, directory, adapters=ADAPTERS, language="Hausa", weights="w", **changes):
     output = directory / "out.tsv"
     ask = prompter("composition", language, "plain", 1)
     synthesise(
         backend, anchors, ask, adapters,
-        generator=generator(**changes), name="gemma", method="composition", state=directory / "state", output=output,
+        generator=generator(**changes), weights=weights, name="gemma", method="composition", state=directory / "state", output=output,
     )  # fmt: skip
     return output.read_bytes()
 
@@ -159,6 +159,7 @@ def test_a_journal_belongs_to_all_that_made_it(anchors, tmp_path):
         {"sampling": {"seed": 1}},
         {"dtype": "float32"},
         {"source": {"file": "y"}},
+        {"weights": "others in the same place"},
         {"adapters": {"positive": adapter, "negative": None}},
     ]
     for number, changes in enumerate(runs, start=1):

@@ -1,0 +1,126 @@
+"""State of killed jobs: whose it is, and that nothing with another result ever finds it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seedbed.checkpoints import MAY_CHANGE, RECORD, own_state, place
+from seedbed.encoders import training
+from seedbed.encoders.settings import Training
+from seedbed.generators import lora
+from seedbed.generators.examples import Example
+from seedbed.generators.settings import Generator, Lora, Sampling
+from seedbed.triplets.synthesis import _fingerprint, weights_of
+
+TEXTS = {"anchor": ["a", "b"], "positive": ["c", "d"]}
+EXAMPLES = [Example([1, 2], [3]), Example([1], [4])]
+GENERATOR = Generator.model_validate({"source": {"file": "x"}})
+
+NOT_OF_A_COMPLETION = {"like", "lora", "composition", "task_adapters", "language_data", "xllora", "adapters", "triplets",
+                       "shots", "shard_rows"}  # fmt: skip
+"""Settings of a generator that reach its completions through their prompts and adapters alone, which have digests."""
+
+
+def other(value: Any) -> Any:
+    """Another value; validity does not matter, only that a key sees it."""
+    return "other" if value is None or isinstance(value, str) else [*value, 1] if isinstance(value, list) else value + 1
+
+
+def changed(settings: Any) -> list[tuple[str, Any]]:
+    """The settings once for each field, with another value there."""
+    return [(name, settings.model_copy(update={name: other(value)})) for name, value in settings]
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    folder = tmp_path / "base"
+    folder.mkdir()
+    (folder / "model.safetensors").write_text("weights")
+    return folder
+
+
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
+def test_every_setting_of_an_encoder_and_every_input_changes_the_key(base: Path) -> None:
+    settings = Training()
+    keys = {"": training.key_of(TEXTS, settings, "", 1, base)}
+    keys |= {name: training.key_of(TEXTS, one, "", 1, base) for name, one in changed(settings)}
+    keys["seed"] = training.key_of(TEXTS, settings, "", 2, base)
+    keys["prefix"] = training.key_of(TEXTS, settings, "query: ", 1, base)
+    keys["fewer texts"] = training.key_of({name: texts[:1] for name, texts in TEXTS.items()}, settings, "", 1, base)
+    keys["other parts"] = training.key_of(TEXTS | {"negative": ["e", "f"]}, settings, "", 1, base)
+    (base / "model.safetensors").write_text("Weights")
+    keys["weights"] = training.key_of(TEXTS, settings, "", 1, base)
+    assert len(set(keys.values())) == len(keys) > len(Training.model_fields)
+
+
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
+def test_every_setting_of_an_adapter_and_every_input_changes_the_key(base: Path) -> None:
+    settings = Lora()
+    keys = {"": lora.key_of(base, settings, "float32", EXAMPLES)}
+    keys |= {name: lora.key_of(base, one, "float32", EXAMPLES) for name, one in changed(settings)}
+    keys["dtype"] = lora.key_of(base, settings, "bfloat16", EXAMPLES)
+    keys["examples"] = lora.key_of(base, settings, "float32", EXAMPLES[::-1])
+    keys["border"] = lora.key_of(base, settings, "float32", [Example([1], [2, 3]), EXAMPLES[1]])
+    (base / "model.safetensors").write_text("Weights!")
+    keys["weights"] = lora.key_of(base, settings, "float32", EXAMPLES)
+    assert len(set(keys.values())) == len(keys) > len(Lora.model_fields)
+
+
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
+def test_every_setting_of_a_completion_and_every_input_changes_the_key(base: Path) -> None:
+    def key(generator=GENERATOR, prompt=(1, 2), adapters=None, weights="w"):
+        return _fingerprint({("r1", "positive"): list(prompt)}, adapters or {}, generator, weights)
+
+    keys = {
+        "": key(),
+        "prompt": key(prompt=(1, 3)),
+        "adapter": key(adapters={"positive": base}),
+        "weights": key(weights="v"),
+    }
+    keys |= {name: key(GENERATOR.model_copy(update={"sampling": one})) for name, one in changed(Sampling())}
+    for name in set(Generator.model_fields) - NOT_OF_A_COMPLETION - {"sampling", *MAY_CHANGE}:
+        value = getattr(GENERATOR, name)
+        new = {"source": GENERATOR.source.updated({"file": "y"}), "dtype": "float32"}.get(name) or other(value)
+        keys[name] = key(GENERATOR.model_copy(update={name: new}))
+    assert len(set(keys.values())) == len(keys)
+    for name in MAY_CHANGE:
+        assert key(GENERATOR.model_copy(update={name: other(getattr(GENERATOR, name))})) == keys[""], name
+
+
+def test_weights_that_change_in_their_place_are_others(base: Path) -> None:
+    first = weights_of(base)
+    (base / "model.safetensors").write_text("Weights")
+    second = weights_of(base)
+    for digest in "ab":
+        (base / "seedbed.json").write_text(json.dumps({"files": {"model.safetensors": digest}}))
+        first, second = second, weights_of(base)
+        assert first != second
+
+
+def test_a_jobs_folder_goes_when_it_has_ended_well_and_stays_when_not(tmp_path: Path) -> None:
+    words = ["--seed", "1", "--output", "out"]
+    with pytest.raises(KeyboardInterrupt), own_state(tmp_path, Path("out/seedbed.json"), words) as folder:
+        raise KeyboardInterrupt
+    assert json.loads((folder / RECORD).read_text()) == {"command": words, "output": "out/seedbed.json"}
+    with own_state(tmp_path, Path("out/seedbed.json"), words) as again:
+        assert again == folder
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_is_of_one_command_but_for_what_changes_nothing(tmp_path: Path) -> None:
+    def at(*words: str) -> Path:
+        return place(tmp_path, words)
+
+    words = ("--output", "a", "--seed", "1", "--state", "s", "--about", "{}", "--generator", '{"batch_size": 64}')
+    assert at(*words) == at("--seed=1", *words[:2], "--state", "t", "--about", "[]", "--generator", '{"batch_size": 8}')
+    others = [
+        at("--output", "b", *words[2:]),
+        at(*words[:2], "--seed", "2", *words[4:]),
+        at(*words[:-1], '{"sampling": {"seed": 2}}'),
+        at(*words, "--rows", "7"),
+    ]
+    assert len({at(*words), *others}) == 5

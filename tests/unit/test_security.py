@@ -1,0 +1,195 @@
+"""What is brought in is data: no code of a model runs, no pickle is read, no name leads out of its folder."""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import pickle
+import re
+import tarfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from seedbed.config import load
+from seedbed.corpora.assets import Store, members, wheel
+from seedbed.corpora.settings import Source
+from seedbed.corpora.sources import read
+from seedbed.encoders import backbone
+from seedbed.generators.backends import open_backend
+from seedbed.generators.fetch import fetch
+from seedbed.generators.settings import Generator
+from seedbed.io import UserError
+from tests import tiny
+
+PROGRAMS = [*Path("seedbed").rglob("*.py"), *Path("scripts").glob("*.py")]
+CODE = "import pathlib\npathlib.Path({!r}).touch()\n"
+
+
+class Evil:
+    """A pickle that makes a file when it is loaded."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return open, (str(self.path), "w")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "downloads", tmp_path / "lock.json")
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=str)
+def test_nothing_unpickles_evaluates_or_unpacks(path: Path) -> None:
+    words = [
+        *(r"\btorch\.load\(", r"import pickle", r"pickle\.", "allow_pickle", "joblib", r"yaml\.load\("),
+        *("weights_only=False", "extractall", "shell=True", r"(?<![.\w])(eval|exec)\("),
+    ]
+    code = ast.unparse(ast.parse(path.read_text()))
+    found = [word for word in words if re.search(word, re.sub(r'"""(.|\n)*?"""', "", code))]
+    assert not found, found
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=str)
+def test_no_model_is_loaded_with_its_own_code(path: Path) -> None:
+    """Said at each call: left out, transformers asks whoever sits at the terminal. The encoders' LOCAL says it too."""
+    for call in (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)):
+        name = ast.unparse(call.func)
+        if name.startswith("Auto") and name.endswith(".from_pretrained"):
+            said = {word.arg: ast.unparse(word.value) for word in call.keywords if word.arg}
+            unpacked = {ast.unparse(word.value) for word in call.keywords if word.arg is None}
+            assert said.get("trust_remote_code") == "False" or unpacked & {"LOCAL", "options"}, ast.unparse(call)
+    assert backbone.LOCAL["trust_remote_code"] is False
+
+
+def test_trust_cannot_be_configured() -> None:
+    for file in (*Path("schemas").glob("*.json"), Path("config.yaml"), *Path("config").glob("*.yaml")):
+        assert "trust" not in file.read_text(), file
+
+
+def plant(directory: Path, marker: Path) -> Path:
+    """A model that carries pickled weights and code of its own, and asks for both."""
+    for name in ("pytorch_model.bin", "adapter_model.bin", "training_args.bin"):
+        (directory / name).write_bytes(pickle.dumps(Evil(marker)))
+    for name in ("modeling_evil.py", "tokenization_evil.py", "configuration_evil.py"):
+        (directory / name).write_text(CODE.format(str(marker)))
+    maps = {
+        "config.json": {"AutoConfig": "configuration_evil.C", "AutoModel": "modeling_evil.M",
+                        "AutoModelForCausalLM": "modeling_evil.M"},
+        "tokenizer_config.json": {"AutoTokenizer": ["tokenization_evil.T", None]},
+    }  # fmt: skip
+    for name, names in maps.items():
+        config = json.loads((directory / name).read_text())
+        (directory / name).write_text(json.dumps(config | {"auto_map": names}))
+    return directory
+
+
+def test_a_models_code_and_pickles_are_neither_run_nor_copied(tmp_path: Path, store: Store) -> None:
+    marker = tmp_path / "run"
+    for room, make in (("generators", tiny.generator), ("encoders", tiny.backbone)):
+        model = plant(make(tmp_path / room), marker)
+        fetch(Source(file=str(model)), store, tmp_path / "fetched" / room)
+        assert not [path for path in (tmp_path / "fetched").rglob("*") if path.suffix in (".bin", ".py")]
+    generator = Generator.model_validate({"source": {"file": "x"}, "prompts": "plain", "dtype": "float32"})
+    for root in (tmp_path, tmp_path / "fetched"):
+        open_backend(generator, root / "generators")
+        backbone.load(root / "encoders", pooling="mean")
+    assert not marker.exists()
+
+
+def test_a_model_of_pickles_alone_is_refused(tmp_path: Path, store: Store) -> None:
+    model = plant(tiny.generator(tmp_path / "model"), tmp_path / "run")
+    (model / "model.safetensors").unlink()
+    with pytest.raises(UserError, match="no weights in safetensors"):
+        fetch(Source(file=str(model)), store, tmp_path / "fetched")
+    generator = Generator.model_validate({"source": {"file": "x"}, "prompts": "plain", "dtype": "float32"})
+    with pytest.raises(OSError, match="safetensors"):
+        open_backend(generator, model)
+    with pytest.raises(UserError, match="safetensors"):
+        backbone.load(model, pooling="mean")
+    assert not (tmp_path / "run").exists()
+
+
+NAMES = ["../../escaped.txt", "/tmp/escaped-absolute.txt", "inside.txt"]
+
+
+@pytest.mark.parametrize("kind", ["zip", "tar"])
+def test_members_that_point_outside_are_read_and_never_written(tmp_path: Path, store: Store, kind: str) -> None:
+    path = tmp_path / "deep" / "er" / f"archive.{kind}"
+    path.parent.mkdir(parents=True)
+    if kind == "zip":
+        with zipfile.ZipFile(path, "w") as archive:
+            for name in NAMES:
+                archive.writestr(name, f"a sentence of {name}")
+    else:
+        with tarfile.open(path, "w") as archive:
+            for name in NAMES:
+                entry = tarfile.TarInfo(name)
+                content = f"a sentence of {name}".encode()
+                entry.size = len(content)
+                archive.addfile(entry, io.BytesIO(content))
+            for name, target in (("link.txt", "/etc/passwd"), ("hard.txt", "../../escaped.txt")):
+                entry = tarfile.TarInfo(name)
+                entry.type, entry.linkname = tarfile.SYMTYPE if name == "link.txt" else tarfile.LNKTYPE, target
+                archive.addfile(entry)
+    before = set(tmp_path.rglob("*"))
+    table = read(Source(archive=path.as_uri(), member="*.txt", format="text"), store)
+    assert not any("root:" in text for text in table["text"]), "a link is no member"
+    new = set(tmp_path.rglob("*")) - before - {store.folder, store.lock}
+    assert all(made.is_relative_to(store.folder) or made.name.startswith(".lock") for made in new), new
+    assert not Path("/tmp/escaped-absolute.txt").exists()
+
+
+def test_a_folders_members_are_inside_it(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "out.txt").write_text("out")
+    (tmp_path / "in" / "in.txt").write_text("in")
+    assert [name for name, _ in members(tmp_path / "in", "*.txt")] == ["in.txt"]
+    with pytest.raises(UserError, match="no member matches"):
+        members(tmp_path / "in", "../out.txt")
+
+
+@pytest.mark.parametrize("requirement", ["../../x==1", "--index-url=http://x==1", "x==../1", "x", "/x==1"])
+def test_a_package_is_a_name_and_a_version(store: Store, requirement: str) -> None:
+    with pytest.raises(UserError, match="write name==version"):
+        wheel(store, requirement, "")
+    assert not store.folder.exists()
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", "..", ".", ".x", "/x", "a b", ""])
+@pytest.mark.parametrize(
+    "place", ["languages", "generators", "backbones", "recipes", "tasks", "tables", "figures", "pivot"]
+)
+def test_a_name_that_becomes_a_folder_stays_one(place: str, name: str) -> None:
+    study = yaml.safe_load(Path("config/demo.yaml").read_text())
+    if place == "pivot":
+        study["pivot"] = name
+    elif place in ("tables", "figures"):
+        study[place] = [name]
+    else:
+        study[place][name] = next(iter(study[place].values())) or {}
+    with pytest.raises(UserError) as caught:
+        load(study)
+    assert place in str(caught.value)
+
+
+def test_borrowed_languages_and_adapter_methods_stay_names_too() -> None:
+    study = yaml.safe_load(Path("config/demo.yaml").read_text())
+    (generator,) = study["generators"].values()
+    generator["xllora"] = {"languages": ["../../x"]}
+    with pytest.raises(UserError, match=r"languages\.\.\./\.\./x"):
+        load(study)
+
+
+def test_passwords_in_urls_are_refused() -> None:
+    with pytest.raises(ValueError, match="a password in a URL would stand in logs"):
+        Source(archive="https://me:secret@host/a.zip")
+    with pytest.raises(ValueError, match="a password in a URL would stand in logs"):
+        Generator.model_validate({"source": {"file": "x"}, "endpoint": "https://me:secret@host/v1"})
+    Source(archive="https://host/a@b.zip")

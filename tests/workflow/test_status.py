@@ -1,0 +1,128 @@
+"""`make status` on real runs: none yet, broken, going on, killed, finished; it never writes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.workflow.conftest import ENVIRONMENT
+
+
+@pytest.fixture
+def case(project, request):
+    """Results of a test's own, and the cheapest target that has jobs behind it: four corpora and anchors."""
+    results = f"results/{request.node.name}"
+    config = project.edit({"results": results}, target=f"{request.node.name}.yaml")
+    return project, config, f"{results}/corpora/hau/anchors.tsv"
+
+
+def status(project, config, *targets):
+    command = [
+        sys.executable,
+        "-m",
+        "scripts.status",
+        "--configfiles",
+        config,
+        *(["--targets", *targets] if targets else []),
+    ]
+    before = everything(project)
+    done = subprocess.run(command, cwd=project.root, capture_output=True, text=True, env=ENVIRONMENT)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert everything(project) == before, "it writes nothing"
+    return done.stdout
+
+
+def everything(project):
+    """Each file and folder of the runs, with its size and time of change."""
+    found = {}
+    for folder in (".snakemake", "results"):
+        for path in (project.root / folder).rglob("*"):
+            found[path] = (path.stat().st_size, path.stat().st_mtime_ns)
+    return found
+
+
+def test_nothing_has_run(case):
+    project, config, target = case
+    page = status(project, config, target)
+    assert "5 jobs: 0 done, 0 running, 0 failed, 5 to do" in page and "No run is going on" in page
+    assert "| hau      |     0/4 |" in page and "| eng      |     0/1 |" in page
+
+
+def test_a_broken_job(case):
+    project, config, target = case
+    (project.root / "own/broken.tsv").write_text("id\tsentence\n1\ta b c d\n")
+    broken = project.edit(
+        {"languages": {"hau": {"corpus": {"file": "own/broken.tsv"}}}}, source=config, target="broken.yaml"
+    )
+    log = target.replace("corpora/hau/anchors.tsv", "logs/fetch_corpus/hau/text.log")
+    for quiet in ([], ["--quiet", "all"]):  # which silences Snakemake's own log too
+        assert project.snakemake(target, "--keep-going", *quiet, config=broken).returncode != 0
+        page = status(project, broken, target)
+        assert "5 jobs: 3 done, 0 running, 1 failed, 1 to do" in page
+        assert f"failed:\n  fetch_corpus lang=hau corpus=text\n    {log}" in page.replace(
+            "corpus=text lang=hau", "lang=hau corpus=text"
+        )
+    assert project.snakemake(target, config=config).returncode == 0
+    assert "5 jobs: 5 done, 0 running, 0 failed, 0 to do" in status(project, config, target)
+
+
+def begun(project, config, target):
+    """A run whose last job waits for the file `go`; it is handed over when that job has begun."""
+    command = [sys.executable, "-m", "snakemake", "--profile", "profiles/demo", "--configfile", config, "--", target]
+    going = subprocess.Popen(
+        command, cwd=project.root, env=ENVIRONMENT, start_new_session=True, stderr=subprocess.DEVNULL
+    )
+    log = project.root / target.replace("corpora/hau/anchors.tsv", "logs/select_anchors/hau.log")
+    for _ in range(1200):
+        if log.exists():
+            return going
+        assert going.poll() is None
+        time.sleep(0.1)
+    raise AssertionError("the job never began")
+
+
+@pytest.fixture
+def waiting(project):
+    """`select_anchors` waits for the file `go`."""
+    script = project.root / "scripts/select_anchors.py"
+    before = script.read_bytes()
+    script.write_bytes(b"import pathlib, time\nwhile not pathlib.Path('go').exists():\n    time.sleep(0.1)\n")
+    yield project.root / "go"
+    script.write_bytes(before)
+    (project.root / "go").unlink(missing_ok=True)
+
+
+def test_a_run_that_is_going_on(case, waiting):
+    project, config, target = case
+    going = begun(project, config, target)
+    try:
+        page = status(project, config, target)
+        assert "5 jobs: 4 done, 1 running, 0 failed, 0 to do" in page and "A run is going on since" in page
+        assert "running:\n  select_anchors lang=hau since" in page
+    finally:
+        os.killpg(going.pid, signal.SIGKILL)
+        going.wait()
+    page = status(project, config, target)
+    assert "5 jobs: 4 done, 0 running, 1 failed, 0 to do" in page and "No run is going on" in page
+
+
+def test_a_run_is_not_disturbed(case, waiting):
+    project, config, target = case
+    real = subprocess.run(["git", "show", "HEAD:scripts/select_anchors.py"], capture_output=True, check=True).stdout
+    script = project.root / "scripts/select_anchors.py"
+    script.write_bytes(script.read_bytes() + real.replace(b"from __future__ import annotations\n", b""))
+    going = begun(project, config, target)
+    assert "1 running" in status(project, config, target)
+    waiting.touch()
+    assert going.wait(timeout=120) == 0
+    assert "5 jobs: 5 done, 0 running, 0 failed, 0 to do" in status(project, config, target)
+
+
+def test_a_finished_study(finished):
+    page = status(finished, "study.yaml")
+    assert " 0 running, 0 failed, 0 to do" in page and "\nfailed" not in page
