@@ -120,7 +120,7 @@ def test_a_killed_job_goes_on(anchors, tmp_path, deaths):
         with pytest.raises(KeyboardInterrupt):
             run(backend, anchors, tmp_path)
         written += len(backend.written)
-        kept = sum(len(path.read_text().splitlines()) for path in (tmp_path / "state").glob("*/*.jsonl"))
+        kept = sum(len(path.read_text().splitlines()) for path in (tmp_path / "state").iterdir())
         assert not (tmp_path / "out.tsv").exists()
     last = Echo()
     assert run(last, anchors, tmp_path) == unbroken
