@@ -5,7 +5,7 @@ SNAKEMAKE = $(VENV)/bin/snakemake
 CONFIGS = config/demo.yaml $(if $(SIX),config/demo-six.yaml)
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
-.PHONY: demo forecast test test-papers env lint clean
+.PHONY: demo forecast test test-papers test-slurm env lint clean
 .DEFAULT_GOAL := demo
 
 env: $(VENV)/.ready
@@ -40,6 +40,12 @@ test: lint
 # Every table and figure of the papers on tiny models: hundreds of jobs.
 test-papers: env
 	python -m pytest -m papers
+
+# The graph on a Slurm of one node with fake GPUs, started and stopped by the tests. Needs root, and installs what it lacks.
+test-slurm: env
+	@command -v slurmctld munged > /dev/null || ! command -v apt-get > /dev/null || [ "$$(id -u)" != 0 ] || \
+		apt-get install --quiet --quiet --yes --no-install-recommends slurm-wlm munge > /dev/null
+	python -m pytest -m slurm tests/slurm
 
 clean:
 	rm -rf $(VENV) results .snakemake

@@ -180,6 +180,12 @@ def writer(*unused):
     return settings
 
 
+def gpus(wildcards):
+    """What the wildcard's generator writes on: vLLM spreads a model over several GPUs, an endpoint has its own."""
+    generator = STUDY.generators[wildcards.generator]
+    return {"vllm": generator.tensor_parallel, "openai": 0}.get(generator.backend, 1)
+
+
 def made(part, path):
     """A file of one part of the wildcard's generator (see MADE_FROM), in the folder of the generator that makes it."""
 

@@ -49,7 +49,7 @@ rule train_task_adapter:
     threads: 8
     resources:
         gpu=1,
-        mem_mb=more(64_000),
+        mem_mb=more(96_000),
         runtime=more(720),
     params:
         lora=generator_setting("lora"),
@@ -85,7 +85,7 @@ rule train_language_adapter:
     threads: 8
     resources:
         gpu=1,
-        mem_mb=more(64_000),
+        mem_mb=more(96_000),
         runtime=more(720),
     params:
         lora=generator_setting("lora"),
@@ -161,8 +161,8 @@ rule build_xllora_examples:
         "../envs/main.yaml"
     threads: 8
     resources:
-        gpu=lambda wildcards, input: int(bool(input.adapters)),
-        mem_mb=more(64_000),
+        gpu=lambda wildcards, input: gpus(wildcards) if input.adapters else 0,
+        mem_mb=more(96_000),
         runtime=more(720),
     params:
         generator=writer("shots"),
@@ -197,7 +197,7 @@ rule train_xllora_adapter:
     threads: 8
     resources:
         gpu=1,
-        mem_mb=more(64_000),
+        mem_mb=more(96_000),
         runtime=more(720),
     params:
         lora=generator_setting("lora"),
