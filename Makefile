@@ -41,10 +41,11 @@ test: lint
 test-papers: env
 	python -m pytest -m papers
 
-# The graph on a Slurm of one node with fake GPUs, started and stopped by the tests. Needs root, and installs what it lacks.
+# The graph as jobs of a Slurm of one node with fake GPUs, which the tests start and stop. Needs root; installs what it lacks.
 test-slurm: env
-	@command -v slurmctld munged > /dev/null || ! command -v apt-get > /dev/null || [ "$$(id -u)" != 0 ] || \
-		apt-get install --quiet --quiet --yes --no-install-recommends slurm-wlm munge > /dev/null
+	@export PATH=$$PATH:/usr/sbin; { command -v slurmctld && command -v munged; } > /dev/null || \
+		{ [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get update -qq && \
+		apt-get install -qq --no-install-recommends slurm-wlm munge > /dev/null; } || true
 	python -m pytest -m slurm tests/slurm
 
 clean:
