@@ -1,6 +1,7 @@
 """The whole graph as jobs of a real Slurm, and what becomes of it when something dies. Opt-in: `make test-slurm`."""
 
 import os
+import shutil
 import signal
 import subprocess
 from collections import defaultdict
@@ -57,8 +58,7 @@ def test_every_rule_but_the_local_ones_is_a_job_with_the_gpus_that_it_asks_for(f
 def training(slurm, finished, cluster):
     """A finished encoder, taken away and under way again at the site that knows gres alone."""
     before = content(slurm.root / ENCODER)
-    for path in (slurm.root / ENCODER).iterdir():
-        path.unlink() if path.is_file() else subprocess.run(["rm", "-r", path], check=True)
+    shutil.rmtree(slurm.root / ENCODER)
     known = len(jobs(cluster))
     command = slurm.command(*SLURM, "gres.yaml", f"{ENCODER}/seedbed.json")
     with (slurm.root / "again.log").open("w") as log:
