@@ -118,17 +118,11 @@ def test_a_job_that_slurm_queues_again_goes_on_under_its_number(training, slurm,
     assert jobs(cluster)[-2:] == first * 2
 
 
-@pytest.mark.parametrize("at_once", [False, True], ids=["job at its end", "job still running"])
-def test_snakemake_killed_and_started_again(training, slurm, cluster, at_once):
-    """It takes up what its job made. Where that still runs, it submits another, which ends well too."""
+def test_snakemake_killed_and_started_again_takes_up_what_its_job_made(training, slurm, cluster):
     run, first = training
     run.send_signal(signal.SIGKILL)
     run.wait()
-    if not at_once:
-        wait_until(lambda: not cluster.ask("squeue", "-h"), "the job does not end", seconds=120)
+    wait_until(lambda: not cluster.ask("squeue", "-h"), "the job does not end", seconds=120)
     done = slurm.snakemake(*SLURM, "gres.yaml", f"{ENCODER}/seedbed.json")
     assert done.returncode == 0, done.stderr[-4000:]
-    if at_once:
-        wait_until(lambda: not cluster.ask("squeue", "-h"), "the first job does not end", seconds=120)
-    else:
-        assert "Nothing to be done" in done.stdout + done.stderr and jobs(cluster)[-1:] == first
+    assert "Nothing to be done" in done.stdout + done.stderr and jobs(cluster)[-1:] == first
