@@ -5,7 +5,7 @@ SNAKEMAKE = $(VENV)/bin/snakemake
 CONFIGS = config/demo.yaml $(if $(SIX),config/demo-six.yaml)
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
-.PHONY: demo forecast status clean-state test test-papers test-faults env lint clean
+.PHONY: demo forecast status clean-state test test-papers test-faults test-slurm env lint clean
 .DEFAULT_GOAL := demo
 
 env: $(VENV)/.ready
@@ -52,6 +52,13 @@ test-papers: env
 # Kills at random moments, a full disk, a changed shard, two runs at once.
 test-faults: env
 	python -m pytest -m faults
+
+# The graph as jobs of a Slurm of one node with fake GPUs, which the tests start and stop. Needs root; installs what it lacks.
+test-slurm: env
+	@export PATH=$$PATH:/usr/sbin; { command -v slurmctld && command -v munged; } > /dev/null || \
+		{ [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get update -qq && \
+		apt-get install -qq --no-install-recommends slurm-wlm munge > /dev/null; } || true
+	python -m pytest -m slurm tests/slurm
 
 clean:
 	rm -rf $(VENV) results .snakemake

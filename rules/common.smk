@@ -207,6 +207,12 @@ def writer(*unused):
     return settings
 
 
+def gpus(wildcards):
+    """What the wildcard's generator writes on: vLLM spreads a model over several GPUs, an endpoint has its own."""
+    generator = STUDY.generators[wildcards.generator]
+    return {"vllm": generator.tensor_parallel, "openai": 0}.get(generator.backend, 1)
+
+
 def made(part, path):
     """A file of one part of the wildcard's generator (see MADE_FROM), in the folder of the generator that makes it."""
 
@@ -228,6 +234,11 @@ def composition_of(wildcards):
     """How a generator's or a classifier's adapters are composed."""
     model = STUDY.generators[wildcards.model] if wildcards.room == "generators" else learner(wildcards.model)
     return model.composition.dump()
+
+
+def weights_name(wildcards):
+    """Whose weights the wildcard's generator has: adapters of variants that share them can be composed."""
+    return STUDY.maker(wildcards.generator, "weights")
 
 
 def language_texts(wildcards):
@@ -426,7 +437,7 @@ def classifier_style(wildcards):
 def classifier_name(wildcards):
     """The name of what is adapted; a generator's language adapters carry it too."""
     spec = STUDY.classifiers[wildcards.classifier]
-    return STUDY.maker(spec.generator, "language") if spec.generator else spec.backbone
+    return STUDY.maker(spec.generator, "weights") if spec.generator else spec.backbone
 
 
 def classifier_made(classifier, part, path):

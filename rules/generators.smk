@@ -49,9 +49,10 @@ rule train_task_adapter:
     threads: 8
     resources:
         gpu=1,
-        mem_mb=more(64_000),
+        mem_mb=more(96_000),
         runtime=more(720),
     params:
+        name=weights_name,
         lora=generator_setting("lora"),
         style=generator_setting("prompts"),
         dtype=generator_setting("dtype"),
@@ -62,7 +63,7 @@ rule train_task_adapter:
     message:
         "Train the {wildcards.polarity} task adapter of {wildcards.generator}"
     shell:
-        "python -m scripts.train_task_adapter --base {params.base} --name {wildcards.generator}"
+        "python -m scripts.train_task_adapter --base {params.base} --name {params.name}"
         " --triplets {input.triplets} --polarity {wildcards.polarity} --language {params.language:q}"
         " --style {params.style} --dtype {params.dtype} --lora {params.lora:q}"
         " --state {params.state} --output {params.directory} > {log} 2>&1"
@@ -85,9 +86,10 @@ rule train_language_adapter:
     threads: 8
     resources:
         gpu=1,
-        mem_mb=more(64_000),
+        mem_mb=more(96_000),
         runtime=more(720),
     params:
+        name=weights_name,
         lora=generator_setting("lora"),
         kind=generator_setting("language_data"),
         style=generator_setting("prompts"),
@@ -99,7 +101,7 @@ rule train_language_adapter:
     message:
         "Train the {wildcards.lang} adapter of {wildcards.generator}"
     shell:
-        "python -m scripts.train_language_adapter --base {params.base} --name {wildcards.generator}"
+        "python -m scripts.train_language_adapter --base {params.base} --name {params.name}"
         " --texts {input.texts} --kind {params.kind} --language {params.language:q}"
         " --style {params.style} --dtype {params.dtype} --lora {params.lora:q}"
         " --state {params.state} --output {params.directory} > {log} 2>&1"
@@ -161,8 +163,8 @@ rule build_xllora_examples:
         "../envs/main.yaml"
     threads: 8
     resources:
-        gpu=lambda wildcards, input: int(bool(input.adapters)),
-        mem_mb=more(64_000),
+        gpu=lambda wildcards, input: gpus(wildcards) if input.adapters else 0,
+        mem_mb=more(96_000),
         runtime=more(720),
     params:
         generator=writer("shots"),
@@ -197,9 +199,10 @@ rule train_xllora_adapter:
     threads: 8
     resources:
         gpu=1,
-        mem_mb=more(64_000),
+        mem_mb=more(96_000),
         runtime=more(720),
     params:
+        name=weights_name,
         lora=generator_setting("lora"),
         style=generator_setting("prompts"),
         dtype=generator_setting("dtype"),
@@ -210,7 +213,7 @@ rule train_xllora_adapter:
     message:
         "Train the {wildcards.polarity} XL-LoRA adapter of {wildcards.generator}"
     shell:
-        "python -m scripts.train_xllora_adapter --base {params.base} --name {wildcards.generator}"
+        "python -m scripts.train_xllora_adapter --base {params.base} --name {params.name}"
         " --examples {input.examples} --polarity {wildcards.polarity} --language {params.language:q}"
         " --style {params.style} --dtype {params.dtype} --lora {params.lora:q}"
         " --state {params.state} --output {params.directory} > {log} 2>&1"

@@ -19,8 +19,8 @@ rule synthesise:
         "../envs/vllm.yaml"
     threads: 8
     resources:
-        gpu=1,
-        mem_mb=more(64_000),
+        gpu=gpus,
+        mem_mb=more(96_000),
         runtime=more(240),
     params:
         generator=writer("lora", "xllora"),

@@ -105,6 +105,17 @@ def test_profiles_name_rules_that_exist(profile):
         assert set(settings.get(key, {})) <= set(ALL_RULES)
 
 
+def test_the_slurm_profile_leaves_to_rules_what_they_say_and_to_a_site_what_it_would_replace():
+    """A second profile replaces these keys as wholes: entries here would be lost there."""
+    text = Path("profiles/slurm/profile.yaml").read_text()
+    site = {"default-resources", "set-resources", "set-threads"}
+    assert not set(yaml.safe_load(text)) & site
+    block = text.split("# ---- Your site.")[1].splitlines()[1:]
+    offered = yaml.safe_load("\n".join(line.removeprefix("# ") for line in block if not line.startswith("# ----")))
+    with_gpu = {rule for room in ROOMS for rule, body in rule_blocks(room).items() if "gpu=0," not in body}
+    assert set(offered["set-resources"]) == with_gpu and len(with_gpu) == 7
+
+
 @pytest.mark.parametrize("environment", sorted(Path("envs").glob("*.yaml")), ids=lambda path: path.stem)
 def test_environment_pins_agree_with_the_lock(environment):
     spec = yaml.safe_load(environment.read_text())

@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
@@ -24,12 +24,17 @@ class Project:
     """The copy."""
 
     root: Path
+    environment: dict[str, str] = field(default_factory=lambda: ENVIRONMENT)
 
     def snakemake(self, *arguments: str, config: str = "study.yaml") -> subprocess.CompletedProcess[str]:
         """Run Snakemake in the copy on two cores."""
+        command = self.command(*arguments, config=config)
+        return subprocess.run(command, cwd=self.root, capture_output=True, text=True, env=self.environment)
+
+    def command(self, *arguments: str, config: str = "study.yaml") -> list[str]:
+        """Of Snakemake, with the demo's profile unless another is named."""
         profile = () if "--profile" in arguments else ("--profile", "profiles/demo")
-        command = [sys.executable, "-m", "snakemake", *profile, *arguments, "--configfile", config]
-        return subprocess.run(command, cwd=self.root, capture_output=True, text=True, env=ENVIRONMENT)
+        return [sys.executable, "-m", "snakemake", *profile, *arguments, "--configfile", config]
 
     def edit(self, changes: dict, *, source: str = "study.yaml", target: str = "study.yaml") -> str:
         """Change keys of a configuration, nested ones by dots; None removes."""
@@ -105,10 +110,8 @@ STUDY = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="session")
-def project(tmp_path_factory) -> Project:
-    """The project's files, copied, with the study in it; nothing has run."""
-    root = tmp_path_factory.mktemp("project")
+def copy_project(root: Path, study: dict) -> Project:
+    """The project's files, copied, with a study in it."""
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True, check=True
     )
@@ -117,8 +120,14 @@ def project(tmp_path_factory) -> Project:
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(name, root / name)
     own_study(root)
-    (root / "study.yaml").write_text(yaml.safe_dump(STUDY, sort_keys=False))
+    (root / "study.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
     return Project(root)
+
+
+@pytest.fixture(scope="session")
+def project(tmp_path_factory) -> Project:
+    """The project with the small study; nothing has run."""
+    return copy_project(tmp_path_factory.mktemp("project"), STUDY)
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,10 @@
 """The graph itself: what runs, what runs again, and what does not."""
 
+import ast
 import re
 import shutil
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -238,6 +241,27 @@ def test_swahili_is_one_entry_at_the_papers_scale_too(project):
     assert jobs["fetch_corpus"] - PAPER["fetch_corpus"] == 3
     assert jobs["score_encoder"] - PAPER["score_encoder"] == 2 * 6
     assert jobs["synthesise"] - PAPER["synthesise"] == 6 * 3
+
+
+@pytest.mark.parametrize(
+    ("backend", "gpus"),
+    [
+        ({}, 1),
+        ({"backend": "vllm", "tensor_parallel": 2}, 2),
+        ({"backend": "transformers", "tensor_parallel": 2}, 1),
+        ({"backend": "openai", "endpoint": "http://localhost:1", "served_model": "base"}, 0),
+    ],
+)
+def test_jobs_that_write_ask_for_the_gpus_that_their_generator_uses(project, backend, gpus):
+    changes = {"results": "results/gpus"} | {f"generators/tiny/{key}": value for key, value in backend.items()}
+    study = project.edit(changes, target="gpus.yaml")
+    plan = f"planned([Path({study!r})], {{}}, {{}}, ['results/gpus/triplets/tiny/xllora/hau.raw.tsv'])"
+    code = "from pathlib import Path; from scripts.forecast import planned; print({job.rule: job.gpus for job in %s})"
+    done = subprocess.run(
+        [sys.executable, "-c", code % plan], cwd=project.root, env=project.environment, capture_output=True, text=True
+    )
+    asked = ast.literal_eval(done.stdout.splitlines()[-1])
+    assert {asked["synthesise"], asked["build_xllora_examples"]} == {gpus} and asked["train_xllora_adapter"] == 1
 
 
 GENERATOR = "generators/gemma-3-27b"
