@@ -1,0 +1,79 @@
+"""Classifiers: an encoder or a language model. Their files are with the encoders, but those that a generator has anyway."""
+
+
+def learner(classifier):
+    """Whose settings train a classifier's adapters: its own, or those of its generator."""
+    spec = STUDY.classifiers[classifier]
+    return STUDY.generators[spec.generator] if spec.generator else spec
+
+
+def classifier_setting(name):
+    """One setting of the wildcard's classifier or of its generator; a group of settings as canonical JSON."""
+
+    def value(wildcards):
+        setting = getattr(learner(wildcards.classifier), name)
+        return setting.dump() if hasattr(setting, "dump") else setting
+
+    return value
+
+
+def classifier_style(wildcards):
+    """How it answers: with a head, or in its generator's style of prompts."""
+    return getattr(learner(wildcards.classifier), "prompts", "head")
+
+
+def classifier_name(wildcards):
+    """The name of what is adapted; a generator's language adapters carry it too."""
+    spec = STUDY.classifiers[wildcards.classifier]
+    return STUDY.maker(spec.generator, "weights") if spec.generator else spec.backbone
+
+
+def classifier_made(classifier, part, path):
+    """A file of a classifier's weights, of its language adapters, or of its own."""
+    spec = STUDY.classifiers[classifier]
+    if spec.generator and part != "task":
+        return f"<results>/generators/{STUDY.maker(spec.generator, part)}/{path}"
+    return f"<results>/encoders/{spec.backbone if part == 'weights' else classifier}/{path}"
+
+
+def classifier_weights(wildcards):
+    """What it is made of."""
+    return classifier_made(wildcards.classifier, "weights", "weights/seedbed.json")
+
+
+def classifier_kind(wildcards):
+    """What an adapter learns from: labelled pairs for the task, or a language's texts."""
+    return "pairs" if wildcards.part == "task" else learner(wildcards.classifier).language_data
+
+
+def classifier_examples(wildcards):
+    """The corpus that an adapter learns from."""
+    kind = classifier_kind(wildcards)
+    return f"<results>/corpora/{{lang}}/{'nli_pairs' if kind == 'pairs' else kind}.tsv"
+
+
+def variant_adapter(wildcards):
+    """The adapter of a variant; untrained, it has none."""
+    if wildcards.variant == "base":
+        return []
+    folder = f"composition/{{lang}}/{STUDY.pivot}" if wildcards.variant == "composition" else "task/{lang}"
+    return f"<results>/encoders/{{classifier}}/{folder}/seedbed.json"
+
+
+def variant_head(wildcards):
+    """The task adapter whose head an encoder takes."""
+    if wildcards.variant == "base" or STUDY.classifiers[wildcards.classifier].generator:
+        return []
+    lang = STUDY.pivot if wildcards.variant == "composition" else "{lang}"
+    return f"<results>/encoders/{{classifier}}/task/{lang}/seedbed.json"
+
+
+def variant_arguments(wildcards, input):
+    """Its adapter and head, as arguments."""
+    given = {"--adapter": input.adapter, "--head": input.head}
+    return [word for option, file in given.items() if file for word in (option, str(Path(str(file)).parent))]
+
+
+def test_of_task(ending):
+    """A file of the test set of the wildcard's task."""
+    return lambda wildcards: f"<results>/corpora/{{test_lang}}/{STUDY.test_set(wildcards.task)}{ending}"

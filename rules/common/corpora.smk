@@ -1,0 +1,34 @@
+"""Sources, and what they are fetched with."""
+
+from seedbed.evaluation.settings import KIND_OF
+
+
+def source_of(wildcards):
+    if "+" in wildcards.corpus:
+        return STUDY.published_triplets(*wildcards.corpus.split("+"), wildcards.lang)
+    if wildcards.corpus in ROLES:
+        source = STUDY.corpus(wildcards.corpus, wildcards.lang)
+    else:
+        source = STUDY.test(wildcards.corpus, wildcards.lang)
+    if source is None:
+        sys.exit(
+            f"error: no source for the {wildcards.corpus} corpus of {wildcards.lang}: "
+            f"give one under `corpora.{wildcards.corpus}` or `languages.{wildcards.lang}`"
+        )
+    return source
+
+
+def local_file(wildcards):
+    """A local source is an input: when it changes, its corpus is made again."""
+    file = source_of(wildcards).file
+    return [file] if file else []
+
+
+def fetch_options(wildcards):
+    """Options that differ between a training corpus and a test set."""
+    if kind := ROLES.get(wildcards.corpus) or ("triplets" if "+" in wildcards.corpus else ""):
+        return f"--kind {kind}"
+    task = STUDY.tasks[wildcards.corpus]
+    low, high = task.scale
+    untouched = "" if task.clean else "--test"
+    return f"--kind {KIND_OF[task.protocol]} {untouched} --scale {low:g} {high:g}"

@@ -1,0 +1,146 @@
+"""Models, adapters, and who makes them for whom."""
+
+from seedbed.generators.settings import PART_CORPUS
+
+PROMPTS = ("resources/prompts/nli.yaml", "resources/prompts/syncse.yaml")
+PAIR_PROMPTS = "resources/prompts/classification.yaml"
+
+
+def model_source(wildcards):
+    """Where a model comes from: a study's own, or a published adapter or encoder (see `published_model`)."""
+    owner, *what = wildcards.model.split("+")
+    if not what:
+        model = (STUDY.generators if wildcards.room == "generators" else STUDY.backbones)[owner]
+        return model.source.resolved(STUDY.facts(ANY))
+    find = STUDY.published_adapter if wildcards.room == "generators" else STUDY.published_encoder
+    return find(owner, *what)
+
+
+def published_model(room, owner, *what):
+    """The directory of what is published for a generator (method, polarity, language) or backbone (recipe, language)."""
+    return f"<results>/{room}/{'+'.join([owner, *what])}/weights/seedbed.json"
+
+
+def generator_setting(*path):
+    """One setting of the wildcard's generator; a group of settings as canonical JSON."""
+
+    def value(wildcards):
+        setting = STUDY.generators[wildcards.generator]
+        for name in path:
+            setting = getattr(setting, name)
+        return setting.dump() if hasattr(setting, "dump") else setting
+
+    return value
+
+
+def writer(*unused):
+    """A generator's settings for a job that writes, without those that it does not read: an edit of them re-runs nothing."""
+    never = {"like", "adapters", "triplets", "task_adapters", "language_data", "composition", "shard_rows"}
+
+    def settings(wildcards):
+        generator = STUDY.generators[wildcards.generator]
+        return compact(generator.model_dump(mode="json", exclude_defaults=True, exclude=never | set(unused)))
+
+    return settings
+
+
+def gpus(wildcards):
+    """What the wildcard's generator writes on: vLLM spreads a model over several GPUs, an endpoint has its own."""
+    generator = STUDY.generators[wildcards.generator]
+    return {"vllm": generator.tensor_parallel, "openai": 0}.get(generator.backend, 1)
+
+
+def made(part, path):
+    """A file of one part of the wildcard's generator (see MADE_FROM), in the folder of the generator that makes it."""
+
+    return lambda wildcards: f"<results>/generators/{STUDY.maker(wildcards.generator, part)}/{path}"
+
+
+def composed(part, path):
+    """A file that is composed of adapters: a generator's own, or a classifier's (see `classifier_made`)."""
+
+    def file(wildcards):
+        if wildcards.room == "encoders":
+            return classifier_made(wildcards.model, part, path)
+        return f"<results>/generators/{STUDY.maker(wildcards.model, part)}/{path}"
+
+    return file
+
+
+def composition_of(wildcards):
+    """How a generator's or a classifier's adapters are composed."""
+    model = STUDY.generators[wildcards.model] if wildcards.room == "generators" else learner(wildcards.model)
+    return model.composition.dump()
+
+
+def weights_name(wildcards):
+    """Whose weights the wildcard's generator has: adapters of variants that share them can be composed."""
+    return STUDY.maker(wildcards.generator, "weights")
+
+
+def language_texts(wildcards):
+    """The corpus that a language adapter learns from."""
+    return f"<results>/corpora/{{lang}}/{STUDY.generators[wildcards.generator].language_corpus}.tsv"
+
+
+def task_adapters(generator, part="task", folder="task/{polarity}", **wildcards):
+    """The adapters that write positives and negatives: in one place or in two."""
+    return collect(
+        f"<results>/generators/{{generator}}/{folder}/seedbed.json",
+        generator=STUDY.maker(generator, part),
+        polarity=[STUDY.generators[generator].task_adapter(polarity) for polarity in POLARITIES],
+        **wildcards,
+    )
+
+
+def xllora_corpora(part):
+    """One part's corpora for the languages that the XL-LoRA adapter learns from."""
+
+    def files(wildcards):
+        spec = STUDY.generators[wildcards.generator].xllora
+        role = PART_CORPUS[part]
+        codes = [code for code in spec.languages if spec.uses(part) and STUDY.corpus(role, code)]
+        return [f"<results>/corpora/{code}/{role}.tsv" for code in codes]
+
+    return files
+
+
+def xllora_writers(wildcards):
+    """The adapters that write the targets of parallel text; no other examples need any."""
+    synthetic = STUDY.generators[wildcards.generator].xllora.uses("synthetic")
+    return task_adapters(wildcards.generator) if synthetic else []
+
+
+def published(wildcards):
+    """The ready examples, positive and negative, if the study uses them."""
+    ready = STUDY.generators[wildcards.generator].xllora.source == "published"
+    names = ["published_positive", "published_negative"] if ready else []
+    return collect("<results>/corpora/mul/{corpus}.tsv", corpus=names)
+
+
+def xllora_inputs(wildcards, input):
+    """Where the examples come from, as arguments."""
+    if input.published:
+        return [
+            "--published-positive",
+            input.published[0],
+            "--published-negative",
+            input.published[1],
+        ]
+    return [
+        *adapter_arguments(wildcards, input),
+        *("--parallel", *named_by_language(input.parallel)),
+        *("--nli", *named_by_language(input.nli)),
+        *(("--nli-machine", *named_by_language(input.machine)) if input.machine else ()),
+    ]
+
+
+def adapter_arguments(wildcards, input):
+    """The folders of a positive and a negative adapter, as arguments; nothing where there are none."""
+    folders = [str(Path(manifest).parent) for manifest in input.adapters]
+    return [argument for polarity, folder in zip(POLARITIES, folders) for argument in (f"--{polarity}-adapter", folder)]
+
+
+def named_by_language(files):
+    """LANG=FILE arguments for corpora that lie in their language's folder."""
+    return [f"{file.split('/')[-2]}={file}" for file in files]

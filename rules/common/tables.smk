@@ -1,0 +1,58 @@
+"""What tables, figures and the report are made of."""
+
+import shlex
+
+from seedbed.tables.specs import FigureSpec
+
+
+def encoders_shown():
+    """Backbone, recipe, language and seed of every encoder in the study's tables."""
+    shown = [table for table in STUDY.tables if not SPECS[table].of_classifiers]
+    return {cell[:4] for table in shown for block in plan_of(table) for cell in block.cells()}
+
+
+def triplets_of(ending):
+    """A file of each set of triplets that the study's tables rest on."""
+    learnt = {(recipe, lang) for _, recipe, lang, _ in encoders_shown()}
+    learnt |= {texts[:2] for table in STUDY.tables for block in plan_of(table) for texts in block.texts()}
+    made = {
+        (STUDY.generator_of(recipe), STUDY.recipes[recipe].method, lang)
+        for recipe, lang in learnt
+        if STUDY.recipes[recipe].method in SYNTHETIC
+    }
+    return [f"<results>/triplets/{generator}/{method}/{lang}{ending}" for generator, method, lang in sorted(made)]
+
+
+def cards():
+    """Model cards of the encoders in tables, one of each, of its first seed."""
+    first = {}
+    for backbone, recipe, lang, seed in sorted(encoders_shown()):
+        folder = f"{STUDY.results}/encoders/{backbone}/{recipe}/{lang}"
+        first.setdefault(folder, f"{folder}/{seed}/README.md")
+    return list(first.values())
+
+
+def paper_of(wildcards):
+    """The paper's numbers for a table."""
+    paper = SPECS[wildcards.table].paper
+    return f"resources/paper/{paper.csv}" if paper else []
+
+
+def group(kind, paper):
+    """The tables or figures of one paper."""
+    tables = {name for name, spec in SPECS.items() if spec.group == paper}
+    figures = {path.stem: FigureSpec.load(path).table for path in Path("resources/figures").glob("*.yaml")}
+    return sorted(tables if kind == "tables" else [name for name, table in figures.items() if table in tables])
+
+
+def table_of(wildcards):
+    figure = FigureSpec.load(f"resources/figures/{wildcards.figure}.yaml")
+    return f"<results>/tables/{figure.table}.csv"
+
+
+def asked():
+    """How this very run was asked for, as arguments of a program that plans it again."""
+    given = workflow.config_settings
+    threads = {rule: int(getattr(n, "value", n)) for rule, n in workflow.resource_settings.overwrite_threads.items()}
+    arguments = ["--configfiles", *map(str, given.configfiles), "--config", compact(dict(given.config))]
+    return shlex.join([*arguments, "--threads", compact(threads)])
