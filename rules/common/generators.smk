@@ -1,6 +1,6 @@
 """Models, adapters, and who makes them for whom."""
 
-from seedbed.generators.settings import PART_CORPUS
+from seedbed.generators.settings import BOTH, PART_CORPUS
 
 PROMPTS = ("resources/prompts/nli.yaml", "resources/prompts/syncse.yaml")
 PAIR_PROMPTS = "resources/prompts/classification.yaml"
