@@ -44,7 +44,7 @@ lint: env
 
 # A file of tests on each core; the workflow's, the longest, come first.
 test: lint
-	python -m pytest -n 2 --dist loadfile
+	python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # Every table and figure of the papers on tiny models: hundreds of jobs.
 test-papers: env
