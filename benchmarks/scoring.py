@@ -35,7 +35,7 @@ from seedbed.io import read_json, read_table, write_json, write_table
 METRICS = {
     "sts": ("cosine_spearman", "cosine_pearson"),
     "geometry": ("alignment", "uniformity"),
-    "bitext": ("forward_accuracy", "backward_accuracy", "forward_f1", "backward_f1"),
+    "bitext": ("forward_accuracy_at_1", "backward_accuracy_at_1", "forward_f1_at_1", "backward_f1_at_1"),
     "retrieval": ("ndcg_at_10", "recall_at_10"),
 }
 TOLERANCE = {"sts": 1e-6, "geometry": 1e-6, "bitext": 1e-6, "retrieval": 6e-6}
@@ -77,7 +77,7 @@ def main(argv: list[str] | None = None) -> None:
     for name, (_, table) in found.items():
         print(f"\n{name}\n{pd.concat([table, table.sum().rename('all').to_frame().T]).round(2).to_string()}")
     _compare(tests, found["ours"][0], found["mteb"][0])
-    distinct = {text for task, test in tests.values() for text in texts(task.protocol, test)}
+    distinct = {text for task, test in tests.values() for text in texts(task, test)}
     encoded = found["ours"][1]["texts"].sum()
     assert encoded == len(distinct), f"{encoded} texts encoded, {len(distinct)} are distinct"
     print(
@@ -113,7 +113,7 @@ def in_process(meter: Meter, tests: Tests) -> tuple[dict[str, dict], pd.DataFram
 
         def gather() -> dict[str, float]:
             nonlocal encode
-            encode = at_once(encode, [text for task, test in tests.values() for text in texts(task.protocol, test)])
+            encode = at_once(encode, [text for task, test in tests.values() for text in texts(task, test)])
             return {}
 
         found = {"embeddings": meter.measured(gather)}

@@ -86,7 +86,7 @@ def _geometry(encoder: SentenceTransformer, task: Task, test: pd.DataFrame) -> d
         for text, vector in zip(texts, encoder.encode(texts, batch_size=task.batch_size), strict=True)
     }
     encode = lambda texts: np.stack([vectors[text] for text in texts])  # noqa: E731
-    return score("geometry", test, encode, scale=task.scale).metrics
+    return score(task, test, encode).metrics
 
 
 if __name__ == "__main__":

@@ -45,6 +45,9 @@ ROLES = {
 """The kind of corpus behind each key of `corpora:`, and behind `annotated`, the instructions without their top-up."""
 
 
+TRAINING = "_train"
+"""What the name of a training set has after its task's; no name has an underscore."""
+
 TOGETHER = "all"
 """The bundle of the tasks that are not on request: they are scored together."""
 
@@ -71,12 +74,17 @@ ENCODED, LABELLED = (
 )
 """The tasks of encoders, and those of classifiers."""
 
-LANGUAGES = {*STUDY.languages, *STUDY.borrowed(), STUDY.pivot, ANY}
+LANGUAGES = {*STUDY.languages, *STUDY.borrowed(), *STUDY.lent(), STUDY.pivot, ANY}
 CONSTRAINTS = {
     "lang": one_of(LANGUAGES),
     "test_lang": one_of(STUDY.languages),
     "corpus": one_of(
-        [*ROLES, *STUDY.tasks, *(f"{name}+{method}" for name in STUDY.generators for method in SYNTHETIC)]
+        [
+            *ROLES,
+            *STUDY.tasks,
+            *(f"{task}{TRAINING}" for task in STUDY.tasks),
+            *(f"{name}+{method}" for name in STUDY.generators for method in SYNTHETIC),
+        ]
     ),
     "room": "generators|encoders",
     "model": r"[A-Za-z0-9.+-]+",

@@ -6,6 +6,7 @@ rule score_encoder:
         encoders=encoders_of,
         tests=tests_in(".tsv"),
         records=tests_in(".json"),
+        trains=training_sets,
         code=code("score_encoder"),
     output:
         SCORED,
@@ -22,6 +23,7 @@ rule score_encoder:
         runtime=more(60),
     params:
         tasks=tasks_of_bundle,
+        trains=training_arguments,
         encoders=lambda wildcards, input: [str(Path(file).parent) for file in input.encoders],
         directory=subpath(output[0], parent=True),
         state=f"{STUDY.results}/state",
@@ -29,7 +31,7 @@ rule score_encoder:
         "Score {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}: {wildcards.bundle} in {wildcards.test_lang}"
     shell:
         "python -m scripts.score_encoder --encoders {params.encoders} --tests {input.tests} --records {input.records}"
-        " --tasks {params.tasks:q} --language {wildcards.test_lang} --state {params.state}"
+        " {params.trains} --tasks {params.tasks:q} --language {wildcards.test_lang} --state {params.state}"
         " --scores {params.directory} --output {output} > {log} 2>&1"
 
 

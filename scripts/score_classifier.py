@@ -11,7 +11,7 @@ from scripts.cli import run
 from seedbed.corpora.labels import LABELS, read_pairs
 from seedbed.encoders import classifier
 from seedbed.evaluation.classification import score
-from seedbed.evaluation.protocols import write
+from seedbed.evaluation.scores import write
 from seedbed.generators import labels
 from seedbed.io import read_json, write_json
 

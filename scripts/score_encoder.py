@@ -6,7 +6,7 @@ import argparse
 import importlib.metadata
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 from sentence_transformers import SentenceTransformer
@@ -16,8 +16,9 @@ from scripts.cli import run
 from seedbed.corpora.settings import COLUMNS
 from seedbed.encoders.backbone import open_encoder
 from seedbed.evaluation.embeddings import at_once, batched, folder_of, shared
-from seedbed.evaluation.protocols import Encode, Scores, score, texts, write
+from seedbed.evaluation.protocols import score, texts
 from seedbed.evaluation.reference import mteb_scores, require_agreement
+from seedbed.evaluation.scores import Encode, Scores, write
 from seedbed.evaluation.settings import AGREE, KIND_OF, Task
 from seedbed.io import read_json, read_table, write_json
 
@@ -30,6 +31,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--tasks", required=True, type=json.loads, help="JSON: {name: evaluation.settings.Task}")
     parser.add_argument("--tests", required=True, nargs="+", type=Path)
     parser.add_argument("--records", required=True, nargs="+", type=Path, help="origins of the test sets")
+    parser.add_argument("--trains", nargs="*", default=[], type=training_set, help="TASK=FILE, its training set")
     parser.add_argument("--language", required=True)
     parser.add_argument("--state", type=Path, help="directory in which an encoder's score jobs share embeddings")
     parser.add_argument(
@@ -40,7 +42,7 @@ def main(argv: list[str] | None = None) -> None:
 
     tasks = {name: Task.load(json.dumps(task)) for name, task in args.tasks.items()}
     sets = [
-        (name, task, read_table(test, ["id", *COLUMNS[KIND_OF[task.protocol]]]), read_json(record))
+        Set(name, task, table(task, test), table(task, dict(args.trains).get(name)), read_json(record))
         for (name, task), test, record in zip(tasks.items(), args.tests, args.records, strict=True)
     ]
     written = {}
@@ -49,29 +51,48 @@ def main(argv: list[str] | None = None) -> None:
         encode = batched(encoder, min(task.batch_size for task in tasks.values()))
         if args.state:
             encode = shared(encode, folder_of(args.state, manifest))
-        encode = at_once(encode, [text for _, task, test, _ in sets for text in texts(task.protocol, test)])
-        for name, task, test, origin in sets:
-            scores = scored(encoder, encode, name, task, test, origin)
+        encode = at_once(encode, [text for each in sets for text in texts(each.task, each.test, each.train)])
+        for each in sets:
+            scores = scored(encoder, encode, each)
             about = {
-                "task": name, "protocol": task.protocol, "language": args.language,
-                "dataset": origin, "encoder": manifest["about"],
+                "task": each.name, "protocol": each.task.protocol, "language": args.language,
+                "dataset": each.origin, "encoder": manifest["about"],
                 "versions": {name: importlib.metadata.version(name) for name in LIBRARIES},
             }  # fmt: skip
-            digests = write(scores, about, args.scores / folder.name / name / f"{args.language}.json")
+            digests = write(scores, about, args.scores / folder.name / each.name / f"{args.language}.json")
             written |= {f"{folder.name}/{file}": digest for file, digest in digests.items()}
     write_json({"scores": written}, args.output)
 
 
-def scored(
-    encoder: SentenceTransformer, encode: Encode, name: str, task: Task, test: pd.DataFrame, origin: dict[str, Any]
-) -> Scores:
+class Set(NamedTuple):
+    """A task and what it is scored on."""
+
+    name: str
+    task: Task
+    test: pd.DataFrame
+    train: pd.DataFrame | None
+    origin: dict[str, Any]
+
+
+def training_set(text: str) -> tuple[str, Path]:
+    """TASK=FILE, as an argparse type."""
+    name, _, path = text.partition("=")
+    return name, Path(path)
+
+
+def table(task: Task, path: Path | None) -> pd.DataFrame | None:
+    """A test set, or a training set if there is one."""
+    return read_table(path, ["id", *COLUMNS[KIND_OF[task.protocol]]]) if path else None
+
+
+def scored(encoder: SentenceTransformer, encode: Encode, given: Set) -> Scores:
     """Score one task, and let mteb check it where mteb has it."""
-    scores = score(task.protocol, test, encode, scale=task.scale)
-    if task.mteb:
-        revision = origin["origin"].partition(" @ ")[2]
-        theirs = mteb_scores(task, test, revision, encoder, encode)
-        for metric in AGREE[task.protocol]:
-            require_agreement(scores.metrics[metric], theirs[metric], f"{name} ({metric})")
+    scores = score(given.task, given.test, encode, train=given.train)
+    if given.task.mteb:
+        revision = given.origin["origin"].partition(" @ ")[2]
+        theirs = mteb_scores(given.task, given.test, revision, encoder, encode)
+        for metric in AGREE[given.task.protocol]:
+            require_agreement(scores.metrics[metric], theirs[metric], f"{given.name} ({metric})")
         scores.metrics.update(theirs | scores.metrics)
     return scores
 

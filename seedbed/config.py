@@ -149,7 +149,7 @@ class Study(Settings):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        for code in [*self.languages, self.pivot, *self.borrowed()]:
+        for code in [*self.languages, self.pivot, *self.borrowed(), *self.lent()]:
             self._check_language(code)
         for name, recipe in self.recipes.items():
             self._check_recipe(name, recipe)
@@ -158,6 +158,10 @@ class Study(Settings):
         _require("statistics.baseline", "recipe", self.statistics.baseline, self.recipes)
         for name, task in self.tasks.items():
             _require(f"tasks.{name}.set_of", "task", task.set_of or name, self.tasks)
+            if task.protocol == "knn" and self.tasks[self.test_set(name)].train is None:
+                raise ValueError(
+                    f"tasks.{name}: no training set; protocol knn needs `train`, or `set_of` a task with one"
+                )
             for code in task.languages or []:
                 _require(f"tasks.{name}.languages", "language", code, {*self.languages, *registry()})
         for code, language in self.languages.items():
@@ -171,6 +175,10 @@ class Study(Settings):
     def borrowed(self) -> set[str]:
         """Languages that lend their translations to XL-LoRA adapters."""
         return {code for generator in self.generators.values() for code in generator.xllora.languages}
+
+    def lent(self) -> set[str]:
+        """Languages that lend their training sets to others."""
+        return {task.train_language for task in self.tasks.values() if task.train_language}
 
     def _check_language(self, code: str) -> None:
         facts = self.facts(code)
@@ -235,6 +243,16 @@ class Study(Settings):
             return own and own.resolved(self.facts(code))
         return spec.source.resolved(self.facts(code))
 
+    def train_of(self, task: str, code: str) -> str:
+        """The language of the training set of a task for a language; nothing: the task learns from nothing."""
+        spec = self.tasks[task]
+        return spec.train_language or code if spec.protocol == "knn" else ""
+
+    def training_set(self, task: str, code: str) -> Source | None:
+        """The training set in a language that a task's votes come from; None if there is none."""
+        train = self.tasks[self.test_set(task)].train
+        return train and train.resolved(self.facts(code))
+
     def test_set(self, task: str) -> str:
         """The task whose test set a task is scored on."""
         return self.tasks[task].set_of or task
@@ -246,15 +264,22 @@ class Study(Settings):
     @cached_property
     def tests_by_language(self) -> dict[str, list[str]]:
         """Language -> all its tasks; every rule asks for them again and again."""
-        return {
-            code: sorted(task for task in self.tasks if self.test(task, code) is not None) for code in self.languages
-        }
+        return {code: sorted(task for task in self.tasks if self._tests(task, code)) for code in self.languages}
+
+    def _tests(self, task: str, code: str) -> bool:
+        """Whether a language is tested by a task: it has a test set and, where one is needed, a training set."""
+        if self.test(task, code) is None:
+            return False
+        other = self.train_of(task, code)
+        # A language is no test of what its own training set is for.
+        return not other or (self.tasks[task].train_language != code and self.training_set(task, other) is not None)
 
     def task_for(self, task: str, code: str) -> Task:
         """A task's protocol as one language's scores need it: without its source, names resolved."""
         spec = self.tasks[task]
         mteb = spec.mteb and spec.mteb.updated({"subset": spec.mteb.subset.format_map(self.facts(code))})
-        return spec.updated({"source": None, "languages": None, "mteb": mteb and mteb.model_dump()})
+        nothing = {"source": None, "languages": None, "train": None}
+        return spec.updated({**nothing, "mteb": mteb and mteb.model_dump()})
 
     def plan(self, table: str) -> list[Block]:
         """What a table shows of this study.

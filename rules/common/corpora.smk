@@ -9,7 +9,9 @@ def source_of(wildcards):
     if wildcards.corpus in ROLES:
         source = STUDY.corpus(wildcards.corpus, wildcards.lang)
     else:
-        source = STUDY.test(wildcards.corpus, wildcards.lang)
+        task = wildcards.corpus.removesuffix(TRAINING)
+        find = STUDY.test if task == wildcards.corpus else STUDY.training_set
+        source = find(task, wildcards.lang)
     if source is None:
         sys.exit(
             f"error: no source for the {wildcards.corpus} corpus of {wildcards.lang}: "
@@ -28,7 +30,7 @@ def fetch_options(wildcards):
     """Options that differ between a training corpus and a test set."""
     if kind := ROLES.get(wildcards.corpus) or ("triplets" if "+" in wildcards.corpus else ""):
         return f"--kind {kind}"
-    task = STUDY.tasks[wildcards.corpus]
+    task = STUDY.tasks[wildcards.corpus.removesuffix(TRAINING)]
     low, high = task.scale
     untouched = "" if task.clean else "--test"
     return f"--kind {KIND_OF[task.protocol]} {untouched} --scale {low:g} {high:g}"

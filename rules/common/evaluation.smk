@@ -34,6 +34,26 @@ def tests_in(ending):
     ]
 
 
+def trained_by(wildcards):
+    """Task -> training set, of those tasks of a bundle that have one."""
+    found = {}
+    for task in bundle_tasks(wildcards):
+        if other := STUDY.train_of(task, wildcards.test_lang):
+            found[task] = f"{STUDY.results}/corpora/{other}/{STUDY.test_set(task)}{TRAINING}.tsv"
+    return found
+
+
+def training_sets(wildcards):
+    """The training sets of a bundle."""
+    return sorted({*trained_by(wildcards).values()})
+
+
+def training_arguments(wildcards):
+    """The same, each with its task."""
+    found = trained_by(wildcards)
+    return " ".join(["--trains", *(f"{task}={file}" for task, file in found.items())]) if found else ""
+
+
 def tasks_of_bundle(wildcards):
     """Name -> protocol and options of each task of a bundle."""
     return compact(

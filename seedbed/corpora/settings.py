@@ -13,7 +13,9 @@ from seedbed.io import UserError
 from seedbed.languages import registry
 from seedbed.settings import Settings, explain
 
-Kind = Literal["text", "instructions", "triplets", "pairs", "parallel", "targets", "retrieval", "labelled_pairs"]
+Kind = Literal[
+    "text", "instructions", "triplets", "pairs", "parallel", "targets", "retrieval", "labelled_pairs", "labelled_texts"
+]  # fmt: skip
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     "text": ("text",),
@@ -24,6 +26,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "targets": ("anchor", "target"),
     "retrieval": ("query", "document"),
     "labelled_pairs": ("premise", "hypothesis", "label"),
+    "labelled_texts": ("text", "label"),
 }
 """The columns of a fetched corpus, by kind; `id` comes first in each."""
 

@@ -29,10 +29,11 @@ def load(
     """Build an encoder: the transformer, then pooling, in float32.
 
     With cls_mlp and cls_mlp_train a third module follows, a dense layer; the latter's user takes it off after training.
+    With own, modules that sentence-transformers saved there are the encoder's, and the mean where there are none.
 
     Args:
         weights: a directory as `save_pretrained` writes it, of transformers or of sentence-transformers; of the
-            latter only the transformer is used. Safetensors only, and no code from the directory is run.
+            latter only the transformer is used, but with own. Safetensors only, and no code from the directory is run.
         prefix: put before every text by `encode`, `encode_query` and `encode_document`, and saved with the encoder.
         max_length: tokens of a text; None for as many as the backbone can read.
         seed: of the dense layer's weights; nothing else is random.
@@ -40,18 +41,25 @@ def load(
     Raises:
         UserError: no such directory, or no config.json, no tokenizer or no safetensors in it.
     """
-    transformer = _transformer(directory_of(Path(weights)), hidden_states=pooling in AVERAGES)
+    folder = directory_of(Path(weights))
+    if pooling == "own" and (Path(weights) / "modules.json").is_file():
+        return _with_prefix(open_encoder(weights), prefix)
+    pooling = "mean" if pooling == "own" else pooling
+    transformer = _transformer(folder, hidden_states=pooling in AVERAGES)
     limit = longest(transformer.auto_model, transformer.max_seq_length)
     transformer.max_seq_length = min(limit, max_length or limit)
     # An encoder has its first token at the first place, and BERT's positions count from there.
     transformer.tokenizer.padding_side = "right"
-    return SentenceTransformer(
-        modules=[transformer, *_pooling(pooling, transformer, seed)],
-        # The two names that sentence-transformers and mteb look for.
-        prompts={"query": prefix, "document": prefix},
-        default_prompt_name="document" if prefix else None,
-        local_files_only=True,
-    )
+    modules = [transformer, *_pooling(pooling, transformer, seed)]
+    return _with_prefix(SentenceTransformer(modules=modules, local_files_only=True), prefix)
+
+
+def _with_prefix(encoder: SentenceTransformer, prefix: str) -> SentenceTransformer:
+    """The encoder, which puts a prefix before every text; any prompts of its own are gone."""
+    # The two names that sentence-transformers and mteb look for.
+    encoder.prompts = {"query": prefix, "document": prefix}
+    encoder.default_prompt_name = "document" if prefix else None
+    return encoder
 
 
 def open_encoder(directory: Path) -> SentenceTransformer:

@@ -10,7 +10,7 @@ from seedbed.corpora.settings import Source
 from seedbed.precision import Precision
 from seedbed.settings import Settings
 
-Pooling = Literal["first_last_average", "last_two_average", "mean", "cls", "cls_mlp", "cls_mlp_train"]
+Pooling = Literal["first_last_average", "last_two_average", "mean", "cls", "cls_mlp", "cls_mlp_train", "own"]
 Method = Literal["base", "unsupervised", "crosslingual", "prompting", "composition", "xllora", "published"]
 SYNTHETIC: tuple[Method, ...] = ("prompting", "composition", "xllora")
 """The methods whose triplets a generator writes."""
@@ -37,7 +37,7 @@ class Training(Settings):
     pooling: Pooling = "first_last_average"
     """Tokens to sentence; first_last_average is the mean of the first and last block's token means, last_two_average of
     the last two blocks', cls_mlp the first token behind a new dense layer with tanh, cls_mlp_train the same in training
-    and cls in use."""
+    and cls in use, own what the backbone brings: its sentence-transformers modules, else mean."""
     epochs: float = Field(3, gt=0)
     """Passes over the triplets."""
     batch_size: int = Field(512, gt=0)
@@ -66,7 +66,8 @@ class Recipe(Settings):
     """How an encoder is made."""
 
     method: Method
-    """Which of the paper's six ways; left out, the recipe's own name. published: one of `encoders` as it is."""
+    """Which of the paper's six ways; left out, the recipe's own name. published: one of `encoders` as it is; without
+    any, the backbone."""
     like: str = ""
     """A recipe that this one varies: it has all its settings but those given here. Only tables that name it have it."""
     generator: str = ""
@@ -85,6 +86,7 @@ class Recipe(Settings):
 
 METHOD_TRAINING: dict[str, dict[str, Any]] = {
     "base": {"pooling": "mean"},
+    "published": {"pooling": "own"},
     "unsupervised": {"learning_rate": 1.0e-5, "epochs": 1},
 }
 """Where a method's published training differs from `Training` (paper 000, appendix A.2.1; one epoch: SimCSE)."""

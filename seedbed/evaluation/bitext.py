@@ -3,10 +3,39 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import f1_score
 
+from seedbed.evaluation.scores import Asked, Scores
 from seedbed.io import UserError
+
+
+def score(asked: Asked) -> Scores:
+    """Translation retrieval, forward from `text` to `pivot` and backward; a row's translation stands in its place.
+
+    Returns:
+        f1 and accuracy of each direction at each k, and (main) the mean accuracy of both directions at the first k. By
+        item its place, whether its translation was nearest, and what it predicts at each k (see `f1_at_k`).
+
+    Raises:
+        UserError: fewer pairs than k.
+    """
+    test, ks = asked.test, asked.task.k
+    if max(ks) > len(test):
+        raise UserError(f"bitext: k is {max(ks)}, but there are {len(test)} pairs; set `k:` of the task")
+    text, pivot = asked.embed(test["text"], test["pivot"])
+    gold = np.arange(len(test))
+    metrics, items = {}, {"id": test["id"], "place": gold}
+    for direction, (source, target) in {"forward": (text, pivot), "backward": (pivot, text)}.items():
+        neighbours = asked.search(source, target, max(ks))
+        items[direction] = (neighbours[:, 0] == gold).astype(int)
+        for k in ks:
+            found = f1_at_k(neighbours, gold, k)
+            metrics |= {f"{direction}_{name}_at_{k}": value for name, value in found.items()}
+            items[f"{direction}_{k}"] = predictions(neighbours, gold, k)
+    metrics["accuracy"] = float(np.mean([metrics[f"{way}_accuracy_at_{ks[0]}"] for way in ("forward", "backward")]))
+    return Scores(metrics["accuracy"], metrics, pd.DataFrame(items))
 
 
 def f1_at_k(neighbours: ArrayLike, gold: ArrayLike, k: int) -> dict[str, float]:
@@ -33,7 +62,11 @@ def f1_at_k(neighbours: ArrayLike, gold: ArrayLike, k: int) -> dict[str, float]:
         )
     if not 1 <= k <= neighbours.shape[1]:
         raise UserError(f"f1_at_k: k is {k}; it must lie between 1 and the {neighbours.shape[1]} neighbours given")
-    found = (neighbours[:, :k] == gold[:, None]).any(axis=1)
-    predicted = np.where(found, gold, neighbours[:, 0])
+    predicted = predictions(neighbours, gold, k)
     f1 = f1_score(gold, predicted, average="weighted", zero_division=0)
-    return {"f1": float(f1), "accuracy": float(found.mean())}
+    return {"f1": float(f1), "accuracy": float((predicted == gold).mean())}
+
+
+def predictions(neighbours: NDArray[np.int64], gold: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+    """What each query predicts (n,): its translation if that is among the k nearest, else its nearest."""
+    return np.where((neighbours[:, :k] == gold[:, None]).any(axis=1), gold, neighbours[:, 0])

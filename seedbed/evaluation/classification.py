@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import f1_score
 
-from seedbed.evaluation.protocols import Scores
+from seedbed.evaluation.scores import Asked, Scores
 from seedbed.io import UserError
 
 
@@ -38,6 +38,35 @@ def score(test: pd.DataFrame, label_scores: ArrayLike, labels: Sequence[str]) ->
     accuracy = float(items["correct"].mean())
     macro_f1 = float(f1_score(gold, predicted, labels=list(labels), average="macro", zero_division=0))
     return Scores(accuracy, {"accuracy": accuracy, "macro_f1": macro_f1}, items)
+
+
+def by_neighbours(asked: Asked) -> Scores:
+    """Labels by the vote of the k nearest training sentences (MINERS, section 2.2).
+
+    Returns:
+        accuracy and macro F1 at each k, of which the accuracy at the last is the main score; by item the gold label,
+        the predicted ones, and whether they are the same.
+
+    Raises:
+        UserError: no training set, one smaller than k, or a test label that it lacks.
+    """
+    train, test, ks = asked.train, asked.test, asked.task.k
+    if train is None or max(ks) > len(train):
+        count = 0 if train is None else len(train)
+        raise UserError(f"knn: k is {max(ks)}, but there are {count} training sentences; set `k:` of the task")
+    if unseen := sorted({*test["label"]} - {*train["label"]}):
+        known = ", ".join(sorted({*train["label"]}))
+        raise UserError(f"knn: no training sentence has the label {unseen[0]!r}; they have {known}")
+    corpus, queries = asked.embed(train["text"], test["text"])
+    labels = train["label"].to_numpy()[asked.search(queries, corpus, max(ks))]
+    gold = test["label"].to_numpy()
+    metrics, items = {}, {"id": test["id"], "gold": gold}
+    for k in ks:
+        predicted = vote(labels[:, :k])
+        items |= {f"predicted_{k}": predicted, f"correct_{k}": (predicted == gold).astype(int)}
+        metrics[f"accuracy_at_{k}"] = float((predicted == gold).mean())
+        metrics[f"macro_f1_at_{k}"] = float(f1_score(gold, predicted, average="macro", zero_division=0))
+    return Scores(metrics[f"accuracy_at_{ks[-1]}"], metrics, pd.DataFrame(items))
 
 
 def vote(labels: ArrayLike) -> NDArray:

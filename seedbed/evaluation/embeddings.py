@@ -13,7 +13,7 @@ import numpy as np
 from sentence_transformers import SentenceTransformer
 from tqdm.auto import tqdm
 
-from seedbed.evaluation.protocols import Encode
+from seedbed.evaluation.scores import Encode
 from seedbed.io import UserError, atomic, fingerprint
 
 TOKENS = 2**10

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from seedbed.evaluation.geometry import as_vectors
+from seedbed.evaluation.settings import Distance
 from seedbed.io import UserError
-
-Metric = Literal["cosine", "euclidean", "dot"]
 
 _PAIRS = 4096  # pairs of vectors that are scored at once in float64
 _EPSILON = np.finfo(np.float32).eps
 
 
 def nearest(
-    queries: ArrayLike, corpus: ArrayLike, k: int, *, metric: Metric, cells: int = 2**25
+    queries: ArrayLike, corpus: ArrayLike, k: int, *, metric: Distance, cells: int = 2**25
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """The `k` rows of `corpus` nearest to each row of `queries`, nearest first.
 
@@ -52,8 +51,8 @@ def nearest(
 
 def _check(queries: NDArray, corpus: NDArray, k: int, metric: str) -> None:
     """Raise a UserError where `nearest` cannot answer."""
-    if metric not in get_args(Metric):
-        raise UserError(f"nearest: metric {metric!r}; known are {', '.join(get_args(Metric))}")
+    if metric not in get_args(Distance):
+        raise UserError(f"nearest: metric {metric!r}; known are {', '.join(get_args(Distance))}")
     if queries.shape[1] != corpus.shape[1]:
         raise UserError(
             f"nearest: queries have {queries.shape[1]} dimensions, the corpus {corpus.shape[1]}; they must agree"
@@ -68,7 +67,7 @@ def _check(queries: NDArray, corpus: NDArray, k: int, metric: str) -> None:
 # sum over its own two vectors alone.
 
 
-def _proxies(queries: NDArray, corpus: NDArray, metric: Metric) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def _proxies(queries: NDArray, corpus: NDArray, metric: Distance) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Matrices whose products, all within [-1.5, 1.5], order the corpus for each query as the metric does."""
     if metric == "euclidean":
         return _euclidean_proxies(queries, corpus)
@@ -113,7 +112,9 @@ def _candidates(products: NDArray[np.float32], k: int, *, dimension: int) -> tup
     return np.nonzero(products >= threshold)
 
 
-def _scores(queries: NDArray, corpus: NDArray, rows: NDArray, columns: NDArray, metric: Metric) -> NDArray[np.float32]:
+def _scores(
+    queries: NDArray, corpus: NDArray, rows: NDArray, columns: NDArray, metric: Distance
+) -> NDArray[np.float32]:
     """Exact scores (p,) of the pairs queries[rows], corpus[columns]."""
     scores = np.empty(len(rows), np.float32)
     for start in range(0, len(rows), _PAIRS):
@@ -124,7 +125,7 @@ def _scores(queries: NDArray, corpus: NDArray, rows: NDArray, columns: NDArray, 
     return scores
 
 
-def _score(q: NDArray[np.float64], c: NDArray[np.float64], metric: Metric) -> NDArray[np.float64]:
+def _score(q: NDArray[np.float64], c: NDArray[np.float64], metric: Distance) -> NDArray[np.float64]:
     """Score of each row of `q` with the same row of `c`, both (p, d)."""
 
     # numpy sums each row of a product alone and in one fixed order; BLAS, einsum and vecdot promise no such thing.

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from sentence_transformers import SentenceTransformer
 
-from seedbed.evaluation.protocols import Encode
 from seedbed.evaluation.retrieval import collection
+from seedbed.evaluation.scores import Encode
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from seedbed.corpora.settings import Kind, Source
 from seedbed.settings import Settings
 
-Protocol = Literal["sts", "bitext", "retrieval", "geometry", "classification"]
+Protocol = Literal["sts", "bitext", "retrieval", "geometry", "knn", "classification"]
 KIND_OF: dict[Protocol, Kind] = {
     "sts": "pairs",
     "bitext": "parallel",
     "retrieval": "retrieval",
     "geometry": "pairs",
+    "knn": "labelled_texts",
     "classification": "labelled_pairs",
 }
 """The kind of corpus that a protocol reads."""
@@ -22,6 +23,10 @@ LABELLING: tuple[Protocol, ...] = ("classification",)
 """The protocols that score `classifiers`, not encoders."""
 AGREE: dict[str, tuple[str, ...]] = {"sts": ("cosine_spearman",), "retrieval": ("ndcg_at_10", "recall_at_10")}
 """Metrics that must agree with mteb's, by protocol; a protocol without any has no mteb task."""
+
+
+Distance = Literal["cosine", "euclidean", "dot"]
+"""How far embeddings lie apart."""
 
 
 class MtebTask(Settings):
@@ -37,13 +42,21 @@ class Task(Settings):
     """One protocol on one data set."""
 
     protocol: Protocol
-    """sts: Spearman of cosine and gold score. bitext: accuracy of the nearest translation, both directions.
-    retrieval: nDCG@10 and recall@10. geometry: alignment and uniformity of graded pairs; lower is better.
-    classification: accuracy of `classifiers` on labelled pairs."""
+    """sts: Spearman of cosine and gold score. bitext: accuracy and F1 of the nearest translation, both directions.
+    retrieval: nDCG@10 and recall@10. geometry: alignment and uniformity of graded pairs; lower is better. knn: labels
+    by the vote of the nearest training sentences. classification: accuracy of `classifiers` on labelled pairs."""
     source: Source | None = None
     """The test set as a template over the registry; a language's own `tests` entry goes before it."""
     set_of: str = ""
-    """Instead of a source: the test set is that of this task."""
+    """Instead of a source: the test set is that of this task, and so is the training set."""
+    train: Source | None = None
+    """knn: the training set, as a template over the registry."""
+    train_language: str = ""
+    """knn: the training set is in this language; left out, in the test's own. The language itself is then no test."""
+    distance: Distance = "cosine"
+    """bitext and knn: how far sentences lie apart. MINERS takes euclidean."""
+    k: Annotated[list[int], Field(min_length=1)] = [1]
+    """bitext and knn: how many of the nearest sentences count; a score for each, in this order."""
     mteb: MtebTask | None = None
     """Score through mteb; `source` must then be the data set and revision that mteb pins."""
     languages: list[str] | None = None
@@ -61,6 +74,19 @@ class Task(Settings):
     def _ordered(self) -> Self:
         if self.scale[0] >= self.scale[1]:
             raise ValueError(f"scale goes from the least to the greatest gold score, found {self.scale}")
+        return self
+
+    @field_validator("k")
+    @classmethod
+    def _nearest(cls, k: list[int]) -> list[int]:
+        if min(k) < 1 or k != sorted(set(k)):
+            raise ValueError(f"numbers of neighbours, from 1, each once and ascending; found {k}")
+        return k
+
+    @model_validator(mode="after")
+    def _learns(self) -> Self:
+        if self.protocol != "knn" and (self.train or self.train_language):
+            raise ValueError(f"protocol {self.protocol} learns from nothing; leave out `train` and `train_language`")
         return self
 
     @model_validator(mode="after")

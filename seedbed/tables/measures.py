@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from seedbed.evaluation.significance import LEAST_ITEMS, Statistic, correlated, permuted, replicates, spearman
+from seedbed.evaluation.significance import LEAST_ITEMS, Statistic, correlated, f1, permuted, replicates, spearman
 from seedbed.io import UserError, read_json, read_table
 from seedbed.tables.plan import Block, Cell
 from seedbed.tables.published import AVERAGE
@@ -26,8 +27,13 @@ def mean(items: Items) -> NDArray[np.float64]:
     return items.mean(axis=(-2, -1))
 
 
-STATISTICS: dict[str, Statistic] = {"spearman": spearman}
-"""How a metric follows from its items; left out, their mean."""
+def statistic_of(column: Column) -> Statistic:
+    """How a column's metric follows from its items: for most as their mean."""
+    if column.metric == "spearman":
+        return spearman
+    if METRICS[column.protocol][column.metric].classes:
+        return partial(f1, average="macro" if column.metric.startswith("macro") else "weighted")
+    return mean
 
 
 @dataclass(frozen=True)
@@ -80,7 +86,7 @@ def measure(scores: Path, block: Block, language: str, statistics: Statistics) -
         task=block.tests[language],
         n=dict.fromkeys(found, len(every[0].items)),
         by_seed={recipe: np.array([score.value for score in by_seed]) for recipe, by_seed in found.items()},
-        replicates={} if few else _resample(block.column.metric, items, statistics),
+        replicates={} if few else _resample(block.column, items, statistics),
         items=None if few else items,
         papers_data=all(_is_part(score.origin, block.column.paper_data) for score in every),
     )
@@ -101,13 +107,16 @@ def average(measures: Sequence[Measure]) -> Measure:
     )
 
 
-def probability(metric: str, ours: Items, theirs: Items, statistics: Statistics) -> float:
+def probability(column: Column, ours: Items, theirs: Items, statistics: Statistics) -> float:
     """p of no difference between two systems over the test items, their seeds averaged.
 
-    Williams' test for correlations with the same gold scores, else a permutation of each item's two scores.
+    Williams' test for correlations with the same gold scores, else a permutation of each item's two scores; of an F1,
+    of whether its class is right.
     """
+    if METRICS[column.protocol][column.metric].classes:
+        ours, theirs = ((items[..., :1] == items[..., 1:]).astype(float) for items in (ours, theirs))
     ours, theirs = ours.mean(axis=0), theirs.mean(axis=0)
-    if metric == "spearman":
+    if column.metric == "spearman":
         return correlated(ours[:, 0], ours[:, 1], theirs[:, 1])
     return permuted(ours.mean(axis=1), theirs.mean(axis=1), resamples=statistics.resamples, seed=statistics.seed)
 
@@ -130,14 +139,22 @@ def _read(path: Path, column: Column) -> _Score:
         raise UserError(f"{path}: no metric {metric.key!r}; score it again")
     names, value = list(metric.items), float(score["metrics"][metric.key])
     table = read_table(path.parent / score["items"], ["id", *names])
-    table[names] = table[names].apply(pd.to_numeric, errors="coerce")
-    items = table[names].to_numpy(np.float64)
+    questions = table.filter(["id", "gold"])
+    items = (
+        _classes(table[names]) if metric.classes else table[names].apply(pd.to_numeric, errors="coerce").to_numpy(float)
+    )
     if names:
-        exact = float(STATISTICS.get(column.metric, mean)(items))
+        exact = float(statistic_of(column)(items))
         if not abs(exact - value) < 1e-4:  # written so that NaN fails too
             raise UserError(f"{path}: {metric.key} {value}, but its items give {exact:.6f}; score it again")
         value = exact
-    return _Score(path, score["dataset"]["origin"], value, table.filter(["id", "gold"]), items)
+    return _Score(path, score["dataset"]["origin"], value, questions, items)
+
+
+def _classes(names: pd.DataFrame) -> NDArray[np.float64]:
+    """Names of classes (n_items, 2) as numbers; in one order for all systems, since their questions are the same."""
+    numbers, _ = pd.factorize(names.to_numpy().ravel(order="F"))
+    return numbers.reshape(names.shape, order="F").astype(np.float64)
 
 
 def _require_same_questions(scores: Sequence[_Score]) -> None:
@@ -147,12 +164,11 @@ def _require_same_questions(scores: Sequence[_Score]) -> None:
             raise UserError(f"{score.path}: not the items of {first.path}; score both on the same test set")
 
 
-def _resample(metric: str, items: Mapping[str, Items], statistics: Statistics) -> dict[str, NDArray[np.float64]]:
+def _resample(column: Column, items: Mapping[str, Items], statistics: Statistics) -> dict[str, NDArray[np.float64]]:
     """Bootstrap scores (resamples,) of each recipe.
 
     One draw of items serves all systems, which pairs them. Every language starts from the same generator, so a draw of
     seeds is the same in all of them: some systems are one encoder for all languages, and the average must see that.
     """
-    statistic = STATISTICS.get(metric, mean)
-    found = replicates(statistic, list(items.values()), resamples=statistics.resamples, seed=statistics.seed)
+    found = replicates(statistic_of(column), list(items.values()), resamples=statistics.resamples, seed=statistics.seed)
     return dict(zip(items, found, strict=True))

@@ -27,11 +27,22 @@ class Metric(NamedTuple):
     """The columns of the per-item scores that it is computed from; none: it has no interval."""
     points: int = 100
     """Tables print it times this."""
+    classes: bool = False
+    """Its items are the gold and the predicted class."""
 
 
+BITEXT_F1 = {
+    f"f1@{k} {way}": Metric(f"{way}_f1_at_{k}", ("place", f"{way}_{k}"), classes=True)
+    for way in ("forward", "backward")
+    for k in (1, 5, 10)
+}
+NEIGHBOURS = {f"accuracy@{k}": Metric(f"accuracy_at_{k}", (f"correct_{k}",)) for k in (1, 5, 10)} | {
+    f"macro f1@{k}": Metric(f"macro_f1_at_{k}", ("gold", f"predicted_{k}"), classes=True) for k in (1, 5, 10)
+}
 METRICS: dict[str, dict[str, Metric]] = {
     "sts": {"spearman": Metric("cosine_spearman", ("gold", "cosine"))},
-    "bitext": {"accuracy": Metric("accuracy", ("forward", "backward"))},
+    "bitext": {"accuracy": Metric("accuracy", ("forward", "backward")), **BITEXT_F1},
+    "knn": NEIGHBOURS,
     "retrieval": {
         "ndcg@10": Metric("ndcg_at_10", ("ndcg_at_10",)),
         "recall@10": Metric("recall_at_10", ("recall_at_10",)),

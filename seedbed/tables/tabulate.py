@@ -138,7 +138,7 @@ def _numbers(measured: Measure, recipe: str, block: Block, statistics: Statistic
         row["difference_low"], row["difference_high"] = percentiles(differences, statistics.level)
         row["p"] = two_sided(differences)
     if measured.items is not None:
-        row["p_items"] = probability(block.column.metric, measured.items[recipe], measured.items[base], statistics)
+        row["p_items"] = probability(block.column, measured.items[recipe], measured.items[base], statistics)
     return row
 
 

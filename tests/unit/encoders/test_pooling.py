@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer.modules import Pooling
+from sentence_transformers.sentence_transformer.modules import Normalize, Pooling
 from transformers import AutoModel, AutoTokenizer
 
 from seedbed.encoders import backbone
@@ -225,3 +225,22 @@ def test_opening_runs_no_code_of_the_directory(weights: Path, tmp_path: Path) ->
 def test_opening_what_is_no_encoder(weights: Path) -> None:
     with pytest.raises(UserError, match=r"no modules\.json"):
         backbone.open_encoder(weights)
+
+
+def test_own_pooling_is_what_the_directory_says(weights: Path, sentences: list[str], tmp_path: Path) -> None:
+    theirs = backbone.load(weights, pooling="cls", max_length=7)
+    theirs.append(Normalize())
+    theirs.prompts, theirs.default_prompt_name = {"query": "ask "}, "query"
+    theirs.save_pretrained(str(tmp_path / "theirs"))
+    ours = backbone.load(tmp_path / "theirs", pooling="own")
+    assert ours.max_seq_length == 7 and [type(module) for module in ours] == [type(module) for module in theirs]
+    np.testing.assert_array_equal(ours.encode(sentences), theirs.encode(sentences, prompt=""))
+    prefixed = backbone.load(tmp_path / "theirs", pooling="own", prefix="query: ")
+    np.testing.assert_array_equal(
+        prefixed.encode(sentences), theirs.encode([f"query: {text}" for text in sentences], prompt="")
+    )
+
+
+def test_own_pooling_of_a_plain_transformer_is_the_mean(weights: Path, sentences: list[str]) -> None:
+    expected = backbone.load(weights, pooling="mean").encode(sentences)
+    np.testing.assert_array_equal(backbone.load(weights, pooling="own").encode(sentences), expected)

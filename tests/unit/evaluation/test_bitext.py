@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seedbed.evaluation.bitext import f1_at_k
+from seedbed.evaluation.protocols import score
+from seedbed.evaluation.scores import Encode
+from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
 
 
@@ -61,3 +65,42 @@ def test_agrees_with_a_loop(n: int, m: int, seed: int, data: st.DataObject) -> N
 def test_what_does_not_fit_is_named(neighbours: list, gold: list, k: int, message: str) -> None:
     with pytest.raises(UserError, match=message):
         f1_at_k(neighbours, gold, k)
+
+
+def planted(seed: int, n: int = 40) -> tuple[pd.DataFrame, Encode]:
+    """Translations on a grid of few points, so that many are equally near, and some sentences that stand twice."""
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame({"id": [str(i) for i in range(n)]})
+    table["text"] = [f"teks {i % (n - 3)}" for i in range(n)]
+    table["pivot"] = [f"text {i}" for i in range(n)]
+    places = {text: rng.integers(0, 3, size=3).astype(np.float32) for text in [*table["text"], *table["pivot"]]}
+    return table, lambda texts: np.stack([places[text] for text in texts])
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("distance", ["euclidean", "dot"])
+def test_scores_are_those_of_a_plain_loop(seed: int, distance: str) -> None:
+    test, encode = planted(seed)
+    found = score(Task(protocol="bitext", distance=distance, k=[1, 5, 10]), test, encode)
+    sides = {"forward": (test["text"], test["pivot"]), "backward": (test["pivot"], test["text"])}
+    for way, (source, target) in sides.items():
+        ranked = []
+        for query in encode(list(source)).astype(float):
+            cost = [
+                np.linalg.norm(query - other) if distance == "euclidean" else -float(query @ other)
+                for other in encode(list(target)).astype(float)
+            ]
+            ranked.append(sorted(range(len(test)), key=lambda place, cost=cost: (cost[place], place)))
+        for k in (1, 5, 10):
+            predicted = [place if place in order[:k] else order[0] for place, order in enumerate(ranked)]
+            assert found.items[f"{way}_{k}"].tolist() == predicted
+            assert found.metrics[f"{way}_f1_at_{k}"] == pytest.approx(weighted_f1(list(range(len(test))), predicted))
+            hits = np.mean([place == guess for place, guess in enumerate(predicted)])
+            assert found.metrics[f"{way}_accuracy_at_{k}"] == pytest.approx(hits)
+    assert found.main == np.mean([found.metrics["forward_accuracy_at_1"], found.metrics["backward_accuracy_at_1"]])
+
+
+def test_more_neighbours_than_pairs() -> None:
+    test, encode = planted(0)
+    with pytest.raises(UserError, match="bitext: k is 10, but there are 8 pairs; set `k:` of the task"):
+        score(Task(protocol="bitext", k=[1, 10]), test[:8], encode)

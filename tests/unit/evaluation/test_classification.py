@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seedbed.evaluation import protocols
 from seedbed.evaluation.classification import score, vote
+from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
 
 
@@ -57,3 +59,54 @@ def test_accuracy_and_its_items() -> None:
 def test_scores_that_cannot_be_used(scores: np.ndarray, fault: str) -> None:
     with pytest.raises(UserError, match=fault):
         score(TEST, scores, ["yes", "no"])
+
+
+LABELS = ["joy", "anger", "fear"]
+
+
+def labelled(seed: int, n: int) -> pd.DataFrame:
+    """Sentences on a grid of few points, so that many are equally near."""
+    rng = np.random.default_rng(seed)
+    texts = [" ".join(map(str, rng.integers(0, 3, size=3))) for _ in range(n)]
+    labels = [*LABELS, *rng.choice(LABELS, size=n - 3)]
+    return pd.DataFrame({"id": [str(i) for i in range(n)], "text": texts, "label": labels})
+
+
+def on_grid(texts: list[str]) -> np.ndarray:
+    return np.array([text.split() for text in texts], np.float32)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_neighbours_vote_as_in_a_plain_loop(seed: int) -> None:
+    train, test = labelled(seed, 60), labelled(seed + 10, 30)
+    task = Task(protocol="knn", distance="euclidean", k=[1, 5, 10])
+    found = protocols.score(task, test, on_grid, train=train)
+    corpus = on_grid(list(train["text"])).astype(float)
+    for k in (1, 5, 10):
+        predicted = []
+        for query in on_grid(list(test["text"])).astype(float):
+            far = [np.linalg.norm(query - other) for other in corpus]
+            near = sorted(range(60), key=lambda place, far=far: (far[place], place))[:k]
+            predicted.append(Counter(train["label"][near]).most_common(1)[0][0])
+        assert found.items[f"predicted_{k}"].tolist() == predicted
+        right = [guess == gold for guess, gold in zip(predicted, test["label"], strict=True)]
+        assert found.metrics[f"accuracy_at_{k}"] == pytest.approx(np.mean(right))
+        of_class = []
+        for label in LABELS:
+            both = predicted.count(label) + list(test["label"]).count(label)
+            hits = sum(guess == gold == label for guess, gold in zip(predicted, test["label"], strict=True))
+            of_class.append(2 * hits / both)
+        assert found.metrics[f"macro_f1_at_{k}"] == pytest.approx(np.mean(of_class))
+    assert found.main == found.metrics["accuracy_at_10"]
+
+
+def test_a_label_that_no_training_sentence_has() -> None:
+    train, test = labelled(0, 30), labelled(1, 20)
+    with pytest.raises(UserError, match="knn: no training sentence has the label 'fear'; they have anger, joy"):
+        protocols.score(Task(protocol="knn"), test, on_grid, train=train[train["label"] != "fear"])
+
+
+def test_more_neighbours_than_training_sentences() -> None:
+    train = labelled(0, 30)
+    with pytest.raises(UserError, match="knn: k is 31, but there are 30 training sentences"):
+        protocols.score(Task(protocol="knn", k=[1, 31]), train, on_grid, train=train)

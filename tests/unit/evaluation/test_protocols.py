@@ -34,7 +34,7 @@ def graded(n: int = 30, low: float = 0, high: float = 1) -> pd.DataFrame:
 @pytest.mark.parametrize("scale", [(0.0, 1.0), (1.0, 5.0), (-2.0, 3.0)])
 def test_geometry_is_numpys(scale: tuple[float, float]) -> None:
     test = graded(low=scale[0], high=scale[1])
-    scores = score("geometry", test, encode, scale=scale)
+    scores = score(Task(protocol="geometry", scale=scale), test, encode)
     positive = test.iloc[[i for i in range(30) if i / 29 >= 0.8]]
     unit = {text: v / np.linalg.norm(v) for text in test["sentence1"] for v in encode([text]).astype(np.float64)}
     distances = [
@@ -50,21 +50,21 @@ def test_geometry_is_numpys(scale: tuple[float, float]) -> None:
 
 def test_geometry_does_not_depend_on_the_order_of_rows() -> None:
     test = graded()
-    expected = score("geometry", test, encode).metrics
-    assert score("geometry", test[::-1], encode).metrics == pytest.approx(expected, rel=1e-12)
+    expected = score(Task(protocol="geometry"), test, encode).metrics
+    assert score(Task(protocol="geometry"), test[::-1], encode).metrics == pytest.approx(expected, rel=1e-12)
 
 
 def test_four_of_five_is_positive_whatever_its_last_bit() -> None:
     test = graded(4).assign(score=["4.0", str(1.1 + 2.9), "3.99", "0"])
-    assert score("geometry", test, encode, scale=(0, 5)).items["id"].tolist() == ["0", "1"]
+    assert score(Task(protocol="geometry", scale=(0, 5)), test, encode).items["id"].tolist() == ["0", "1"]
     tenths = graded(4).assign(score=["0.7", "0.7", "0.69", "-0.1"])  # (0.7 - -0.1) / 1 is 0.7999...
-    assert score("geometry", tenths, encode, scale=(-0.1, 0.9)).items["id"].tolist() == ["0", "1"]
+    assert score(Task(protocol="geometry", scale=(-0.1, 0.9)), tenths, encode).items["id"].tolist() == ["0", "1"]
 
 
 def test_one_positive_pair_is_too_few() -> None:
     test = graded(4).assign(score=["4", "3.9", "0", "0"])
     with pytest.raises(UserError, match=r"geometry: 1 pairs have a score of at least 4, 0.8 of the scale from 0 to 5"):
-        score("geometry", test, encode, scale=(0, 5))
+        score(Task(protocol="geometry", scale=(0, 5)), test, encode)
 
 
 @pytest.mark.parametrize("protocol", ["bitext", "geometry"])
@@ -80,16 +80,18 @@ def test_every_protocol_has_a_kind() -> None:
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_embeddings_that_are_not_finite_are_refused(protocol: str) -> None:
     test = graded().assign(text=lambda t: t["sentence1"], pivot=lambda t: t["sentence2"])
-    test = test.assign(query=test["text"], document=test["pivot"])
+    test = test.assign(query=test["text"], document=test["pivot"], label="joy")
     with pytest.raises(UserError, match="not finite; its training diverged"):
-        score(protocol, test, lambda texts: np.full((len(texts), 2), np.nan))
+        score(Task(protocol=protocol), test, lambda texts: np.full((len(texts), 2), np.nan), train=test)
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_the_texts_of_a_task_are_those_that_it_encodes(protocol: str) -> None:
     test = graded().assign(text=lambda t: t["sentence1"], pivot=lambda t: t["sentence2"])
-    test = test.assign(query=test["text"].where(test.index % 3 > 0, ""), document=test["pivot"])
+    test = test.assign(query=test["text"].where(test.index % 3 > 0, ""), document=test["pivot"], label="joy")
+    train = pd.DataFrame({"id": ["a", "b"], "text": ["another", "sentence 1"], "label": "joy"})
     asked: list[str] = []
-    score(protocol, test, lambda wanted: asked.extend(wanted) or encode(wanted))
-    found = texts(protocol, test)
+    train = train if protocol == "knn" else None
+    score(Task(protocol=protocol), test, lambda wanted: asked.extend(wanted) or encode(wanted), train=train)
+    found = texts(Task(protocol=protocol), test, train)
     assert sorted(found) == sorted(asked) and len(set(found)) == len(found)

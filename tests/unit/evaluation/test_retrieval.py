@@ -84,7 +84,7 @@ def by_hand(test: pd.DataFrame, encode: Callable[[Sequence[str]], np.ndarray]) -
 def test_agrees_with_a_computation_by_hand(seed: int) -> None:
     test, encode = judgements(seed=seed), encoder(seed)
     expected = by_hand(test, encode)
-    scores = score("retrieval", test, encode)
+    scores = score(Task(protocol="retrieval"), test, encode)
     assert list(scores.items["id"]) == list(expected)
     np.testing.assert_allclose(scores.items["ndcg_at_10"], [row[0] for row in expected.values()], atol=1e-9)
     np.testing.assert_allclose(scores.items["recall_at_10"], [row[1] for row in expected.values()], atol=1e-9)
@@ -95,9 +95,9 @@ def test_agrees_with_a_computation_by_hand(seed: int) -> None:
 
 def test_the_order_of_rows_does_not_matter() -> None:
     test = judgements()
-    expected = score("retrieval", test, encoder())
+    expected = score(Task(protocol="retrieval"), test, encoder())
     for seed in range(5):
-        moved = score("retrieval", test.sample(frac=1, random_state=seed), encoder())
+        moved = score(Task(protocol="retrieval"), test.sample(frac=1, random_state=seed), encoder())
         pd.testing.assert_frame_equal(
             moved.items.sort_values("id", ignore_index=True), expected.items.sort_values("id", ignore_index=True)
         )
@@ -125,7 +125,7 @@ def test_each_text_is_encoded_once_and_no_empty_query() -> None:
         return encoder()(texts)
 
     test = judgements()
-    score("retrieval", test, encode)
+    score(Task(protocol="retrieval"), test, encode)
     assert sorted(seen) == sorted({*test["query"], *test["document"]} - {""})
 
 
@@ -133,7 +133,7 @@ def test_a_query_without_a_relevant_document_scores_nothing_and_counts() -> None
     test = numbered(
         [{"query": "a", "document": "x", "relevance": "1"}, {"query": "b", "document": "x", "relevance": "0"}]
     )
-    scores = score("retrieval", test, encoder())
+    scores = score(Task(protocol="retrieval"), test, encoder())
     assert scores.items["ndcg_at_10"].tolist() == [1, 0] and scores.main == 0.5
 
 
@@ -174,7 +174,7 @@ def sentences_judged() -> pd.DataFrame:
 def test_agrees_with_mteb(tiny_encoder, name: str, subset: str) -> None:
     test = sentences_judged()
     task = Task(protocol="retrieval", mteb={"name": name, "subset": subset})
-    ours = score("retrieval", test, tiny_encoder.encode)
+    ours = score(Task(protocol="retrieval"), test, tiny_encoder.encode)
     theirs = mteb_scores(task, test, "", tiny_encoder)
     assert 0 < ours.main < 1
     for metric in METRICS:
@@ -188,7 +188,7 @@ def test_graded_pairs_agree_with_mteb_too(tiny_encoder) -> None:
     test = pd.DataFrame({"id": range(20), "sentence1": texts, "sentence2": texts[7:] + texts[:7]})
     test = test.assign(score=[str(n / 19) for n in range(20)])
     task = Task(protocol="sts", mteb={"name": "SemRel24STS", "subset": "hau"})
-    ours, theirs = score("sts", test, tiny_encoder.encode), mteb_scores(task, test, "", tiny_encoder)
+    ours, theirs = score(Task(protocol="sts"), test, tiny_encoder.encode), mteb_scores(task, test, "", tiny_encoder)
     assert theirs["cosine_spearman"] == pytest.approx(ours.main, abs=1e-4)
     single = Task(protocol="sts", mteb={"name": "STSBenchmark"})
     assert mteb_scores(single, test, "", tiny_encoder)["cosine_spearman"] == pytest.approx(ours.main, abs=1e-4)
@@ -202,7 +202,7 @@ def test_mteb_takes_given_embeddings_and_encodes_nothing(tiny_encoder) -> None:
     miracl = Task(protocol="retrieval", mteb={"name": "MIRACLRetrievalHardNegatives", "subset": "sw"})
     for task, rows in ((sts, pairs), (miracl, test)):
         expected = mteb_scores(task, rows, "", tiny_encoder)
-        encode = at_once(tiny_encoder.encode, protocols.texts(task.protocol, rows))
+        encode = at_once(tiny_encoder.encode, protocols.texts(task, rows))
         with forwards(tiny_encoder) as batches:
             found = mteb_scores(task, rows, "", tiny_encoder, encode)
         assert found == pytest.approx(expected, abs=1e-5) and not batches
@@ -238,8 +238,8 @@ def forwards(model) -> Iterator[list[int]]:
 @pytest.mark.parametrize("batch_size", [1, 7, 64])
 def test_the_batch_size_does_not_matter(tiny_encoder, batch_size: int) -> None:
     test = sentences_judged()
-    expected = score("retrieval", test, tiny_encoder.encode)
-    found = score("retrieval", test, lambda texts: tiny_encoder.encode(texts, batch_size=batch_size))
+    expected = score(Task(protocol="retrieval"), test, tiny_encoder.encode)
+    found = score(Task(protocol="retrieval"), test, lambda texts: tiny_encoder.encode(texts, batch_size=batch_size))
     pd.testing.assert_frame_equal(found.items, expected.items)
 
 

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+import sklearn.metrics
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -14,6 +15,7 @@ from scipy import stats
 from seedbed.evaluation.significance import (
     benjamini_hochberg,
     correlated,
+    f1,
     interval,
     mean,
     paired_bootstrap,
@@ -260,3 +262,13 @@ def test_correlated_systems_by_williams():
     good = gold + 0.1 * noise
     assert correlated(gold, good, bad) < 1e-6
     assert correlated(gold, good, 2 * good) == 1.0
+
+
+@pytest.mark.parametrize("average", ["weighted", "macro"])
+def test_f1_of_many_resamples_is_scikit_learns(average: str) -> None:
+    items = rng(3).integers(0, 6, size=(2, 4, 15, 2)).astype(float)
+    expected = [
+        [sklearn.metrics.f1_score(sample[:, 0], sample[:, 1], average=average, zero_division=0) for sample in seed]
+        for seed in items
+    ]
+    np.testing.assert_allclose(f1(items, average), expected, rtol=1e-12)

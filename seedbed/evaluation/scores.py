@@ -1,0 +1,62 @@
+"""What a score is: a main score, all metrics, and a score for every item; and what a protocol is given to find it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from seedbed.evaluation.settings import Task
+from seedbed.io import sha256, write_json, write_table
+
+Encode = Callable[[Sequence[str]], np.ndarray]
+"""Sentences (n) to embeddings (n, d), float32."""
+Embed = Callable[..., list[np.ndarray]]
+"""Columns of texts to the embeddings of each."""
+Search = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
+"""Embeddings of queries (n, d) and of a corpus (m, d), and k, to the indices (n, k) of the nearest, nearest first."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a protocol is asked to score."""
+
+    task: Task
+    test: pd.DataFrame
+    """Test items, the columns of the protocol's kind."""
+    train: pd.DataFrame | None
+    """Training items of the same kind; None where the protocol needs none."""
+    embed: Embed
+    """Of the encoder."""
+    search: Search
+    """By the task's distance, or an encoder's own."""
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What a protocol found."""
+
+    main: float
+    """The task's headline number: a fraction, or a distance."""
+    metrics: dict[str, float]
+    """All numbers."""
+    items: pd.DataFrame
+    """`id` and one score, hit or label per item and column, so that tables can resample them."""
+
+
+def write(scores: Scores, about: dict[str, Any], path: Path) -> dict[str, str]:
+    """Write a score file, {task}/{language}.json, and its items beside it; give the digest of each by that name."""
+    items = path.with_suffix(".items.tsv")
+    write_table(scores.items, items)
+    write_json(record(scores, about, items.name), path)
+    return {f"{path.parent.name}/{file.name}": sha256(file) for file in (path, items)}
+
+
+def record(scores: Scores, about: dict[str, Any], items: str) -> dict[str, Any]:
+    """The score file of a model, a task and a language (DESIGN: no timestamps in it)."""
+    metrics = {name: round(value, 6) for name, value in scores.metrics.items()}
+    return about | {"main_score": round(scores.main, 6), "metrics": metrics, "n": len(scores.items), "items": items}
