@@ -35,6 +35,7 @@ def main(argv: list[str] | None = None) -> None:
         paper=spec.paper,
         papers=args.paper,
         over_backbones=spec.over_backbones,
+        over_columns=spec.over_columns,
     )
     write(table, args.output)
     with atomic(args.layout) as temporary:

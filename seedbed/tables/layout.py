@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
+from seedbed.tables.cells import cell, grid, paper_cell
 from seedbed.tables.published import AVERAGE, KEY, NAME, Published
 from seedbed.tables.specs import METRICS, OVERLAP, TableSpec
+from seedbed.tables.summary import summary
 from seedbed.tables.tabulate import NOT_REPRODUCED, NOT_RUN, REPRODUCED
 
 TESTS = {"spearman": "Williams' test"}
@@ -19,6 +21,9 @@ def layout(table: pd.DataFrame, spec: TableSpec, published: Published) -> str:
     Below it the paper's own table, each number with ours, their difference and a verdict.
     """
     parts = [f"# {spec.title}", spec.caption]
+    if spec.across != "languages":
+        shown = [mean.label for mean in spec.over_columns] if spec.across == "means" else None
+        return "\n\n".join([*parts, summary(table, shown), *_against(table, spec, published)]) + "\n"
     for (backbone, column), block in table.groupby(["backbone", "column"], sort=False):
         title = f"{column}, over backbones" if backbone == AVERAGE else ", ".join(filter(None, (column, backbone)))
         legend = _overlap_legend(block) if _is_overlap(block) else _legend(block)
@@ -35,13 +40,18 @@ def _legend(block: pd.DataFrame) -> list[str]:
     baseline = names.get(first["baseline"], first["baseline"])
     test = TESTS.get(first["metric"], PERMUTATION)
     ours = (
-        f"{first['metric'].capitalize()}{_points(first)}, mean over training seeds ({_seeds(block)}). "
+        f"{_named(first['metric'])}{_points(first)}, mean over training seeds ({_seeds(block)}). "
         f"Test items: {counts}. "
         f"In brackets, the {first['level']:.0%} bootstrap interval over seeds and items. "
         f"▲ ▼: above or below {baseline}, by the paired bootstrap and by {test} "
         f"(p < {1 - first['level']:.2g} after Benjamini and Hochberg over languages). Bold: the best of a language."
     )
     return [ours, _paper_legend(block)]
+
+
+def _named(metric: str) -> str:
+    """A metric at the beginning of a sentence: `Spearman`, but `nDCG@10`."""
+    return {"ndcg@10": "nDCG@10"}.get(metric, metric[0].upper() + metric[1:])
 
 
 def _is_overlap(block: pd.DataFrame) -> bool:
@@ -97,31 +107,14 @@ def _grid(block: pd.DataFrame) -> str:
     """Methods down, languages and their average across."""
     languages = sorted(block["language"].unique(), key=lambda language: language == AVERAGE)
     best = {} if _is_overlap(block) else dict(block.groupby("language")["value"].max().map("{:z.1f}".format))
-    lines = [["Method", *languages], ["---", *["---:"] * len(languages)]]
+    lines = [["Method", *languages]]
     for method, rows in block.groupby("method", sort=False):
         own = {row["language"]: row for _, row in rows.iterrows()}
         cells = [own.get(language) for language in languages]
-        lines.append([str(method), *("" if row is None else _cell(row, best.get(row["language"])) for row in cells)])
+        lines.append([str(method), *("" if row is None else cell(row, best.get(row["language"])) for row in cells)])
         if rows["paper"].notna().any():
-            lines.append(["*paper*", *("" if row is None else _paper_cell(row) for row in cells)])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def _cell(row: pd.Series, best: str | None) -> str:
-    """`**71.3** [68.2, 74.1] ▲`; fewer than ten items have no interval, so their number is told."""
-    value = f"{row['value']:z.1f}"
-    value = f"**{value}**" if value == best else value
-    if pd.isna(row["low"]):
-        return f"{value} (n = {row['n']:.0f})"
-    mark = (" ▲" if row["difference"] > 0 else " ▼") if row["p_adjusted"] < 1 - row["level"] else ""
-    return f"{value} [{row['low']:z.1f}, {row['high']:z.1f}]{mark}"
-
-
-def _paper_cell(row: pd.Series) -> str:
-    if pd.isna(row["paper"]):
-        return ""
-    sd = "" if pd.isna(row["paper_sd"]) else f" ± {row['paper_sd']:.1f}"
-    return f"*{row['paper']:.1f}{sd}*" + ("†" if row["paper_note"] else "")
+            lines.append(["*paper*", *("" if row is None else paper_cell(row) for row in cells)])
+    return grid(lines)
 
 
 # ------------------------------------------------------------------------------------------------ the paper's own table
@@ -162,11 +155,11 @@ def _printed(table: pd.DataFrame, spec: TableSpec, published: Published) -> pd.D
 
 def _paper_grid(rows: pd.DataFrame) -> str:
     languages = list(rows["language"].unique())
-    lines = [["Method", *languages], ["---", *["---:"] * len(languages)]]
+    lines = [["Method", *languages]]
     for system, cells in rows.groupby("system", sort=False):
         by_language = {cell["language"]: cell for _, cell in cells.iterrows()}
         lines.append([str(system), *(_compared(by_language.get(language)) for language in languages)])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return grid(lines)
 
 
 def _compared(cell: pd.Series | None) -> str:

@@ -189,6 +189,8 @@ def _columns(
     """Columns and their tests (language -> task); tasks of one protocol share a column unless they share a language."""
     columns: list[tuple[Column, dict[str, str]]] = []
     for column in spec.columns:
+        if spec.partial and not {*column.tasks} <= {*tasks}:
+            continue
         chosen = _tasks(column, tasks)
         tests = [(language, name) for name, languages in chosen.items() for language in languages]
         if len(dict(tests)) == len(tests):

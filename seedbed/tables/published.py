@@ -67,7 +67,12 @@ class Published:
         return slug, backbone, language, column.paper_task, column.metric
 
     def average(self, column: Column, recipe: str, backbone: str, languages: Iterable[str]) -> Printed | None:
-        """The printed average if it is over these languages, else the mean of their numbers, if all are there."""
+        """The printed average if it is over these languages, else the mean of their numbers, if all are there.
+
+        Where the paper prints nothing but averages, that one, over whatever languages.
+        """
+        if not self._languages(column, recipe, backbone):
+            return self.cell(column, recipe, backbone, AVERAGE)
         ours = {language: self.cell(column, recipe, backbone, language) for language in languages}
         if None in ours.values():
             return None

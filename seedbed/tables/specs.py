@@ -100,6 +100,8 @@ class Column(Settings):
     """Only these languages, in print order, those on request too; left out, the table's."""
     paper_task: str = ""
     """The paper's name of the task; left out, the paper does not have this column."""
+    paper_languages: int | None = None
+    """Over how many languages the paper's average is, where it prints nothing else; ours over others is no attempt."""
     paper_data: tuple[str, ...] = ()
     """Part of the origin of the paper's own test data; a number on other data is marked so."""
 
@@ -110,6 +112,17 @@ class Column(Settings):
                 f"no metric {self.metric!r} in protocol {self.protocol}; {suggest(self.metric, sorted(known))}"
             )
         return self
+
+
+class Overall(Settings):
+    """The mean of columns of a table, each an average over languages."""
+
+    label: str
+    """As printed."""
+    columns: tuple[str, ...] = ()
+    """Their labels; left out, all."""
+    paper_task: str = ""
+    """The paper's name of it; left out, the paper does not have it."""
 
 
 class Paper(Settings):
@@ -150,6 +163,13 @@ class TableSpec(Spec):
     """No others."""
     over_backbones: bool = False
     """Add the average over backbones and languages."""
+    over_columns: list[Overall] = []
+    """Add means of columns, as columns of their own."""
+    across: Literal["languages", "columns", "means"] = "languages"
+    """What stands across a page; columns: their averages over languages, a row for each backbone and recipe; means: of
+    those only the means of columns."""
+    partial: bool = False
+    """A column of a task that the study does not have is left out; a mean of columns is then of the others."""
     paper: Paper | None = None
     """Left out, no paper has this table."""
 
@@ -162,6 +182,18 @@ class TableSpec(Spec):
                     raise ValueError(f"columns.{column.label}.recipes: {recipe!r} is not the table's; {near}")
         return self
 
+    @model_validator(mode="after")
+    def _one_scale(self) -> Self:
+        labels = {column.label: METRICS[column.protocol][column.metric].points for column in self.columns}
+        for mean in self.over_columns:
+            if unknown := sorted({*mean.columns} - {*labels}):
+                near = suggest(unknown[0], sorted(labels))
+                raise ValueError(f"over_columns.{mean.label}: no column {unknown[0]!r}; {near}")
+            if len({labels[label] for label in mean.columns or labels}) > 1:
+                raise ValueError(f"over_columns.{mean.label}: the columns are not in the same unit")
+        return self
+
+    @model_validator(mode="after")
     def _one_kind_of_system(self) -> Self:
         if len({column.protocol in LABELLING for column in self.columns}) > 1:
             raise ValueError("columns: encoders and classifiers have tables of their own; divide the columns")

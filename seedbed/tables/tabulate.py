@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from seedbed.tables.overlaps import measure_overlap
 from seedbed.tables.plan import Block
 from seedbed.tables.published import AVERAGE, NAME, Published
 from seedbed.tables.settings import Statistics
-from seedbed.tables.specs import METRICS, OVERLAP, Paper
+from seedbed.tables.specs import METRICS, OVERLAP, Overall, Paper
 
 COLUMNS = [
     "backbone", "column", "recipe", "method", "language", "task", "metric",
@@ -46,6 +48,7 @@ def tabulate(
     paper: Paper | None,
     papers: Path,
     over_backbones: bool = False,
+    over_columns: Sequence[Overall] = (),
 ) -> pd.DataFrame:
     """Gather the scores of a table, and the overlaps of triplets, into one tidy frame.
 
@@ -55,6 +58,7 @@ def tabulate(
         paper: where the paper's numbers are.
         papers: folder of the papers' numbers, CSV.
         over_backbones: add the average over backbones and languages, as a backbone of its own.
+        over_columns: add means of columns, as columns of their own; of those that are measured.
 
     Returns:
         COLUMNS. Scores and differences in points, probabilities as they are; NaN where there is none: the
@@ -66,25 +70,45 @@ def tabulate(
     """
     published = Published(paper, papers)
     rows: list[dict[str, Any]] = []
-    for block, measures in _measured(blocks, scores, statistics, over_backbones):
+    for block, measures in _measured(blocks, scores, statistics, over_backbones, over_columns):
         for row, measured in _rows(block, measures, statistics):
             rows.append(row | _printed(published, row, measured, block))
     return pd.DataFrame(rows, columns=COLUMNS).round(DECIMALS)
 
 
 def _measured(
-    blocks: Sequence[Block], scores: Path, statistics: Statistics, over_backbones: bool
+    blocks: Sequence[Block], scores: Path, statistics: Statistics, over_backbones: bool, over_columns: Sequence[Overall]
 ) -> Iterator[tuple[Block, list[Measure]]]:
     """Blocks with what was measured for them, averages last."""
     by_column: dict[str, list[tuple[Block, list[Measure]]]] = {}
+    by_backbone: dict[str, dict[str, tuple[Block, Measure]]] = {}
     for block in blocks:
         measures = [_measure(scores, block, language, statistics) for language in block.tests]
         by_column.setdefault(block.column.label, []).append((block, measures))
-        yield block, [*measures, average(measures)]
+        over_languages = _whole(average(measures), block)
+        by_backbone.setdefault(block.backbone, {})[block.column.label] = block, over_languages
+        yield block, [*measures, over_languages]
     for same in by_column.values() if over_backbones else ():
         if len(same) > 1:
             block = same[0][0].model_copy(update={"backbone": AVERAGE, "paper_backbone": AVERAGE})
             yield block, [average([each for _, measures in same for each in measures])]
+    for mean, columns in itertools.product(over_columns, by_backbone.values()):
+        wanted = [columns[label] for label in mean.columns or columns if label in columns]
+        if wanted:
+            block = wanted[0][0]
+            column = block.column.model_copy(update={"label": mean.label, "paper_task": mean.paper_task})
+            whole = len(wanted) == len(mean.columns or columns)
+            measured = average([each for _, each in wanted])
+            yield (
+                block.model_copy(update={"column": column}),
+                [replace(measured, papers_data=measured.papers_data and whole)],
+            )
+
+
+def _whole(measured: Measure, block: Block) -> Measure:
+    """An average, which is no attempt at the paper's if that is over more languages."""
+    whole = block.column.paper_languages in (None, len(block.tests))
+    return replace(measured, papers_data=measured.papers_data and whole)
 
 
 def _measure(scores: Path, block: Block, language: str, statistics: Statistics) -> Measure:

@@ -19,10 +19,10 @@ TABLES, FIGURES = (sorted(Path("resources", kind).glob("*.yaml")) for kind in ("
 def test_shipped_tables_are_valid_and_every_number_of_the_paper_is_theirs(path):
     spec = TableSpec.load(path)
     if not spec.paper:
-        assert "figure" in path.stem or path.stem in ("learning_curve", "retrieval")
+        assert "figure" in path.stem or path.stem in ("learning_curve", "retrieval") or spec.partial
         return
     published = Published(spec.paper, Path("resources/paper"))
-    backbones = spec.backbones or ("XLM-R", "mmBERT")
+    backbones = spec.backbones or {key[1] for key in published.cells}
     ours = {
         published.key(column, recipe, backbone, language)
         for column in spec.columns
@@ -45,6 +45,9 @@ def test_printed_averages_are_those_of_the_printed_cells(path):
         if average["backbone"] != "avg":
             same &= numbers["backbone"] == average["backbone"]
         cells = numbers[same & (numbers["language"] != "avg")]["value"]
+        if path.stem.startswith("miners"):  # of MINERS only averages survive
+            assert cells.empty
+            continue
         assert abs(cells.mean() - average["value"]) <= 0.1 + 1e-9, (path, average["slug"])
 
 

@@ -1,0 +1,31 @@
+"""One cell of a page: a number with its interval, and the paper's below it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import pandas as pd
+
+
+def grid(lines: Iterable[Sequence[str]]) -> str:
+    """Rows of a Markdown table, of which the first is the heading; numbers stand to the right."""
+    first, *rest = lines
+    ruled = [first, ["---", *["---:"] * (len(first) - 1)], *rest]
+    return "\n".join(f"| {' | '.join(line)} |" for line in ruled)
+
+
+def cell(row: pd.Series, best: str | None) -> str:
+    """`**71.3** [68.2, 74.1] ▲`; fewer than ten items have no interval, so their number is told."""
+    value = f"{row['value']:z.1f}"
+    value = f"**{value}**" if value == best else value
+    if pd.isna(row["low"]):
+        return f"{value} (n = {row['n']:.0f})"
+    mark = (" ▲" if row["difference"] > 0 else " ▼") if row["p_adjusted"] < 1 - row["level"] else ""
+    return f"{value} [{row['low']:z.1f}, {row['high']:z.1f}]{mark}"
+
+
+def paper_cell(row: pd.Series) -> str:
+    if pd.isna(row["paper"]):
+        return ""
+    sd = "" if pd.isna(row["paper_sd"]) else f" ± {row['paper_sd']:.1f}"
+    return f"*{row['paper']:.1f}{sd}*" + ("†" if row["paper_note"] else "")
