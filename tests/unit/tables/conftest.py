@@ -43,6 +43,7 @@ class Study:
     def tabulate(self, spec: TableSpec, **changes: object) -> pd.DataFrame:
         blocks = self.plan(spec, **changes)
         options = {"paper": spec.paper, "papers": PAPER, "over_backbones": spec.over_backbones}
+        options["over_columns"] = spec.over_columns
         return tabulate(blocks, self.scores, self.statistics, **options)
 
     def score(self, backbone: str, recipe: str, seed: int, task: str, language: str) -> Path:

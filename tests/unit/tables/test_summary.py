@@ -1,0 +1,68 @@
+"""Tables across their columns: means of columns, and what is left out."""
+
+from __future__ import annotations
+
+import pytest
+
+from seedbed.tables.specs import TableSpec
+from tests.unit.tables.conftest import page
+
+STS = {"label": "STS", "protocol": "sts", "metric": "spearman", "tasks": ["semrel-sts"]}
+BITEXT = {"label": "Bitext", "protocol": "bitext", "metric": "accuracy", "tasks": ["kolibri-bitext"]}
+LACKING = {"label": "Labels", "protocol": "knn", "metric": "accuracy@10", "tasks": ["sib200-knn"]}
+SPEC = {
+    "title": "Overview",
+    "caption": "Both tasks.",
+    "columns": [STS, BITEXT],
+    "recipes": {"crosslingual": "Crosslingual", "xllora": "XL-LoRA"},
+    "over_columns": [{"label": "Mean"}],
+    "across": "columns",
+}
+
+
+@pytest.fixture
+def several(make):
+    return make(backbones={"a": "XLM-R", "b": "mmBERT"}, seeds=2, resamples=200)
+
+
+def averages(table, recipe="xllora", backbone="a"):
+    rows = table[(table["recipe"] == recipe) & (table["backbone"] == backbone) & (table["language"] == "avg")]
+    return rows.set_index("column")
+
+
+def test_a_mean_of_columns_is_the_mean_of_their_averages(several):
+    rows = averages(several.tabulate(TableSpec.model_validate(SPEC)))
+    assert list(rows.index) == ["STS", "Bitext", "Mean"]
+    for name in ("value", "difference"):
+        assert rows[name]["Mean"] == pytest.approx(rows[name][["STS", "Bitext"]].mean(), abs=2e-3)
+    assert rows["low"]["Mean"] < rows["value"]["Mean"] < rows["high"]["Mean"]
+    assert rows["n"]["Mean"] == rows["n"]["STS"] + rows["n"]["Bitext"]
+
+
+def test_the_page_has_a_row_for_each_backbone_and_method(several):
+    spec = TableSpec.model_validate(SPEC)
+    lines = page(several.tabulate(spec), spec).splitlines()
+    assert lines.count("| System | STS | Bitext | Mean |") == 1
+    rows = [line.split(" | ")[0] for line in lines if line.startswith(("| a", "| b"))]
+    assert rows == ["| a, Crosslingual", "| a, XL-LoRA", "| b, Crosslingual", "| b, XL-LoRA"]
+    assert "STS: spearman, 2 languages, 161 items; Bitext: accuracy, 2 languages, 161 items." in "\n".join(lines)
+    assert "above or below Crosslingual of the same backbone" in "\n".join(lines)
+
+
+def test_means_alone(several):
+    spec = TableSpec.model_validate(SPEC | {"across": "means"})
+    assert "| System | Mean |" in page(several.tabulate(spec), spec)
+
+
+def test_a_column_that_the_study_lacks_is_left_out_if_the_table_may_be_partial(several):
+    mean = [{"label": "Mean", "columns": ["Bitext", "Labels"]}]
+    spec = SPEC | {"columns": [STS, BITEXT, LACKING], "over_columns": mean}
+    rows = averages(several.tabulate(TableSpec.model_validate(spec | {"partial": True})))
+    assert list(rows.index) == ["STS", "Bitext", "Mean"] and rows["value"]["Mean"] == rows["value"]["Bitext"]
+    with pytest.raises(Exception, match="no task 'sib200-knn'"):
+        several.tabulate(TableSpec.model_validate(spec))
+
+
+def test_a_mean_of_what_is_no_column():
+    with pytest.raises(ValueError, match="over_columns.Mean: no column 'Bitex'; did you mean 'Bitext'"):
+        TableSpec.model_validate(SPEC | {"over_columns": [{"label": "Mean", "columns": ["Bitex"]}]})
