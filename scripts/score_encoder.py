@@ -15,7 +15,7 @@ from tqdm import tqdm
 from scripts.cli import run
 from seedbed.corpora.settings import COLUMNS
 from seedbed.encoders.backbone import open_encoder
-from seedbed.evaluation.embeddings import at_once, batched, folder_of, shared
+from seedbed.evaluation.embeddings import at_once, batched, chunk_of, folder_of, shared
 from seedbed.evaluation.protocols import Encode, Scores, score, texts, write
 from seedbed.evaluation.reference import mteb_scores, require_agreement
 from seedbed.evaluation.settings import AGREE, KIND_OF, Task
@@ -48,7 +48,7 @@ def main(argv: list[str] | None = None) -> None:
         encoder, manifest = open_encoder(folder), read_json(folder / "seedbed.json")
         encode = batched(encoder, min(task.batch_size for task in tasks.values()))
         if args.state:
-            encode = shared(encode, folder_of(args.state, manifest))
+            encode = shared(encode, folder_of(args.state, manifest), chunk_of(encoder))
         encode = at_once(encode, [text for _, task, test, _ in sets for text in texts(task.protocol, test)])
         for name, task, test, origin in sets:
             scores = scored(encoder, encode, name, task, test, origin)

@@ -15,6 +15,7 @@ from transformers import MODEL_MAPPING, AutoConfig, AutoModelForMaskedLM, PreTra
 from transformers.modeling_outputs import BaseModelOutput
 
 from seedbed.encoders import settings
+from seedbed.encoders.endpoint import Endpoint
 from seedbed.encoders.pooling import AVERAGES, dense
 from seedbed.io import UserError, read_json
 
@@ -45,8 +46,17 @@ def load(
     transformer.max_seq_length = min(limit, max_length or limit)
     # An encoder has its first token at the first place, and BERT's positions count from there.
     transformer.tokenizer.padding_side = "right"
+    return _encoder([transformer, *_pooling(pooling, transformer, seed)], prefix)
+
+
+def remote(endpoint: settings.Endpoint, *, prefix: str = "") -> SentenceTransformer:
+    """An encoder whose vectors a server makes; it is not asked before there are texts."""
+    return _encoder([Endpoint(endpoint)], prefix)
+
+
+def _encoder(modules: list[Module], prefix: str) -> SentenceTransformer:
     return SentenceTransformer(
-        modules=[transformer, *_pooling(pooling, transformer, seed)],
+        modules=modules,
         # The two names that sentence-transformers and mteb look for.
         prompts={"query": prefix, "document": prefix},
         default_prompt_name="document" if prefix else None,
@@ -62,8 +72,9 @@ def open_encoder(directory: Path) -> SentenceTransformer:
     """
     if not (modules := Path(directory) / "modules.json").is_file():
         raise UserError(f"{directory}: no modules.json; expected an encoder as train_encoder writes it")
+    own = {fullname(kind) for kind in (*AVERAGES.values(), Endpoint)}
     for name in (module["type"] for module in read_json(modules)):
-        if name not in map(fullname, AVERAGES.values()) and not name.startswith("sentence_transformers."):
+        if name not in own and not name.startswith("sentence_transformers."):
             raise UserError(f"{directory}: {name} is foreign code; only this package and sentence-transformers are run")
     # sentence-transformers asks for trust as soon as a module is not its own; the weights get none.
     return SentenceTransformer(
