@@ -36,11 +36,10 @@ def starting_weights(wildcards):
     return "<results>/encoders/{backbone}/weights/seedbed.json"
 
 
-def start_arguments(wildcards, input):
-    """What an encoder starts from, as arguments."""
-    if endpoint := endpoint_of(wildcards):
-        return ["--endpoint", endpoint.dump()]
-    return ["--weights", str(Path(str(input.weights)).parent)]
+def endpoint_argument(wildcards):
+    """The endpoint as an argument, if it is one."""
+    endpoint = endpoint_of(wildcards)
+    return [f"--endpoint={endpoint.dump()}"] if endpoint else []
 
 
 def training_texts(wildcards):

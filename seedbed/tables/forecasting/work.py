@@ -114,7 +114,7 @@ class Plan:
         self._maker = {output: job for job in jobs for output in job.outputs}
         self._rows: dict[str, float] = {}
         self._models = {job.model: self._size(job) for job in jobs if job.rule == "fetch_model"}
-        self._models |= {job.model: ELSEWHERE for job in jobs if "--endpoint" in job.command}
+        self._models |= {job.model: ELSEWHERE for job in jobs if "--endpoint=" in job.command}
 
     def start(self, job: Job) -> float:
         """Seconds before any work: the program's start, and weights read from disk."""
