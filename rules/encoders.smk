@@ -21,7 +21,7 @@ rule train_encoder:
         mem_mb=more(32_000),
         runtime=more(360),
     params:
-        method=lambda wildcards: "published" if encoder_published(wildcards) else STUDY.recipes[wildcards.recipe].method,
+        method=method_of,
         texts=lambda wildcards, input: f"--texts {input.texts}" if input.texts else "",
         rows=lambda wildcards: (
             f"--rows {STUDY.recipes[wildcards.recipe].rows}" if STUDY.recipes[wildcards.recipe].rows else ""
@@ -29,13 +29,14 @@ rule train_encoder:
         training=lambda wildcards: STUDY.training_of(wildcards.recipe).dump(),
         prefix=lambda wildcards: STUDY.backbones[wildcards.backbone].prefix,
         about=lineage,
-        weights=subpath(input.weights, parent=True),
+        weights=lambda wildcards, input: f"--weights {Path(str(input.weights)).parent}" if input.weights else "",
+        endpoint=endpoint_argument,
         directory=subpath(output[0], parent=True),
         state=f"{STUDY.results}/state",
     message:
         "Train {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}, seed {wildcards.seed}"
     shell:
-        "python -m scripts.train_encoder --weights {params.weights} --method {params.method} {params.texts} {params.rows}"
+        "python -m scripts.train_encoder {params.weights} {params.endpoint:q} --method {params.method} {params.texts} {params.rows}"
         " --training {params.training:q} --prefix={params.prefix:q} --seed {wildcards.seed} --about {params.about:q}"
         " --state {params.state} --output {params.directory} > {log} 2>&1"
 

@@ -18,7 +18,7 @@ rule score_encoder:
         "../envs/main.yaml"
     threads: 4
     resources:
-        gpu=1,
+        gpu=lambda wildcards: 0 if STUDY.backbones[wildcards.backbone].endpoint else 1,
         mem_mb=more(16_000),
         runtime=more(60),
     params:

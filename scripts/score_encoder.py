@@ -15,7 +15,7 @@ from tqdm import tqdm
 from scripts.cli import run
 from seedbed.corpora.settings import COLUMNS
 from seedbed.encoders.backbone import open_encoder
-from seedbed.evaluation.embeddings import at_once, batched, folder_of, shared
+from seedbed.evaluation.embeddings import at_once, batched, chunk_of, folder_of, shared
 from seedbed.evaluation.protocols import score, texts
 from seedbed.evaluation.reference import mteb_scores, require_agreement
 from seedbed.evaluation.scores import Encode, Scores, write
@@ -50,7 +50,7 @@ def main(argv: list[str] | None = None) -> None:
         encoder, manifest = open_encoder(folder), read_json(folder / "seedbed.json")
         encode = batched(encoder, min(task.batch_size for task in tasks.values()))
         if args.state:
-            encode = shared(encode, folder_of(args.state, manifest))
+            encode = shared(encode, folder_of(args.state, manifest), chunk_of(encoder))
         encode = at_once(encode, [text for each in sets for text in texts(each.task, each.test, each.train)])
         for each in sets:
             scores = scored(encoder, encode, each)

@@ -9,14 +9,17 @@ from typing import Any, get_args
 
 from scripts.cli import MANIFEST, run
 from seedbed.checkpoints import own_state
-from seedbed.encoders.settings import Method, Training
-from seedbed.encoders.training import train
+from seedbed.encoders.backbone import remote
+from seedbed.encoders.settings import Endpoint, Method, Training
+from seedbed.encoders.training import save, train
 from seedbed.io import read_table
 
 
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--weights", required=True, type=Path, help="the backbone, as save_pretrained writes it")
+    start = parser.add_mutually_exclusive_group(required=True)
+    start.add_argument("--weights", type=Path, help="the backbone, as save_pretrained writes it")
+    start.add_argument("--endpoint", help="JSON: seedbed.encoders.settings.Endpoint; not trained")
     parser.add_argument("--method", required=True, choices=get_args(Method))
     parser.add_argument("--texts", type=Path, help="TSV: id, text or id, anchor, positive, negative; none for base")
     parser.add_argument("--rows", type=int, help="train on the first so many texts; fewer are fine")
@@ -28,6 +31,11 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--output", required=True, type=Path)
     args = parser.parse_args(argv)
 
+    if args.endpoint:
+        endpoint = Endpoint.load(args.endpoint)
+        about = {"endpoint": endpoint.url, "model": endpoint.model, "method": args.method, "seed": args.seed}
+        save(remote(endpoint, prefix=args.prefix), args.output, args.about | about, {})
+        return
     columns = ["id", "text"] if args.method == "unsupervised" else ["id", "anchor", "positive", "negative"]
     texts = read_table(args.texts, columns) if args.texts else None
     with own_state(args.state, args.output / MANIFEST, argv) as state:

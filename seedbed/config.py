@@ -197,6 +197,9 @@ class Study(Settings):
         for kind in ("languages", "backbones"):
             for entry in getattr(recipe, kind) or []:
                 _require(f"{where}.{kind}", kind.removesuffix("s"), entry, getattr(self, kind))
+        for entry in recipe.backbones or self.backbones:
+            if self.backbones[entry].endpoint and recipe.method not in UNTRAINED:
+                raise ValueError(f"{where}.backbones: {entry} is an endpoint and cannot be trained; name others")
         try:
             self.training_of(name)
         except ValidationError as error:
@@ -211,6 +214,8 @@ class Study(Settings):
                 _require(f"{where}.{kind}", kind, given, getattr(self, f"{kind}s"))
         if classifier.generator and self.generators[classifier.generator].backend == "published":
             raise ValueError(f"{where}.generator: {classifier.generator} has no weights; take another")
+        if classifier.backbone and self.backbones[classifier.backbone].endpoint:
+            raise ValueError(f"{where}.backbone: {classifier.backbone} has no weights; take another")
 
     # ------------------------------------------------------------------ what follows from it
 
@@ -427,7 +432,7 @@ class Study(Settings):
         _check_file(self.corpus("nli", self.pivot), "corpora.nli")
         for kind in ("generators", "backbones"):
             for name, model in getattr(self, kind).items():
-                _check_file(model.source.resolved(self.facts(ANY)), f"{kind}.{name}.source")
+                _check_file(model.source and model.source.resolved(self.facts(ANY)), f"{kind}.{name}.source")
         if self.classifiers:
             self._check_pairs()
         for name, recipe in self.recipes.items():

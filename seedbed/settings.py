@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import difflib
 import json
-from typing import Any, Self, get_args, get_origin
+import re
+from typing import Annotated, Any, Self, get_args, get_origin
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+from pydantic_core import PydanticCustomError
 
 from seedbed.io import UserError
+
+SECRET = "secret"
+"""The type of a fault whose value may be a secret: no error shows it."""
 
 
 class Settings(BaseModel):
@@ -44,7 +50,7 @@ def explain(error: ValidationError, model: type[BaseModel], *, where: str) -> st
     fault = error.errors()[0]
     place = ".".join([where, *(str(part) for part in fault["loc"])])
     if fault["type"] != "extra_forbidden":
-        given = "" if isinstance(fault["input"], dict) else f" (given: {fault['input']!r})"
+        given = "" if isinstance(fault["input"], dict) or fault["type"] == SECRET else f" (given: {fault['input']!r})"
         return f"{place}: {fault['msg'].removeprefix('Value error, ')}{given}"
     known = sorted(_fields_at(model, fault["loc"][:-1]))
     return f"{place}: unknown key; {suggest(str(fault['loc'][-1]), known)}"
@@ -67,3 +73,26 @@ def _fields_at(annotation: Any, location: tuple[int | str, ...]) -> set[str]:
     if get_origin(annotation) in (dict, list, tuple):
         return _fields_at(arguments[-1], location[1:]) if location else set()
     return set().union(*(_fields_at(argument, location) for argument in arguments))
+
+
+def _base_url(url: str) -> str:
+    parts = urlsplit(url)
+    if "@" in parts.netloc:
+        fault = "a password in a URL would stand in logs and reports; give it as a variable of the environment"
+        raise PydanticCustomError(SECRET, fault)
+    if url and (parts.scheme not in ("http", "https") or parts.query or parts.fragment):
+        raise PydanticCustomError(SECRET, "no base URL; expected one like https://host/v1, without ? and #")
+    return url
+
+
+def _variable(name: str) -> str:
+    if not re.fullmatch(r"([A-Z][A-Z0-9_]{0,39})?", name):
+        fault = "no name of an environment variable, like MY_API_KEY; the token itself belongs in that variable"
+        raise PydanticCustomError(SECRET, fault)
+    return name
+
+
+BaseUrl = Annotated[str, AfterValidator(_base_url)]
+"""Of a server, without a password; maybe empty."""
+Variable = Annotated[str, AfterValidator(_variable)]
+"""The name of an environment variable, in capitals, so that a token in its place is told from it; maybe empty."""

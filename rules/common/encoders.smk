@@ -15,11 +15,31 @@ def encoder_published(wildcards):
     return STUDY.published_encoder(wildcards.backbone, wildcards.recipe, wildcards.lang)
 
 
+def endpoint_of(wildcards):
+    """The endpoint that makes an encoder's vectors; None: it has weights."""
+    return None if encoder_published(wildcards) else STUDY.backbones[wildcards.backbone].endpoint
+
+
+def method_of(wildcards):
+    """How an encoder is made; an endpoint is always used as it is."""
+    if encoder_published(wildcards) or endpoint_of(wildcards):
+        return "published"
+    return STUDY.recipes[wildcards.recipe].method
+
+
 def starting_weights(wildcards):
-    """What training starts from, or the published encoder."""
+    """What training starts from, or the published encoder; an endpoint has none."""
     if encoder_published(wildcards):
         return published_model("encoders", wildcards.backbone, wildcards.recipe, wildcards.lang)
+    if endpoint_of(wildcards):
+        return []
     return "<results>/encoders/{backbone}/weights/seedbed.json"
+
+
+def endpoint_argument(wildcards):
+    """The endpoint as an argument, if it is one."""
+    endpoint = endpoint_of(wildcards)
+    return [f"--endpoint={endpoint.dump()}"] if endpoint else []
 
 
 def training_texts(wildcards):
@@ -35,13 +55,13 @@ def training_texts(wildcards):
 def lineage(wildcards):
     """What the model card says of an encoder's making."""
     recipe, given = STUDY.recipes[wildcards.recipe], encoder_published(wildcards)
-    source = given or STUDY.backbones[wildcards.backbone].source
+    source = given or STUDY.backbones[wildcards.backbone].source  # None: an endpoint
     about = {
         "backbone": wildcards.backbone,
-        "base_model": source.hub or "",
-        "backbone_licence": source.licence,
+        "base_model": source and source.hub or "",
+        "backbone_licence": source.licence if source else "",
         "recipe": wildcards.recipe,
-        "method": "published" if given else recipe.method,
+        "method": method_of(wildcards),
         "language": wildcards.lang,
         "language_name": STUDY.facts(wildcards.lang)["name"],
         "seed": int(wildcards.seed),

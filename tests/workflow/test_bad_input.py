@@ -11,6 +11,7 @@ import pytest
 from tests import tiny
 from tests.workflow.conftest import ENVIRONMENT
 
+ENDPOINT = {"url": "https://host/v1", "model": "m", "dimensions": 8}
 CONFIGURATIONS = [
     ({"langauges": {}}, "config.langauges: unknown key; did you mean 'languages'?"),
     ({"training/lr": 1}, "config.training.lr: unknown key; known: batch_size, checkpoint_steps, epochs"),
@@ -33,6 +34,11 @@ CONFIGURATIONS = [
     ({"training/learning_rate": "fast"}, "config.training.learning_rate: Input should be a valid number"),
     ({"seeds": []}, "config.seeds: List should have at least 1 item"),
     ({"backbones/my model": {"source": {"file": "own/backbone"}}}, "config.backbones.my model"),
+    ({"backbones/api": {}}, "config.backbones.api: give exactly one of source, endpoint; found none"),
+    ({"backbones/api": {"endpoint": ENDPOINT | {"key": "sk-secret"}}}, "config.backbones.api.endpoint.key: no name of an environment variable"),
+    ({"backbones/api": {"endpoint": ENDPOINT}}, "recipes.unsupervised.backbones: api is an endpoint and cannot be trained; name others"),
+    ({"backbones/api": {"endpoint": ENDPOINT}, "recipes": {"base": {}}, "statistics": {"baseline": "base"},
+      "classifiers": {"a": {"backbone": "api"}}}, "classifiers.a.backbone: api has no weights; take another"),
     ({"corpora/text": {"file": "own/{iso}.tsv"}}, "no registry column 'iso'"),
     ({"corpora/text": None}, "languages.hau: no corpus; give `corpus:` (a file, say), or `corpora.text` for all languages"),
     ({"corpora/nli": None}, "corpora.nli: no source; recipe unsupervised needs NLI triplets in eng"),
@@ -64,6 +70,7 @@ def test_a_wrong_configuration_stops_at_once(project, changes, message):
     errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
     assert done.returncode == 1
     assert len(errors) == 1 and message in errors[0], done.stderr
+    assert "sk-secret" not in done.stderr
     assert "Traceback" not in done.stderr
     assert files(project.root) == before
 

@@ -1,6 +1,7 @@
 """The graph itself: what runs, what runs again, and what does not."""
 
 import ast
+import json
 import re
 import shutil
 import subprocess
@@ -8,9 +9,13 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from scipy.stats import spearmanr
+
+from tests.embedder import DIMENSIONS, Embedder, vector
 
 
 def planned(done):
@@ -461,3 +466,43 @@ def test_a_forecast_is_made_anew_and_of_another_target_if_asked(project):
     done = project.snakemake("forecast", "--config", "forecast={targets: [nowhere]}", config=study)
     log = (project.root / "results/forecast/logs/forecast/forecast.log").read_text()
     assert done.returncode != 0 and "error: forecast.targets: no plan for nowhere" in log and "Traceback" not in log
+
+
+def test_an_endpoint_is_scored_like_any_encoder(project, monkeypatch):
+    """Nothing is fetched or trained for it, each text is sent once, and patience in another measure sends none again."""
+    monkeypatch.setitem(project.environment, "EMBEDDER_KEY", "sk-secret")
+    with Embedder() as server:
+        endpoint = {"url": server.url, "model": "big", "key": "EMBEDDER_KEY", "dimensions": DIMENSIONS}
+        changes = {
+            "results": "results/endpoint",
+            "backbones": {"api": {"endpoint": endpoint, "prefix": "query: "}},
+            "recipes": {"base": {}, "published": {}},
+            "statistics/baseline": "base",
+            "tasks": {"own-sts": {"protocol": "sts", "source": {"file": "own/{lang}.sts.tsv"}}},
+        }
+        study = project.edit(changes, target="endpoint.yaml")
+        scores = [f"results/endpoint/scores/api/{recipe}/mul" for recipe in ("base", "published")]
+        targets = [f"{folder}/hau.all.json" for folder in scores]
+        jobs = planned(project.snakemake("-n", *targets, config=study))
+        assert jobs == {"fetch_corpus": 1, "train_encoder": 2, "score_encoder": 2}
+        assert planned(project.snakemake("--cores", "1", *targets, config=study)) == jobs
+        table = pd.read_csv(project.root / "own/hau.sts.tsv", sep="\t")
+        one, other = (
+            np.array([vector(f"query: {text}") for text in table[name]]) for name in ("sentence1", "sentence2")
+        )
+        cosines = (one * other).sum(1) / np.linalg.norm(one, axis=1) / np.linalg.norm(other, axis=1)
+        expected = spearmanr(cosines, table["score"]).statistic
+        for folder in scores:
+            score = json.loads((project.root / folder / "0/own-sts/hau.json").read_text())
+            assert score["metrics"]["cosine_spearman"] == pytest.approx(expected)
+            assert score["encoder"]["model"] == "big" and score["encoder"]["method"] == "published"
+        assert len(server.texts) == len({*table["sentence1"], *table["sentence2"]}), "the second recipe asked nothing"
+        assert set(server.tokens) == {"Bearer sk-secret"}
+        slower = project.edit({"backbones/api/endpoint/timeout": 7}, source=study, target="slower.yaml")
+        asked = len(server.bodies)
+        assert planned(project.snakemake(*targets, config=slower)) == {"train_encoder": 2, "score_encoder": 2}
+        assert len(server.bodies) == asked
+        forecast = project.snakemake("forecast", config=study)
+        assert forecast.returncode == 0, forecast.stderr[-3000:]
+    made = [path for path in (project.root / "results/endpoint").rglob("*") if path.is_file()]
+    assert not [path for path in made if b"sk-secret" in path.read_bytes()]

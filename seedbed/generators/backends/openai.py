@@ -6,14 +6,8 @@ endpoint would render the template a second time, on the server's terms, and rea
 
 from __future__ import annotations
 
-import json
-import os
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +17,10 @@ from seedbed.generators.backends import PROBES, Completion, Request, check_effec
 from seedbed.generators.prompts import stop_ids
 from seedbed.generators.settings import Generator
 from seedbed.io import UserError
+from seedbed.servers import post
 
-TRIES = 7
-"""The last after a minute of waiting in all."""
+KEY = "SEEDBED_API_KEY"
+"""The environment variable that holds the token."""
 
 TIMEOUT = 600
 """Seconds for one answer, queueing on the server included."""
@@ -83,26 +78,8 @@ class OpenAIBackend:
         return Completion(request.id, choice["text"], finished=choice["finish_reason"] == "stop")
 
     def _post(self, path: str, body: dict[str, Any]) -> Any:
-        """The server's answer; busy and broken servers are asked again, with growing pauses."""
         url = f"{self.generator.endpoint.rstrip('/')}/{path}"
-        key = os.environ.get("SEEDBED_API_KEY")
-        headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
-        message = urllib.request.Request(url, json.dumps(body).encode(), headers)
-        for attempt in range(TRIES):
-            try:
-                with urllib.request.urlopen(message, timeout=TIMEOUT) as answer:
-                    return json.load(answer)
-            except urllib.error.HTTPError as error:
-                reason = f"{error.code} {error.reason}: {error.read(300).decode(errors='replace')}"
-                if error.code != 429 and error.code < 500:
-                    break
-            except (OSError, HTTPException, ValueError) as error:
-                reason = repr(error)
-            if attempt + 1 < TRIES:
-                time.sleep(self.wait * 2**attempt)
-        # A server may send back what it was sent.
-        reason = " ".join(reason.split()).replace(key or "\0", "***")
-        raise UserError(f"{url}: model {body['model']!r}: {reason}")
+        return post(url, body, key=KEY, timeout=TIMEOUT, wait=self.wait)
 
 
 def _served_name(adapter: Path) -> str:

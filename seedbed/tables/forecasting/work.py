@@ -29,6 +29,8 @@ from seedbed.tables.forecasting.costs import CostSpec, Device, Model, RuleCost
 S = TypeVar("S", bound=Settings)
 
 ADAPTERS = ("train_task_adapter", "train_language_adapter", "train_xllora_adapter", "train_classifier")
+ELSEWHERE = Model(parameters=1, body=1)
+"""Behind an endpoint: it costs nothing here but time on the way, which nobody knows."""
 SENTENCES = {"unsupervised": 2, "base": 0}
 """Sentences of a training row that the encoder reads: SimCSE reads a sentence twice; a triplet has three."""
 
@@ -112,6 +114,7 @@ class Plan:
         self._maker = {output: job for job in jobs for output in job.outputs}
         self._rows: dict[str, float] = {}
         self._models = {job.model: self._size(job) for job in jobs if job.rule == "fetch_model"}
+        self._models |= {job.model: ELSEWHERE for job in jobs if "--endpoint=" in job.command}
 
     def start(self, job: Job) -> float:
         """Seconds before any work: the program's start, and weights read from disk."""

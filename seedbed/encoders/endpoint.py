@@ -1,0 +1,116 @@
+"""A sentence-transformers module whose vectors a server makes: a model that cannot be downloaded is an encoder too."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import torch
+from sentence_transformers.sentence_transformer.modules import InputModule
+
+from seedbed.encoders import settings
+from seedbed.io import UserError, read_json, write_json
+from seedbed.servers import post
+
+TRANSPORT = "transport.json"
+"""The file of `settings.HOW`: embeddings that are kept stay good when it changes."""
+
+
+class Endpoint(InputModule):
+    """Texts to vectors by a server that speaks OpenAI's or Cohere's protocol; the first and only module of an encoder.
+
+    The directory holds the name of the token's environment variable; the token itself is read when the server is asked.
+    """
+
+    config_file_name = "endpoint.json"
+    tokenizer = None
+    wait = 1.0
+    """Seconds before the second try; doubled each time."""
+
+    def __init__(self, endpoint: settings.Endpoint) -> None:
+        super().__init__()
+        self.settings = endpoint
+
+    def preprocess(self, inputs: Sequence[str], prompt: str | None = None, **kwargs: Any) -> dict[str, Any]:
+        """The texts as they are sent."""
+        return {"texts": [(prompt or "") + text for text in inputs]}
+
+    def forward(self, features: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+        """Add `sentence_embedding` (texts, dimensions), float32.
+
+        Raises:
+            UserError: as `servers.post`, or the vectors are not those that were asked for.
+        """
+        texts, size = features["texts"], self.settings.batch_size
+        vectors = [self._vectors(texts[start : start + size]) for start in range(0, len(texts), size)]
+        return features | {"sentence_embedding": torch.from_numpy(np.concatenate(vectors))}
+
+    def get_embedding_dimension(self) -> int:
+        """Numbers in a vector."""
+        return self.settings.dimensions
+
+    def _vectors(self, texts: list[str]) -> np.ndarray:
+        """One request: (texts, dimensions), checked."""
+        endpoint = self.settings
+        path, ask, read = STYLES[endpoint.style]
+        url = f"{endpoint.url.rstrip('/')}/{path}"
+        how = {"key": endpoint.key, "timeout": endpoint.timeout, "tries": 1 + endpoint.retries, "wait": self.wait}
+        answer = post(url, {"model": endpoint.model} | ask(endpoint, texts), **how)
+        where = f"{url}: model {endpoint.model!r}"
+        try:
+            vectors = [np.asarray(vector, np.float32) for vector in read(answer)]
+        except (KeyError, TypeError, ValueError, OverflowError):
+            raise UserError(f"{where}: no vectors in its answer; does it speak `style: {endpoint.style}`?") from None
+        if len(vectors) != len(texts):
+            raise UserError(f"{where}: {len(vectors)} vectors for {len(texts)} texts; expected one for each")
+        for vector in vectors:
+            if vector.shape != (endpoint.dimensions,):
+                raise UserError(f"{where}: a vector of {vector.size} numbers; `dimensions` says {endpoint.dimensions}")
+            if not np.isfinite(vector).all():
+                raise UserError(f"{where}: a vector with numbers that are not finite; ask whoever runs the server")
+        return np.stack(vectors)
+
+    def save(self, output_path: str, *args: Any, **kwargs: Any) -> None:
+        """Write the settings: what the vectors depend on, and how they are asked for."""
+        what = self.settings.model_dump(mode="json")
+        how = {name: what.pop(name) for name in settings.HOW}
+        write_json(what, Path(output_path) / self.config_file_name)
+        write_json(how, Path(output_path) / TRANSPORT)
+
+    @classmethod
+    def load(cls, model_name_or_path: str, subfolder: str = "", **kwargs: Any) -> Self:
+        """The inverse of `save`; no server is asked.
+
+        Raises:
+            UserError: a file is missing, or is not as it was written.
+        """
+        folder = Path(model_name_or_path, subfolder)
+        everything = read_json(folder / cls.config_file_name) | read_json(folder / TRANSPORT)
+        return cls(settings.Endpoint.load(json.dumps(everything)))
+
+
+def _ask_openai(endpoint: settings.Endpoint, texts: list[str]) -> dict[str, Any]:
+    return {"input": texts}
+
+
+def _read_openai(answer: Any) -> list[Any]:
+    """Each vector names its text, and any order is allowed."""
+    by_index = {row["index"]: row["embedding"] for row in answer["data"]}
+    return [by_index[index] for index in range(len(answer["data"]))]
+
+
+def _ask_cohere(endpoint: settings.Endpoint, texts: list[str]) -> dict[str, Any]:
+    return {"texts": texts, "input_type": endpoint.input_type, "embedding_types": ["float"]}
+
+
+def _read_cohere(answer: Any) -> list[Any]:
+    """By type; the first version of the protocol gives the list itself."""
+    found = answer["embeddings"]
+    return found["float"] if isinstance(found, dict) else list(found)
+
+
+STYLES = {"openai": ("embeddings", _ask_openai, _read_openai), "cohere": ("embed", _ask_cohere, _read_cohere)}
+"""Path below the URL, the request's body, and the vectors in an answer."""

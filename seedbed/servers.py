@@ -1,0 +1,102 @@
+"""Asking a server for JSON: patience with a busy one, one line about a broken one, and the token in neither."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import urllib.error
+import urllib.request
+from email.utils import parsedate_to_datetime
+from http.client import HTTPException, HTTPMessage
+from typing import Any
+
+from seedbed.io import UserError
+
+TRIES = 7
+"""The last after a minute of waiting in all."""
+LONGEST = 300
+"""Seconds; a server that wants more peace than that is asked again all the same."""
+TOLD = 400
+"""Characters of a server's own words in an error."""
+
+
+class _Stay(urllib.request.HTTPRedirectHandler):
+    """A redirection is an error: urllib would send the token along, to whatever host it names."""
+
+    def redirect_request(self, *args: Any) -> None:
+        return None
+
+
+_OPENER = urllib.request.build_opener(_Stay)
+
+
+def post(
+    url: str, body: dict[str, Any], *, timeout: float, key: str = "", tries: int = TRIES, wait: float = 1.0
+) -> Any:
+    """The server's answer to a JSON body; busy and broken servers (429, 5xx, no answer) are asked again.
+
+    Args:
+        body: what is sent; its `model` stands in errors.
+        timeout: seconds for one answer, queueing on the server included.
+        key: the environment variable that holds the token; where there is none, none is sent.
+        wait: seconds before the second try, doubled each time; more if the server's Retry-After says so.
+
+    Raises:
+        UserError: it refuses, stays busy or broken, does not answer, or answers something that is no JSON.
+    """
+    token = os.environ.get(key, "").strip()
+    if not (token.isascii() and token.isprintable()):
+        raise UserError(f"{key}: no token, since it has characters that no header can; expected ASCII in one line")
+    headers = {"Content-Type": "application/json", "User-Agent": "seedbed"}  # some refuse urllib's own name
+    headers |= {"Authorization": f"Bearer {token}"} if token else {}
+    message = urllib.request.Request(url, json.dumps(body).encode(), headers)
+    for attempt in range(tries):
+        pause = wait * 2**attempt
+        try:
+            with _OPENER.open(message, timeout=timeout) as answer:
+                text = answer.read()
+            return json.loads(text)
+        except urllib.error.HTTPError as error:
+            reason = f"{error.code} {error.reason}{_advice(error.code, key, token)}: {_words(error)}"
+            if error.code not in (408, 429) and error.code < 500:
+                break
+            pause = max(pause, min(_asked(error.headers), LONGEST))
+        except (OSError, HTTPException) as error:
+            cause = getattr(error, "reason", error)
+            reason = f"no answer in {timeout:g} s" if isinstance(cause, TimeoutError) else f"no answer: {cause!r}"
+        except ValueError:
+            reason = f"no JSON, but: {text[: 10 * TOLD].decode(errors='replace')}"
+        if attempt + 1 < tries:
+            time.sleep(pause)
+    # A server may send back what it was sent; cut only when no part of it can be left.
+    reason = " ".join(reason.split()).replace(token or "\0", "***")[:TOLD]
+    raise UserError(f"{url}: model {body['model']!r}: {reason}")
+
+
+def _advice(code: int, key: str, token: str) -> str:
+    """What to do about a refused token."""
+    if code not in (401, 403) or not key:
+        return ""
+    return f" (check the token in {key})" if token else f" ({key} is not set)"
+
+
+def _words(error: urllib.error.HTTPError) -> str:
+    """The beginning of what the server says, if it says it all."""
+    try:
+        return error.read(10 * TOLD).decode(errors="replace")
+    except (OSError, HTTPException):
+        return ""
+
+
+def _asked(headers: HTTPMessage) -> float:
+    """Seconds that the server wants to be left alone: Retry-After, a number or a date (RFC 9110, section 10.2.3)."""
+    value = headers.get("Retry-After", "0")
+    try:
+        return float(value)
+    except ValueError:
+        pass
+    try:
+        return parsedate_to_datetime(value).timestamp() - time.time()
+    except ValueError:
+        return 0.0

@@ -1,0 +1,253 @@
+"""Encoders behind an endpoint, against a real server: what is sent, what is believed, and what each fault says."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Iterator
+from email.utils import formatdate
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sentence_transformers import SentenceTransformer
+
+from scripts import train_encoder
+from seedbed.encoders import backbone, training
+from seedbed.encoders.settings import Backbone, Endpoint
+from seedbed.evaluation.embeddings import BOUGHT, CHUNK, batched, chunk_of, folder_of, shared
+from seedbed.io import UserError, read_json
+from tests.embedder import DIMENSIONS, Embedder, vector
+
+SECRET = "sk-not-a-real-token-0123456789"
+TEXTS = [f"{'word ' * (number % 7)}{number}" for number in range(11)]
+
+
+@pytest.fixture
+def server() -> Iterator[Embedder]:
+    with Embedder() as server:
+        yield server
+
+
+def settings(server: Embedder, **changes: Any) -> Endpoint:
+    fixed = {"url": server.url, "model": "big", "dimensions": DIMENSIONS, "batch_size": 4, "key": "EMBEDDER_KEY"}
+    return Endpoint.model_validate(fixed | changes)
+
+
+def encoder(server: Embedder, prefix: str = "", **changes: Any) -> SentenceTransformer:
+    made = backbone.remote(settings(server, **changes), prefix=prefix)
+    made[0].wait = 0.001
+    return made
+
+
+def refusal(made: SentenceTransformer, texts: list[str] = TEXTS[:2]) -> str:
+    with pytest.raises(UserError) as caught:
+        made.encode(texts)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("style", ["openai", "cohere"])
+def test_vectors_stand_in_the_order_of_the_texts(server: Embedder, style: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMBEDDER_KEY", f"{SECRET}\n")
+    found = encoder(server, style=style).encode(TEXTS)
+    np.testing.assert_array_equal(found, np.array([vector(text) for text in TEXTS], np.float32))
+    assert found.dtype == np.float32
+    texts = {"openai": "input", "cohere": "texts"}[style]
+    assert [len(body[texts]) for body in server.bodies] == [4, 4, 3] and sorted(server.texts) == sorted(TEXTS)
+    rest = {"openai": {}, "cohere": {"input_type": "search_query", "embedding_types": ["float"]}}[style]
+    assert {name: value for name, value in server.bodies[0].items() if name != texts} == {"model": "big"} | rest
+    assert set(server.paths) == {{"openai": "/v1/embeddings", "cohere": "/v1/embed"}[style]}
+    assert set(server.tokens) == {f"Bearer {SECRET}"} and set(server.agents) == {"seedbed"}
+
+
+def test_without_a_key_no_token_is_sent(server: Embedder) -> None:
+    encoder(server, key="").encode(TEXTS[:1])
+    assert server.tokens == [None]
+
+
+def test_coheres_first_version_is_read_too(server: Embedder) -> None:
+    server.faults = [{"embeddings": [vector("a"), vector("b")]}]
+    found = encoder(server, style="cohere").encode(["bb", "aa"])
+    np.testing.assert_array_equal(found, np.array([vector("a"), vector("b")], np.float32))
+
+
+def test_a_saved_endpoint_is_an_encoder_like_any(
+    server: Embedder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EMBEDDER_KEY", SECRET)
+    training.save(encoder(server, prefix="query: "), tmp_path / "encoder", {"method": "published"}, {})
+    assert not server.bodies, "saving asks nobody"
+    opened = backbone.open_encoder(tmp_path / "encoder")
+    assert opened[0].settings == settings(server)
+    expected = np.array([vector(f"query: {text}") for text in TEXTS], np.float32)
+    np.testing.assert_array_equal(opened.encode(TEXTS), expected)
+    theirs = SentenceTransformer(str(tmp_path / "encoder"), trust_remote_code=True)
+    np.testing.assert_array_equal(theirs.encode(TEXTS), expected)
+    assert not [file for file in (tmp_path / "encoder").rglob("*") if file.is_file() and SECRET in file.read_text()]
+
+
+def test_the_program_makes_one_without_weights(server: Embedder, tmp_path: Path) -> None:
+    train_encoder.main(
+        [
+            "--endpoint", settings(server).dump(), "--method", "published", "--prefix=query: ", "--seed", "0",
+            "--about", '{"backbone": "big-one"}', "--state", str(tmp_path / "state"), "--output", str(tmp_path / "encoder"),
+        ]
+    )  # fmt: skip
+    about = read_json(tmp_path / "encoder" / "seedbed.json")["about"]
+    assert about == {"backbone": "big-one", "endpoint": server.url, "model": "big", "method": "published", "seed": 0}
+    assert backbone.open_encoder(tmp_path / "encoder").prompts["document"] == "query: "
+    assert not (tmp_path / "state").exists()
+
+
+@pytest.mark.parametrize("status", [429, 503, 408])
+def test_a_busy_server_is_asked_again(server: Embedder, status: int) -> None:
+    server.faults = [status, b"<html>one moment</html>", status]
+    np.testing.assert_array_equal(encoder(server).encode(["a"]), np.array([vector("a")], np.float32))
+    assert len(server.bodies) == 4
+
+
+@pytest.mark.parametrize("when", [lambda: "0.3", lambda: formatdate(time.time() + 2, usegmt=True)])
+def test_a_server_is_left_alone_as_long_as_it_wants(when: Any) -> None:
+    with Embedder(headers={"Retry-After": when()}) as server:
+        server.faults = [429]
+        start = time.monotonic()
+        encoder(server).encode(["a"])
+        assert 0.25 < time.monotonic() - start < 10
+
+
+def test_a_server_that_is_silent_is_one_line(server: Embedder) -> None:
+    server.faults = [0.5, 0.5]
+    message = refusal(encoder(server, timeout=0.1, retries=1))
+    assert message == f"{server.url}/embeddings: model 'big': no answer in 0.1 s"
+    assert len(server.bodies) == 2
+
+
+def test_a_server_that_is_not_there_is_one_line(server: Embedder) -> None:
+    message = refusal(encoder(server, url="http://127.0.0.1:1/v1", retries=0))
+    assert message.startswith("http://127.0.0.1:1/v1/embeddings: model 'big': no answer: ConnectionRefusedError")
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_refused_token_is_one_line_and_not_told(
+    server: Embedder, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EMBEDDER_KEY", SECRET)
+    server.faults = [status]
+    message = refusal(encoder(server))
+    assert f"model 'big': {status} " in message and "(check the token in EMBEDDER_KEY)" in message
+    assert SECRET not in message and "you sent Bearer ***" in message
+    assert len(server.bodies) == 1, "what is refused is not asked again"
+    monkeypatch.delenv("EMBEDDER_KEY")
+    server.faults = [status]
+    assert "(EMBEDDER_KEY is not set)" in refusal(encoder(server))
+
+
+def test_a_token_that_cannot_be_sent_is_not_told(server: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    for token in (f"{SECRET}\nmore", f"{SECRET}ñ"):
+        monkeypatch.setenv("EMBEDDER_KEY", token)
+        message = refusal(encoder(server))
+        assert message.startswith("EMBEDDER_KEY: no token") and "0123456789" not in message
+    assert not server.bodies
+
+
+def row(index: int, size: int = DIMENSIONS, value: float = 1.0) -> dict[str, Any]:
+    return {"index": index, "embedding": [value] * size}
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ({"data": [row(0)]}, "1 vectors for 2 texts; expected one for each"),
+        ({"data": [row(0), row(1), row(2)]}, "3 vectors for 2 texts; expected one for each"),
+        ({"data": [row(0), row(0)]}, "no vectors in its answer; does it speak `style: openai`?"),
+        ({"data": [row(0), row(1, size=5)]}, "a vector of 5 numbers; `dimensions` says 8"),
+        ({"data": [row(0), row(1, value=float("nan"))]}, "a vector with numbers that are not finite"),
+        ({"data": [row(0), {"index": 1, "embedding": "AACAPw=="}]}, "no vectors in its answer"),
+        ({"data": [row(0), {"index": 1, "embedding": [10**400] * 8}]}, "no vectors in its answer"),
+        ({"embeddings": []}, "no vectors in its answer"),
+        ([1, 2], "no vectors in its answer"),
+        ("what?", "no vectors in its answer"),
+        (b"<html>\nlog in</html>", "no JSON, but: <html> log in</html>"),
+        (b"\xff", "no JSON, but: \ufffd"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_is_no_embedding_is_one_line(server: Embedder, answer: Any, message: str) -> None:
+    server.faults = [answer] * 2
+    found = refusal(encoder(server, retries=1))
+    assert found.startswith(f"{server.url}/embeddings: model 'big': {message}")
+
+
+def test_batches_are_the_endpoints_own(server: Embedder) -> None:
+    """Not of about a thousand tokens, which is what suits this machine."""
+    texts = [f"{number} {'long ' * 300}" for number in range(8)]
+    found = batched(encoder(server), 128)(texts)
+    np.testing.assert_array_equal(found, np.array([vector(text) for text in texts], np.float32))
+    assert [len(body["input"]) for body in server.bodies] == [4, 4]
+
+
+def test_what_was_paid_for_is_kept(server: Embedder, tmp_path: Path) -> None:
+    """A server that breaks down costs less than a chunk, and patience in another measure costs nothing."""
+    assert chunk_of(encoder(server)) == BOUGHT < CHUNK
+    server.faults = [{"data": [row(0), row(1), row(2), row(3)]}, 400]
+    for number, changes in enumerate([{"retries": 0}, {"timeout": 7.0, "batch_size": 64, "key": "OTHER"}]):
+        made = encoder(server, **changes)
+        training.save(made, tmp_path / str(number), {}, {})
+        folder = folder_of(tmp_path, read_json(tmp_path / str(number) / "seedbed.json"))
+        kept = shared(batched(made, 128), folder, chunk=4)
+        if number == 0:
+            with pytest.raises(UserError, match="400 Bad Request"):
+                kept(TEXTS)
+            server.bodies.clear()
+    found = kept(TEXTS)
+    assert len(server.texts) == len(TEXTS) - 4
+    assert (found == 1).all(axis=1).sum() == 4
+    other = training.save(encoder(server, model="small"), tmp_path / "other", {}, {})
+    assert other is None and folder != folder_of(tmp_path, read_json(tmp_path / "other" / "seedbed.json"))
+
+
+GOOD = {"url": "https://host/v1", "model": "m", "dimensions": 8}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"key": SECRET}, "endpoint.key: no name of an environment variable, like MY_API_KEY"),
+        ({"key": "aB3dE5gH7jK9mN1pQ3sT5vW7xY9zA1bC3dE5gH7j"}, "endpoint.key: no name of an environment variable"),
+        ({"url": f"https://me:{SECRET}@host/v1"}, "endpoint.url: a password in a URL would stand in logs"),
+        ({"url": f"https://host/v1?key={SECRET}"}, "endpoint.url: no base URL; expected one like https://host/v1"),
+        ({"url": "file:///etc/passwd"}, "endpoint.url: no base URL"),
+        ({"url": ""}, "endpoint.url: String should have at least 1 character"),
+        ({"style": "cohere", "batch_size": 97}, "endpoint: batch_size: style cohere takes 96 texts at most, not 97"),
+        ({"dimensions": 0}, "endpoint.dimensions: Input should be greater than 0"),
+        ({"token": "x"}, "endpoint.token: unknown key; known: batch_size"),
+    ],
+)
+def test_settings_that_cannot_be_are_one_line(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError) as caught:
+        Endpoint.load(json.dumps(GOOD | changes))
+    assert str(caught.value).startswith(message)
+    assert SECRET not in str(caught.value) and "aB3d" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "found"), [({}, "none"), ({"source": {"file": "x"}, "endpoint": GOOD}, "source, endpoint")]
+)
+def test_a_backbone_has_one_origin(given: dict[str, Any], found: str) -> None:
+    with pytest.raises(UserError, match=f"backbone: give exactly one of source, endpoint; found {found}"):
+        Backbone.load(json.dumps(given))
+
+
+def test_a_backbone_that_brings_a_server_of_its_own_is_refused(
+    server: Embedder, weights: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Someone else's directory would be sent every text, and the token of any variable that it names."""
+    monkeypatch.setenv("EMBEDDER_KEY", SECRET)
+    encoder(server).save_pretrained(str(tmp_path / "theirs"), create_model_card=False)
+    shutil.copytree(weights, tmp_path / "theirs", dirs_exist_ok=True)
+    with pytest.raises(UserError, match="Endpoint is foreign code"):
+        backbone.load(tmp_path / "theirs", pooling="own").encode(TEXTS)
+    assert not server.bodies
