@@ -7,7 +7,15 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, field_serializer, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    field_serializer,
+    field_validator,
+    model_validator,
+)
 
 from seedbed.io import UserError
 from seedbed.languages import registry
@@ -95,7 +103,7 @@ class Source(Settings):
     the settings have `by: {our column: its column}`, all its columns but those, of the first row that matches.
     `keep: all` adds its rows that match none of ours, our columns empty."""
     replace: dict[str, dict[str, str]] = {}
-    """Our column -> regular expressions and what replaces their matches, one after the other, after `columns` and `join`."""
+    """Our column -> regular expressions and what replaces their matches, in their order; after `columns` and `join`."""
     buckets: tuple[int, int] = (0, 100)
     """Keep rows whose bucket, a hash of the pivot text (or of the text) modulo 100, lies in [first, last)."""
     top_up: dict[str, Any] | None = None
@@ -144,7 +152,7 @@ class Source(Settings):
                 try:
                     re.compile(expression).sub(text, "")
                 except (re.error, IndexError) as error:
-                    raise ValueError(f"replace.{column}: {expression!r} -> {text!r} cannot be applied: {error}") from None
+                    raise ValueError(f"replace.{column}: {expression!r} -> {text!r}: {error}") from None
         return self
 
     @model_validator(mode="after")
