@@ -1,10 +1,13 @@
 """The registry of languages: codes, scripts and families, and the sets that name languages their own way."""
 
 import re
+from pathlib import Path
 
 import pytest
 import regex
+import yaml
 
+from seedbed.config import Study
 from seedbed.corpora.clean import UNICODE_SCRIPTS
 from seedbed.languages import registry
 
@@ -48,3 +51,29 @@ def test_a_code_with_a_script_is_another_row_of_its_language():
 def test_every_language_of_a_set_has_one_row(column, count):
     named = [row[column] for row in ROWS if row[column]]
     assert len(named) == len(set(named)) == count
+
+
+SIZES = {
+    "config/miners.yaml": {
+        "tatoeba-bitext": 112, "bucc-bitext": 4, "nusax-bitext": 11, "nusatranslation-bitext": 11, "nollysenti-bitext": 4,
+        "lince-bitext": 1, "phinc-bitext": 1, "massive-knn": 51, "sib200-knn": 205, "nusax-knn": 12, "nollysenti-knn": 5,
+        "fire-knn": 2, "lince-knn": 1,
+    },
+    "studies/miners.yaml": {
+        "tatoeba-bitext": 112, "nusax-bitext": 11, "nusatranslation-bitext": 4, "nollysenti-bitext": 4, "lince-bitext": 1,
+        "phinc-bitext": 1, "sib200-knn": 31, "nusax-knn": 12, "nollysenti-knn": 5, "fire-knn": 2,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("file", SIZES)
+def test_miners_has_all_languages_of_its_sets(file):
+    """Table 1 of the paper, and for the study the files that there are."""
+    study = Study.model_validate(yaml.safe_load(Path(file).read_text()))
+    found = {name: sum(name in tasks for tasks in study.tests_by_language.values()) for name in study.tasks}
+    assert {name: found[name] for name, task in study.tasks.items() if not task.set_of} == SIZES[file]
+    for name, task in study.tasks.items():
+        if task.train:
+            assert [code for code in study.languages if study.test(name, code)] == [
+                code for code in study.languages if study.test(name, code) and task.train.resolved(study.facts(code))
+            ]
