@@ -26,7 +26,8 @@ from seedbed.tables.settings import Forecast, Statistics
 from seedbed.tables.specs import OVERLAP, TableSpec
 from seedbed.triplets.settings import Audit
 
-Code = Annotated[str, StringConstraints(pattern=r"^[a-z]{3}$")]
+Code = Annotated[str, StringConstraints(pattern=r"^[a-z]{3}(-[A-Z][a-z]{3})?$")]
+"""ISO 639-3, with a script (ISO 15924) where it is not the one that the language is mostly written in: `ace-Arab`."""
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9.-]*$")]
 """A name that becomes one path segment."""
 

@@ -13,6 +13,10 @@ REGISTRY = Path("resources/languages.tsv")
 
 @cache
 def registry(path: Path = REGISTRY) -> dict[str, dict[str, str]]:
-    """ISO 639-3 code -> its columns; an empty cell means that the resource lacks the language."""
+    """Code -> its columns; an empty cell means that the resource lacks the language.
+
+    A code is ISO 639-3, or a collection of ISO 639-5 that a test set calls so (`ber`, `btk`); `-` and a script after it
+    where the language has a row in another script too, or is written otherwise than usual (`hin-Latn`: Hinglish).
+    """
     table = read_table(path, ["code", "name", "script"], unique="code")
     return {row["code"]: row for row in table.to_dict("records")}

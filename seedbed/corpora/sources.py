@@ -7,15 +7,19 @@ import gzip
 import hashlib
 import io
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from seedbed.corpora import assets
 from seedbed.corpora.settings import Join, Source
 from seedbed.io import UserError, tab_separated
+
+_COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 def read(source: Source, store: assets.Store) -> pd.DataFrame:
@@ -33,6 +37,8 @@ def read(source: Source, store: assets.Store) -> pd.DataFrame:
         else:
             other = other.set_index("id").iloc[:, [0]].set_axis([column], axis=1)
             table = table.merge(other, left_on="id", right_index=True)
+    for column, changes in source.replace.items():
+        table = table.assign(**{column: _replaced(_column(table, column, source), changes)})
     table = _in_buckets(table, source)
     if source.top_up and (source.rows is None or len(table) < source.rows):
         more = read(source.updated({"top_up": None, **source.top_up}), store)
@@ -90,7 +96,7 @@ def _parse(name: str, content: bytes, source: Source) -> pd.DataFrame:
         name, content = name.removesuffix(".gz"), gzip.decompress(content)
     form = source.format if source.format != "auto" else name.rsplit(".", 1)[-1].lower()
     if form == "parquet":
-        return pd.read_parquet(io.BytesIO(content)).astype(str)
+        return _strings(pd.read_parquet(io.BytesIO(content)))
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -102,9 +108,10 @@ def _parse(name: str, content: bytes, source: Source) -> pd.DataFrame:
         if form == "squad":
             return _squad(json.loads(text))
         if form == "jsonl":
-            return pd.DataFrame([json.loads(line) for line in text.splitlines() if line.strip()]).astype(str)
+            return _strings(pd.DataFrame([json.loads(line) for line in text.splitlines() if line.strip()]))
         if form == "csv":
-            return pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False, header=header)
+            options = {"sep": source.delimiter, "dtype": str, "keep_default_na": False, "header": header}
+            return pd.read_csv(io.StringIO(text), **options)
     except (ValueError, KeyError, TypeError) as error:
         raise UserError(f"{name}: not {form} ({str(error).splitlines()[0]})") from None
     if form != "tsv":
@@ -113,6 +120,13 @@ def _parse(name: str, content: bytes, source: Source) -> pd.DataFrame:
     if not rows:
         raise UserError(f"{name}: empty; expected tab-separated rows")
     return pd.DataFrame(rows[1:], columns=rows[0], dtype=str) if header == 0 else pd.DataFrame(rows, dtype=str)
+
+
+def _strings(rows: pd.DataFrame) -> pd.DataFrame:
+    """All cells as strings; of a list of words, the words with blanks between."""
+    lists = [name for name in rows if len(rows) and isinstance(rows[name].iloc[0], list | np.ndarray)]
+    joined = {name: rows[name].map(lambda cell: " ".join(map(str, cell)), na_action="ignore") for name in lists}
+    return rows.assign(**joined).astype(str)
 
 
 def _messages(catalogue: dict[str, str]) -> pd.DataFrame:
@@ -142,7 +156,7 @@ def _hub(source: Source, store: assets.Store) -> pd.DataFrame:
         import datasets
 
         rows = datasets.load_dataset(source.hub, source.config, split=source.split, revision=commit)
-        return rows.to_pandas().astype(str)
+        return _strings(rows.to_pandas())
 
 
 @contextlib.contextmanager
@@ -162,6 +176,8 @@ def hub_errors(repository: str) -> Iterator[None]:
 def pin(store: assets.Store, source: Source, *, kind: str) -> str:
     """The commit of a hub repository: the pinned one, else the locked one, else today's, which is then locked.
 
+    A revision that is no full commit is a branch (`refs/convert/parquet`, say), whose commit is locked.
+
     Args:
         kind: "model" or "dataset".
 
@@ -170,11 +186,13 @@ def pin(store: assets.Store, source: Source, *, kind: str) -> str:
     """
     import huggingface_hub
 
-    name = f"hub:{kind}:{source.hub}"
-    if commit := source.revision or store.locked(name).get("revision"):
+    if source.revision and _COMMIT.fullmatch(source.revision):
+        return source.revision
+    name = f"hub:{kind}:{source.hub}" + (f"@{source.revision}" if source.revision else "")
+    if commit := store.locked(name).get("revision"):
         return commit
     with hub_errors(source.hub):
-        info = huggingface_hub.HfApi().repo_info(source.hub, repo_type=kind)
+        info = huggingface_hub.HfApi().repo_info(source.hub, repo_type=kind, revision=source.revision)
     licence = source.licence or (info.card_data or {}).get("license") or ""
     store.verify(name, {"revision": info.sha, "licence": str(licence)})
     return info.sha
@@ -219,6 +237,12 @@ def _column(table: pd.DataFrame, name: str | int | list[str], source: Source) ->
     if name not in table.columns:
         raise UserError(f"{_origin(source)}: no column {name!r}; it has {', '.join(map(str, table.columns))}")
     return table[name].astype(str)
+
+
+def _replaced(cells: pd.Series, changes: dict[str, str]) -> pd.Series:
+    for expression, text in changes.items():
+        cells = cells.map(lambda cell, found=re.compile(expression), text=text: found.sub(text, cell))
+    return cells
 
 
 def _origin(source: Source) -> str:

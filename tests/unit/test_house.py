@@ -132,7 +132,7 @@ def test_the_lock_is_installable_anywhere():
     assert not [name for name, version in LOCK.items() if "+" in version]
 
 
-CONFIGS = [["config.yaml"], ["config/demo.yaml"], ["config/demo.yaml", "config/demo-six.yaml"]]
+CONFIGS = [["config.yaml"], ["config/demo.yaml"], ["config/demo.yaml", "config/demo-six.yaml"], ["config/miners.yaml"]]
 
 
 @pytest.mark.parametrize("files", CONFIGS, ids=" ".join)

@@ -187,6 +187,13 @@ def test_a_locked_revision_is_kept_and_a_moved_one_refused(store):
         store.verify("hub:dataset:some/data", {"revision": "def"})
 
 
+def test_a_branch_is_locked_as_the_commit_that_it_was(store):
+    source = Source(hub="some/data", revision="refs/convert/parquet")
+    store.verify("hub:dataset:some/data", {"revision": "abc"})
+    store.verify("hub:dataset:some/data@refs/convert/parquet", {"revision": "def"})
+    assert pin(store, source, kind="dataset") == "def"
+
+
 def test_an_unreachable_hub_is_one_line(store):
     with pytest.raises(UserError, match="no-such/repository: cannot be had from the hub") as caught:
         pin(store, Source(hub="no-such/repository"), kind="model")
@@ -199,6 +206,92 @@ def test_placeholders_come_from_the_registry():
     assert source.resolved({"leipzig": ""}) is None
     with pytest.raises(UserError, match="no registry column 'leipzig'"):
         source.resolved({"name": "x"})
+
+
+LABELS = ["Positive ", "Mixed_feelings ", "not-Tamil ", "unknown_state ", "not-malayalam "]
+CHANGES = {"Mixed_feelings": "Mixed", "^(not-([Tt]amil|malayalam)|unknown_state)": "Unknown", r"\s{1,9}$": ""}
+
+
+def labelled(tmp_path, **settings):
+    path = tmp_path / "labelled.tsv"
+    path.write_text("text\tcategory\n" + "".join(f" line\t{label}\n" for label in LABELS))
+    return Source(file=str(path), columns={"text": "text", "label": "category"}, **settings)
+
+
+def test_expressions_replace_what_they_match(tmp_path, store):
+    source = labelled(tmp_path, replace={"label": CHANGES})
+    assert list(read(source, store)["label"]) == ["Positive", "Mixed", "Unknown", "Unknown", "Unknown"]
+    assert source.resolved({}) == source == Source.load(source.dump())
+
+
+def test_expressions_are_applied_in_the_order_in_which_they_stand(tmp_path, store):
+    """Also after the journey to a job as JSON with sorted keys; the alphabet has the second first."""
+    source = Source.load(labelled(tmp_path, replace={"text": {"l": "k", "k": "a", "i(n)": r"\1o"}}).dump())
+    assert list(source.replace["text"]) == ["l", "k", "i(n)"]
+    assert read(source, store)["text"][0] == " anoe"
+
+
+def test_a_joined_column_is_replaced_too(tmp_path, store):
+    (tmp_path / "a").write_text("one\ntwo\n")
+    (tmp_path / "b").write_text("eins\nzwei\n")
+    source = Source(
+        file=str(tmp_path / "a"),
+        format="text",
+        join={"pivot": {"file": str(tmp_path / "b")}},
+        replace={"pivot": {"ei": "EI"}},
+    )
+    assert list(read(source, store)["pivot"]) == ["EIns", "zwEI"]
+    with pytest.raises(UserError, match="no column 'pivto'; it has id, text, pivot"):
+        read(source.updated({"replace": {"pivto": {"a": "b"}}}), store)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"(": ""}, r"replace.label: '\(' -> '': missing \), unterminated subpattern at position 0"),
+        ({"a": r"\1"}, "-> .*: invalid group reference 1"),
+        ({"a": r"\g<x>"}, "-> .*: unknown group name 'x'"),
+        (["a"], "source.replace.*Input should be a valid tuple"),
+        ("a", "source.replace.label: Input should be a valid dictionary"),
+    ],
+)
+def test_a_wrong_expression_is_named(changes, message):
+    with pytest.raises(UserError, match=message) as caught:
+        Source.load(json.dumps({"file": "x", "replace": {"label": changes}}))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_quoted_field_may_hold_the_delimiter(tmp_path, store):
+    path = tmp_path / "pairs.tsv"
+    path.write_text('a\tb\n"one\ttwo, three"\t"four ""five""\nsix"\n')
+    found = read(Source(file=str(path), format="csv", delimiter="\t", columns={"text": "a", "pivot": "b"}), store)
+    assert found.to_dict("records") == [{"id": "1", "text": "one\ttwo, three", "pivot": 'four "five"\nsix'}]
+
+
+@pytest.mark.parametrize("form", ["parquet", "jsonl"])
+def test_a_list_of_words_is_a_text(tmp_path, store, form):
+    table = pd.DataFrame({"words": [["vamos", "a", "party"], ["sí"]], "sa": ["positive", "neutral"]})
+    path = tmp_path / f"words.{form}"
+    table.to_parquet(path) if form == "parquet" else table.to_json(path, orient="records", lines=True)
+    found = read(Source(file=str(path), columns={"text": "words", "label": "sa"}), store)
+    assert list(found["text"]) == ["vamos a party", "sí"]
+
+
+def test_sentences_with_ids_are_paired_by_gold_ids(tmp_path, store):
+    """BUCC: sentences of two languages, some of them translations of each other."""
+    (tmp_path / "zh-en.dev.gold").write_text("zh-3\ten-1\nzh-1\ten-4\n")
+    (tmp_path / "zh-en.dev.zh").write_text("zh-1\t一\nzh-2\t二\nzh-3\t三\n")
+    (tmp_path / "zh-en.dev.en").write_text("en-1\tthree\nen-2\tfive\nen-4\tone\n")
+    sides = {
+        "text": {"file": f"{tmp_path}/zh-en.dev.zh", "columns": {"id": 0, "text": 1}, "by": {"zh": "id"}},
+        "pivot": {"file": f"{tmp_path}/zh-en.dev.en", "columns": {"id": 0, "pivot": 1}, "by": {"en": "id"}},
+    }
+    gold = Source(file=f"{tmp_path}/zh-en.dev.gold", format="tsv", columns={"zh": 0, "en": 1}, join=sides)
+    pairs, _ = fetch(gold, "parallel", store, Cleaning(), test=True)
+    assert pairs.to_dict("records") == [
+        {"id": "1", "text": "三", "pivot": "three"},
+        {"id": "2", "text": "一", "pivot": "one"},
+    ]
 
 
 def test_paths_are_placeholders_too(tmp_path):
