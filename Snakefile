@@ -44,5 +44,9 @@ rule all:
 
 rule all_bootstrapping:
     input:
-        collect("<results>/tables/{table}.csv", table=group("tables", "bootstrapping")),
-        collect("<results>/figures/{figure}.svg", figure=group("figures", "bootstrapping")),
+        of_paper("bootstrapping"),
+
+
+rule all_miners:
+    input:
+        of_paper("miners"),

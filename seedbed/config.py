@@ -31,6 +31,9 @@ Code = Annotated[str, StringConstraints(pattern=r"^[a-z]{3}(-[A-Z][a-z]{3})?$")]
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9.-]*$")]
 """A name that becomes one path segment."""
 
+Spec = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]+$")]
+"""A name of a file under resources."""
+
 Start = Literal["scratch", "adapters", "triplets", "encoders"]
 """The reproduction ladder, from the bottom."""
 
@@ -123,9 +126,9 @@ class Study(Settings):
     """What encoders and classifiers are scored on."""
     statistics: Statistics = Statistics()
     """Intervals and tests."""
-    tables: list[Name] = ["table1"]
+    tables: list[Spec] = ["table1"]
     """Specs under resources/tables."""
-    figures: list[Name] = ["table1"]
+    figures: list[Spec] = ["table1"]
     """Specs under resources/figures."""
     forecast: Forecast = Forecast()
     """Device and prices of `snakemake forecast`."""

@@ -38,11 +38,14 @@ def paper_of(wildcards):
     return f"resources/paper/{paper.csv}" if paper else []
 
 
-def group(kind, paper):
-    """The tables or figures of one paper."""
-    tables = {name for name, spec in SPECS.items() if spec.group == paper}
-    figures = {path.stem: FigureSpec.load(path).table for path in Path("resources/figures").glob("*.yaml")}
-    return sorted(tables if kind == "tables" else [name for name, table in figures.items() if table in tables])
+def of_paper(paper):
+    """The tables and figures of one paper."""
+    tables = sorted(name for name, spec in SPECS.items() if spec.group == paper)
+    figures = {path.stem: FigureSpec.load(path).table for path in sorted(Path("resources/figures").glob("*.yaml"))}
+    return [
+        *(f"<results>/tables/{table}.csv" for table in tables),
+        *(f"<results>/figures/{figure}.svg" for figure, table in figures.items() if table in tables),
+    ]
 
 
 def table_of(wildcards):
