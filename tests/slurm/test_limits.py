@@ -158,7 +158,7 @@ def no_jobs(cluster: Cluster) -> None:
 def test_a_job_out_of_time_goes_on_with_more(again):
     run = again.start("time", TRAINED)
     _, step = again.hold()
-    assert run.wait() == 0, again.log.read_text()[-3000:]
+    assert run.wait(300) == 0, again.log.read_text()[-3000:]
     first, second = again.jobs()
     assert again.queue(first, "%T %l") == "TIMEOUT 1:00" and again.queue(second, "%T %l") == "COMPLETED 10:00"
     assert again.began_after() >= step
@@ -168,7 +168,7 @@ def test_a_job_out_of_memory_goes_on_with_more(again):
     run = again.start("memory", TRAINED, PYTHONPATH=str(again.project.root / "memory"))
     step = again.await_checkpoint()
     (again.project.root / "take-memory").touch()
-    assert run.wait() == 0, again.log.read_text()[-3000:]
+    assert run.wait(300) == 0, again.log.read_text()[-3000:]
     first, second = again.jobs()
     # Where cgroups bound memory, the first is OUT_OF_MEMORY; Snakemake takes both for a failure.
     assert again.queue(first, "%T %m") == "FAILED 2000M" and again.queue(second, "%T %m") == "COMPLETED 4000M"
@@ -189,7 +189,7 @@ def test_a_drained_node_ends_its_job_and_begins_none_until_it_is_back(again, clu
         assert run.poll() is None and (again.project.root / TRAINED).exists()
     finally:
         cluster.run("scontrol", "update", f"nodename={cluster.host}", "state=resume")
-    assert run.wait() == 0, again.log.read_text()[-3000:]
+    assert run.wait(300) == 0, again.log.read_text()[-3000:]
     [only] = again.jobs()
     assert again.queue(only, "%T") == "COMPLETED"
 
@@ -200,7 +200,7 @@ def test_a_job_that_a_killed_snakemake_left_behind_is_not_disturbed_by_its_doubl
     run.send_signal(signal.SIGKILL)
     run.wait()
     double = again.start("none", "--retries", "0", TRAINED)
-    assert double.wait() == 1, again.log.read_text()[-3000:]
+    assert double.wait(300) == 1, again.log.read_text()[-3000:]
     [line] = [line for line in again.said().splitlines() if "error:" in line]
     assert re.search(r"error: results/one/state/\w+: another process is at work there; wait for it", line)
     first, second = again.jobs()
@@ -208,4 +208,4 @@ def test_a_job_that_a_killed_snakemake_left_behind_is_not_disturbed_by_its_doubl
     os.kill(training, signal.SIGCONT)
     no_jobs(cluster)
     assert again.queue(first, "%T") == "COMPLETED" and (again.project.root / TRAINED).exists()
-    assert again.start("none", TRAINED).wait() == 0, again.log.read_text()[-3000:]
+    assert again.start("none", TRAINED).wait(300) == 0, again.log.read_text()[-3000:]
