@@ -31,7 +31,7 @@ ONE = STUDY | {
         "tiny": STUDY["generators"]["tiny"]
         | {"shard_rows": 32, "batch_size": 4, "sampling": {"max_new_tokens": 100, "max_prompt_tokens": 2000}}
     },
-    "recipes": {"unsupervised": {"training": {"epochs": 100, "checkpoint_steps": 20}}, "prompting": {}},
+    "recipes": {"unsupervised": {"training": {"epochs": 50, "checkpoint_steps": 10}}, "prompting": {}},
     "tasks": {"own-sts": STUDY["tasks"]["own-sts"]},
     "statistics": {"resamples": 100, "baseline": "unsupervised"},
 }
@@ -50,6 +50,9 @@ LIMITS = {
     "memory": {"synthesise": {"mem_mb": "2000 * attempt"}},
 }
 """Minutes and megabytes that a site gives a job; the least time that Slurm knows is a minute."""
+
+SECONDS = 600
+"""How long a run may take; two minutes where nobody else computes."""
 
 MEMORY = """\
 # Every Python reads this first. A program takes two gigabytes more once the test says so, and waits for what comes.
@@ -127,8 +130,8 @@ class Again:
         return sum(file.read_bytes().count(b"\n") for file in self.project.root.glob("results/one/state/*/*.jsonl"))
 
     def hold(self) -> tuple[int, int]:
-        """Stop the training where it is, three checkpoints in: its process, and the step that it would go on from."""
-        wait_until(lambda: self.checkpoint() >= 60, "no checkpoints", self.log.read_text, seconds=120)
+        """Stop the training where it is, two checkpoints in: its process, and the step that it would go on from."""
+        wait_until(lambda: self.checkpoint() >= 20, "no checkpoints", self.log.read_text, seconds=120)
         [process] = payload(self.project.root, "train_encoder")
         os.kill(process, signal.SIGSTOP)
         wait_until(lambda: ") T " in Path(f"/proc/{process}/stat").read_text(), "not stopped")
@@ -169,7 +172,7 @@ def no_jobs(cluster: Cluster) -> None:
 def test_a_job_out_of_time_goes_on_with_more(again):
     run = again.start("time", TRAINED)
     _, step = again.hold()
-    assert run.wait(300) == 0, again.log.read_text()[-3000:]
+    assert run.wait(SECONDS) == 0, again.log.read_text()[-3000:]
     first, second = again.jobs(TRAINING)
     assert again.queue(first, "%T %l") == "TIMEOUT 1:00" and again.queue(second, "%T %l") == "COMPLETED 10:00"
     assert next(shown for shown in again.shown(TRAINING) if shown) > step
@@ -179,7 +182,7 @@ def test_a_job_out_of_memory_goes_on_with_more(again):
     run = again.start("memory", WRITTEN, PYTHONPATH=str(again.project.root / "memory"))
     wait_until(again.journal, "no journal", again.log.read_text, seconds=120)
     (again.project.root / "take-memory").touch()
-    assert run.wait(300) == 0, again.log.read_text()[-3000:]
+    assert run.wait(SECONDS) == 0, again.log.read_text()[-3000:]
     first, second = again.jobs(WRITING)
     # Where cgroups bound memory, the first is OUT_OF_MEMORY; Snakemake takes both for a failure.
     assert again.queue(first, "%T %m") == "FAILED 2000M" and again.queue(second, "%T %m") == "COMPLETED 4000M"
@@ -200,7 +203,7 @@ def test_a_drained_node_ends_its_job_and_begins_none_until_it_is_back(again, clu
         assert run.poll() is None and (again.project.root / TRAINED).exists()
     finally:
         cluster.run("scontrol", "update", f"nodename={cluster.host}", "state=resume")
-    assert run.wait(300) == 0, again.log.read_text()[-3000:]
+    assert run.wait(SECONDS) == 0, again.log.read_text()[-3000:]
     [only] = again.jobs(TRAINING)
     assert again.queue(only, "%T") == "COMPLETED"
 
@@ -211,7 +214,7 @@ def test_a_job_that_a_killed_snakemake_left_behind_is_not_disturbed_by_its_doubl
     run.send_signal(signal.SIGKILL)
     run.wait()
     double = again.start("none", TRAINED, "--retries", "0")
-    assert double.wait(300) == 1, again.log.read_text()[-3000:]
+    assert double.wait(SECONDS) == 1, again.log.read_text()[-3000:]
     [line] = [line for line in again.said(TRAINING).splitlines() if "error:" in line]
     assert re.search(r"error: results/one/state/\w+: another process is at work there; wait for it", line)
     first, second = again.jobs(TRAINING)
@@ -219,4 +222,4 @@ def test_a_job_that_a_killed_snakemake_left_behind_is_not_disturbed_by_its_doubl
     os.kill(training, signal.SIGCONT)
     no_jobs(cluster)
     assert again.queue(first, "%T") == "COMPLETED" and (again.project.root / TRAINED).exists()
-    assert again.start("none", TRAINED).wait(300) == 0, again.log.read_text()[-3000:]
+    assert again.start("none", TRAINED).wait(SECONDS) == 0, again.log.read_text()[-3000:]
