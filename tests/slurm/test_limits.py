@@ -29,7 +29,7 @@ ONE = STUDY | {
     "results": "results/one",
     "generators": {
         "tiny": STUDY["generators"]["tiny"]
-        | {"shard_rows": 32, "batch_size": 4, "sampling": {"max_new_tokens": 100, "max_prompt_tokens": 2000}}
+        | {"shard_rows": 32, "batch_size": 2, "sampling": {"max_new_tokens": 100, "max_prompt_tokens": 2000}}
     },
     "recipes": {"unsupervised": {"training": {"epochs": 50, "checkpoint_steps": 10}}, "prompting": {}},
     "tasks": {"own-sts": STUDY["tasks"]["own-sts"]},
