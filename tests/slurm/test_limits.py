@@ -131,7 +131,7 @@ class Again:
 
     def hold(self) -> tuple[int, int]:
         """Stop the training where it is, two checkpoints in: its process, and the step that it would go on from."""
-        wait_until(lambda: self.checkpoint() >= 20, "no checkpoints", self.log.read_text, seconds=120)
+        wait_until(lambda: self.checkpoint() >= 20, "no checkpoints", self.log.read_text, seconds=SECONDS)
         [process] = payload(self.project.root, "train_encoder")
         os.kill(process, signal.SIGSTOP)
         wait_until(lambda: ") T " in Path(f"/proc/{process}/stat").read_text(), "not stopped")
@@ -166,7 +166,7 @@ def again(made, cluster) -> Iterator[Again]:
 
 
 def no_jobs(cluster: Cluster) -> None:
-    wait_until(lambda: not cluster.ask("squeue", "-h"), "jobs do not end", seconds=90)
+    wait_until(lambda: not cluster.ask("squeue", "-h"), "jobs do not end", seconds=SECONDS)
 
 
 def test_a_job_out_of_time_goes_on_with_more(again):
@@ -180,7 +180,7 @@ def test_a_job_out_of_time_goes_on_with_more(again):
 
 def test_a_job_out_of_memory_goes_on_with_more(again):
     run = again.start("memory", WRITTEN, PYTHONPATH=str(again.project.root / "memory"))
-    wait_until(again.journal, "no journal", again.log.read_text, seconds=120)
+    wait_until(again.journal, "no journal", again.log.read_text, seconds=SECONDS)
     (again.project.root / "take-memory").touch()
     assert run.wait(SECONDS) == 0, again.log.read_text()[-3000:]
     first, second = again.jobs(WRITING)
@@ -197,7 +197,7 @@ def test_a_drained_node_ends_its_job_and_begins_none_until_it_is_back(again, clu
     cluster.run("scontrol", "update", f"nodename={cluster.host}", "state=drain", "reason=maintenance")
     try:
         os.kill(training, signal.SIGCONT)
-        wait_until(lambda: "DRAINED" in cluster.ask("squeue", "-h", "-o", "%R"), "no job waits", seconds=90)
+        wait_until(lambda: "DRAINED" in cluster.ask("squeue", "-h", "-o", "%R"), "no job waits", seconds=SECONDS)
         [waiting] = cluster.ask("squeue", "-h", "-o", "%T %k").splitlines()
         assert waiting.startswith("PENDING rule_score_encoder")
         assert run.poll() is None and (again.project.root / TRAINED).exists()
