@@ -42,8 +42,9 @@ lint: env
 	snakefmt --check Snakefile rules
 	snakemake --lint
 
+# A file of tests on each core; the workflow's, the longest, come first.
 test: lint
-	python -m pytest
+	python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # Every table and figure of the papers on tiny models: hundreds of jobs.
 test-papers: env

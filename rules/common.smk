@@ -107,6 +107,11 @@ def compact(value):
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
+def plain(setting):
+    """A setting as a parameter; a group of settings as canonical JSON."""
+    return setting.dump() if hasattr(setting, "dump") else setting
+
+
 def more(amount):
     """A resource that grows with each attempt."""
     return lambda wildcards, attempt: amount * attempt

@@ -10,19 +10,23 @@ from transformers import AutoTokenizer
 from scripts.cli import MANIFEST, adapter_parser, run
 from seedbed.checkpoints import own_state
 from seedbed.corpora.labels import read_pairs
+from seedbed.corpora.settings import COLUMNS
 from seedbed.encoders import classifier
 from seedbed.generators import lora
 from seedbed.generators.examples import for_labels
-from seedbed.generators.settings import Lora
+from seedbed.generators.settings import DATA_KIND, Lora
 from seedbed.io import read_table
-
-TEXTS = {"text": ["text"], "instructions": ["prompt", "response"], "annotated": ["prompt", "response"]}
 
 
 def main(argv: list[str] | None = None) -> None:
     table = "TSV: id, premise, hypothesis, label; or id, text; or id, prompt, response"
     parser = adapter_parser(__doc__, "examples", table, styles=("head", "chat", "plain"))
-    parser.add_argument("--kind", required=True, choices=("pairs", *TEXTS), help="pairs: the task; else the language")
+    parser.add_argument(
+        "--kind",
+        required=True,
+        choices=("pairs", "text", "instructions", "annotated"),
+        help="pairs: the task; else the language",
+    )
     args = parser.parse_args(argv)
 
     if args.kind != "pairs" and args.style != "head":
@@ -37,8 +41,9 @@ def main(argv: list[str] | None = None) -> None:
 def train(args: argparse.Namespace, settings: Lora, options: dict[str, Any]) -> None:
     """Train the adapter that the arguments ask for."""
     if args.kind != "pairs":
-        rows = read_table(args.examples, ["id", *TEXTS[args.kind]])[TEXTS[args.kind]].agg(" ".join, axis=1)
-        classifier.train_language(args.base, list(rows), settings, **options)
+        columns = list(COLUMNS[DATA_KIND[args.kind]])
+        texts = read_table(args.examples, ["id", *columns])[columns].agg(" ".join, axis=1)
+        classifier.train_language(args.base, list(texts), settings, **options)
         return
     pairs = read_pairs(args.examples, train=True).to_dict("records")
     if args.style == "head":

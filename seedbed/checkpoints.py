@@ -22,8 +22,16 @@ MAY_CHANGE = ("batch_size", "gpu_memory", "tensor_parallel", "endpoint")
 
 def last_complete(checkpoints: Path) -> str | None:
     """The newest checkpoint of a Trainer that is whole: it writes trainer_state.json last. None if there is none."""
-    complete = [file.parent for file in checkpoints.glob("checkpoint-*/trainer_state.json")]
+    complete = [file.parent for file in checkpoints.glob("checkpoint-*/trainer_state.json") if _is_json(file)]
     return str(max(complete, key=lambda folder: int(folder.name.rpartition("-")[2]))) if complete else None
+
+
+def _is_json(file: Path) -> bool:
+    """Whether a kill left the file whole."""
+    try:
+        return bool(json.loads(file.read_text(encoding="utf-8")))
+    except ValueError:
+        return False
 
 
 @contextlib.contextmanager

@@ -8,13 +8,8 @@ def learner(classifier):
 
 
 def classifier_setting(name):
-    """One setting of the wildcard's classifier or of its generator; a group of settings as canonical JSON."""
-
-    def value(wildcards):
-        setting = getattr(learner(wildcards.classifier), name)
-        return setting.dump() if hasattr(setting, "dump") else setting
-
-    return value
+    """One setting of the wildcard's classifier or of its generator."""
+    return lambda wildcards: plain(getattr(learner(wildcards.classifier), name))
 
 
 def classifier_style(wildcards):
@@ -32,7 +27,7 @@ def classifier_made(classifier, part, path):
     """A file of a classifier's weights, of its language adapters, or of its own."""
     spec = STUDY.classifiers[classifier]
     if spec.generator and part != "task":
-        return f"<results>/generators/{STUDY.maker(spec.generator, part)}/{path}"
+        return generator_file(spec.generator, part, path)
     return f"<results>/encoders/{spec.backbone if part == 'weights' else classifier}/{path}"
 
 

@@ -22,13 +22,13 @@ def published_model(room, owner, *what):
 
 
 def generator_setting(*path):
-    """One setting of the wildcard's generator; a group of settings as canonical JSON."""
+    """One setting of the wildcard's generator."""
 
     def value(wildcards):
         setting = STUDY.generators[wildcards.generator]
         for name in path:
             setting = getattr(setting, name)
-        return setting.dump() if hasattr(setting, "dump") else setting
+        return plain(setting)
 
     return value
 
@@ -50,19 +50,22 @@ def gpus(wildcards):
     return {"vllm": generator.tensor_parallel, "openai": 0}.get(generator.backend, 1)
 
 
-def made(part, path):
-    """A file of one part of the wildcard's generator (see MADE_FROM), in the folder of the generator that makes it."""
+def generator_file(generator, part, path):
+    """A file of one part of a generator (see MADE_FROM), in the folder of the generator that makes it."""
+    return f"<results>/generators/{STUDY.maker(generator, part)}/{path}"
 
-    return lambda wildcards: f"<results>/generators/{STUDY.maker(wildcards.generator, part)}/{path}"
+
+def made(part, path):
+    """A file of one part of the wildcard's generator."""
+    return lambda wildcards: generator_file(wildcards.generator, part, path)
 
 
 def composed(part, path):
     """A file that is composed of adapters: a generator's own, or a classifier's (see `classifier_made`)."""
 
     def file(wildcards):
-        if wildcards.room == "encoders":
-            return classifier_made(wildcards.model, part, path)
-        return f"<results>/generators/{STUDY.maker(wildcards.model, part)}/{path}"
+        find = classifier_made if wildcards.room == "encoders" else generator_file
+        return find(wildcards.model, part, path)
 
     return file
 

@@ -35,15 +35,14 @@ from seedbed.generators.lora import (
     adapt,
     difference,
     finish,
-    identity,
+    key_of,
     require_effect,
     require_finite,
     save,
     training_arguments,
-    versions,
 )
 from seedbed.generators.settings import Lora
-from seedbed.io import UserError, fingerprint, read_json, write_json
+from seedbed.io import UserError, read_json, write_json
 from seedbed.precision import precision
 
 HEAD = "head.safetensors"
@@ -180,7 +179,7 @@ def _train(
     body = model.base_model
     # The head is trained as a whole: peft's modules_to_save. In BERT its first layer, the pooler, is part of the body.
     model = adapt(model, model.base_model_prefix, lora, spared=head, modules_to_save=list(head) or None)
-    checkpoints = state / fingerprint([identity(base), lora.model_dump(), dtype, versions(), list(map(dict, examples))])
+    checkpoints = state / key_of(base, lora, dtype, examples)
     trainer = _Trainer(
         model, arguments(output_dir=str(checkpoints), remove_unused_columns=False), collator, list(examples)
     )

@@ -99,7 +99,7 @@ def finish(trainer: Trainer, manifest: dict[str, Any], write: Callable[[Path], N
     manifest |= {
         "steps": trainer.state.global_step,
         "losses": [entry["loss"] for entry in trainer.state.log_history if "loss" in entry],
-        "versions": versions(),
+        "versions": _versions(),
     }
     with atomic_directory(output) as directory:
         write(directory)
@@ -109,9 +109,10 @@ def finish(trainer: Trainer, manifest: dict[str, Any], write: Callable[[Path], N
     return manifest
 
 
-def key_of(base: Path, lora: Lora, dtype: str, examples: Sequence[Example]) -> str:
+def key_of(base: Path, lora: Lora, dtype: str, examples: Sequence[Example | Mapping[str, Any]]) -> str:
     """Name of the checkpoints: a hash of all that the adapter depends on."""
-    return fingerprint([identity(base), lora.model_dump(), dtype, versions(), list(map(_plain, examples))])
+    plain = [dict(one) if isinstance(one, Mapping) else [one.prompt, one.completion] for one in examples]
+    return fingerprint([_identity(base), lora.model_dump(), dtype, _versions(), plain])
 
 
 def require_effect(difference: float, adapter: Path) -> None:
@@ -399,15 +400,11 @@ def save(model: PeftModel, name: str, directory: Path) -> None:
     write_json(config | changes, directory / "adapter_config.json")
 
 
-def identity(base: Path) -> list[tuple[str, int, int]]:
+def _identity(base: Path) -> list[tuple[str, int, int]]:
     """What tells one base from another without reading gigabytes."""
     files = sorted(file for file in base.rglob("*") if file.is_file())
     return [(str(file.relative_to(base)), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
 
 
-def _plain(example: Example) -> list[list[int]]:
-    return [example.prompt, example.completion]
-
-
-def versions() -> dict[str, str]:
+def _versions() -> dict[str, str]:
     return {package: importlib.metadata.version(package) for package in ("peft", "torch", "transformers")}

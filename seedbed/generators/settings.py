@@ -18,6 +18,10 @@ BOTH = "both"
 """In a polarity's place: an adapter that writes positives and negatives alike."""
 
 LanguageData = Literal["instructions", "annotated", "text", "passages"]
+DATA_KIND: dict[LanguageData, str] = {
+    "instructions": "instructions", "annotated": "instructions", "text": "text", "passages": "text",
+}  # fmt: skip
+"""The kind of corpus behind each."""
 
 Part = Literal["human", "synthetic", "machine"]
 PART_CORPUS: dict[Part, str] = {"human": "nli_translations", "synthetic": "parallel", "machine": "nli_machine"}

@@ -113,7 +113,7 @@ def test_the_slurm_profile_leaves_to_rules_what_they_say_and_to_a_site_what_it_w
     block = text.split("# ---- Your site.")[1].splitlines()[1:]
     offered = yaml.safe_load("\n".join(line.removeprefix("# ") for line in block if not line.startswith("# ----")))
     with_gpu = {rule for room in ROOMS for rule, body in rule_blocks(room).items() if "gpu=0," not in body}
-    assert set(offered["set-resources"]) == with_gpu and len(with_gpu) == 7
+    assert set(offered["set-resources"]) == with_gpu and len(with_gpu) == 9
 
 
 @pytest.mark.parametrize("environment", sorted(Path("envs").glob("*.yaml")), ids=lambda path: path.stem)

@@ -59,13 +59,18 @@ CONFIGURATIONS = [
 @pytest.mark.parametrize(("changes", "message"), CONFIGURATIONS, ids=[message[:50] for _, message in CONFIGURATIONS])
 def test_a_wrong_configuration_stops_at_once(project, changes, message):
     config = project.edit(changes, target="bad.yaml")
-    before = {path for path in project.root.rglob("*") if ".snakemake" not in path.parts}
+    before = files(project.root)
     done = project.snakemake("--dry-run", config=config)
     errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
     assert done.returncode == 1
     assert len(errors) == 1 and message in errors[0], done.stderr
     assert "Traceback" not in done.stderr
-    assert {path for path in project.root.rglob("*") if ".snakemake" not in path.parts} == before
+    assert files(project.root) == before
+
+
+def files(root):
+    """All but what Python and Snakemake keep for themselves."""
+    return {path for path in root.rglob("*") if not {".snakemake", "__pycache__"} & set(path.parts)}
 
 
 @pytest.fixture(scope="module")

@@ -146,10 +146,15 @@ def test_resume_equals_unbroken(tiny_generator: Path, tmp_path: Path, monkeypatc
 
 
 def test_a_checkpoint_cut_short_is_not_used(tmp_path: Path) -> None:
-    for name, files in {"checkpoint-9": ["trainer_state.json"], "checkpoint-10": ["trainer_state.json"]}.items():
+    states = {
+        "checkpoint-9": '{"epoch": 1}',
+        "checkpoint-10": '{"epoch": 1}',
+        "checkpoint-12": "",
+        "checkpoint-13": '{"ep',
+    }
+    for name, state in states.items():
         (tmp_path / name).mkdir()
-        for file in files:
-            (tmp_path / name / file).touch()
+        (tmp_path / name / "trainer_state.json").write_text(state)
     (tmp_path / "checkpoint-11").mkdir()
     assert subject.last_complete(tmp_path) == str(tmp_path / "checkpoint-10")
     assert subject.last_complete(tmp_path / "none") is None
