@@ -55,14 +55,17 @@ SECONDS = 600
 """How long a run may take; two minutes where nobody else computes."""
 
 MEMORY = """\
-# Every Python reads this first. A program takes two gigabytes more once the test says so, and waits for what comes.
-import os, pathlib, signal, sys, threading, time
+# Every Python reads this first. A program has two gigabytes more taken once the test says so, and waits for what comes.
+import os, pathlib, signal, subprocess, sys, threading, time
+
+# It uses them all the time: pages that nobody looks at may be swapped out before Slurm counts them.
+TAKE = "taken = bytearray(b'x') * 2**31\\nwhile True: taken[::4096] = b'y' * 2**19"
 
 def take(word=pathlib.Path("take-memory")):
     while not word.exists():
         time.sleep(0.05)
     word.unlink()
-    taken = b"x" * 2**31
+    subprocess.Popen([sys.executable, "-c", TAKE])
     os.kill(os.getpid(), signal.SIGSTOP)
 
 if sys.orig_argv[2:3] == ["scripts.synthesise"]:
