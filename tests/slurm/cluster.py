@@ -46,7 +46,10 @@ SlurmdLogFile={root}/log/slurmd.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 TaskProlog={root}/bin/record
-JobAcctGatherType=jobacct_gather/none
+# A job's memory is looked at every second, and a job that has more than it asked for is killed.
+JobAcctGatherType=jobacct_gather/linux
+JobAcctGatherFrequency=task=1
+JobAcctGatherParams=OverMemoryKill
 AccountingStorageType=accounting_storage/none
 MpiDefault=none
 SwitchType=switch/none

@@ -45,9 +45,7 @@ def cluster() -> Iterator[Cluster]:
 @pytest.fixture(scope="session")
 def slurm(cluster, tmp_path_factory) -> Project:
     """The project with the study, and two sites: one with partitions to choose from, and one that knows gres alone."""
-    project = copy_project(tmp_path_factory.mktemp("project"), SMALL)
-    project.environment = ENVIRONMENT | cluster.environment
-    project.environment["PATH"] = f"{cluster.root}/bin:{ENVIRONMENT['PATH']}"
+    project = on_cluster(copy_project(tmp_path_factory.mktemp("project"), SMALL), cluster)
     files = {
         "partitions": {"partitions": PARTITIONS},
         "site": SITE | {"slurm-partition-config": "partitions.yaml"},
@@ -55,6 +53,13 @@ def slurm(cluster, tmp_path_factory) -> Project:
     }
     for name, content in files.items():
         (project.root / f"{name}.yaml").write_text(yaml.safe_dump(content))
+    return project
+
+
+def on_cluster(project: Project, cluster: Cluster) -> Project:
+    """The project, with variables that lead to the cluster."""
+    project.environment = ENVIRONMENT | cluster.environment
+    project.environment["PATH"] = f"{cluster.root}/bin:{ENVIRONMENT['PATH']}"
     return project
 
 
@@ -76,3 +81,22 @@ def finished(slurm) -> subprocess.CompletedProcess[str]:
 
 SLURM = ("--profile", "profiles/slurm", "--profile")
 """The project's profile, and a site's to follow."""
+
+
+def content(root: Path, *folders: str) -> dict[str, bytes]:
+    """Every file in folders under a root."""
+    files = [path for folder in folders for path in (root / folder).rglob("*") if path.is_file()]
+    return {str(path.relative_to(root)): path.read_bytes() for path in files}
+
+
+def payload(root: Path, script: str) -> list[int]:
+    """Processes of a program of the project."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (process / "cmdline").read_bytes().split(b"\0")
+            if command[1:3] == [b"-m", f"scripts.{script}".encode()] and (process / "cwd").readlink() == root:
+                found.append(int(process.name))
+        except OSError:
+            continue
+    return found

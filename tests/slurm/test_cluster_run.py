@@ -5,12 +5,11 @@ import shutil
 import signal
 import subprocess
 from collections import defaultdict
-from pathlib import Path
 
 import pytest
 
 from tests.slurm.cluster import wait_until
-from tests.slurm.conftest import SLURM
+from tests.slurm.conftest import SLURM, content, payload
 
 pytestmark = pytest.mark.slurm
 
@@ -57,21 +56,22 @@ def test_every_rule_but_the_local_ones_is_a_job_with_the_gpus_that_it_asks_for(f
 @pytest.fixture
 def training(slurm, finished, cluster):
     """A finished encoder, taken away and under way again at the site that knows gres alone."""
-    before = content(slurm.root / ENCODER)
+    before = content(slurm.root, ENCODER)
     shutil.rmtree(slurm.root / ENCODER)
     known = len(jobs(cluster))
     command = slurm.command(*SLURM, "gres.yaml", f"{ENCODER}/seedbed.json")
     with (slurm.root / "again.log").open("w") as log:
         run = subprocess.Popen(command, cwd=slurm.root, env=slurm.environment, stdout=log, stderr=log)
-    wait_until(lambda: payload(slurm.root), "no training under way", (slurm.root / "again.log").read_text, seconds=120)
+    wait_until(
+        lambda: payload(slurm.root, "train_encoder"),
+        "no training under way",
+        (slurm.root / "again.log").read_text,
+        seconds=120,
+    )
     yield run, jobs(cluster)[known:]
     run.kill()
     run.wait()
-    assert content(slurm.root / ENCODER) == before, "the same bytes as without a fault"
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert content(slurm.root, ENCODER) == before, "the same bytes as without a fault"
 
 
 def jobs(cluster) -> list[str]:
@@ -79,22 +79,9 @@ def jobs(cluster) -> list[str]:
     return [step[0] for step in cluster.record() if step[3] == TRAINING]
 
 
-def payload(root: Path) -> list[int]:
-    """The training's process in the project."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            command = (process / "cmdline").read_bytes().split(b"\0")
-            if command[1:3] == [b"-m", b"scripts.train_encoder"] and (process / "cwd").readlink() == root:
-                found.append(int(process.name))
-        except OSError:
-            continue
-    return found
-
-
 def test_a_killed_process_is_tried_again_and_the_message_names_both_logs(training, slurm, cluster):
     run, first = training
-    os.kill(payload(slurm.root)[0], signal.SIGKILL)
+    os.kill(payload(slurm.root, "train_encoder")[0], signal.SIGKILL)
     assert run.wait() == 0
     assert len(jobs(cluster)) == len(set(jobs(cluster))) and jobs(cluster)[-1] not in first
     said = (slurm.root / "again.log").read_text()
