@@ -245,6 +245,8 @@ class Study(Settings):
 
     def test(self, task: str, code: str) -> Source | None:
         """The test set of a task for a language; None if the task lacks it."""
+        if self.tasks[task].set_of and code not in (self.tasks[task].languages or [code]):
+            return None
         task = self.test_set(task)
         own = self.languages.get(code, Language()).tests.get(task)
         spec = self.tasks[task]
@@ -423,6 +425,8 @@ class Study(Settings):
                 _check_file(self.corpus(role, code), f"the {role} corpus of {code}")
             for task in self.tests_by_language[code]:
                 _check_file(self.test(task, code), f"the {task} test set of {code}")
+                if other := self.train_of(task, code):
+                    _check_file(self.training_set(task, other), f"the {task} training set of {other}")
             if trained and self.corpus("text", code) is None:
                 raise UserError(
                     f"languages.{code}: no corpus; give `corpus:` (a file, say), or `corpora.text` for all languages"
