@@ -24,7 +24,7 @@ rule tabulate:
     resources:
         gpu=0,
         mem_mb=more(4000),
-        runtime=more(30),
+        runtime=more(120),
     params:
         scores=f"{STUDY.results}/scores",
         plan=lambda wildcards: compact([block.model_dump(mode="json") for block in plan_of(wildcards.table)]),

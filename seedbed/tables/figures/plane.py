@@ -43,6 +43,7 @@ def draw(table: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Fig
         axes.set_ylabel(y)
         axes.tick_params(labelcolor=PALE)
         axes.grid(axis="both")
+        axes.locator_params(nbins=5)  # long numbers would run into one another
     for axes in grid[len(panels) :]:
         axes.remove()
     methods = dict(zip(table["recipe"], table["method"], strict=True))
