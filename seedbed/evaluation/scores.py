@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from seedbed.evaluation.settings import Task
-from seedbed.io import sha256, write_json, write_table
+from seedbed.corpora.settings import COLUMNS
+from seedbed.evaluation.settings import KIND_OF, Task
+from seedbed.io import read_table, sha256, write_json, write_table
 
 Encode = Callable[[Sequence[str]], np.ndarray]
 """Sentences (n) to embeddings (n, d), float32."""
@@ -46,6 +47,15 @@ class Scores:
     """All numbers."""
     items: pd.DataFrame
     """`id` and one score, hit or label per item and column, so that tables can resample them."""
+
+
+def read_set(task: Task, path: str | Path | None) -> pd.DataFrame | None:
+    """A test or training set, the columns of the protocol's kind; None where there is none.
+
+    Raises:
+        UserError: as `read_table`.
+    """
+    return read_table(path, ["id", *COLUMNS[KIND_OF[task.protocol]]]) if path else None
 
 
 def write(scores: Scores, about: dict[str, Any], path: Path) -> dict[str, str]:

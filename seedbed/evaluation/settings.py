@@ -21,6 +21,8 @@ KIND_OF: dict[Protocol, Kind] = {
 """The kind of corpus that a protocol reads."""
 LABELLING: tuple[Protocol, ...] = ("classification",)
 """The protocols that score `classifiers`, not encoders."""
+SEARCHING: tuple[Protocol, ...] = ("bitext", "knn")
+"""The protocols that look for nearest neighbours alone: distances of several encoders can be fused for them."""
 AGREE: dict[str, tuple[str, ...]] = {"sts": ("cosine_spearman",), "retrieval": ("ndcg_at_10", "recall_at_10")}
 """Metrics that must agree with mteb's, by protocol; a protocol without any has no mteb task."""
 

@@ -60,6 +60,12 @@ class Offered(Settings):
     """Its name in the papers."""
     on_request: bool = False
     """Only in tables that name it."""
+    tasks: list[str] | None = None
+    """Only these can be asked of it."""
+
+    def tests(self, tests: Mapping[str, str]) -> dict[str, str]:
+        """Of tests (language -> task) those that can be asked of it."""
+        return {code: task for code, task in tests.items() if self.tasks is None or task in self.tasks}
 
 
 class Cell(NamedTuple):
@@ -149,7 +155,7 @@ def plan(
             backbone=name,
             paper_backbone=offered.paper,
             column=column,
-            tests=tests,
+            tests=offered.tests(tests),
             systems=[own[recipe] for recipe in names if _fills(own[recipe], column)],
             names=names,
             baseline=baseline,

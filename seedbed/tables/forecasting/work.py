@@ -115,6 +115,7 @@ class Plan:
         self._rows: dict[str, float] = {}
         self._models = {job.model: self._size(job) for job in jobs if job.rule == "fetch_model"}
         self._models |= {job.model: ELSEWHERE for job in jobs if "--endpoint=" in job.command}
+        self._models |= {job.model: self._together(job) for job in jobs if job.rule == "fuse_encoders"}
 
     def start(self, job: Job) -> float:
         """Seconds before any work: the program's start, and weights read from disk."""
@@ -169,6 +170,10 @@ class Plan:
             return self._generation(job)
         if job.rule == "train_encoder":
             return self._encoder(job)
+        if job.rule == "fuse_encoders":
+            rows = sum(self.rows(test.partition("=")[2]) for test in job.options.get("tests", []))
+            tokens = 2 * rows * self.costs.tokens.sentence
+            return 2 * self.model(job).body * tokens, tokens, rows
         if job.rule == "score_encoder":
             rows = len(job.options["encoders"]) * sum(self.rows(test) for test in job.options["tests"])
             tokens = 2 * rows * self.costs.tokens.sentence
@@ -255,6 +260,12 @@ class Plan:
             if folder and (found := counted(Path(folder))):
                 return found
         return self.costs.size(job.model, job.option("source"))
+
+    def _together(self, job: Job) -> Model:
+        """The encoders that a job fuses."""
+        names = [member.partition("=")[0] for member in job.options["members"]]
+        sizes = [self._models.get(name) or self.costs.size(name, "") for name in names]
+        return Model(parameters=sum(size.parameters for size in sizes), body=sum(size.body for size in sizes))
 
 
 def counted(folder: Path) -> Model | None:

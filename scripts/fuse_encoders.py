@@ -1,0 +1,48 @@
+"""Fuse encoders: name them and their weights, which a development task may choose."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from scripts.cli import pair, run
+from seedbed.encoders.fusion import save
+from seedbed.evaluation.fusion import choose
+from seedbed.evaluation.opening import opened
+from seedbed.evaluation.scores import read_set
+from seedbed.evaluation.settings import Task
+from seedbed.io import sha256
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--members", required=True, nargs="+", type=pair, help="BACKBONE=DIR, its encoder")
+    parser.add_argument("--weights", required=True, type=json.loads, help="JSON: weights to choose from, a list each")
+    parser.add_argument("--dev", default="", help="name of the task that chooses; left out, there is one choice")
+    parser.add_argument("--task", default="{}", help="JSON: seedbed.evaluation.settings.Task")
+    parser.add_argument("--tests", nargs="*", default=[], type=pair, help="LANGUAGE=FILE, its set of that task")
+    parser.add_argument(
+        "--trains", nargs="*", default=[], type=pair, help="LANGUAGE=FILE, what that set is labelled by"
+    )
+    parser.add_argument("--about", default={}, type=json.loads, help="JSON for the manifest")
+    parser.add_argument("--state", type=Path, help="directory in which jobs share embeddings")
+    parser.add_argument("--output", required=True, type=Path)
+    args = parser.parse_args(argv)
+
+    members = {name: Path(folder) for name, folder in args.members}
+    if not args.dev:
+        save(args.output, members, args.weights[0], args.about)
+        return
+    task, trains = Task.load(args.task), dict(args.trains)
+    each = [opened(folder, task.batch_size, args.state) for folder in members.values()]
+    sets = {lang: (read_set(task, file), read_set(task, trains.get(lang))) for lang, file in args.tests}
+    encodes, widths = [one.encode for one in each], [one.width for one in each]
+    weights, candidates = choose(task, sets, encodes, widths, args.weights)
+    facts = {lang: {"n": len(sets[lang][0]), "sha256": sha256(file)} for lang, file in args.tests}
+    chosen = {"dev": args.dev, "protocol": task.protocol, "sets": facts, "candidates": candidates}
+    save(args.output, members, weights, args.about, chosen)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,84 @@
+"""An encoder's directory that stands for several: a card and a manifest that names them and their weights."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from seedbed.encoders import card
+from seedbed.io import UserError, atomic_directory, sha256
+
+TEMPLATE = """# {name}
+
+Several sentence encoders at once, fused with Seedbed: neighbours by the weighted sum of Euclidean distances (DistFuse).
+
+| Encoder | Weight |
+| --- | --- |
+{members}
+
+{chosen}
+
+There are no weights here; `seedbed.evaluation.opening.opened` reads this directory. The licences of its encoders apply.
+"""
+
+
+class Member(NamedTuple):
+    """One of the encoders."""
+
+    directory: Path
+    weight: float
+
+
+def save(
+    output: Path,
+    members: Mapping[str, Path],
+    weights: Sequence[float],
+    about: dict[str, Any],
+    chosen: dict[str, Any] | None = None,
+) -> None:
+    """Write a fusion's directory: README.md and seedbed.json; the same arguments and files, the same bytes.
+
+    Args:
+        members: backbone -> directory of its encoder, in the order of `weights`.
+        about: as in `card.write`.
+        chosen: JSON: how the weights were chosen (`seedbed.evaluation.fusion.choose`); nothing where they were given.
+    """
+    weighted = dict(zip(members, weights, strict=True))
+    entries = [
+        {
+            "backbone": name,
+            "directory": os.path.relpath(folder, output),
+            "sha256": sha256(folder / card.MANIFEST),
+            "weight": weighted[name],
+        }
+        for name, folder in members.items()
+    ]
+    with atomic_directory(output) as directory:
+        text = TEMPLATE.format(
+            name=" ".join(str(about[key]) for key in ("backbone", "recipe", "language") if about.get(key)),
+            members="\n".join(f"| {name} | {weight:g} |" for name, weight in weighted.items()),
+            chosen=f"The weights were chosen on {chosen['dev']}." if chosen else "The weights were given.",
+        )
+        (directory / "README.md").write_text(text, encoding="utf-8")
+        card.write_manifest(
+            directory, {"about": about | {"weights": weighted}, "members": entries, "chosen": chosen or {}}
+        )
+
+
+def members_of(directory: Path, manifest: Mapping[str, Any]) -> list[Member]:
+    """The encoders of a fusion and their weights, in order; nothing for an encoder that is none.
+
+    Raises:
+        UserError: one of them is no longer the one that was fused.
+    """
+    found = []
+    for entry in manifest.get("members", []):
+        folder = Path(os.path.normpath(directory / entry["directory"]))
+        if not (folder / card.MANIFEST).is_file() or sha256(folder / card.MANIFEST) != entry["sha256"]:
+            raise UserError(
+                f"{directory}: {folder} is gone or was made anew since it was fused; run fuse_encoders again"
+            )
+        found.append(Member(folder, float(entry["weight"])))
+    return found

@@ -1,0 +1,104 @@
+"""What a study may say of fused backbones, and what follows from it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from seedbed.config import Study, load
+from seedbed.io import UserError
+
+FILE = {"file": "README.md"}
+TASKS = {
+    "sts": {"protocol": "sts", "source": FILE},
+    "bitext": {"protocol": "bitext", "source": {"file": "docs/{lang}.tsv"}},
+    "dev": {"protocol": "bitext", "source": {"file": "docs/{lang}.dev.tsv"}, "on_request": True, "languages": ["hau"]},
+    "knn": {"protocol": "knn", "source": FILE, "train": FILE},
+}
+PAIR = {"of": {"a": 1, "b": 3}}
+CHOSEN = {"of": {"a": None, "b": None}, "dev": "dev", "candidates": [[1, 1], [1, 3]]}
+
+
+def config(fusion: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """A study of two backbones and their fusion."""
+    single = {"source": FILE}
+    return {
+        "languages": {"hau": {}, "swh": {}},
+        "backbones": {"a": single, "b": single, "both": {"fusion": fusion}},
+        "recipes": {"base": {}},
+        "statistics": {"baseline": "base"},
+        "tasks": TASKS,
+        **changes,
+    }
+
+
+def test_a_fusion_is_asked_for_neighbours_alone_and_not_for_what_chose_it() -> None:
+    assert Study.model_validate(config(PAIR)).asked_of("both") == ["bitext", "dev", "knn"]
+    chosen = Study.model_validate(config(CHOSEN))
+    assert chosen.asked_of("both") == ["bitext", "knn"]
+    assert chosen.asked_of("a") is None
+    columns = {(block.backbone, block.column.protocol) for block in chosen.plan("table1")}
+    assert columns == {("a", "sts"), ("a", "bitext"), ("b", "sts"), ("b", "bitext"), ("both", "bitext")}
+
+
+def test_weights_are_chosen_in_an_encoders_own_language_or_in_all_that_have_the_task() -> None:
+    study = Study.model_validate(config(CHOSEN))
+    assert [study.chosen_on("both", code) for code in ("hau", "swh", "mul")] == [["hau"]] * 3
+    everywhere = TASKS | {"dev": {**TASKS["dev"], "languages": None}}
+    study = Study.model_validate(config(CHOSEN, tasks=everywhere))
+    assert [study.chosen_on("both", code) for code in ("hau", "swh", "mul")] == [["hau"], ["swh"], ["hau", "swh"]]
+    assert Study.model_validate(config(PAIR)).chosen_on("both", "hau") == []
+
+
+def test_members_keep_their_order() -> None:
+    fused = Study.model_validate(config({"of": {"b": 3, "a": 1}})).fused["both"]
+    assert list(fused.of) == ["b", "a"] and fused.weights == [[3, 1]]
+
+
+WRONG = [
+    ({"of": {"a": 1}}, {}, "config.backbones.both.fusion.of: Dictionary should have at least 2 items"),
+    ({"of": {"a": 1, "c": 1}}, {}, "backbones.both.fusion.of: no backbone 'c'; known: a, b"),
+    ({"of": {"a": 1, "both": 1}}, {}, "backbones.both.fusion.of: no backbone 'both'; known: a, b"),
+    ({"of": {"a": 1, "b": -1}}, {}, "config.backbones.both.fusion.of.b: Input should be greater than or equal to 0"),
+    ({"of": {"a": 0, "b": 0}}, {}, "weights [0.0, 0.0]; expected 2, one for each of `of`, some above 0"),
+    ({"of": {"a": 1, "b": None}}, {}, "give each of `of` its weight, or none: `candidates`, and `dev` to choose"),
+    (CHOSEN | {"of": {"a": 1, "b": 3}}, {}, "`dev` chooses among `candidates`; give them, and no weight in `of`"),
+    (CHOSEN | {"candidates": []}, {}, "`dev` chooses among `candidates`; give them"),
+    (CHOSEN | {"candidates": [[1, 1], [1, 1, 3]]}, {}, "weights [1.0, 1.0, 3.0]; expected 2"),
+    (CHOSEN | {"dev": "dov"}, {}, "backbones.both.fusion.dev: no task 'dov'; did you mean 'dev'?"),
+    (CHOSEN | {"dev": "bitext"}, {}, "dev: bitext must be a bitext or knn task with `on_request: true`"),
+    (CHOSEN, {"tasks": TASKS | {"dev": {"protocol": "sts", "source": FILE, "on_request": True}}}, "dev: dev must be a"),
+    (
+        CHOSEN,
+        {"tasks": TASKS | {"dev": {"protocol": "bitext", "set_of": "bitext", "on_request": True}}},
+        "backbones.both.fusion.dev: dev has the test set of bitext; weights are chosen on another",
+    ),
+    (
+        CHOSEN,
+        {"tasks": TASKS | {"dev": {**TASKS["bitext"], "on_request": True}}},
+        "dev has the test set of bitext; weights are chosen on another",
+    ),
+    (
+        CHOSEN,
+        {"languages": {"swh": {}}},
+        "backbones.both.fusion.dev: dev has no set in any language of the study",
+    ),
+    (PAIR, {"recipes": {"base": {"backbones": ["a", "both"]}}}, "recipes.base.backbones: both fuses b; name that too"),
+    (
+        PAIR,
+        {"recipes": {"base": {"encoders": {"both": FILE}}}},
+        "recipes.base.encoders: both is a fusion; give those of its backbones",
+    ),
+    (PAIR, {"classifiers": {"c": {"backbone": "both"}}}, "classifiers.c.backbone: both has no weights; take another"),
+    (PAIR, {"backbones": {"a": {}}}, "config.backbones.a: give exactly one of source, fusion; found none"),
+    (PAIR, {"backbones": {"a": {"source": FILE, "fusion": PAIR}}}, "found source, fusion"),
+    (PAIR, {"backbones": {"a": {"fusion": PAIR, "prefix": "query: "}}}, "prefix: fused backbones have their own"),
+]
+
+
+@pytest.mark.parametrize(("fusion", "changes", "message"), WRONG, ids=[message[-50:] for *_, message in WRONG])
+def test_what_does_not_fit_is_one_line(fusion: dict[str, Any], changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError) as caught:
+        load(config(fusion, **changes))
+    assert message in str(caught.value) and "\n" not in str(caught.value)
