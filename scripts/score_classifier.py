@@ -90,11 +90,15 @@ def in_context(args: argparse.Namespace) -> tuple[Scores, str, dict[str, Any]]:
     """The same of one that learns in context."""
     task, generator = Task.load(args.settings), Generator.load(args.generator)
     test, train = (read_table(file, ["id", *COLUMNS[KIND_OF[task.protocol]]]) for file in (args.test, args.train))
-    answer = partial(ask, generator, args.base, instruction=task.instruction, how=Answering.load(args.answering))
+    answering = Answering.load(args.answering)
+    answer = partial(ask, generator, args.base, instruction=task.instruction, how=answering)
     shots = icl.Shots(args.shots, args.percentile, args.balance)
     manifest = read_json(args.retriever / "seedbed.json") if args.retriever else None
     encode = retrieval(args, task, manifest)
-    made = {"shots": args.shots, "percentile": args.percentile, "retriever": manifest and manifest["about"]}
+    made = {
+        "answering": answering.model_dump(), "generator": generator.source.model_dump(mode="json", exclude_defaults=True),
+        "shots": args.shots, "percentile": args.percentile, "retriever": manifest and manifest["about"],
+    }  # fmt: skip
     return icl.score(asked(task, test, encode, train=train), shots, answer), task.protocol, made
 
 

@@ -16,7 +16,7 @@ class Answering(Settings):
     """likelihood: the label with the greatest mean log-probability of its tokens; backend transformers alone.
     generation: what the model writes, with the labels named in the prompt."""
     instruct: bool = False
-    """Ask for the label alone: MINERS does so of models that follow instructions."""
+    """Ask for the label alone, as MINERS does of all models but BLOOMZ and Aya-23."""
     bos: bool = False
     """Begin a prompt of `prompts: plain` with BOS. MINERS' have none; a Gemma needs it."""
     label_prefix: str = ""
