@@ -96,9 +96,12 @@ def in_context(args: argparse.Namespace) -> tuple[Scores, str, dict[str, Any]]:
     manifest = read_json(args.retriever / "seedbed.json") if args.retriever else None
     encode = retrieval(args, task, manifest)
     made = {
-        "answering": answering.model_dump(), "generator": generator.source.model_dump(mode="json", exclude_defaults=True),
-        "shots": args.shots, "percentile": args.percentile, "retriever": manifest and manifest["about"],
-    }  # fmt: skip
+        "generator": generator.source.model_dump(mode="json", exclude_defaults=True),
+        "answering": answering.model_dump(),
+        "shots": args.shots,
+        "percentile": args.percentile,
+        "retriever": manifest and manifest["about"],
+    }
     return icl.score(asked(task, test, encode, train=train), shots, answer), task.protocol, made
 
 

@@ -25,7 +25,7 @@ CONFIGURATIONS = [
     ({"recipes/xllora": {"generator": "gemma"}}, "recipes.xllora.generator: no generator 'gemma'; known: tiny"),
     ({"recipes/xllora": {"training": {"epoch": 3}}}, "recipes.xllora.training.epoch: unknown key; did you mean 'epochs'?"),
     ({"generators": {}}, "method prompting needs a generator; add one under `generators:`"),
-    ({"tasks/own-sts/protocol": "stss"}, "config.tasks.own-sts.protocol: Input should be 'sts', 'bitext', 'retrieval', 'geometry' or 'classification' (given: 'stss')"),
+    ({"tasks/own-sts/protocol": "stss"}, "config.tasks.own-sts.protocol: Input should be 'sts', 'bitext', 'retrieval', 'geometry', 'knn', 'icl' or 'classification' (given: 'stss')"),
     ({"tasks/own-sts/scale": [5, 0]}, "scale goes from the least to the greatest gold score"),
     ({"tasks/own-sts/languages": ["haus"]}, "tasks.own-sts.languages: no language 'haus'; did you mean 'hau'?"),
     ({"statistics/baseline": "crossling"}, "statistics.baseline: no recipe 'crossling'; did you mean 'crosslingual'?"),
