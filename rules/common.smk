@@ -7,7 +7,6 @@ import re
 import sys
 
 from seedbed.config import ANY, load
-from seedbed.encoders.classifier_settings import VARIANTS
 from seedbed.encoders.settings import SYNTHETIC
 from seedbed.evaluation.settings import LABELLING
 from seedbed.generators.settings import POLARITIES
@@ -93,7 +92,7 @@ CONSTRAINTS = {
     "recipe": one_of(STUDY.recipes),
     "bundle": one_of([*ENCODED, TOGETHER]),
     "classifier": one_of(STUDY.classifiers),
-    "variant": one_of(VARIANTS),
+    "variant": one_of(STUDY.variants()),
     "part": "task|language",
     "task": one_of(LABELLED),
     "method": one_of(SYNTHETIC),
@@ -132,7 +131,7 @@ def fact(name):
 
 def tests_of(wildcards):
     """Every evaluation set of a language: what its training texts must not repeat."""
-    tasks = STUDY.tests(wildcards.lang) if wildcards.lang in STUDY.languages else []
+    tasks = STUDY.held_out(wildcards.lang) if wildcards.lang in STUDY.languages else []
     sets = sorted({STUDY.test_set(task) for task in tasks})
     return collect("<results>/corpora/{lang}/{task}.tsv", lang=wildcards.lang, task=sets)
 

@@ -82,7 +82,7 @@ rule train_classifier:
     input:
         base=classifier_weights,
         examples=classifier_examples,
-        code=code("train_classifier", PAIR_PROMPTS, *PROMPTS),
+        code=code("train_classifier", *LABEL_PROMPTS, *PROMPTS),
     output:
         "<results>/encoders/{classifier}/{part}/{lang}/seedbed.json",
     log:

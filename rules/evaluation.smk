@@ -40,9 +40,11 @@ rule score_classifier:
         base=classifier_weights,
         adapter=variant_adapter,
         head=variant_head,
+        retriever=variant_retriever,
         test=test_of_task(".tsv"),
         record=test_of_task(".json"),
-        code=code("score_classifier", PAIR_PROMPTS),
+        train=variant_training,
+        code=code("score_classifier", *LABEL_PROMPTS),
     output:
         "<results>/scores/{classifier}/{variant}/{lang}/{test_lang}.{task}.json",
     log:
@@ -53,23 +55,22 @@ rule score_classifier:
         "../envs/main.yaml"
     threads: 4
     resources:
-        gpu=1,
+        gpu=classifier_gpus,
         mem_mb=more(32_000),
         runtime=more(120),
     params:
-        adapters=variant_arguments,
-        style=classifier_style,
-        head_seed=lambda wildcards: learner(wildcards.classifier).lora.seed,
+        variant=variant_arguments,
         language=lambda wildcards: STUDY.facts(wildcards.test_lang)["name"],
         about=lambda wildcards: compact(
             {"name": wildcards.classifier, "variant": wildcards.variant, "language": wildcards.lang}
         ),
         base=subpath(input.base, parent=True),
         directory=lambda wildcards, output: f"{Path(output[0]).parent}/0",  # one seed, that of its adapters
+        state=f"{STUDY.results}/state",
     message:
         "Score {wildcards.classifier}, {wildcards.variant} of {wildcards.lang}: {wildcards.task} in {wildcards.test_lang}"
     shell:
-        "python -m scripts.score_classifier --base {params.base} {params.adapters} --style {params.style}"
-        " --seed {params.head_seed} --task {wildcards.task} --test {input.test} --record {input.record}"
+        "python -m scripts.score_classifier --base {params.base} {params.variant:q}"
+        " --task {wildcards.task} --test {input.test} --record {input.record}"
         " --language {wildcards.test_lang} --language-name {params.language:q} --about {params.about:q}"
-        " --scores {params.directory} --output {output} > {log} 2>&1"
+        " --state {params.state} --scores {params.directory} --output {output} > {log} 2>&1"

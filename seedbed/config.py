@@ -14,9 +14,9 @@ from typing import Annotated, Any, Literal, Self, get_args
 from pydantic import Field, StringConstraints, ValidationError, field_validator, model_validator
 
 from seedbed.corpora.settings import Anchors, Cleaning, Paths, Source, check_paths
-from seedbed.encoders.classifier_settings import VARIANTS, Classifier
+from seedbed.encoders.classifier_settings import IN_CONTEXT, VARIANTS, Classifier
 from seedbed.encoders.settings import METHOD_TRAINING, SYNTHETIC, UNTRAINED, Backbone, Fusion, Recipe, Training
-from seedbed.evaluation.settings import LABELLING, SEARCHING, Task
+from seedbed.evaluation.settings import LABELLING, LEARNING, SEARCHING, Task
 from seedbed.generators.settings import MADE_FROM, PART_CORPUS, Generator
 from seedbed.io import UserError
 from seedbed.languages import registry
@@ -121,7 +121,7 @@ class Study(Settings):
     recipes: Annotated[dict[Name, Recipe], Field(min_length=1)]
     """The ways of making an encoder."""
     classifiers: dict[Name, Classifier] = {}
-    """Models that label pairs of sentences, in tables of their own."""
+    """Models that label pairs of sentences, or texts, in tables of their own."""
     tasks: Annotated[dict[Name, Task], Field(min_length=1)]
     """What encoders and classifiers are scored on."""
     statistics: Statistics = Statistics()
@@ -162,9 +162,10 @@ class Study(Settings):
         _require("statistics.baseline", "recipe", self.statistics.baseline, self.recipes)
         for name, task in self.tasks.items():
             _require(f"tasks.{name}.set_of", "task", task.set_of or name, self.tasks)
-            if task.protocol == "knn" and self.tasks[self.test_set(name)].train is None:
+            if task.protocol in LEARNING and self.tasks[self.test_set(name)].train is None:
                 raise ValueError(
-                    f"tasks.{name}: no training set; protocol knn needs `train`, or `set_of` a task with one"
+                    f"tasks.{name}: no training set; protocol {task.protocol} needs `train`, or `set_of` a task with "
+                    "one"
                 )
             for code in task.languages or []:
                 _require(f"tasks.{name}.languages", "language", code, {*self.languages, *registry()})
@@ -227,6 +228,15 @@ class Study(Settings):
             raise ValueError(f"{where}.generator: {classifier.generator} has no weights; take another")
         if classifier.backbone and not self.backbones[classifier.backbone].source:
             raise ValueError(f"{where}.backbone: {classifier.backbone} has no weights; take another")
+        if spec := classifier.in_context:
+            _require(f"{where}.in_context.retriever.backbone", "backbone", spec.retriever.backbone, self.backbones)
+            _require(f"{where}.in_context.retriever.recipe", "recipe", spec.retriever.recipe, self.recipes)
+            backend = self.generators[classifier.generator].backend
+            if spec.answer == "likelihood" and backend != "transformers":
+                raise ValueError(
+                    f"{where}.in_context.answer: backend {backend} of {classifier.generator} has no likelihoods of "
+                    "labels; take generation, or backend transformers"
+                )
 
     def _check_fusion(self, name: str) -> None:
         where, fusion = f"backbones.{name}.fusion", self.fused[name]
@@ -280,10 +290,10 @@ class Study(Settings):
     def train_of(self, task: str, code: str) -> str:
         """The language of the training set of a task for a language; nothing: the task learns from nothing."""
         spec = self.tasks[task]
-        return spec.train_language or code if spec.protocol == "knn" else ""
+        return spec.train_language or code if spec.protocol in LEARNING else ""
 
     def training_set(self, task: str, code: str) -> Source | None:
-        """The training set in a language that a task's votes come from; None if there is none."""
+        """The training set in a language that a task's votes or shots come from; None if there is none."""
         train = self.tasks[self.test_set(task)].train
         return train and train.resolved(self.facts(code))
 
@@ -292,8 +302,21 @@ class Study(Settings):
         return self.tasks[task].set_of or task
 
     def tests(self, code: str) -> list[str]:
-        """The tasks that encoders are scored on in a language; what trains an encoder must not repeat their texts."""
+        """The tasks that encoders are scored on in a language."""
         return [task for task in self.tests_by_language[code] if self.tasks[task].protocol not in LABELLING]
+
+    def held_out(self, code: str) -> list[str]:
+        """The tasks whose texts what trains an encoder must not repeat: all that it is scored on or finds shots for."""
+        return [task for task in self.tests_by_language[code] if self.tasks[task].protocol != "classification"]
+
+    def variants(self) -> dict[str, list[str]]:
+        """What a table can show of classifiers -> those of which it can."""
+        trained = [name for name, spec in self.classifiers.items() if not spec.in_context]
+        found: dict[str, list[str]] = {**dict.fromkeys(VARIANTS, trained), **{name: [] for name in IN_CONTEXT}}
+        for name, spec in self.classifiers.items():
+            for variant in spec.in_context.variants() if spec.in_context else ():
+                found.setdefault(variant, []).append(name)
+        return found
 
     @cached_property
     def tests_by_language(self) -> dict[str, list[str]]:
@@ -361,11 +384,17 @@ class Study(Settings):
 
     def _of_classifiers(self) -> tuple[list[System], dict[str, Offered]]:
         """The variants and classifiers that a table of classifiers can show; one seed, that of their adapters."""
-        folders = {"base": ANY, "task-pivot": self.pivot}
+        folders = {"task-target": "*", "composition": "*", "task-pivot": self.pivot}
         taught = {"task-target": [code for code in self.languages if self.corpus("nli_pairs", code)]}
         systems = [
-            System(recipe=name, language=folders.get(name, "*"), seeds=[0], languages=taught.get(name))
-            for name in VARIANTS
+            System(
+                recipe=name,
+                language=folders.get(name, ANY),
+                seeds=[0],
+                languages=taught.get(name),
+                backbones=classifiers,
+            )
+            for name, classifiers in self.variants().items()
         ]
         return systems, {name: Offered(paper=spec.paper) for name, spec in self.classifiers.items()}
 
@@ -494,7 +523,7 @@ class Study(Settings):
         for kind in ("generators", "backbones"):
             for name, model in getattr(self, kind).items():
                 _check_file(model.source and model.source.resolved(self.facts(ANY)), f"{kind}.{name}.source")
-        if self.classifiers:
+        if any(not classifier.in_context for classifier in self.classifiers.values()):
             self._check_pairs()
         for name, recipe in self.recipes.items():
             if recipe.method == "composition":
@@ -505,7 +534,7 @@ class Study(Settings):
     def _check_pairs(self) -> None:
         if self.corpus("nli_pairs", self.pivot) is None:
             raise UserError(f"classifiers: they learn from labelled pairs in {self.pivot}; give `corpora.nli_pairs`")
-        asked = {code for code, tasks in self.tests_by_language.items() if {*tasks} - {*self.tests(code)}}
+        asked = {code for code, tasks in self.tests_by_language.items() if {*tasks} - {*self.held_out(code)}}
         for code in sorted({*asked, self.pivot}):
             _check_file(self.corpus("nli_pairs", code), f"the nli_pairs corpus of {code}")
 

@@ -47,9 +47,35 @@ def classifier_examples(wildcards):
     return f"<results>/corpora/{{lang}}/{'nli_pairs' if kind == 'pairs' else kind}.tsv"
 
 
+def in_context(wildcards):
+    """How the wildcard's classifier learns in context; nothing: it does not."""
+    return STUDY.classifiers[wildcards.classifier].in_context
+
+
+def classifier_gpus(wildcards):
+    """What it is scored on."""
+    return gpus_of(STUDY.classifiers[wildcards.classifier].generator) if in_context(wildcards) else 1
+
+
+def variant_retriever(wildcards):
+    """The encoder that finds the shots of a variant, its first seed's; without shots it needs none."""
+    spec = in_context(wildcards)
+    if not spec or not spec.variants()[wildcards.variant].shots:
+        return []
+    backbone, recipe = spec.retriever.backbone, spec.retriever.recipe
+    lang, seed = STUDY.trained_on(recipe, wildcards.test_lang), STUDY.seeds_of(recipe)[0]
+    return f"<results>/encoders/{backbone}/{recipe}/{lang}/{seed}/seedbed.json"
+
+
+def variant_training(wildcards):
+    """The training texts that labels and shots of a variant are of; one with adapters has learnt before."""
+    other = STUDY.train_of(wildcards.task, wildcards.test_lang)
+    return f"<results>/corpora/{other}/{STUDY.test_set(wildcards.task)}{TRAINING}.tsv" if other else []
+
+
 def variant_adapter(wildcards):
-    """The adapter of a variant; untrained, it has none."""
-    if wildcards.variant == "base":
+    """The adapter of a variant; untrained or in context, it has none."""
+    if wildcards.variant == "base" or in_context(wildcards):
         return []
     folder = f"composition/{{lang}}/{STUDY.pivot}" if wildcards.variant == "composition" else "task/{lang}"
     return f"<results>/encoders/{{classifier}}/{folder}/seedbed.json"
@@ -64,9 +90,20 @@ def variant_head(wildcards):
 
 
 def variant_arguments(wildcards, input):
-    """Its adapter and head, as arguments."""
-    given = {"--adapter": input.adapter, "--head": input.head}
-    return [word for option, file in given.items() if file for word in (option, str(Path(str(file)).parent))]
+    """What makes a variant, as arguments: its adapter and head, or how it is asked and what it is shown."""
+    given = {"--adapter": input.adapter, "--head": input.head, "--retriever": input.retriever}
+    folders = [word for option, file in given.items() if file for word in (option, str(Path(str(file)).parent))]
+    if not (spec := in_context(wildcards)):
+        trained = learner(wildcards.classifier)
+        return [*folders, "--style", classifier_style(wildcards), "--seed", trained.lora.seed]
+    shown = spec.variants()[wildcards.variant]
+    return [
+        *folders,
+        *("--generator", written_with(STUDY.classifiers[wildcards.classifier].generator, "lora", "xllora", "shots")),
+        *("--answering", spec.answering().dump(), "--settings", task_settings(wildcards.task, wildcards.test_lang)),
+        *("--train", input.train, "--shots", shown.shots, "--percentile", shown.percentile),
+        *(["--balance"] if spec.balance else []),
+    ]
 
 
 def test_of_task(ending):

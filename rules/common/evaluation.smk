@@ -66,6 +66,11 @@ def tasks_of_bundle(wildcards):
     )
 
 
+def task_settings(task, lang):
+    """Protocol and options of one task."""
+    return STUDY.task_for(task, lang).dump()
+
+
 @functools.cache
 def plan_of(table):
     """What a table shows of the study."""

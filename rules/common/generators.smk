@@ -3,7 +3,7 @@
 from seedbed.generators.settings import BOTH, PART_CORPUS
 
 PROMPTS = ("resources/prompts/nli.yaml", "resources/prompts/syncse.yaml")
-PAIR_PROMPTS = "resources/prompts/classification.yaml"
+LABEL_PROMPTS = ("resources/prompts/classification.yaml", "resources/prompts/icl.yaml")
 
 
 def model_source(wildcards):
@@ -33,21 +33,27 @@ def generator_setting(*path):
     return value
 
 
-def writer(*unused):
+def written_with(name, *unused):
     """A generator's settings for a job that writes, without those that it does not read: an edit of them re-runs nothing."""
     never = {"like", "adapters", "triplets", "task_adapters", "language_data", "composition", "shard_rows"}
+    generator = STUDY.generators[name]
+    return compact(generator.model_dump(mode="json", exclude_defaults=True, exclude=never | set(unused)))
 
-    def settings(wildcards):
-        generator = STUDY.generators[wildcards.generator]
-        return compact(generator.model_dump(mode="json", exclude_defaults=True, exclude=never | set(unused)))
 
-    return settings
+def writer(*unused):
+    """The same of the wildcard's generator."""
+    return lambda wildcards: written_with(wildcards.generator, *unused)
+
+
+def gpus_of(name):
+    """What a generator writes on: vLLM spreads a model over several GPUs, an endpoint has its own."""
+    generator = STUDY.generators[name]
+    return {"vllm": generator.tensor_parallel, "openai": 0}.get(generator.backend, 1)
 
 
 def gpus(wildcards):
-    """What the wildcard's generator writes on: vLLM spreads a model over several GPUs, an endpoint has its own."""
-    generator = STUDY.generators[wildcards.generator]
-    return {"vllm": generator.tensor_parallel, "openai": 0}.get(generator.backend, 1)
+    """What the wildcard's generator writes on."""
+    return gpus_of(wildcards.generator)
 
 
 def generator_file(generator, part, path):

@@ -32,12 +32,35 @@ def score(test: pd.DataFrame, label_scores: ArrayLike, labels: Sequence[str]) ->
         raise UserError(f"classification: scores {label_scores.shape} of {len(test)} items and {len(labels)} labels")
     if not np.isfinite(label_scores).all():
         raise UserError("classification: the model gives scores that are not finite; its training diverged")
-    gold, predicted = test["label"].to_numpy(), np.asarray(labels)[label_scores.argmax(axis=1)]
-    items = pd.DataFrame({"id": test["id"], "gold": gold, "predicted": predicted})
-    items["correct"] = (gold == predicted).astype(int)
+    return of_labels(test, np.asarray(labels)[label_scores.argmax(axis=1)])
+
+
+def of_labels(test: pd.DataFrame, predicted: Sequence[str] | NDArray) -> Scores:
+    """Accuracy (main) and macro F1 over the labels that are gold or predicted; items as `score`.
+
+    Args:
+        test: id and label.
+        predicted: (n,).
+    """
+    items = pd.DataFrame({"id": test["id"], "gold": test["label"], "predicted": np.asarray(predicted, dtype=object)})
+    items["correct"] = (items["gold"] == items["predicted"]).astype(int)
     accuracy = float(items["correct"].mean())
-    macro_f1 = float(f1_score(gold, predicted, labels=list(labels), average="macro", zero_division=0))
+    macro_f1 = float(f1_score(items["gold"], items["predicted"], average="macro", zero_division=0))
     return Scores(accuracy, {"accuracy": accuracy, "macro_f1": macro_f1}, items)
+
+
+def known_labels(protocol: str, test: pd.DataFrame, train: pd.DataFrame | None) -> list[str]:
+    """The labels of the training set, sorted.
+
+    Raises:
+        UserError: no training set, or a test label that it lacks.
+    """
+    if train is None:
+        raise UserError(f"{protocol}: no training set; give the task `train`, or `set_of` a task with one")
+    known = sorted({*train["label"]})
+    if unseen := sorted({*test["label"]} - {*known}):
+        raise UserError(f"{protocol}: no training sentence has the label {unseen[0]!r}; they have {', '.join(known)}")
+    return known
 
 
 def by_neighbours(asked: Asked) -> Scores:
@@ -54,9 +77,7 @@ def by_neighbours(asked: Asked) -> Scores:
     if train is None or max(ks) > len(train):
         count = 0 if train is None else len(train)
         raise UserError(f"knn: k is {max(ks)}, but there are {count} training sentences; set `k:` of the task")
-    if unseen := sorted({*test["label"]} - {*train["label"]}):
-        known = ", ".join(sorted({*train["label"]}))
-        raise UserError(f"knn: no training sentence has the label {unseen[0]!r}; they have {known}")
+    known_labels("knn", test, train)
     corpus, queries = asked.embed(train["text"], test["text"])
     labels = train["label"].to_numpy()[asked.search(queries, corpus, max(ks))]
     gold = test["label"].to_numpy()

@@ -40,8 +40,15 @@ def score(
             f"score: {task.protocol} needs one embedding of a text, and fused encoders have but distances; "
             f"score them by {' or '.join(SEARCHING)}"
         )
+    return PROTOCOLS[task.protocol](asked(task, test, encode, train=train, search=search))
+
+
+def asked(
+    task: Task, test: pd.DataFrame, encode: Encode, *, train: pd.DataFrame | None = None, search: Search | None = None
+) -> Asked:
+    """What a protocol is given to score; arguments as of `score`."""
     found = search or (lambda queries, corpus, k: nearest(queries, corpus, k, metric=task.distance)[1])
-    return PROTOCOLS[task.protocol](Asked(task, test, train, partial(_encode_distinct, encode), found))
+    return Asked(task, test, train, partial(_encode_distinct, encode), found)
 
 
 def texts(task: Task, test: pd.DataFrame, train: pd.DataFrame | None = None) -> list[str]:

@@ -9,20 +9,23 @@ from pydantic import Field, field_validator, model_validator
 from seedbed.corpora.settings import Kind, Source
 from seedbed.settings import Settings
 
-Protocol = Literal["sts", "bitext", "retrieval", "geometry", "knn", "classification"]
+Protocol = Literal["sts", "bitext", "retrieval", "geometry", "knn", "icl", "classification"]
 KIND_OF: dict[Protocol, Kind] = {
     "sts": "pairs",
     "bitext": "parallel",
     "retrieval": "retrieval",
     "geometry": "pairs",
     "knn": "labelled_texts",
+    "icl": "labelled_texts",
     "classification": "labelled_pairs",
 }
 """The kind of corpus that a protocol reads."""
-LABELLING: tuple[Protocol, ...] = ("classification",)
+LABELLING: tuple[Protocol, ...] = ("icl", "classification")
 """The protocols that score `classifiers`, not encoders."""
 SEARCHING: tuple[Protocol, ...] = ("bitext", "knn")
 """The protocols that look for nearest neighbours alone: distances of several encoders can be fused for them."""
+LEARNING: tuple[Protocol, ...] = ("knn", "icl")
+"""The protocols whose tasks have a training set."""
 AGREE: dict[str, tuple[str, ...]] = {"sts": ("cosine_spearman",), "retrieval": ("ndcg_at_10", "recall_at_10")}
 """Metrics that must agree with mteb's, by protocol; a protocol without any has no mteb task."""
 
@@ -46,17 +49,20 @@ class Task(Settings):
     protocol: Protocol
     """sts: Spearman of cosine and gold score. bitext: accuracy and F1 of the nearest translation, both directions.
     retrieval: nDCG@10 and recall@10. geometry: alignment and uniformity of graded pairs; lower is better. knn: labels
-    by the vote of the nearest training sentences. classification: accuracy of `classifiers` on labelled pairs."""
+    by the vote of the nearest training sentences. classification: accuracy of `classifiers` on labelled pairs. icl:
+    accuracy of those that learn in context, on labelled texts."""
     source: Source | None = None
     """The test set as a template over the registry; a language's own `tests` entry goes before it."""
     set_of: str = ""
     """Instead of a source: the test set is that of this task, and so is the training set."""
     train: Source | None = None
-    """knn: the training set, as a template over the registry."""
+    """knn and icl: the training set, as a template over the registry."""
     train_language: str = ""
-    """knn: the training set is in this language; left out, in the test's own. The language itself is then no test."""
+    """knn and icl: the training set is in this language, which is then no test itself; left out, in the test's own."""
     distance: Distance = "cosine"
-    """bitext and knn: how far sentences lie apart. MINERS takes euclidean."""
+    """bitext, knn and icl: how far sentences lie apart. MINERS takes euclidean."""
+    instruction: str = "Generate a sentiment label for a given input."
+    """icl: how a label is asked for; MINERS says topic in the place of sentiment where they are topics."""
     k: Annotated[list[int], Field(min_length=1)] = [1]
     """bitext and knn: how many of the nearest sentences count; a score for each, in this order."""
     mteb: MtebTask | None = None
@@ -87,7 +93,7 @@ class Task(Settings):
 
     @model_validator(mode="after")
     def _learns(self) -> Self:
-        if self.protocol != "knn" and (self.train or self.train_language):
+        if self.protocol not in LEARNING and (self.train or self.train_language):
             raise ValueError(f"protocol {self.protocol} learns from nothing; leave out `train` and `train_language`")
         return self
 

@@ -8,11 +8,13 @@ from pathlib import Path
 import numpy as np
 import torch
 from peft import PeftModel
-from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
+from torch import Tensor
+from torch.nn.functional import pad
+from tqdm.auto import tqdm
+from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache, PreTrainedModel
 
 from seedbed.corpora.labels import LABELS
-from seedbed.generators.examples import Example, Texts
-from seedbed.generators.lora import IGNORED, collate, logits_of
+from seedbed.generators.examples import Texts
 from seedbed.generators.prompts import Style, encode, encode_completion, pair_prompt
 
 
@@ -38,24 +40,68 @@ def label_scores(
     prompts = [
         encode(tokenizer, pair_prompt(row["premise"], row["hypothesis"], language, style), style) for row in rows
     ]
-    examples = [Example(prompt, answer) for prompt in prompts for answer in answers]
-    return log_likelihoods(model, examples, batch_size).reshape(len(prompts), len(answers))
+    return log_likelihoods(model, prompts, answers, batch_size)
 
 
 @torch.inference_mode()
-def log_likelihoods(model: PreTrainedModel | PeftModel, examples: Sequence[Example], batch_size: int) -> np.ndarray:
-    """Log-likelihood (n,) of each completion after its prompt, in nats; the head runs on completions alone."""
-    base = model.get_base_model() if isinstance(model, PeftModel) else model
-    found = np.zeros(len(examples))
-    order = sorted(range(len(examples)), key=lambda index: len(examples[index]))
-    for start in range(0, len(order), batch_size):
-        indices = order[start : start + batch_size]
-        batch = {name: value.to(base.device) for name, value in collate([examples[i] for i in indices]).items()}
-        targets = batch.pop("labels")[:, 1:]
-        hidden = base.get_decoder()(**batch, use_cache=False).last_hidden_state[:, :-1]
-        learnt = targets != IGNORED
-        chances = logits_of(base, hidden[learnt]).float().log_softmax(-1)
-        by_token = torch.zeros_like(targets, dtype=torch.float32)
-        by_token[learnt] = chances.gather(1, targets[learnt][:, None])[:, 0]
-        found[indices] = by_token.sum(1).double().cpu().numpy()
+def log_likelihoods(
+    model: PreTrainedModel | PeftModel,
+    prompts: Sequence[Sequence[int]],
+    answers: Sequence[Sequence[int]],
+    batch_size: int,
+) -> np.ndarray:
+    """Log-likelihood (prompts, answers) of each answer after each prompt, in nats, all given as token ids.
+
+    A prompt is read once, whatever the number of answers; each answer is then read after the keys and values of a whole
+    batch, which are cut back to the prompts. For models whose layers all have attention.
+    """
+    found = np.zeros((len(prompts), len(answers)))
+    order = sorted(range(len(prompts)), key=lambda row: len(prompts[row]), reverse=True)  # memory runs out at once
+    for start in tqdm(range(0, len(order), batch_size), desc="Prompts", unit="batch"):
+        rows = order[start : start + batch_size]
+        found[rows] = _of_batch(model, [prompts[row] for row in rows], answers)
     return found
+
+
+def _of_batch(
+    model: PreTrainedModel | PeftModel, prompts: Sequence[Sequence[int]], answers: Sequence[Sequence[int]]
+) -> np.ndarray:
+    """The same of one batch. A cache that knows no config keeps all of a sliding window: it can be cut back."""
+    longest = max(map(len, prompts))
+    gaps = [longest - len(prompt) for prompt in prompts]
+    read = torch.tensor([[0] * gap + list(prompt) for gap, prompt in zip(gaps, prompts, strict=True)])
+    mask = torch.tensor([[0] * gap + [1] * (longest - gap) for gap in gaps]).to(model.device)
+    cache = DynamicCache()
+    first = _chances(model, read.to(model.device), mask, cache, last=1)[:, 0]
+    found = torch.empty(len(prompts), len(answers), dtype=torch.float64)
+    for number, answer in enumerate(answers):
+        ids = torch.tensor(list(answer), device=model.device)
+        by_token = [first[:, ids[0]]]
+        if more := len(answer) - 1:
+            chances = _chances(
+                model, ids[:-1].expand(len(prompts), -1), pad(mask, (0, more), value=1), cache, last=more
+            )
+            by_token += chances.gather(2, ids[1:].expand(len(prompts), -1)[:, :, None])[:, :, 0].unbind(1)
+            cache.crop(-more)
+        found[:, number] = torch.stack(by_token).double().sum(0).cpu()
+    return found.numpy()
+
+
+def _chances(
+    model: PreTrainedModel | PeftModel, read: Tensor, mask: Tensor, cache: DynamicCache, *, last: int
+) -> Tensor:
+    """Log-probabilities (rows, last, vocabulary) of what follows each of the last tokens of `read`, in float32.
+
+    The positions are picked by a tensor, which copies them (see `HfBackend`).
+    """
+    kept = torch.arange(read.shape[1] - last, read.shape[1], device=model.device)
+    places = (mask.cumsum(1) - 1).clamp(min=0)[:, -read.shape[1] :]
+    output = model(
+        input_ids=read,
+        attention_mask=mask,
+        position_ids=places,
+        past_key_values=cache,
+        use_cache=True,
+        logits_to_keep=kept,
+    )
+    return output.logits.float().log_softmax(-1)

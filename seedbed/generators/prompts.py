@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -71,19 +71,50 @@ def pair_prompt(premise: str, hypothesis: str, language: str, style: Style) -> s
     return _fill(forms["pair"], premise=premise, hypothesis=hypothesis, language=language)
 
 
-def encode(tokenizer: Any, prompt: str, style: Style) -> list[int]:
+def with_shots(
+    text: str,
+    shots: Sequence[tuple[str, str]],
+    instruction: str,
+    *,
+    options: Sequence[str] = (),
+    only_label: bool = False,
+) -> str:
+    """Ask for the label of `text` after examples of (text, label); MINERS, tables 17 and 18.
+
+    Args:
+        options: labels to choose from, which the prompt then names.
+        only_label: ask for the label alone.
+    """
+    forms = _read("icl")
+    examples = "".join(_fill(forms["shot"], text=shot, label=label) for shot, label in shots)
+    return "".join(
+        [
+            _fill(forms["instruction"], instruction=instruction + (forms["only_label"] if only_label else "")),
+            f"{examples}{forms['after_shots']}" if shots else "",
+            _fill(forms["options"], labels=str(list(options))) if options else "",
+            _fill(forms["query"], text=text),
+        ]
+    )
+
+
+def encode(tokenizer: Any, prompt: str, style: Style, *, bos: bool = True) -> list[int]:
     """Tokens of a prompt, ready for the completion, with one BOS if the model has one.
 
     The chat template is rendered and tokenised in one call: rendering to text first and tokenising that with special
     tokens gives two BOS (transformers#37686).
 
+    Args:
+        bos: of a plain prompt; False: without.
+
     Raises:
         UserError: style "chat" and the tokenizer has no chat template.
     """
+    if style == "plain" and not bos:
+        return encode_text(tokenizer, prompt)
     if style == "chat":
         ids = _conversation(tokenizer, [("user", _inert(tokenizer, prompt))], add_generation_prompt=True)
     else:
-        ids = [tokenizer.bos_token_id, *_tokens(tokenizer, prompt)]
+        ids = [tokenizer.bos_token_id, *encode_text(tokenizer, prompt)]
     while ids[:1] == [None] or (len(ids) > 1 and ids[0] == ids[1] == tokenizer.bos_token_id):
         ids = ids[1:]
     return ids
@@ -92,8 +123,13 @@ def encode(tokenizer: Any, prompt: str, style: Style) -> list[int]:
 def encode_completion(tokenizer: Any, text: str, style: Style) -> list[int]:
     """Tokens of a completion as training sees it, with the token that ends it."""
     if style == "chat":
-        return [*_tokens(tokenizer, text), _end_of_turn(tokenizer)]
-    return [*_tokens(tokenizer, _read("nli")["answer_prefix"] + text), tokenizer.eos_token_id]
+        return [*encode_text(tokenizer, text), _end_of_turn(tokenizer)]
+    return [*encode_text(tokenizer, _read("nli")["answer_prefix"] + text), tokenizer.eos_token_id]
+
+
+def encode_text(tokenizer: Any, text: str) -> list[int]:
+    """Tokens of a text alone: nothing begins or ends it, and no part of it is a special token."""
+    return tokenizer(_inert(tokenizer, text), add_special_tokens=False)["input_ids"]
 
 
 def stop_ids(tokenizer: Any, style: Style) -> list[int]:
@@ -130,10 +166,6 @@ def _ranked(items: list[Any], key: str) -> list[Any]:
     """All items in an order that is a hash of the key."""
     ranks = [hashlib.sha256(f"{key}/{number}".encode()).digest() for number in range(len(items))]
     return [items[number] for number in sorted(range(len(items)), key=ranks.__getitem__)]
-
-
-def _tokens(tokenizer: Any, text: str) -> list[int]:
-    return tokenizer(_inert(tokenizer, text), add_special_tokens=False)["input_ids"]
 
 
 def _conversation(tokenizer: Any, turns: list[tuple[str, str]], **options: bool) -> list[int]:

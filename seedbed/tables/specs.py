@@ -51,6 +51,10 @@ METRICS: dict[str, dict[str, Metric]] = {
         "alignment": Metric("alignment", ("distance",), points=1),
         "uniformity": Metric("uniformity", points=1),
     },
+    "icl": {
+        "accuracy": Metric("accuracy", ("correct",)),
+        "macro f1": Metric("macro_f1", ("gold", "predicted"), classes=True),
+    },
     "classification": {"accuracy": Metric("accuracy", ("correct",))},
     OVERLAP: {
         "anchor-positive": Metric("", ("positive",)),
@@ -195,8 +199,8 @@ class TableSpec(Spec):
 
     @model_validator(mode="after")
     def _one_kind_of_system(self) -> Self:
-        if len({column.protocol in LABELLING for column in self.columns}) > 1:
-            raise ValueError("columns: encoders and classifiers have tables of their own; divide the columns")
+        if len({column.protocol if column.protocol in LABELLING else "" for column in self.columns}) > 1:
+            raise ValueError("columns: encoders and either kind of classifiers have tables of their own; divide them")
         return self
 
     @property

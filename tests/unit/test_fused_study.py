@@ -91,7 +91,7 @@ WRONG = [
         "recipes.base.encoders: both is a fusion; give those of its backbones",
     ),
     (PAIR, {"classifiers": {"c": {"backbone": "both"}}}, "classifiers.c.backbone: both has no weights; take another"),
-    (PAIR, {"backbones": {"a": {}}}, "config.backbones.a: give exactly one of source, fusion; found none"),
+    (PAIR, {"backbones": {"a": {}}}, "config.backbones.a: give exactly one of source, endpoint, fusion; found none"),
     (PAIR, {"backbones": {"a": {"source": FILE, "fusion": PAIR}}}, "found source, fusion"),
     (PAIR, {"backbones": {"a": {"fusion": PAIR, "prefix": "query: "}}}, "prefix: fused backbones have their own"),
 ]

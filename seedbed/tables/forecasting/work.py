@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from seedbed.checkpoints import parsed
-from seedbed.corpora.labels import LABELS
 from seedbed.corpora.settings import Anchors, Source
 from seedbed.encoders.settings import Training
 from seedbed.generators.settings import Composition, Generator, Lora
@@ -195,10 +194,11 @@ class Plan:
         return 6 * self.model(job).parameters * tokens, tokens, rows
 
     def _labelling(self, job: Job, rows: float) -> tuple[float, float, float]:
-        """Both sentences of a pair, which a language model reads in its prompt and with each label."""
-        style, lengths = job.option("style"), self.costs.tokens
-        reads = 1 if style == "head" else len(LABELS)
-        tokens = reads * rows * (getattr(lengths, style, 0) + 2 * lengths.sentence)
+        """Both sentences of a pair, or a text and its shots, in the prompt of a language model; labels are short."""
+        style, sentences = job.option("style"), 2
+        if "generator" in job.options:
+            style, sentences = job.settings(Generator, "generator").prompts, 1 + int(job.option("shots"))
+        tokens = rows * (getattr(self.costs.tokens, style, 0) + sentences * self.costs.tokens.sentence)
         return 2 * self.model(job).body * tokens, tokens, rows
 
     def _generation(self, job: Job) -> tuple[float, float, float]:

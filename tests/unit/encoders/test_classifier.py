@@ -13,7 +13,9 @@ from transformers import AutoModel
 
 from seedbed.corpora.labels import LABELS
 from seedbed.encoders.classifier import HEAD, label_scores, train_language, train_task
+from seedbed.encoders.classifier_settings import InContext
 from seedbed.generators.composition import CONFIG, WEIGHTS, compose_directories
+from seedbed.generators.icl_settings import Answering
 from seedbed.generators.settings import Composition, Lora
 from seedbed.io import UserError, read_json
 from tests import tiny
@@ -153,3 +155,18 @@ def test_a_killed_training_goes_on_with_its_head(
     for file in (WEIGHTS, HEAD):
         whole, resumed = (load_file(tmp_path / name / file) for name in ("whole", "resumed"))
         assert all(torch.allclose(whole[name], resumed[name], atol=1e-5) for name in whole)
+
+
+@pytest.mark.parametrize(
+    ("settings", "variants"),
+    [
+        ({}, {"zero-shot": (0, 0), "one-shot": (1, 0)}),
+        ({"percentiles": [10, 99]}, {"zero-shot": (0, 0), "one-shot": (1, 0), "one-shot-p10": (1, 10), "one-shot-p99": (1, 99)}),
+        ({"shots": 5, "percentiles": [50]}, {"zero-shot": (0, 0), "few-shot": (5, 0), "few-shot-p50": (5, 50)}),
+        ({"balance": True}, {"zero-shot": (0, 0), "few-shot": (1, 0)}),
+    ],
+)  # fmt: skip
+def test_variants_in_context_are_named_by_what_is_shown(settings: dict, variants: dict) -> None:
+    spec = InContext.model_validate({"retriever": {"backbone": "a", "recipe": "b"}, "answer": "generation"} | settings)
+    assert spec.variants() == variants
+    assert spec.answering() == Answering(answer="generation")

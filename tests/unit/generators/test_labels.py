@@ -7,12 +7,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    BloomConfig,
+    BloomForCausalLM,
+    CohereConfig,
+    CohereForCausalLM,
+    PreTrainedModel,
+    XGLMConfig,
+    XGLMForCausalLM,
+)
 
 from seedbed.corpora.labels import LABELS
 from seedbed.generators import lora
 from seedbed.generators.composition import compose_directories
-from seedbed.generators.examples import Example, for_labels, for_language
+from seedbed.generators.examples import for_labels, for_language
 from seedbed.generators.labels import label_scores, log_likelihoods
 from seedbed.generators.prompts import encode, pair_prompt
 from seedbed.generators.settings import Composition, Lora
@@ -22,17 +32,43 @@ LORA = Lora(rank=4, alpha=8, dropout=0, epochs=15, batch_size=16, micro_batch_si
 PAIRS = tiny.pairs("eng", 96)
 
 
+PROMPTS = [[2, 10, 11], [2, 30], [2, 12, 13, 14, 15] * 60, [2, 30]]
+ANSWERS = [[60], [61, 62, 63], [64, 65], [64]]
+
+
+def plainly(model: PreTrainedModel, prompt: list[int], answer: list[int]) -> float:
+    """One whole sequence at a time, nothing kept."""
+    with torch.no_grad():
+        chances = model(torch.tensor([prompt + answer])).logits[0].log_softmax(-1)
+    return sum(chances[place, token].item() for place, token in enumerate(answer, start=len(prompt) - 1))
+
+
+FAMILIES = {
+    "gemma with a cap": lambda base: AutoModelForCausalLM.from_pretrained(base, final_logit_softcapping=2.0),
+    "bloom": lambda base: BloomForCausalLM(BloomConfig(vocab_size=420, hidden_size=32, n_layer=2, n_head=4)),
+    "xglm": lambda base: XGLMForCausalLM(
+        XGLMConfig(vocab_size=420, d_model=32, ffn_dim=64, num_layers=2, attention_heads=4, pad_token_id=1)
+    ),
+    "cohere": lambda base: CohereForCausalLM(
+        CohereConfig(
+            vocab_size=420, hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4, pad_token_id=0
+        )
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("batch_size", [1, 3])
-def test_likelihoods_are_those_of_the_whole_model_one_example_at_a_time(tiny_generator: Path, batch_size: int) -> None:
-    model = AutoModelForCausalLM.from_pretrained(tiny_generator, final_logit_softcapping=2.0).eval()
-    examples = [Example([2, 10, 11], [60]), Example([2, 30], [61, 62, 63]), Example([2, 12, 13, 14, 15], [64, 65])]
-    wanted = []
-    for one in examples:
-        with torch.no_grad():
-            chances = model(torch.tensor([one.prompt + one.completion])).logits[0].log_softmax(-1)
-        places = range(len(one.prompt) - 1, len(one) - 1)
-        wanted.append(sum(chances[place, token].item() for place, token in zip(places, one.completion, strict=True)))
-    np.testing.assert_allclose(log_likelihoods(model, examples, batch_size), wanted, rtol=1e-5)
+def test_likelihoods_are_those_of_whole_sequences_one_at_a_time(
+    tiny_generator: Path, family: str, batch_size: int
+) -> None:
+    """Prompts beyond Gemma's window of 128 too; positions by rotation, by a table, and by distance alone."""
+    torch.manual_seed(0)
+    model = FAMILIES[family](tiny_generator).eval()
+    wanted = [[plainly(model, prompt, answer) for answer in ANSWERS] for prompt in PROMPTS]
+    found = log_likelihoods(model, PROMPTS, ANSWERS, batch_size)
+    np.testing.assert_allclose(found, wanted, rtol=1e-5)
+    np.testing.assert_allclose(log_likelihoods(model, PROMPTS[::-1], ANSWERS[::-1], 2), found[::-1, ::-1], rtol=1e-5)
 
 
 @pytest.mark.parametrize("style", ["plain", "chat"])
@@ -46,7 +82,7 @@ def test_scores_are_of_each_labels_number_after_the_prompt(
     prompt = encode(tokenizer, pair_prompt(PAIRS[1]["premise"], PAIRS[1]["hypothesis"], "English", style), style)
     answer = tokenizer("2" if style == "chat" else " 2", add_special_tokens=False)["input_ids"]
     model = AutoModelForCausalLM.from_pretrained(base)
-    np.testing.assert_allclose(scores[1, 2], log_likelihoods(model, [Example(prompt, answer)], 1)[0], rtol=1e-5)
+    np.testing.assert_allclose(scores[1, 2], plainly(model, prompt, answer), rtol=1e-5)
 
 
 def test_examples_ask_in_the_words_of_scoring_and_answer_with_a_number(tiny_generator: Path) -> None:

@@ -93,6 +93,19 @@ FAULTS = {
         change("tables/table1.yaml", columns=[COLUMN | {"recipes": ["xlora"]}]),
         "columns.STS.recipes: 'xlora' is not the table's; did you mean 'xllora'",
     ),
+    "two kinds of systems": (
+        TableSpec,
+        change("tables/table1.yaml", columns=[COLUMN, COLUMN | {"protocol": "icl", "metric": "accuracy"}]),
+        "tables of their own; divide them",
+    ),
+    "two kinds of classifiers": (
+        TableSpec,
+        change(
+            "tables/table1.yaml",
+            columns=[COLUMN | {"protocol": name, "metric": "accuracy"} for name in ("icl", "classification")],
+        ),
+        "tables of their own; divide them",
+    ),
     "no column": (TableSpec, change("tables/table1.yaml", columns=[]), "columns"),
     "a list": (TableSpec, "- 1", "dictionary"),
     "nothing": (TableSpec, "", "dictionary"),

@@ -1,0 +1,134 @@
+"""In-context classification: a language model labels a text after a few labelled ones (MINERS, section 2.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.special import softmax
+from tqdm.auto import tqdm
+
+from seedbed.generators.backends import Backend, Request, open_backend
+from seedbed.generators.icl_settings import Answering
+from seedbed.generators.labels import log_likelihoods
+from seedbed.generators.prompts import encode, encode_text, with_shots
+from seedbed.generators.settings import Generator
+from seedbed.io import UserError
+
+GREEDY = {"temperature": 0.0, "top_p": 1.0, "top_k": 0, "repetition_penalty": 1.0}
+
+
+@dataclass(frozen=True)
+class Query:
+    """A text to label."""
+
+    id: str
+    text: str
+    shots: tuple[tuple[str, str], ...] = ()
+    """Texts with their labels, the nearest first."""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a model said, in the order of the queries."""
+
+    labels: list[str]
+    """Nothing: it answered none of the labels."""
+    probabilities: np.ndarray | None
+    """(n, labels), as the likelihoods give them; None: it was not asked for likelihoods."""
+    cut: int
+    """Queries whose prompt has fewer shots than they came with."""
+
+
+def ask(
+    generator: Generator, base: Path, queries: Sequence[Query], labels: Sequence[str], instruction: str, how: Answering
+) -> Answers:
+    """Load the model and ask it for the label of each query. Of equally likely labels the first is taken.
+
+    A prompt with more than the generator's `max_prompt_tokens` loses its farthest shots; the query is never cut.
+
+    Raises:
+        UserError: a query is too long by itself; labels that cannot be told apart or have no tokens; a back end without
+            likelihoods, or as `open_backend`.
+    """
+    if how.answer == "likelihood" and generator.backend != "transformers":
+        raise UserError(f"icl: backend {generator.backend} has no likelihoods of labels; set `answer: generation`")
+    names = _names(labels, how)
+    backend = open_backend(_greedy(generator, how), base)
+    limit = generator.sampling.max_prompt_tokens
+    named = labels if how.answer == "generation" else ()
+
+    def encoded(query: Query, shots: int) -> list[int]:
+        text = with_shots(query.text, query.shots[:shots], instruction, options=named, only_label=how.instruct)
+        return encode(backend.tokenizer, text, generator.prompts, bos=how.bos)
+
+    prompts, cut = [], 0
+    for query in queries:
+        shots, prompt = _fitting(query, encoded, limit)
+        prompts.append(prompt)
+        cut += shots < len(query.shots)
+    if how.answer == "generation":
+        written = _written(backend, queries, prompts)
+        return Answers([names.get(_answer(text, how), "") for text in written], None, cut)
+    scores = likelihoods(backend, prompts, labels, how.label_prefix, generator.batch_size)
+    return Answers([labels[place] for place in scores.argmax(axis=1)], softmax(scores, axis=1), cut)
+
+
+def likelihoods(
+    backend: Any, prompts: Sequence[list[int]], labels: Sequence[str], prefix: str, batch_size: int
+) -> np.ndarray:
+    """Mean log-probability (n, labels) of the tokens of each label after each prompt.
+
+    Raises:
+        UserError: a label without tokens, or a model whose scores are not finite.
+    """
+    answers = [encode_text(backend.tokenizer, prefix + label) for label in labels]
+    if not all(answers):
+        raise UserError(
+            f"icl: the tokenizer has no token for the label {labels[answers.index([])]!r}; name it otherwise"
+        )
+    found = log_likelihoods(backend.model, prompts, answers, batch_size) / [len(answer) for answer in answers]
+    if not np.isfinite(found).all():
+        raise UserError("icl: the model gives likelihoods that are not finite; set `dtype: float32` of the generator")
+    return found
+
+
+def _greedy(generator: Generator, how: Answering) -> Generator:
+    """The generator, which writes the likeliest tokens."""
+    sampling = generator.sampling.updated({**GREEDY, "max_new_tokens": how.max_new_tokens})
+    return generator.updated({"sampling": sampling.model_dump()})
+
+
+def _fitting(query: Query, encoded: Any, limit: int) -> tuple[int, list[int]]:
+    """As many of the nearest shots as fit, and the prompt with them."""
+    for shots in range(len(query.shots), -1, -1):
+        if len(prompt := encoded(query, shots)) <= limit:
+            return shots, prompt
+    raise UserError(
+        f"icl: the prompt of {query.id!r} has {len(prompt)} tokens without any shot; raise "
+        f"`sampling.max_prompt_tokens` of the generator, which is {limit}"
+    )
+
+
+def _written(backend: Backend, queries: Sequence[Query], prompts: Sequence[list[int]]) -> list[str]:
+    requests = [Request(query.id, prompt) for query, prompt in zip(queries, prompts, strict=True)]
+    done = tqdm(backend.write(requests, None), total=len(requests), desc="Texts")
+    found = {completion.id: completion.text for completion in done}
+    return [found[query.id] for query in queries]
+
+
+def _answer(text: str, how: Answering) -> str:
+    """The first line of what was written, as it is compared with the labels."""
+    line = text.strip().partition("\n")[0].strip()
+    return line.casefold() if how.case == "fold" else line
+
+
+def _names(labels: Sequence[str], how: Answering) -> dict[str, str]:
+    """Each label by what must be written for it."""
+    names = {_answer(label, how): label for label in labels}
+    if how.answer == "generation" and len(names) < len(labels):
+        raise UserError(f"icl: labels that differ in case alone: {', '.join(labels)}; set `case: exact`")
+    return names

@@ -1,0 +1,117 @@
+"""Shots by hand: the nearest, of each label, from a percentile on; and what is scored of the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from seedbed.evaluation.icl import Shots, nearest, score
+from seedbed.evaluation.protocols import asked
+from seedbed.evaluation.scores import Asked
+from seedbed.evaluation.settings import Task
+from seedbed.generators.icl import Answers, Query
+from seedbed.io import UserError
+
+TRAIN = pd.DataFrame(
+    {"id": list("abcdefgh"), "text": ["8", "1", "4", "1", "6", "2", "9", "3"], "label": ["x", "y", "x", "x", "y", "x", "y", "y"]}
+)  # fmt: skip
+TEST = pd.DataFrame({"id": ["p", "q", "r"], "text": ["0", "5.2", "1.9"], "label": ["x", "y", "x"]})
+TASK = Task(protocol="icl", distance="euclidean")
+
+
+def on_a_line(texts: Sequence[str]) -> np.ndarray:
+    return np.array([[float(text), 0] for text in texts], np.float32)
+
+
+def question(train: pd.DataFrame | None = TRAIN, test: pd.DataFrame = TEST) -> Asked:
+    return asked(TASK, test, on_a_line, train=train)
+
+
+def chosen(shots: Shots) -> list[list[str]]:
+    """The texts that each test text is shown with."""
+    search, labels = question().search, TRAIN["label"].to_numpy()
+    places = nearest(on_a_line(TEST["text"]), on_a_line(TRAIN["text"]), labels, shots, search)
+    return [list(TRAIN["id"][row]) for row in places]
+
+
+def test_the_nearest_come_first_and_of_equally_near_ones_the_first_in_the_file() -> None:
+    # Distances from 0: b, d 1; f 2; h 3; c 4; e 6; a 8; g 9
+    assert chosen(Shots(3)) == [["b", "d", "f"], ["e", "c", "h"], ["f", "b", "d"]]
+
+
+@pytest.mark.parametrize(
+    ("percentile", "wanted"),
+    [
+        (10, [["b", "d"], ["e", "c"], ["f", "b"]]),  # 0.8 of 8 texts: from the first on
+        (
+            25,
+            [["f", "h"], ["h", "a"], ["d", "h"]],
+        ),  # from the third; from 5.2: e c h a f g b d; from 1.9: f b d h c e a g
+        (75, [["a", "g"], ["b", "d"], ["a", "g"]]),
+    ],
+)
+def test_a_percentile_leaves_out_the_nearest(percentile: int, wanted: list[list[str]]) -> None:
+    assert chosen(Shots(2, percentile=percentile)) == wanted
+
+
+def test_balanced_shots_are_the_nearest_of_each_label() -> None:
+    assert chosen(Shots(1, balance=True)) == [["d", "b"], ["c", "e"], ["f", "b"]]
+    assert chosen(Shots(2, balance=True))[1] == ["c", "a", "e", "h"]
+
+
+def test_each_text_is_asked_with_its_own_shots_and_scored() -> None:
+    seen: list[Query] = []
+
+    def ask(queries: Sequence[Query], labels: Sequence[str]) -> Answers:
+        assert labels == ["x", "y"]
+        seen.extend(queries)
+        return Answers(["x", "x", ""], None, cut=1)
+
+    found = score(question(), Shots(2), ask)
+    assert seen[1] == Query("q", "5.2", (("6", "y"), ("4", "x")))
+    assert found.main == found.metrics["accuracy"] == pytest.approx(1 / 3)
+    # x: 1 of 2 claimed, 1 of 2 found; y and no answer: 0
+    assert found.metrics == {
+        "accuracy": pytest.approx(1 / 3),
+        "macro_f1": pytest.approx(0.5 / 3),
+        "unanswered": 1,
+        "cut": 1,
+    }
+    assert found.items["predicted"].tolist() == ["x", "x", ""] and found.items["correct"].tolist() == [1, 0, 0]
+    assert list(found.items) == ["id", "gold", "predicted", "correct"]
+
+
+def test_likelihoods_come_with_the_probability_of_the_predicted_label() -> None:
+    given = np.array([[0.75, 0.25], [0.5, 0.5], [0.125, 0.875]])
+    found = score(question(), Shots(1), lambda queries, labels: Answers(["x", "x", "y"], given, cut=0))
+    assert found.items["probability"].tolist() == [0.75, 0.5, 0.875]
+
+
+def test_without_shots_nothing_is_embedded() -> None:
+    def refuse(texts: Sequence[str]) -> np.ndarray:
+        raise AssertionError(texts)
+
+    found = score(
+        asked(TASK, TEST, refuse, train=TRAIN),
+        Shots(0),
+        lambda queries, labels: Answers([q.text for q in queries], None, 0),
+    )
+    assert found.main == 0
+
+
+@pytest.mark.parametrize(
+    ("train", "shots", "fault"),
+    [
+        (None, Shots(0), "icl: no training set; give the task `train`"),
+        (TRAIN[TRAIN["label"] == "x"], Shots(0), "icl: no training sentence has the label 'y'; they have x"),
+        (TRAIN, Shots(9), "icl: 9 shots, but there are 8 training texts in all"),
+        (TRAIN, Shots(2, percentile=99), "icl: 2 shots, but there are 1 training texts from percentile 99 on"),
+        (TRAIN, Shots(5, balance=True), "icl: 5 shots, but there are 4 training texts with label 'x'"),
+    ],
+)
+def test_what_cannot_be_shown_is_told(train: pd.DataFrame | None, shots: Shots, fault: str) -> None:
+    with pytest.raises(UserError, match=fault):
+        score(question(train), shots, lambda queries, labels: Answers([], None, 0))
