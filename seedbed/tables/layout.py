@@ -142,11 +142,10 @@ def _against(table: pd.DataFrame, spec: TableSpec, published: Published) -> list
 
 def _printed(table: pd.DataFrame, spec: TableSpec, published: Published) -> pd.DataFrame:
     """The paper's cells, each with our value, delta and verdict if we have it."""
-    tasks = {(column.paper_task, column.metric) for column in spec.columns}
     rows = [
         {"paper_cell": NAME.join(key), "system": cell.system, "paper": cell.value} | dict(zip(KEY, key, strict=True))
         for key, cell in published.cells.items()
-        if (key[KEY.index("task")], key[KEY.index("metric")]) in tasks
+        if (key[KEY.index("task")], key[KEY.index("metric")]) in spec.printed
     ]
     ours = table.loc[table["verdict"] != "", ["paper_cell", "value", "delta", "verdict"]]
     printed = pd.DataFrame(rows, columns=["paper_cell", "system", "paper", *KEY])

@@ -124,7 +124,7 @@ class Overall(Settings):
     label: str
     """As printed."""
     columns: tuple[str, ...] = ()
-    """Their labels; left out, all."""
+    """Their labels, or those of means before it; left out, all columns."""
     paper_task: str = ""
     """The paper's name of it; left out, the paper does not have it."""
 
@@ -189,12 +189,15 @@ class TableSpec(Spec):
     @model_validator(mode="after")
     def _one_scale(self) -> Self:
         labels = {column.label: METRICS[column.protocol][column.metric].points for column in self.columns}
+        columns = [*labels]
         for mean in self.over_columns:
             if unknown := sorted({*mean.columns} - {*labels}):
                 near = suggest(unknown[0], sorted(labels))
                 raise ValueError(f"over_columns.{mean.label}: no column {unknown[0]!r}; {near}")
-            if len({labels[label] for label in mean.columns or labels}) > 1:
+            units = {labels[label] for label in mean.columns or columns}
+            if len(units) > 1:
                 raise ValueError(f"over_columns.{mean.label}: the columns are not in the same unit")
+            labels[mean.label] = units.pop()
         return self
 
     @model_validator(mode="after")
@@ -202,6 +205,14 @@ class TableSpec(Spec):
         if len({column.protocol if column.protocol in LABELLING else "" for column in self.columns}) > 1:
             raise ValueError("columns: encoders and either kind of classifiers have tables of their own; divide them")
         return self
+
+    @property
+    def printed(self) -> set[tuple[str, str]]:
+        """Task and metric of columns and means by the paper's names; a mean's metric is that of its first column."""
+        metrics = {column.label: column.metric for column in self.columns}
+        for mean in self.over_columns:
+            metrics[mean.label] = metrics[[*mean.columns, *metrics][0]]
+        return {(each.paper_task, metrics[each.label]) for each in (*self.columns, *self.over_columns)}
 
     @property
     def of_classifiers(self) -> bool:

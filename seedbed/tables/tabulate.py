@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -92,17 +91,26 @@ def _measured(
         if len(same) > 1:
             block = same[0][0].model_copy(update={"backbone": AVERAGE, "paper_backbone": AVERAGE})
             yield block, [average([each for _, measures in same for each in measures])]
-    for mean, columns in itertools.product(over_columns, by_backbone.values()):
-        wanted = [columns[label] for label in mean.columns or columns if label in columns]
-        if wanted:
-            block = wanted[0][0]
-            column = block.column.model_copy(update={"label": mean.label, "paper_task": mean.paper_task})
-            whole = len(wanted) == len(mean.columns or columns)
-            measured = average([each for _, each in wanted])
-            yield (
-                block.model_copy(update={"column": column}),
-                [replace(measured, papers_data=measured.papers_data and whole)],
-            )
+    for columns in by_backbone.values():
+        yield from _means(columns, over_columns)
+
+
+def _means(
+    columns: Mapping[str, tuple[Block, Measure]], over_columns: Sequence[Overall]
+) -> Iterator[tuple[Block, list[Measure]]]:
+    """Means of the columns of a backbone that are measured, and of such means."""
+    known = dict(columns)
+    for mean in over_columns:
+        labels = mean.columns or columns
+        if not (wanted := [known[label] for label in labels if label in known]):
+            continue
+        measured = average([each for _, each in wanted])
+        measured = replace(measured, papers_data=measured.papers_data and len(wanted) == len(labels))
+        block = wanted[0][0]
+        column = block.column.model_copy(update={"label": mean.label, "paper_task": mean.paper_task})
+        block = block.model_copy(update={"column": column})
+        known[mean.label] = block, measured
+        yield block, [measured]
 
 
 def _whole(measured: Measure, block: Block) -> Measure:

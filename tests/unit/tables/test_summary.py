@@ -49,6 +49,13 @@ def test_the_page_has_a_row_for_each_backbone_and_method(several):
     assert "above or below Crosslingual of the same backbone" in "\n".join(lines)
 
 
+def test_a_mean_of_means(several):
+    means = [{"label": "Half", "columns": ["STS"]}, {"label": "All", "columns": ["Half", "Bitext"]}]
+    rows = averages(several.tabulate(TableSpec.model_validate(SPEC | {"over_columns": means})))
+    assert rows["value"]["Half"] == rows["value"]["STS"]
+    assert rows["value"]["All"] == pytest.approx(rows["value"][["STS", "Bitext"]].mean(), abs=2e-3)
+
+
 def test_means_alone(several):
     spec = TableSpec.model_validate(SPEC | {"across": "means"})
     assert "| System | Mean |" in page(several.tabulate(spec), spec)
