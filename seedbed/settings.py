@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 import re
 from typing import Annotated, Any, Self, get_args, get_origin
 from urllib.parse import urlsplit
@@ -13,6 +14,8 @@ from pydantic_core import PydanticCustomError
 
 from seedbed.io import UserError
 
+SHOWN = 30
+"""Names in an error at most."""
 SECRET = "secret"
 """The type of a fault whose value may be a secret: no error shows it."""
 
@@ -57,9 +60,12 @@ def explain(error: ValidationError, model: type[BaseModel], *, where: str) -> st
 
 
 def suggest(given: str, known: list[str]) -> str:
-    """`did you mean ...?` if one is close, else the list of what is known."""
-    close = difflib.get_close_matches(given, known, n=1)
-    return f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
+    """`did you mean ...?` if one is close, among equally close ones that which begins alike, else what is known."""
+    if close := difflib.get_close_matches(given, known, n=SHOWN):
+        alike = {name: difflib.SequenceMatcher(None, name, given).ratio() for name in close}
+        best = max(close, key=lambda name: (alike[name], len(os.path.commonprefix([name, given]))))
+        return f"did you mean {best!r}?"
+    return f"known: {', '.join(known[:SHOWN])}" + (", ..." if len(known) > SHOWN else "")
 
 
 def _fields_at(annotation: Any, location: tuple[int | str, ...]) -> set[str]:
