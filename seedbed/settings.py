@@ -63,7 +63,7 @@ def suggest(given: str, known: list[str]) -> str:
     """`did you mean ...?` if one is close, among equally close ones that which begins alike, else what is known."""
     if close := difflib.get_close_matches(given, known, n=SHOWN):
         alike = {name: difflib.SequenceMatcher(None, name, given).ratio() for name in close}
-        best = max(close, key=lambda name: (alike[name], len(os.path.commonprefix([name, given]))))  # noqa: RUF071: words
+        best = max(close, key=lambda name: (alike[name], len(os.path.commonprefix([name, given]))))  # noqa: RUF071
         return f"did you mean {best!r}?"
     return f"known: {', '.join(known[:SHOWN])}" + (", ..." if len(known) > SHOWN else "")
 
