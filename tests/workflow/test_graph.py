@@ -16,6 +16,7 @@ import yaml
 from scipy.stats import spearmanr
 
 from tests.embedder import DIMENSIONS, Embedder, vector
+from tests.workflow.test_status import status
 
 
 def planned(done):
@@ -36,6 +37,11 @@ def test_the_whole_small_study_runs(finished):
     assert {"hau"} <= set(table["language"])
     for name in ("tables/table1.md", "figures/table1.svg", "report.zip"):
         assert (finished.root / "results/own" / name).stat().st_size > 500
+
+
+def test_its_status_has_nothing_to_do(finished):
+    page = status(finished, "study.yaml")
+    assert " 0 running, 0 failed, 0 to do" in page and "\nfailed" not in page
 
 
 def test_every_job_left_its_log_and_its_benchmark(finished):

@@ -1,4 +1,4 @@
-"""`make status` on real runs: none yet, broken, going on, killed, finished; it never writes."""
+"""`make status` on real runs: none yet, broken, going on, killed; it never writes. (Finished: test_graph.py has such a run.)"""
 
 from __future__ import annotations
 
@@ -121,8 +121,3 @@ def test_a_run_is_not_disturbed(case, waiting):
     waiting.touch()
     assert going.wait(timeout=120) == 0
     assert "5 jobs: 5 done, 0 running, 0 failed, 0 to do" in status(project, config, target)
-
-
-def test_a_finished_study(finished):
-    page = status(finished, "study.yaml")
-    assert " 0 running, 0 failed, 0 to do" in page and "\nfailed" not in page
