@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
+from http.server import BaseHTTPRequestHandler
+from typing import Any
 
 import numpy as np
+
+from tests.serving import Serving
 
 DIMENSIONS = 8
 
@@ -18,7 +19,7 @@ def vector(text: str) -> list[float]:
     return np.random.default_rng(list(text.encode())).normal(size=DIMENSIONS).tolist()
 
 
-class Embedder(ThreadingHTTPServer):
+class Embedder(Serving):
     """Serves inside a `with` block.
 
     `faults` come before answers, one for a request: a status, which echoes the token; seconds of silence; or what is said
@@ -43,16 +44,6 @@ class Embedder(ThreadingHTTPServer):
     def texts(self) -> list[str]:
         """All that was ever asked, refused requests too."""
         return [text for body in self.bodies for text in body.get("input") or body["texts"]]
-
-    def __enter__(self) -> Self:
-        self.thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01})
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.shutdown()
-        self.thread.join()
-        self.server_close()
 
 
 class _Handler(BaseHTTPRequestHandler):

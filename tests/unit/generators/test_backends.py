@@ -9,7 +9,7 @@ import time
 import types
 from collections import Counter
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
@@ -31,6 +31,7 @@ from seedbed.generators.prompts import encode, zero_shot
 from seedbed.generators.settings import Generator, Sampling
 from seedbed.io import UserError
 from tests import tiny
+from tests.serving import Serving
 
 NEW = 20
 
@@ -300,7 +301,7 @@ def test_vllm_leaves_the_eyes_of_gemma_shut(tiny_generator, vllm, tmp_path):
 # --- A server ---
 
 
-class Server(ThreadingHTTPServer):
+class Server(Serving):
     """Answers with what it was asked; `faults` are status codes that come first."""
 
     def __init__(self):
@@ -343,13 +344,8 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server():
-    server = Server()
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with Server() as server:
+        yield server
 
 
 @pytest.fixture

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from seedbed.generators.icl_settings import Answering
 from seedbed.generators.settings import Generator
 from seedbed.io import UserError
 from tests import tiny
+from tests.serving import Serving
 
 INSTRUCTION = "Generate a sentiment label for a given input."
 SHOTS = (("I like cats", "positive"), ("I hate dogs", "negative"))
@@ -130,7 +130,7 @@ def test_generation_is_greedy_and_what_is_no_label_counts_as_unanswered(tiny_gen
     assert first.labels == again.labels == [""] * 5 and first.probabilities is None
 
 
-class Server(ThreadingHTTPServer):
+class Server(Serving):
     """An OpenAI-compatible server that gives its answers in their order."""
 
     answers: list[str]
@@ -154,14 +154,9 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    server = Server(("127.0.0.1", 0), Handler)
-    server.bodies = []
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with Server(("127.0.0.1", 0), Handler) as server:
+        server.bodies = []
+        yield server
 
 
 WRITTEN = ["positive", " Neutral \nInput:", "\n\nnegative", "positive.", "", "very negative", "NEGATIVE"]
