@@ -6,12 +6,13 @@ import json
 import re
 import sys
 
-from seedbed.config import ANY, load
+from seedbed.config import load
 from seedbed.encoders.settings import SYNTHETIC
 from seedbed.evaluation.settings import LABELLING
 from seedbed.generators.settings import POLARITIES
 from seedbed.imports import closure
 from seedbed.io import UserError
+from seedbed.languages import ANY
 from seedbed.locks import exclusive
 from seedbed.tables.specs import TableSpec
 

@@ -6,21 +6,22 @@ program imports it, so that an edit here re-runs no job.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import Field, StringConstraints, ValidationError, field_validator, model_validator
 
-from seedbed.corpora.settings import Anchors, Cleaning, Paths, Source, check_paths
+from seedbed import checks
+from seedbed.corpora.settings import Anchors, Cleaning, Paths, Source
 from seedbed.encoders.classifier_settings import IN_CONTEXT, VARIANTS, Classifier
 from seedbed.encoders.settings import METHOD_TRAINING, SYNTHETIC, UNTRAINED, Backbone, Fusion, Recipe, Training
 from seedbed.evaluation.settings import LABELLING, LEARNING, SEARCHING, Task
-from seedbed.generators.settings import MADE_FROM, PART_CORPUS, Generator
+from seedbed.generators.settings import MADE_FROM, Generator
+from seedbed.inheritance import with_parents
 from seedbed.io import UserError
-from seedbed.languages import registry
-from seedbed.settings import Settings, explain, suggest
+from seedbed.languages import ANY, registry
+from seedbed.settings import Settings, explain
 from seedbed.tables.plan import Block, Offered, Scored, System, plan
 from seedbed.tables.settings import Forecast, Statistics
 from seedbed.tables.specs import OVERLAP, TableSpec
@@ -39,8 +40,6 @@ Start = Literal["scratch", "adapters", "triplets", "encoders"]
 
 TRIPLETS = "training triplets"
 """What stands for the task of columns of overlap; with its blank it is no task's name."""
-ANY = "mul"
-"""ISO 639-3 for several languages: where the encoders of recipe base lie, which belong to none."""
 
 
 class Language(Settings):
@@ -143,40 +142,17 @@ class Study(Settings):
     @classmethod
     def _methods(cls, recipes: Any) -> Any:
         """A recipe named as a method has that method; one like another has its settings."""
-        return _with_parents(recipes, lambda name, recipe: recipe if recipe.get("like") else {"method": name, **recipe})
+        return with_parents(recipes, lambda name, recipe: recipe if recipe.get("like") else {"method": name, **recipe})
 
     @field_validator("generators", mode="before")
     @classmethod
     def _variants(cls, generators: Any) -> Any:
         """A generator like another has its settings."""
-        return _with_parents(generators, lambda name, generator: generator)
+        return with_parents(generators, lambda name, generator: generator)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        for code in [*self.languages, self.pivot, *self.borrowed(), *self.lent()]:
-            self._check_language(code)
-        for name, recipe in self.recipes.items():
-            self._check_recipe(name, recipe)
-        for name, classifier in self.classifiers.items():
-            self._check_classifier(name, classifier)
-        _require("statistics.baseline", "recipe", self.statistics.baseline, self.recipes)
-        for name, task in self.tasks.items():
-            _require(f"tasks.{name}.set_of", "task", task.set_of or name, self.tasks)
-            if task.protocol in LEARNING and self.tasks[self.test_set(name)].train is None:
-                raise ValueError(
-                    f"tasks.{name}: no training set; protocol {task.protocol} needs `train`, or `set_of` a task with "
-                    "one"
-                )
-            for code in task.languages or []:
-                _require(f"tasks.{name}.languages", "language", code, {*self.languages, *registry()})
-        for name in self.fused:
-            self._check_fusion(name)
-        for code, language in self.languages.items():
-            for name in language.tests:
-                _require(f"languages.{code}.tests", "task", name, self.tasks)
-        for kind, names in (("tables", self.tables), ("figures", self.figures)):
-            for name in names:
-                _require(kind, f"resources/{kind}/*.yaml", name, specs(kind))
+        checks.consistent(self)
         return self
 
     def borrowed(self) -> set[str]:
@@ -186,73 +162,6 @@ class Study(Settings):
     def lent(self) -> set[str]:
         """Languages that lend their training sets to others."""
         return {task.train_language for task in self.tasks.values() if task.train_language}
-
-    def _check_language(self, code: str) -> None:
-        facts = self.facts(code)
-        if not facts["name"] or not facts["script"]:
-            raise ValueError(
-                f"languages.{code}: not in resources/languages.tsv; {suggest(code, sorted(registry()))}; "
-                "or give `name`, `script` and `corpus`"
-            )
-
-    def _check_recipe(self, name: str, recipe: Recipe) -> None:
-        where = f"recipes.{name}"
-        if recipe.method in SYNTHETIC and not self.generators:
-            raise ValueError(f"{where}: method {recipe.method} needs a generator; add one under `generators:`")
-        if recipe.generator:
-            _require(f"{where}.generator", "generator", recipe.generator, self.generators)
-        for kind in ("languages", "backbones"):
-            for entry in getattr(recipe, kind) or []:
-                _require(f"{where}.{kind}", kind.removesuffix("s"), entry, getattr(self, kind))
-        for entry in recipe.backbones or self.backbones:
-            if self.backbones[entry].endpoint and recipe.method not in UNTRAINED:
-                raise ValueError(f"{where}.backbones: {entry} is an endpoint and cannot be trained; name others")
-        for entry in {*(recipe.backbones or [])} & {*self.fused}:
-            if lacking := sorted({*self.fused[entry].of} - {*(recipe.backbones or [])}):
-                raise ValueError(f"{where}.backbones: {entry} fuses {lacking[0]}; name that too, or leave {entry} out")
-        if wrong := sorted({*recipe.encoders} & {*self.fused}):
-            raise ValueError(f"{where}.encoders: {wrong[0]} is a fusion; give those of its backbones")
-        try:
-            self.training_of(name)
-        except ValidationError as error:
-            raise ValueError(explain(error, Training, where=f"{where}.training")) from None
-
-    def _check_classifier(self, name: str, classifier: Classifier) -> None:
-        where = f"classifiers.{name}"
-        if name in {*self.backbones, *self.generators}:
-            raise ValueError(f"{where}: a backbone or generator has this name; give it another")
-        for kind in ("backbone", "generator"):
-            if given := getattr(classifier, kind):
-                _require(f"{where}.{kind}", kind, given, getattr(self, f"{kind}s"))
-        if classifier.generator and self.generators[classifier.generator].backend == "published":
-            raise ValueError(f"{where}.generator: {classifier.generator} has no weights; take another")
-        if classifier.backbone and not self.backbones[classifier.backbone].source:
-            raise ValueError(f"{where}.backbone: {classifier.backbone} has no weights; take another")
-        if spec := classifier.in_context:
-            _require(f"{where}.in_context.retriever.backbone", "backbone", spec.retriever.backbone, self.backbones)
-            _require(f"{where}.in_context.retriever.recipe", "recipe", spec.retriever.recipe, self.recipes)
-            backend = self.generators[classifier.generator].backend
-            if spec.answer == "likelihood" and backend != "transformers":
-                raise ValueError(
-                    f"{where}.in_context.answer: backend {backend} of {classifier.generator} has no likelihoods of "
-                    "labels; take generation, or backend transformers"
-                )
-
-    def _check_fusion(self, name: str) -> None:
-        where, fusion = f"backbones.{name}.fusion", self.fused[name]
-        for member in fusion.of:
-            _require(f"{where}.of", "backbone", member, {*self.backbones} - {*self.fused})
-        if not (dev := fusion.dev):
-            return
-        _require(f"{where}.dev", "task", dev, self.tasks)
-        if self.tasks[dev].protocol not in SEARCHING or not self.tasks[dev].on_request:
-            raise ValueError(f"{where}.dev: {dev} must be a {' or '.join(SEARCHING)} task with `on_request: true`")
-        if not self.tested_by(dev):
-            raise ValueError(f"{where}.dev: {dev} has no set in any language of the study")
-        for other in {*self.tasks} - {fusion.dev for fusion in self.fused.values()}:
-            for code in self.tested_by(dev):
-                if self.test(other, code) == self.test(dev, code):
-                    raise ValueError(f"{where}.dev: {dev} has the test set of {other}; weights are chosen on another")
 
     # ------------------------------------------------------------------ what follows from it
 
@@ -494,129 +403,6 @@ class Study(Settings):
         untrained = spec.method in UNTRAINED or (spec.encoders and self.begins("encoders"))
         return [0] if untrained else sorted(self.seeds)
 
-    def check_sources(self) -> None:
-        """Every corpus that a recipe needs has a source, and every local file is there.
-
-        Raises:
-            UserError: one is not.
-        """
-        check_paths(self.paths)
-        trained = [name for name, recipe in self.recipes.items() if recipe.method not in UNTRAINED]
-        for code in self.languages:
-            for role in ("text", "instructions"):
-                _check_file(self.corpus(role, code), f"the {role} corpus of {code}")
-            for task in self.tests_by_language[code]:
-                _check_file(self.test(task, code), f"the {task} test set of {code}")
-                if other := self.train_of(task, code):
-                    _check_file(self.training_set(task, other), f"the {task} training set of {other}")
-            if trained and self.corpus("text", code) is None:
-                raise UserError(
-                    f"languages.{code}: no corpus; give `corpus:` (a file, say), or `corpora.text` for all languages"
-                )
-            if not self.tests_by_language[code]:
-                raise UserError(f"languages.{code}: no test set in any task; give one under `tests:` (a file, say)")
-        if trained and not self.corpora.nli:
-            raise UserError(
-                f"corpora.nli: no source; recipe {trained[0]} needs NLI triplets in {self.pivot}: give a file, say"
-            )
-        _check_file(self.corpus("nli", self.pivot), "corpora.nli")
-        for kind in ("generators", "backbones"):
-            for name, model in getattr(self, kind).items():
-                _check_file(model.source and model.source.resolved(self.facts(ANY)), f"{kind}.{name}.source")
-        if any(not classifier.in_context for classifier in self.classifiers.values()):
-            self._check_pairs()
-        for name, recipe in self.recipes.items():
-            if recipe.method == "composition":
-                self._check_composition(self.generator_of(name))
-            if recipe.method == "xllora":
-                self._check_xllora(self.generator_of(name))
-
-    def _check_pairs(self) -> None:
-        if self.corpus("nli_pairs", self.pivot) is None:
-            raise UserError(f"classifiers: they learn from labelled pairs in {self.pivot}; give `corpora.nli_pairs`")
-        asked = {code for code, tasks in self.tests_by_language.items() if {*tasks} - {*self.held_out(code)}}
-        for code in sorted({*asked, self.pivot}):
-            _check_file(self.corpus("nli_pairs", code), f"the nli_pairs corpus of {code}")
-
-    def _check_composition(self, generator: str) -> None:
-        if not self.generators[generator].composition.scale:
-            return
-        role = self.generators[generator].language_corpus
-        key = "instructions" if role == "annotated" else role
-        if lacking := [code for code in [*self.languages, self.pivot] if self.corpus(role, code) is None]:
-            raise UserError(
-                f"recipes.composition: language adapters learn from {role}, which {', '.join(lacking)} lack; "
-                f"give `corpora.{key}`, or set `language_data` of {generator} to another kind"
-            )
-
-    def _check_xllora(self, generator: str) -> None:
-        spec = self.generators[generator].xllora
-        if spec.source == "published":
-            if not (self.corpora.published_positive and self.corpora.published_negative):
-                raise UserError(
-                    "recipes.xllora: published examples need corpora.published_positive and .published_negative"
-                )
-            return
-        where = f"generators.{generator}.xllora"
-        roles = [PART_CORPUS[part] for part in spec.parts]
-        lacking = [code for code in spec.languages if not any(self.corpus(role, code) for role in roles)]
-        if lacking or not spec.languages:
-            raise UserError(
-                f"{where}.languages: xllora learns from {', '.join(lacking) or 'no language'}, which have no "
-                f"{' or '.join(f'`corpora.{role}`' for role in roles)}; give one, or other languages"
-            )
-        if "machine" in spec.parts and not any(self.corpus("nli_machine", code) for code in spec.languages):
-            raise UserError(f"{where}.parts: machine needs `corpora.nli_machine`; give it, or other parts")
-
-
-def _with_parents(entries: Any, complete: Callable[[str, dict[str, Any]], dict[str, Any]]) -> Any:
-    """Entries with the settings of the entry that each is `like`, groups of settings merged; what is wrong stays so."""
-    if not isinstance(entries, Mapping):
-        return entries
-    entries = {name: entry or {} for name, entry in entries.items()}
-    if not all(isinstance(entry, Mapping) for entry in entries.values()):
-        return entries
-
-    def whole(name: str, seen: tuple[str, ...] = ()) -> dict[str, Any]:
-        entry = complete(name, dict(entries[name]))
-        if not (parent := entry.get("like")):
-            return entry
-        if parent in (*seen, name) or parent not in entries:
-            others = sorted({*entries} - {*seen, name})
-            raise ValueError(f"{name}.like: no {parent!r} to start from; {suggest(str(parent), others)}")
-        return _merged(whole(parent, (*seen, name)), entry)
-
-    return {name: whole(name) for name in entries}
-
-
-OWN = ("adapters", "triplets", "encoders")
-"""What is published of an entry is not of one like it."""
-
-
-def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings on top of others; groups are merged, but a source is replaced whole."""
-    groups = {
-        name: _merged(below[name], value)
-        for name, value in above.items()
-        if name != "source" and isinstance(value, Mapping) and isinstance(below.get(name), Mapping)
-    }
-    return {name: value for name, value in below.items() if name not in OWN} | {**above, **groups}
-
-
-def specs(kind: str) -> list[str]:
-    """The tables or figures that can be asked for."""
-    return sorted(path.stem for path in Path("resources", kind).glob("*.yaml"))
-
-
-def _require(where: str, what: str, name: str, known: Iterable[str]) -> None:
-    if name not in (names := sorted(known)):
-        raise ValueError(f"{where}: no {what} {name!r}; {suggest(name, names)}")
-
-
-def _check_file(source: Source | None, what: str) -> None:
-    if source and source.file and not Path(source.file).exists():
-        raise UserError(f"{what}: no such file {source.file}; paths are relative to the folder of the Snakefile")
-
 
 def load(config: Mapping[str, Any], *, where: str = "config") -> Study:
     """Check a configuration as Snakemake merged it.
@@ -628,5 +414,5 @@ def load(config: Mapping[str, Any], *, where: str = "config") -> Study:
         study = Study.model_validate(dict(config))
     except ValidationError as error:
         raise UserError(explain(error, Study, where=where)) from None
-    study.check_sources()
+    checks.with_sources(study)
     return study

@@ -10,6 +10,9 @@ from seedbed.io import read_table
 REGISTRY = Path("resources/languages.tsv")
 """Relative to the repository root, where Snakemake and every program run."""
 
+ANY = "mul"
+"""ISO 639-3 for several languages: where the encoders of recipe base lie, which belong to none."""
+
 
 @cache
 def registry(path: Path = REGISTRY) -> dict[str, dict[str, str]]:

@@ -1,0 +1,216 @@
+"""What a study must be beyond the types of its settings: whole, and consistent with itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from seedbed.corpora.settings import Source, check_paths
+from seedbed.encoders.classifier_settings import Classifier
+from seedbed.encoders.settings import SYNTHETIC, UNTRAINED, Recipe, Training
+from seedbed.evaluation.settings import LEARNING, SEARCHING
+from seedbed.generators.settings import PART_CORPUS
+from seedbed.io import UserError
+from seedbed.languages import ANY, registry
+from seedbed.settings import explain, suggest
+
+if TYPE_CHECKING:
+    from seedbed.config import Study
+
+
+def consistent(study: Study) -> None:
+    """Every name that a setting gives is that of something, and what belongs together fits.
+
+    Raises:
+        ValueError: the first that does not.
+    """
+    for code in [*study.languages, study.pivot, *study.borrowed(), *study.lent()]:
+        _language(study, code)
+    for name, recipe in study.recipes.items():
+        _recipe(study, name, recipe)
+    for name, classifier in study.classifiers.items():
+        _classifier(study, name, classifier)
+    _require("statistics.baseline", "recipe", study.statistics.baseline, study.recipes)
+    for name, task in study.tasks.items():
+        _require(f"tasks.{name}.set_of", "task", task.set_of or name, study.tasks)
+        if task.protocol in LEARNING and study.tasks[study.test_set(name)].train is None:
+            raise ValueError(
+                f"tasks.{name}: no training set; protocol {task.protocol} needs `train`, or `set_of` a task with one"
+            )
+        for code in task.languages or []:
+            _require(f"tasks.{name}.languages", "language", code, {*study.languages, *registry()})
+    for name in study.fused:
+        _fusion(study, name)
+    for code, language in study.languages.items():
+        for name in language.tests:
+            _require(f"languages.{code}.tests", "task", name, study.tasks)
+    for kind, names in (("tables", study.tables), ("figures", study.figures)):
+        for name in names:
+            _require(kind, f"resources/{kind}/*.yaml", name, _specs(kind))
+
+
+def _language(study: Study, code: str) -> None:
+    facts = study.facts(code)
+    if not facts["name"] or not facts["script"]:
+        raise ValueError(
+            f"languages.{code}: not in resources/languages.tsv; {suggest(code, sorted(registry()))}; "
+            "or give `name`, `script` and `corpus`"
+        )
+
+
+def _recipe(study: Study, name: str, recipe: Recipe) -> None:
+    where = f"recipes.{name}"
+    if recipe.method in SYNTHETIC and not study.generators:
+        raise ValueError(f"{where}: method {recipe.method} needs a generator; add one under `generators:`")
+    if recipe.generator:
+        _require(f"{where}.generator", "generator", recipe.generator, study.generators)
+    for kind in ("languages", "backbones"):
+        for entry in getattr(recipe, kind) or []:
+            _require(f"{where}.{kind}", kind.removesuffix("s"), entry, getattr(study, kind))
+    for entry in recipe.backbones or study.backbones:
+        if study.backbones[entry].endpoint and recipe.method not in UNTRAINED:
+            raise ValueError(f"{where}.backbones: {entry} is an endpoint and cannot be trained; name others")
+    for entry in {*(recipe.backbones or [])} & {*study.fused}:
+        if lacking := sorted({*study.fused[entry].of} - {*(recipe.backbones or [])}):
+            raise ValueError(f"{where}.backbones: {entry} fuses {lacking[0]}; name that too, or leave {entry} out")
+    if wrong := sorted({*recipe.encoders} & {*study.fused}):
+        raise ValueError(f"{where}.encoders: {wrong[0]} is a fusion; give those of its backbones")
+    try:
+        study.training_of(name)
+    except ValidationError as error:
+        raise ValueError(explain(error, Training, where=f"{where}.training")) from None
+
+
+def _classifier(study: Study, name: str, classifier: Classifier) -> None:
+    where = f"classifiers.{name}"
+    if name in {*study.backbones, *study.generators}:
+        raise ValueError(f"{where}: a backbone or generator has this name; give it another")
+    for kind in ("backbone", "generator"):
+        if given := getattr(classifier, kind):
+            _require(f"{where}.{kind}", kind, given, getattr(study, f"{kind}s"))
+    if classifier.generator and study.generators[classifier.generator].backend == "published":
+        raise ValueError(f"{where}.generator: {classifier.generator} has no weights; take another")
+    if classifier.backbone and not study.backbones[classifier.backbone].source:
+        raise ValueError(f"{where}.backbone: {classifier.backbone} has no weights; take another")
+    if spec := classifier.in_context:
+        _require(f"{where}.in_context.retriever.backbone", "backbone", spec.retriever.backbone, study.backbones)
+        _require(f"{where}.in_context.retriever.recipe", "recipe", spec.retriever.recipe, study.recipes)
+        backend = study.generators[classifier.generator].backend
+        if spec.answer == "likelihood" and backend != "transformers":
+            raise ValueError(
+                f"{where}.in_context.answer: backend {backend} of {classifier.generator} has no likelihoods of "
+                "labels; take generation, or backend transformers"
+            )
+
+
+def _fusion(study: Study, name: str) -> None:
+    where, fusion = f"backbones.{name}.fusion", study.fused[name]
+    for member in fusion.of:
+        _require(f"{where}.of", "backbone", member, {*study.backbones} - {*study.fused})
+    if not (dev := fusion.dev):
+        return
+    _require(f"{where}.dev", "task", dev, study.tasks)
+    if study.tasks[dev].protocol not in SEARCHING or not study.tasks[dev].on_request:
+        raise ValueError(f"{where}.dev: {dev} must be a {' or '.join(SEARCHING)} task with `on_request: true`")
+    if not study.tested_by(dev):
+        raise ValueError(f"{where}.dev: {dev} has no set in any language of the study")
+    for other in {*study.tasks} - {fusion.dev for fusion in study.fused.values()}:
+        for code in study.tested_by(dev):
+            if study.test(other, code) == study.test(dev, code):
+                raise ValueError(f"{where}.dev: {dev} has the test set of {other}; weights are chosen on another")
+
+
+def with_sources(study: Study) -> None:
+    """Every corpus that a recipe needs has a source, and every local file is there.
+
+    Raises:
+        UserError: one is not.
+    """
+    check_paths(study.paths)
+    trained = [name for name, recipe in study.recipes.items() if recipe.method not in UNTRAINED]
+    for code in study.languages:
+        for role in ("text", "instructions"):
+            _check_file(study.corpus(role, code), f"the {role} corpus of {code}")
+        for task in study.tests_by_language[code]:
+            _check_file(study.test(task, code), f"the {task} test set of {code}")
+            if other := study.train_of(task, code):
+                _check_file(study.training_set(task, other), f"the {task} training set of {other}")
+        if trained and study.corpus("text", code) is None:
+            raise UserError(
+                f"languages.{code}: no corpus; give `corpus:` (a file, say), or `corpora.text` for all languages"
+            )
+        if not study.tests_by_language[code]:
+            raise UserError(f"languages.{code}: no test set in any task; give one under `tests:` (a file, say)")
+    if trained and not study.corpora.nli:
+        raise UserError(
+            f"corpora.nli: no source; recipe {trained[0]} needs NLI triplets in {study.pivot}: give a file, say"
+        )
+    _check_file(study.corpus("nli", study.pivot), "corpora.nli")
+    for kind in ("generators", "backbones"):
+        for name, model in getattr(study, kind).items():
+            _check_file(model.source and model.source.resolved(study.facts(ANY)), f"{kind}.{name}.source")
+    if any(not classifier.in_context for classifier in study.classifiers.values()):
+        _pairs(study)
+    for name, recipe in study.recipes.items():
+        if recipe.method == "composition":
+            _composition(study, study.generator_of(name))
+        if recipe.method == "xllora":
+            _xllora(study, study.generator_of(name))
+
+
+def _pairs(study: Study) -> None:
+    if study.corpus("nli_pairs", study.pivot) is None:
+        raise UserError(f"classifiers: they learn from labelled pairs in {study.pivot}; give `corpora.nli_pairs`")
+    asked = {code for code, tasks in study.tests_by_language.items() if {*tasks} - {*study.held_out(code)}}
+    for code in sorted({*asked, study.pivot}):
+        _check_file(study.corpus("nli_pairs", code), f"the nli_pairs corpus of {code}")
+
+
+def _composition(study: Study, generator: str) -> None:
+    if not study.generators[generator].composition.scale:
+        return
+    role = study.generators[generator].language_corpus
+    key = "instructions" if role == "annotated" else role
+    if lacking := [code for code in [*study.languages, study.pivot] if study.corpus(role, code) is None]:
+        raise UserError(
+            f"recipes.composition: language adapters learn from {role}, which {', '.join(lacking)} lack; "
+            f"give `corpora.{key}`, or set `language_data` of {generator} to another kind"
+        )
+
+
+def _xllora(study: Study, generator: str) -> None:
+    spec = study.generators[generator].xllora
+    if spec.source == "published":
+        if not (study.corpora.published_positive and study.corpora.published_negative):
+            raise UserError(
+                "recipes.xllora: published examples need corpora.published_positive and .published_negative"
+            )
+        return
+    where = f"generators.{generator}.xllora"
+    roles = [PART_CORPUS[part] for part in spec.parts]
+    lacking = [code for code in spec.languages if not any(study.corpus(role, code) for role in roles)]
+    if lacking or not spec.languages:
+        raise UserError(
+            f"{where}.languages: xllora learns from {', '.join(lacking) or 'no language'}, which have no "
+            f"{' or '.join(f'`corpora.{role}`' for role in roles)}; give one, or other languages"
+        )
+    if "machine" in spec.parts and not any(study.corpus("nli_machine", code) for code in spec.languages):
+        raise UserError(f"{where}.parts: machine needs `corpora.nli_machine`; give it, or other parts")
+
+
+def _require(where: str, what: str, name: str, known: Iterable[str]) -> None:
+    if name not in (names := sorted(known)):
+        raise ValueError(f"{where}: no {what} {name!r}; {suggest(name, names)}")
+
+
+def _check_file(source: Source | None, what: str) -> None:
+    if source and source.file and not Path(source.file).exists():
+        raise UserError(f"{what}: no such file {source.file}; paths are relative to the folder of the Snakefile")
+
+
+def _specs(kind: str) -> list[str]:
+    """The tables or figures that can be asked for."""
+    return sorted(path.stem for path in Path("resources", kind).glob("*.yaml"))

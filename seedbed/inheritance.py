@@ -1,0 +1,42 @@
+"""Settings of an entry that is `like` another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from seedbed.settings import suggest
+
+
+def with_parents(entries: Any, complete: Callable[[str, dict[str, Any]], dict[str, Any]]) -> Any:
+    """Entries with the settings of the entry that each is `like`, groups of settings merged; what is wrong stays so."""
+    if not isinstance(entries, Mapping):
+        return entries
+    entries = {name: entry or {} for name, entry in entries.items()}
+    if not all(isinstance(entry, Mapping) for entry in entries.values()):
+        return entries
+
+    def whole(name: str, seen: tuple[str, ...] = ()) -> dict[str, Any]:
+        entry = complete(name, dict(entries[name]))
+        if not (parent := entry.get("like")):
+            return entry
+        if parent in (*seen, name) or parent not in entries:
+            others = sorted({*entries} - {*seen, name})
+            raise ValueError(f"{name}.like: no {parent!r} to start from; {suggest(str(parent), others)}")
+        return _merged(whole(parent, (*seen, name)), entry)
+
+    return {name: whole(name) for name in entries}
+
+
+OWN = ("adapters", "triplets", "encoders")
+"""What is published of an entry is not of one like it."""
+
+
+def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings on top of others; groups are merged, but a source is replaced whole."""
+    groups = {
+        name: _merged(below[name], value)
+        for name, value in above.items()
+        if name != "source" and isinstance(value, Mapping) and isinstance(below.get(name), Mapping)
+    }
+    return {name: value for name, value in below.items() if name not in OWN} | {**above, **groups}
