@@ -8,7 +8,6 @@ import sys
 
 from seedbed.config import load
 from seedbed.encoders.settings import SYNTHETIC
-from seedbed.evaluation.settings import LABELLING
 from seedbed.generators.settings import POLARITIES
 from seedbed.imports import closure
 from seedbed.io import UserError
@@ -68,12 +67,6 @@ def one_of(names):
     return "|".join(re.escape(name) for name in sorted(set(names))) or "none"
 
 
-ENCODED, LABELLED = (
-    [name for name, task in STUDY.tasks.items() if (task.protocol in LABELLING) is labelling]
-    for labelling in (False, True)
-)
-"""The tasks of encoders, and those of classifiers."""
-
 LANGUAGES = {*STUDY.languages, *STUDY.borrowed(), *STUDY.lent(), STUDY.pivot, ANY}
 CONSTRAINTS = {
     "lang": one_of(LANGUAGES),
@@ -91,11 +84,10 @@ CONSTRAINTS = {
     "generator": one_of(STUDY.generators),
     "backbone": one_of(STUDY.backbones),
     "recipe": one_of(STUDY.recipes),
-    "bundle": one_of([*ENCODED, TOGETHER]),
+    "bundle": one_of([*STUDY.tasks, TOGETHER]),
     "classifier": one_of(STUDY.classifiers),
     "variant": one_of(STUDY.variants()),
     "part": "task|language",
-    "task": one_of(LABELLED),
     "method": one_of(SYNTHETIC),
     "polarity": one_of(POLARITIES),
     "seed": r"\d+",

@@ -41,16 +41,16 @@ rule score_classifier:
         adapter=variant_adapter,
         head=variant_head,
         retriever=variant_retriever,
-        test=test_of_task(".tsv"),
-        record=test_of_task(".json"),
-        train=variant_training,
+        tests=tests_in(".tsv"),
+        records=tests_in(".json"),
+        trains=training_sets,
         code=code("score_classifier", *LABEL_PROMPTS),
     output:
-        "<results>/scores/{classifier}/{variant}/{lang}/{test_lang}.{task}.json",
+        "<results>/scores/{classifier}/{variant}/{lang}/{test_lang}.{bundle}.json",
     log:
-        "<logs>/score_classifier/{classifier}/{variant}/{lang}/{test_lang}.{task}.log",
+        "<logs>/score_classifier/{classifier}/{variant}/{lang}/{test_lang}.{bundle}.log",
     benchmark:
-        "<benchmarks>/score_classifier/{classifier}/{variant}/{lang}/{test_lang}.{task}.jsonl"
+        "<benchmarks>/score_classifier/{classifier}/{variant}/{lang}/{test_lang}.{bundle}.jsonl"
     conda:
         "../envs/main.yaml"
     threads: 4
@@ -59,6 +59,8 @@ rule score_classifier:
         mem_mb=more(32_000),
         runtime=more(120),
     params:
+        tasks=tasks_of_bundle,
+        trains=training_arguments,
         variant=variant_arguments,
         language=lambda wildcards: STUDY.facts(wildcards.test_lang)["name"],
         about=lambda wildcards: compact(
@@ -68,9 +70,9 @@ rule score_classifier:
         directory=lambda wildcards, output: f"{Path(output[0]).parent}/0",  # one seed, that of its adapters
         state=f"{STUDY.results}/state",
     message:
-        "Score {wildcards.classifier}, {wildcards.variant} of {wildcards.lang}: {wildcards.task} in {wildcards.test_lang}"
+        "Score {wildcards.classifier}, {wildcards.variant} of {wildcards.lang}: {wildcards.bundle} in {wildcards.test_lang}"
     shell:
         "python -m scripts.score_classifier --base {params.base} {params.variant:q}"
-        " --task {wildcards.task} --test {input.test} --record {input.record}"
+        " --tests {input.tests} --records {input.records} {params.trains} --tasks {params.tasks:q}"
         " --language {wildcards.test_lang} --language-name {params.language:q} --about {params.about:q}"
         " --state {params.state} --scores {params.directory} --output {output} > {log} 2>&1"

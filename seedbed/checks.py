@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from seedbed.corpora.settings import Source, check_paths
-from seedbed.encoders.classifier_settings import Classifier
+from seedbed.encoders.classifier_settings import Classifier, Retriever
 from seedbed.encoders.settings import SYNTHETIC, UNTRAINED, Recipe, Training
 from seedbed.evaluation.settings import LEARNING, SEARCHING
 from seedbed.generators.settings import PART_CORPUS
@@ -96,14 +96,20 @@ def _classifier(study: Study, name: str, classifier: Classifier) -> None:
     if classifier.backbone and not study.backbones[classifier.backbone].source:
         raise ValueError(f"{where}.backbone: {classifier.backbone} has no weights; take another")
     if spec := classifier.in_context:
-        _require(f"{where}.in_context.retriever.backbone", "backbone", spec.retriever.backbone, study.backbones)
-        _require(f"{where}.in_context.retriever.recipe", "recipe", spec.retriever.recipe, study.recipes)
+        _retriever(study, f"{where}.in_context", spec.retriever)
+        for variant, shown in spec.variants.items():
+            _retriever(study, f"{where}.in_context.variants.{variant}", shown.retriever or spec.retriever)
         backend = study.generators[classifier.generator].backend
         if spec.answer == "likelihood" and backend != "transformers":
             raise ValueError(
                 f"{where}.in_context.answer: backend {backend} of {classifier.generator} has no likelihoods of "
                 "labels; take generation, or backend transformers"
             )
+
+
+def _retriever(study: Study, where: str, retriever: Retriever) -> None:
+    _require(f"{where}.retriever.backbone", "backbone", retriever.backbone, study.backbones)
+    _require(f"{where}.retriever.recipe", "recipe", retriever.recipe, study.recipes)
 
 
 def _fusion(study: Study, name: str) -> None:

@@ -218,12 +218,17 @@ class Study(Settings):
         """The tasks whose texts what trains an encoder must not repeat: all that it is scored on or finds shots for."""
         return [task for task in self.tests_by_language[code] if self.tasks[task].protocol != "classification"]
 
+    def answered_by(self, classifier: str, code: str) -> list[str]:
+        """The tasks that a classifier is scored on in a language."""
+        protocol = "icl" if self.classifiers[classifier].in_context else "classification"
+        return [task for task in self.tests_by_language[code] if self.tasks[task].protocol == protocol]
+
     def variants(self) -> dict[str, list[str]]:
         """What a table can show of classifiers -> those of which it can."""
         trained = [name for name, spec in self.classifiers.items() if not spec.in_context]
         found: dict[str, list[str]] = {**dict.fromkeys(VARIANTS, trained), **{name: [] for name in IN_CONTEXT}}
         for name, spec in self.classifiers.items():
-            for variant in spec.in_context.variants() if spec.in_context else ():
+            for variant in spec.in_context.shown() if spec.in_context else ():
                 found.setdefault(variant, []).append(name)
         return found
 

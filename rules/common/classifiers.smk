@@ -57,20 +57,19 @@ def classifier_gpus(wildcards):
     return gpus_of(STUDY.classifiers[wildcards.classifier].generator) if in_context(wildcards) else 1
 
 
+def shown_to(wildcards):
+    """What the prompts of a variant hold; None: nothing, or it reads no prompts."""
+    spec = in_context(wildcards)
+    return spec and spec.shown()[wildcards.variant]
+
+
 def variant_retriever(wildcards):
     """The encoder that finds the shots of a variant, its first seed's; without shots it needs none."""
-    spec = in_context(wildcards)
-    if not spec or not spec.variants()[wildcards.variant].shots:
+    if not (shown := shown_to(wildcards)):
         return []
-    backbone, recipe = spec.retriever.backbone, spec.retriever.recipe
+    backbone, recipe = shown.retriever.backbone, shown.retriever.recipe
     lang, seed = STUDY.trained_on(recipe, wildcards.test_lang), STUDY.seeds_of(recipe)[0]
     return f"<results>/encoders/{backbone}/{recipe}/{lang}/{seed}/seedbed.json"
-
-
-def variant_training(wildcards):
-    """The training texts that labels and shots of a variant are of; one with adapters has learnt before."""
-    other = STUDY.train_of(wildcards.task, wildcards.test_lang)
-    return f"<results>/corpora/{other}/{STUDY.test_set(wildcards.task)}{TRAINING}.tsv" if other else []
 
 
 def variant_adapter(wildcards):
@@ -96,16 +95,11 @@ def variant_arguments(wildcards, input):
     if not (spec := in_context(wildcards)):
         trained = learner(wildcards.classifier)
         return [*folders, "--style", classifier_style(wildcards), "--seed", trained.lora.seed]
-    shown = spec.variants()[wildcards.variant]
+    shown = shown_to(wildcards)
     return [
         *folders,
         *("--generator", written_with(STUDY.classifiers[wildcards.classifier].generator, "lora", "xllora", "shots")),
-        *("--answering", spec.answering().dump(), "--settings", task_settings(wildcards.task, wildcards.test_lang)),
-        *("--train", input.train, "--shots", shown.shots, "--percentile", shown.percentile),
+        *("--answering", spec.answering().dump()),
+        *("--shots", shown.shots if shown else 0, "--percentile", shown.percentile if shown else 0),
         *(["--balance"] if spec.balance else []),
     ]
-
-
-def test_of_task(ending):
-    """A file of the test set of the wildcard's task."""
-    return lambda wildcards: f"<results>/corpora/{{test_lang}}/{STUDY.test_set(wildcards.task)}{ending}"

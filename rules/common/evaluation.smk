@@ -1,6 +1,6 @@
 """Scores, and what they are of. One job scores a recipe's encoders of all seeds on all tasks of a language, since most of a
 small one is its start; a task on request, which most encoders never see, has a job of its own. The declared output is the
-list of score files.
+list of score files. A classifier's variant is scored the same way.
 """
 
 import functools
@@ -17,16 +17,25 @@ def encoders_of(wildcards):
     )
 
 
-def bundle_of(task):
-    """The tasks that a task is scored with: its own name, or TOGETHER; classifiers have one job for each."""
-    return task if STUDY.tasks[task].on_request or task in LABELLED else TOGETHER
+def bundle_of(task, system, recipe):
+    """The tasks that a task is scored with for a backbone or classifier: its own name, or TOGETHER.
+
+    Variants of farther and farther shots are for a figure of a few tasks: no other is scored for them.
+    """
+    spec = STUDY.classifiers[system].in_context if system in STUDY.classifiers else None
+    shown = spec and spec.shown()[recipe]
+    return task if STUDY.tasks[task].on_request or (shown and shown.percentile) else TOGETHER
 
 
 def bundle_tasks(wildcards):
-    """The tasks of a bundle that a backbone is scored on in a language."""
-    asked = STUDY.asked_of(wildcards.backbone)
-    tasks = [task for task in STUDY.tests(wildcards.test_lang) if bundle_of(task) == wildcards.bundle]
-    return tasks if asked is None else [task for task in tasks if task in asked]
+    """The tasks of a bundle that a backbone, or a classifier, is scored on in a language."""
+    if hasattr(wildcards, "classifier"):
+        made = wildcards.classifier, wildcards.variant
+        tasks = STUDY.answered_by(wildcards.classifier, wildcards.test_lang)
+    else:
+        made, asked = (wildcards.backbone, wildcards.recipe), STUDY.asked_of(wildcards.backbone)
+        tasks = [task for task in STUDY.tests(wildcards.test_lang) if asked is None or task in asked]
+    return [task for task in tasks if bundle_of(task, *made) == wildcards.bundle]
 
 
 def tests_in(ending):
@@ -66,11 +75,6 @@ def tasks_of_bundle(wildcards):
     )
 
 
-def task_settings(task, lang):
-    """Protocol and options of one task."""
-    return STUDY.task_for(task, lang).dump()
-
-
 @functools.cache
 def plan_of(table):
     """What a table shows of the study."""
@@ -83,7 +87,9 @@ def plan_of(table):
 def scores_of(wildcards):
     """Every list of scores that a table is made of."""
     cells = [cell for block in plan_of(wildcards.table) for cell in block.cells()]
-    return sorted({SCORED.format(**cell._asdict(), bundle=bundle_of(cell.task)) for cell in cells})
+    return sorted(
+        {SCORED.format(**cell._asdict(), bundle=bundle_of(cell.task, cell.backbone, cell.recipe)) for cell in cells}
+    )
 
 
 def texts_of(wildcards):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NamedTuple, Self, get_args
+from typing import Annotated, Literal, Self, get_args
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from seedbed.generators.icl_settings import Answering
 from seedbed.generators.settings import Composition, Lora
@@ -15,13 +15,6 @@ Variant = Literal["base", "task-target", "task-pivot", "composition"]
 VARIANTS: tuple[Variant, ...] = get_args(Variant)
 """What a table can show of a classifier: untrained; with the task adapter of the test language, or of the pivot; with
 the latter composed for the test language (paper 000, table 7)."""
-
-
-class Shown(NamedTuple):
-    """The training texts that a prompt of an in-context variant holds."""
-
-    shots: int
-    percentile: int = 0
 
 
 IN_CONTEXT = ("zero-shot", "one-shot", "few-shot")
@@ -37,6 +30,18 @@ class Retriever(Settings):
     """Of `recipes`."""
 
 
+class Shown(Settings):
+    """The training texts that a prompt holds, where that is not what the classifier says."""
+
+    shots: int | None = Field(None, gt=0)
+    """How many."""
+    percentile: int = Field(0, ge=0, lt=100)
+    """The nearest from this percentile of the training texts on, by distance (MINERS, figure 4). Only the tasks that a
+    table asks for are scored."""
+    retriever: Retriever | None = None
+    """Another encoder (MINERS, table 16)."""
+
+
 class InContext(Answering):
     """Learning from the training texts nearest to the one that is to be labelled, shown in the prompt (MINERS)."""
 
@@ -46,20 +51,30 @@ class InContext(Answering):
     """How many are shown; variant one-shot, or few-shot if they are several. Variant zero-shot has none."""
     balance: bool = False
     """So many of each label."""
-    percentiles: list[Annotated[int, Field(gt=0, lt=100)]] = []
-    """More variants, `one-shot-p10` and so on: the nearest from this percentile of the training texts on (figure 4)."""
+    variants: dict[Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.-]*$")], Shown] = {}
+    """What else a table can show of it: farther texts, or another retriever."""
 
     @model_validator(mode="after")
     def _of_all(self) -> Self:
-        if self.balance and self.percentiles:
-            raise ValueError("percentiles: they are of texts of all labels; leave out `balance`")
+        if self.balance and (far := [name for name, shown in self.variants.items() if shown.percentile]):
+            raise ValueError(f"variants.{far[0]}.percentile: it is of texts of all labels; leave out `balance`")
         return self
 
-    def variants(self) -> dict[str, Shown]:
-        """What a table can show of it."""
-        name = IN_CONTEXT[1 if self.shots == 1 and not self.balance else 2]
-        farther = {f"{name}-p{percentile}": Shown(self.shots, percentile) for percentile in self.percentiles}
-        return {IN_CONTEXT[0]: Shown(0), name: Shown(self.shots), **farther}
+    @field_validator("variants")
+    @classmethod
+    def _own_names(cls, variants: dict[str, Shown]) -> dict[str, Shown]:
+        if taken := sorted({*variants} & {*VARIANTS, *IN_CONTEXT}):
+            raise ValueError(f"{taken[0]} is there anyway; give it another name")
+        return variants
+
+    def shown(self) -> dict[str, Shown | None]:
+        """What a table can show of it, whole; None: nothing is in the prompt."""
+        own = {"shots": self.shots, "retriever": self.retriever}
+        usual = IN_CONTEXT[1 if self.shots == 1 and not self.balance else 2]
+        return {IN_CONTEXT[0]: None, usual: Shown(**own)} | {
+            name: variant.model_copy(update={key: getattr(variant, key) or value for key, value in own.items()})
+            for name, variant in self.variants.items()
+        }
 
     def answering(self) -> Answering:
         """How it is asked, without what it is shown."""

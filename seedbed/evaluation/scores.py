@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from seedbed.corpora.labels import read_pairs
 from seedbed.corpora.settings import COLUMNS
 from seedbed.evaluation.settings import KIND_OF, Task
 from seedbed.io import read_table, sha256, write_json, write_table
@@ -53,9 +54,12 @@ def read_set(task: Task, path: str | Path | None) -> pd.DataFrame | None:
     """A test or training set, the columns of the protocol's kind; None where there is none.
 
     Raises:
-        UserError: as `read_table`.
+        UserError: as `read_table`, and `read_pairs` for labelled pairs.
     """
-    return read_table(path, ["id", *COLUMNS[KIND_OF[task.protocol]]]) if path else None
+    if not path:
+        return None
+    kind = KIND_OF[task.protocol]
+    return read_pairs(Path(path)) if kind == "labelled_pairs" else read_table(path, ["id", *COLUMNS[kind]])
 
 
 def write(scores: Scores, about: dict[str, Any], path: Path) -> dict[str, str]:

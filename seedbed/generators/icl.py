@@ -43,27 +43,40 @@ class Answers:
     """Queries whose prompt has fewer shots than they came with."""
 
 
+def open_greedy(generator: Generator, base: Path, how: Answering) -> Backend:
+    """Load the model, to be asked for labels: it writes the likeliest tokens.
+
+    Raises:
+        UserError: a back end without likelihoods is to give them, or as `open_backend`.
+    """
+    if how.answer == "likelihood" and generator.backend != "transformers":
+        raise UserError(f"icl: backend {generator.backend} has no likelihoods of labels; set `answer: generation`")
+    sampling = generator.sampling.updated({**GREEDY, "max_new_tokens": how.max_new_tokens})
+    return open_backend(generator.updated({"sampling": sampling.model_dump()}), base)
+
+
 def ask(
-    generator: Generator, base: Path, queries: Sequence[Query], labels: Sequence[str], instruction: str, how: Answering
+    generator: Generator,
+    model: Backend,
+    queries: Sequence[Query],
+    labels: Sequence[str],
+    instruction: str,
+    how: Answering,
 ) -> Answers:
-    """Load the model and ask it for the label of each query. Of equally likely labels the first is taken.
+    """Ask a model of `open_greedy` for the label of each query. Of equally likely labels the first is taken.
 
     A prompt with more than the generator's `max_prompt_tokens` loses its farthest shots; the query is never cut.
 
     Raises:
-        UserError: a query is too long by itself; labels that cannot be told apart or have no tokens; a back end without
-            likelihoods, or as `open_backend`.
+        UserError: a query is too long by itself; labels that cannot be told apart or have no tokens.
     """
-    if how.answer == "likelihood" and generator.backend != "transformers":
-        raise UserError(f"icl: backend {generator.backend} has no likelihoods of labels; set `answer: generation`")
     names = _names(labels, how)
-    backend = open_backend(_greedy(generator, how), base)
     limit = generator.sampling.max_prompt_tokens
     named = labels if how.answer == "generation" else ()
 
     def encoded(query: Query, shots: int) -> list[int]:
         text = with_shots(query.text, query.shots[:shots], instruction, options=named, only_label=how.instruct)
-        return encode(backend.tokenizer, text, generator.prompts, bos=how.bos)
+        return encode(model.tokenizer, text, generator.prompts, bos=how.bos)
 
     prompts, cut = [], 0
     for query in queries:
@@ -71,9 +84,9 @@ def ask(
         prompts.append(prompt)
         cut += shots < len(query.shots)
     if how.answer == "generation":
-        written = _written(backend, queries, prompts)
+        written = _written(model, queries, prompts)
         return Answers([names.get(_answer(text, how), "") for text in written], None, cut)
-    scores = likelihoods(backend, prompts, labels, how.label_prefix, generator.batch_size)
+    scores = likelihoods(model, prompts, labels, how.label_prefix, generator.batch_size)
     return Answers([labels[place] for place in scores.argmax(axis=1)], softmax(scores, axis=1), cut)
 
 
@@ -94,12 +107,6 @@ def likelihoods(
     if not np.isfinite(found).all():
         raise UserError("icl: the model gives likelihoods that are not finite; set `dtype: float32` of the generator")
     return found
-
-
-def _greedy(generator: Generator, how: Answering) -> Generator:
-    """The generator, which writes the likeliest tokens."""
-    sampling = generator.sampling.updated({**GREEDY, "max_new_tokens": how.max_new_tokens})
-    return generator.updated({"sampling": sampling.model_dump()})
 
 
 def _fitting(query: Query, encoded: Any, limit: int) -> tuple[int, list[int]]:

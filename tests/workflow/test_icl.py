@@ -18,7 +18,7 @@ ICL = {
 } | {
     "recipes": {"published": {}},
     "classifiers": {
-        "likely": {"generator": "tiny", "in_context": {**RETRIEVER, "bos": True, "percentiles": [50]}},
+        "likely": {"generator": "tiny", "in_context": {**RETRIEVER, "bos": True, "variants": {"far": {"percentile": 50}}}},
         "written": {"generator": "tiny", "in_context": {**RETRIEVER, "answer": "generation", "instruct": True}},
     },
     "tasks": {
@@ -38,7 +38,7 @@ TABLE = {
         {"label": "Mono, F1", "protocol": "icl", "metric": "macro f1", "tasks": ["own-icl"]},
         {"label": "XL", "protocol": "icl", "metric": "accuracy", "tasks": ["own-icl-xl"], "recipes": ["zero-shot", "one-shot"]},
     ],
-    "recipes": {"zero-shot": "Zero-shot", "one-shot": "One-shot", "one-shot-p50": "One-shot, median"},
+    "recipes": {"zero-shot": "Zero-shot", "one-shot": "One-shot", "far": "One-shot, median"},
     "baseline": "zero-shot",
 }  # fmt: skip
 TARGET = "results/own/tables/icl.csv"
@@ -47,8 +47,8 @@ JOBS = {
     "fetch_corpus": 3,
     "fetch_model": 2,
     "train_encoder": 1,
-    # both tasks with and without a shot, of both; farther shots of one
-    "score_classifier": 2 * 2 * 2 + 1,
+    # both with and without a shot, of both tasks at once; farther shots of one in one task
+    "score_classifier": 2 * 2 + 1,
     "tabulate": 1,
 }
 
@@ -74,8 +74,9 @@ def test_a_study_in_context_is_planned_as_computed_by_hand(shown):
     for command in commands:
         shots = "--shots 1" in command
         assert ("--retriever results/own/encoders/tiny-bert/published/mul/0" in command) is shots
-        source = "eng" if "--task own-icl-xl" in command else "hau"
-        assert f"--train results/own/corpora/{source}/own-knn_train.tsv" in command
+        both = "--output results/own/scores/likely/far/" not in command
+        assert ("--trains own-icl=results/own/corpora/hau/own-knn_train.tsv" in command) is True
+        assert ("own-icl-xl=results/own/corpora/eng/own-knn_train.tsv" in command) is both
 
 
 def test_from_labelled_texts_to_a_table(shown):
@@ -106,7 +107,9 @@ FAULTS = [
     ({"classifiers/likely/in_context/retriever/backbone": "tiny"}, "in_context.retriever.backbone: no backbone 'tiny'; did you mean 'tiny-bert'?"),
     ({"classifiers/likely/in_context/retriever/recipe": "base"}, "in_context.retriever.recipe: no recipe 'base'; known: published"),
     ({"classifiers/likely/in_context/shots": 0}, "config.classifiers.likely.in_context.shots: Input should be greater than 0"),
-    ({"classifiers/likely/in_context/balance": True}, "percentiles: they are of texts of all labels; leave out `balance`"),
+    ({"classifiers/likely/in_context/balance": True}, "variants.far.percentile: it is of texts of all labels; leave out `balance`"),
+    ({"classifiers/likely/in_context/variants/zero-shot": {}}, "variants: zero-shot is there anyway; give it another name"),
+    ({"classifiers/likely/in_context/variants/far/retriever": {"backbone": "tiny", "recipe": "published"}}, "in_context.variants.far.retriever.backbone: no backbone 'tiny'; did you mean 'tiny-bert'?"),
     ({"generators/tiny/backend": "vllm"}, "classifiers.likely.in_context.answer: backend vllm of tiny has no likelihoods of labels"),
     ({"tasks/own-knn/train": None}, "tasks.own-knn: no training set; protocol knn needs `train`"),
     ({"tasks/own-icl/set_of": ""}, "tasks.own-icl: no training set; protocol icl needs `train`"),

@@ -178,7 +178,7 @@ class Plan:
             tokens = 2 * rows * self.costs.tokens.sentence
             return 2 * self.model(job).body * tokens, tokens, rows
         if job.rule == "score_classifier":
-            return self._labelling(job, self.rows(job.option("test")))
+            return self._labelling(job, sum(self.rows(test) for test in job.options["tests"]))
         rows = max((self.rows(output) for output in job.outputs if output.endswith(".tsv")), default=0)
         if job.rule == "select_anchors":  # every sentence is looked at
             rows = self.rows(job.option("corpus"))

@@ -160,13 +160,16 @@ def test_a_killed_training_goes_on_with_its_head(
 @pytest.mark.parametrize(
     ("settings", "variants"),
     [
-        ({}, {"zero-shot": (0, 0), "one-shot": (1, 0)}),
-        ({"percentiles": [10, 99]}, {"zero-shot": (0, 0), "one-shot": (1, 0), "one-shot-p10": (1, 10), "one-shot-p99": (1, 99)}),
-        ({"shots": 5, "percentiles": [50]}, {"zero-shot": (0, 0), "few-shot": (5, 0), "few-shot-p50": (5, 50)}),
-        ({"balance": True}, {"zero-shot": (0, 0), "few-shot": (1, 0)}),
+        ({}, {"one-shot": (1, 0, "a")}),
+        ({"variants": {"far": {"percentile": 99}}}, {"one-shot": (1, 0, "a"), "far": (1, 99, "a")}),
+        ({"shots": 5, "variants": {"other": {"retriever": {"backbone": "c", "recipe": "b"}}}}, {"few-shot": (5, 0, "a"), "other": (5, 0, "c")}),
+        ({"shots": 5, "variants": {"three": {"shots": 3}}}, {"few-shot": (5, 0, "a"), "three": (3, 0, "a")}),
+        ({"balance": True}, {"few-shot": (1, 0, "a")}),
     ],
 )  # fmt: skip
 def test_variants_in_context_are_named_by_what_is_shown(settings: dict, variants: dict) -> None:
     spec = InContext.model_validate({"retriever": {"backbone": "a", "recipe": "b"}, "answer": "generation"} | settings)
-    assert spec.variants() == variants
+    shown = spec.shown()
+    assert shown.pop("zero-shot") is None
+    assert {name: (one.shots, one.percentile, one.retriever.backbone) for name, one in shown.items()} == variants
     assert spec.answering() == Answering(answer="generation")

@@ -14,7 +14,8 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from seedbed.generators import prompts
-from seedbed.generators.icl import Query, ask
+from seedbed.generators.icl import Answers, Query, open_greedy
+from seedbed.generators.icl import ask as ask_model
 from seedbed.generators.icl_settings import Answering
 from seedbed.generators.settings import Generator
 from seedbed.io import UserError
@@ -55,6 +56,12 @@ def test_texts_are_put_in_as_they_are_and_make_no_special_token(tiny_generator: 
 def settings(base: Path, **changes: Any) -> Generator:
     fixed = {"source": {"file": str(base)}, "prompts": "plain", "dtype": "float32", "batch_size": 4}
     return Generator.model_validate(fixed | {"sampling": {"max_prompt_tokens": 2000}} | changes)
+
+
+def ask(
+    generator: Generator, base: Path, asked: list[Query], labels: list[str], instruction: str, how: Answering
+) -> Answers:
+    return ask_model(generator, open_greedy(generator, base, how), asked, labels, instruction, how)
 
 
 def queries(count: int) -> list[Query]:

@@ -57,16 +57,16 @@ def test_a_classifier_reads_pairs_of_the_model_that_it_is_made_of(tmp_path):
         "train_classifier", f"{base} --examples {pairs} --kind pairs --style chat --lora '{LORA}'", wildcards=wildcards
     )
     scored = {
-        style: job("score_classifier", f"{base} --test {pairs} --style {style}", wildcards=wildcards)
+        style: job("score_classifier", f"{base} --tests {pairs} --style {style}", wildcards=wildcards)
         for style in ("chat", "head")
     }
-    shown = f"{base} --test {pairs} --generator '{GENERATOR}' --shots 3"
+    shown = f"{base} --tests {pairs} {pairs} --generator '{GENERATOR}' --shots 3"
     scored["in context"] = job("score_classifier", shown, wildcards=wildcards)
     plan = Plan([model(), learns, *scored.values()], COSTS)
     assert plan.work(learns).seconds == pytest.approx(6 * 27.4e9 * 40 * 2 * 96 / (312e12 * 0.3))  # cut at 96 tokens
     assert plan.work(scored["chat"]).tokens == 40 * (60 + 2 * 25)
     assert plan.work(scored["head"]).tokens == 40 * 2 * 25
-    assert plan.work(scored["in context"]).tokens == 40 * (60 + 4 * 25)
+    assert plan.work(scored["in context"]).tokens == 2 * 40 * (60 + 4 * 25)
 
 
 def test_a_shard_reads_prompts_and_draws_two_completions_for_each_anchor(tmp_path):
