@@ -25,9 +25,11 @@ import pandas as pd
 
 from benchmarks.scoring_mteb import Meter, evaluate
 from scripts.score_encoder import scored
+from scripts.scoring import Set
 from seedbed.corpora.settings import COLUMNS
 from seedbed.encoders.backbone import open_encoder
 from seedbed.evaluation.embeddings import at_once, batched, shared
+from seedbed.evaluation.opening import Opened
 from seedbed.evaluation.protocols import texts
 from seedbed.evaluation.settings import KIND_OF, Task
 from seedbed.io import read_json, read_table, write_json, write_table
@@ -110,6 +112,7 @@ def in_process(meter: Meter, tests: Tests) -> tuple[dict[str, dict], pd.DataFram
     """What scripts.score_encoder does once the encoder is open, with an empty store; mteb's check is part of it."""
     with tempfile.TemporaryDirectory() as state:
         encode: Callable = shared(batched(meter.encoder, min(t.batch_size for t, _ in tests.values())), Path(state))
+        opened = Opened(encode, 0, None, meter.encoder, {})
 
         def gather() -> dict[str, float]:
             nonlocal encode
@@ -118,8 +121,8 @@ def in_process(meter: Meter, tests: Tests) -> tuple[dict[str, dict], pd.DataFram
 
         found = {"embeddings": meter.measured(gather)}
         for name, (task, test) in tests.items():
-            run = lambda: scored(meter.encoder, encode, name, task, test, {"origin": ""}).metrics  # noqa: B023, E731
-            found[name] = meter.measured(run)
+            given = Set(name, task, test, None, {"origin": ""})
+            found[name] = meter.measured(lambda given=given: scored(opened, encode, given).metrics)
     return found, _costs(found)
 
 
@@ -143,7 +146,7 @@ def our_process(encoder: Path, tests: Tests) -> tuple[dict[str, dict], pd.DataFr
             "--tests", *(root / f"{name}.tsv" for name in tests), "--records", *[root / "record.json"] * len(tests),
             "--scores", root / "scores", "--output", root / "list.json",
         )[1]  # fmt: skip
-        scores = {name: read_json(root / f"scores/{name}/mul.json")["metrics"] for name in tests}
+        scores = {name: read_json(root / f"scores/{encoder.name}/{name}/mul.json")["metrics"] for name in tests}
         encoded = sum(len(np.load(file)["keys"]) for file in root.glob("embeddings/*/*.npz"))
     return scores, pd.DataFrame({"job": cost | {"texts": encoded}}).T
 
