@@ -72,7 +72,7 @@ def _bitext(encoder: SentenceTransformer, task: Task, test: pd.DataFrame) -> dic
     result = mteb.evaluate(encoder, spec, co2_tracker=False, **options)
     scores = {row["hf_subset"]: row for row in result.task_results[0].scores[split]}
     return {
-        f"{direction}_{name}": scores[subset][name]
+        f"{direction}_{name}_at_1": scores[subset][name]
         for direction, subset in directions.items()
         for name in ("accuracy", "f1")
     }

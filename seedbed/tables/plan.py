@@ -148,7 +148,7 @@ def plan(
     shown = {
         name: offered
         for name, offered in backbones.items()
-        if (offered.paper in spec.backbones if spec.backbones else not offered.on_request)
+        if ({name, offered.paper} & {*spec.backbones} if spec.backbones else not offered.on_request)
     }
     blocks = [
         Block(

@@ -160,7 +160,7 @@ class TableSpec(Spec):
     baseline: str = ""
     """The recipe that differences are taken from; left out, the study's `statistics.baseline`."""
     backbones: tuple[str, ...] = ()
-    """Only these backbones, by the papers' names; left out, all but those on request."""
+    """Only these backbones, by the papers' names or the study's; left out, all but those on request."""
     languages: tuple[str, ...] = ()
     """Languages in print order; others come after them."""
     only_languages: bool = False
