@@ -50,6 +50,10 @@ def fetch(
         table, counts = _filtered(table, texts, cleaning, counts)
     if table.empty:
         raise UserError(f"{where}: no row is left ({counts}); check the columns and the bounds under `cleaning:`")
+    if blank := [name for name in texts if (table[name] == "").all()]:
+        raise UserError(
+            f"{where}: column {blank[0]!r} is empty in all {len(table)} rows; check the file and `columns:`"
+        )
     counts["kept"] = len(table)
     return table, {"origin": origin(source), "licence": source.licence, "kind": kind, "counts": counts}
 

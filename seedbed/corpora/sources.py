@@ -35,6 +35,7 @@ def read(source: Source, store: assets.Store) -> pd.DataFrame:
         if matching.by:
             table = _matched(table, other, matching, source)
         else:
+            _require_aligned(table, other, source, changes)
             other = other.set_index("id").iloc[:, [0]].set_axis([column], axis=1)
             table = table.merge(other, left_on="id", right_index=True)
     for column, changes in source.replace.items():
@@ -46,6 +47,16 @@ def read(source: Source, store: assets.Store) -> pd.DataFrame:
     if source.rows and len(table) > source.rows:
         table = table.sample(source.rows, random_state=42).sort_index()
     return table.reset_index(drop=True)
+
+
+def _require_aligned(table: pd.DataFrame, other: pd.DataFrame, source: Source, changes: Source) -> None:
+    """Rows that have their places for ids must be as many: one that is missing would shift all after it."""
+    placed = all(list(rows["id"]) == [str(place) for place in range(1, len(rows) + 1)] for rows in (table, other))
+    if placed and len(table) != len(other):
+        raise UserError(
+            f"{_origin(source)} has {len(table)} rows and {_origin(changes)} {len(other)}; rows that are matched by "
+            "their places must be as many, or have ids"
+        )
 
 
 def _matched(table: pd.DataFrame, other: pd.DataFrame, join: Join, source: Source) -> pd.DataFrame:

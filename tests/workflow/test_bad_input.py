@@ -94,6 +94,9 @@ def inputs(tmp_path_factory):
     (root / "column.tsv").write_text("id\tsentence\n1\ta b c d\n")
     (root / "score.tsv").write_text("id\tsentence1\tsentence2\tscore\n1\ta\tb\t5\n")
     (root / "words.tsv").write_text("id\tsentence1\tsentence2\tscore\n1\ta\tb\thigh\n")
+    (root / "three.txt").write_text("a\nb\nc\n")
+    (root / "two.txt").write_text("A\nB\n")
+    (root / "blank.txt").write_text("")
     (root / "broken.jsonl").write_text('{"id": 1\n')
     (root / "nli.tsv").write_text(
         "id\tanchor\tpositive\tnegative\n1\ta b\tc d\te f\n2\tg h\ti j\tk l\n3\tm n\to p\tq r\n"
@@ -147,6 +150,10 @@ PROGRAMS = [
     (fetch("text", file="{root}/none.tsv"), "none.tsv: no such file"),
     (fetch("text", file="{root}/empty.tsv"), "empty.tsv: empty; expected tab-separated rows"),
     (fetch("text", file="{root}/header.tsv"), "no row is left"),
+    (fetch("parallel", file="{root}/three.txt", format="text", join={"pivot": {"file": "{root}/two.txt"}}),
+     "two.txt 2; rows that are matched by their places must be as many"),
+    (fetch("parallel", file="{root}/blank.txt", format="text", join={"pivot": {"file": "{root}/blank.txt"}}) + " --test",
+     "column 'text' is empty in all 1 rows"),
     (fetch("text", file="{root}/tabs.tsv"), "row 2 has 3 fields, the first 2; replace tabs"),
     (fetch("text", file="{root}/latin1.tsv"), "byte 13 is not UTF-8"),
     (fetch("text", file="{root}/column.tsv"), "no column 'text'"),
