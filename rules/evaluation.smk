@@ -66,13 +66,13 @@ rule score_classifier:
         about=lambda wildcards: compact(
             {"name": wildcards.classifier, "variant": wildcards.variant, "language": wildcards.lang}
         ),
-        base=subpath(input.base, parent=True),
+        base=base_argument,
         directory=lambda wildcards, output: f"{Path(output[0]).parent}/0",  # one seed, that of its adapters
         state=f"{STUDY.results}/state",
     message:
         "Score {wildcards.classifier}, {wildcards.variant} of {wildcards.lang}: {wildcards.bundle} in {wildcards.test_lang}"
     shell:
-        "python -m scripts.score_classifier --base {params.base} {params.variant:q}"
+        "python -m scripts.score_classifier {params.base} {params.variant:q}"
         " --tests {input.tests} --records {input.records} {params.trains} --tasks {params.tasks:q}"
         " --language {wildcards.test_lang} --language-name {params.language:q} --about {params.about:q}"
         " --state {params.state} --scores {params.directory} --output {output} > {log} 2>&1"

@@ -3,7 +3,7 @@
 
 rule synthesise:
     input:
-        base=made("weights", "weights/seedbed.json"),
+        base=writing_base,
         anchors="<results>/corpora/{lang}/anchors.tsv",
         adapters=method_adapters,
         code=code("synthesise", *PROMPTS),
@@ -28,12 +28,12 @@ rule synthesise:
         shards=shards_of,
         rows=lambda wildcards: STUDY.anchors_for(wildcards.generator, wildcards.method),
         adapters=adapter_arguments,
-        base=subpath(input.base, parent=True),
+        base=base_argument,
         state=f"{STUDY.results}/state",
     message:
         "Write {wildcards.lang} triplets with {wildcards.generator} by {wildcards.method}, shard {wildcards.shard}"
     shell:
-        "python -m scripts.synthesise --base {params.base} --name {wildcards.generator} --anchors {input.anchors}"
+        "python -m scripts.synthesise {params.base} --name {wildcards.generator} --anchors {input.anchors}"
         " --rows {params.rows} --shard {wildcards.shard} --shards {params.shards} --generator {params.generator:q}"
         " --method {wildcards.method} --language {params.language:q} {params.adapters}"
         " --state {params.state} --output {output.triplets} > {log} 2>&1"

@@ -14,10 +14,11 @@ from seedbed.checkpoints import own_state
 from seedbed.corpora.settings import COLUMNS
 from seedbed.generators import xllora
 from seedbed.generators.backends import Backend, open_backend
+from seedbed.generators.journal import weights_of
 from seedbed.generators.prompts import prompter
 from seedbed.generators.settings import POLARITIES, Generator
 from seedbed.io import read_table, write_table
-from seedbed.triplets.synthesis import complete, weights_of
+from seedbed.triplets.synthesis import complete
 
 KINDS = {"human": "triplets", "synthetic": "parallel", "machine": "triplets"}
 

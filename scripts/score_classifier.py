@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from scripts.cli import run
 from scripts.scoring import Set, at_most, scoring_parser, sets, write_scores
+from seedbed.checkpoints import own_state
 from seedbed.corpora.labels import LABELS
 from seedbed.encoders import classifier
 from seedbed.evaluation import classification, icl
@@ -21,6 +23,7 @@ from seedbed.evaluation.scores import Scores
 from seedbed.generators import labels
 from seedbed.generators.icl import ask, open_greedy
 from seedbed.generators.icl_settings import Answering
+from seedbed.generators.journal import weights_of
 from seedbed.generators.settings import Generator
 from seedbed.io import read_json, write_json
 
@@ -31,17 +34,18 @@ Scorer = Callable[[Set], Scores]
 def main(argv: list[str] | None = None) -> None:
     args = arguments().parse_args(argv)
     given, written = sets(args), {}
-    score, made = in_context(args, given) if args.generator else trained(args)
-    for each in given:
-        about = {"classifier": args.about | made}
-        written |= write_scores(score(each), each, args.language, about, LIBRARIES, args.scores)
-    write_json({"scores": written}, args.output)
+    with own_state(args.state, args.output, argv) if args.state else nullcontext() as state:
+        score, made = in_context(args, given, state) if args.generator else trained(args)
+        for each in given:
+            about = {"classifier": args.about | made}
+            written |= write_scores(score(each), each, args.language, about, LIBRARIES, args.scores)
+        write_json({"scores": written}, args.output)
 
 
 def arguments() -> argparse.ArgumentParser:
     """Of every classifier, of those with adapters, and of those that learn in context."""
     parser = scoring_parser(__doc__)
-    parser.add_argument("--base", required=True, type=Path, help="directory of the encoder or language model")
+    parser.add_argument("--base", type=Path, help="directory of the model; left out, a server alone has it")
     parser.add_argument("--about", default={}, type=json.loads, help="JSON: what the score is of")
     adapted = parser.add_argument_group("with adapters, on labelled pairs")
     adapted.add_argument("--style", default="head", choices=("head", "chat", "plain"), help="head: of an encoder")
@@ -74,22 +78,23 @@ def trained(args: argparse.Namespace) -> tuple[Scorer, dict[str, Any]]:
     return score, {"adapter": read_json(args.adapter / "seedbed.json") if args.adapter else None}
 
 
-def in_context(args: argparse.Namespace, given: list[Set]) -> tuple[Scorer, dict[str, Any]]:
-    """The same of one that learns in context."""
+def in_context(args: argparse.Namespace, given: list[Set], state: Path | None) -> tuple[Scorer, dict[str, Any]]:
+    """The same of one that learns in context; `state` keeps what it has written."""
     generator, answering = Generator.load(args.generator), Answering.load(args.answering)
     model = open_greedy(generator, args.base, answering)
+    kept = {"state": state, "weights": weights_of(args.base)}
     shots = icl.Shots(args.shots, args.percentile, args.balance)
     # Without shots nothing is looked up, and nothing is encoded.
     retriever = opened(args.retriever, at_most(given), args.state) if args.retriever else None
     encode = at_once(retriever.encode, [text for each in given for text in each.texts()]) if retriever else None
 
     def score(given: Set) -> Scores:
-        answer = partial(ask, generator, model, instruction=given.task.instruction, how=answering)
+        answer = partial(ask, generator, model, instruction=given.task.instruction, how=answering, **kept)
         search = retriever and retriever.search
         return icl.score(asked(given.task, given.test, encode, train=given.train, search=search), shots, answer)
 
     made = {
-        "generator": generator.source.model_dump(mode="json", exclude_defaults=True),
+        "generator": generator.origin,
         "answering": answering.model_dump(),
         "shots": args.shots,
         "percentile": args.percentile,

@@ -9,15 +9,16 @@ from typing import get_args
 from scripts.cli import run
 from seedbed.checkpoints import own_state
 from seedbed.generators.backends import open_backend
+from seedbed.generators.journal import weights_of
 from seedbed.generators.prompts import Method, prompter
 from seedbed.generators.settings import Generator
 from seedbed.io import read_table
-from seedbed.triplets.synthesis import shard, synthesise, weights_of
+from seedbed.triplets.synthesis import shard, synthesise
 
 
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--base", required=True, type=Path, help="directory of the language model")
+    parser.add_argument("--base", type=Path, help="directory of the language model; left out, a server alone has it")
     parser.add_argument("--name", required=True, help="the generator's name")
     parser.add_argument("--generator", default="{}", help="JSON: seedbed.generators.settings.Generator")
     parser.add_argument("--anchors", required=True, type=Path)

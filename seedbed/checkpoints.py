@@ -16,7 +16,7 @@ RECORD = "job.json"
 """In a job's folder: what it makes, and the words of its command."""
 NO_MATTER = ("about", "state")
 """Options that change nothing of what a job keeps."""
-MAY_CHANGE = ("batch_size", "gpu_memory", "tensor_parallel", "endpoint")
+MAY_CHANGE = ("batch_size", "gpu_memory", "tensor_parallel", "endpoint", "key")
 """Settings of a generator that change nothing but its speed: a job goes on with others, as after memory ran out."""
 
 

@@ -12,7 +12,7 @@ from seedbed.corpora.settings import Source, check_paths
 from seedbed.encoders.classifier_settings import Classifier, Retriever
 from seedbed.encoders.settings import SYNTHETIC, UNTRAINED, Recipe, Training
 from seedbed.evaluation.settings import LEARNING, SEARCHING
-from seedbed.generators.settings import PART_CORPUS
+from seedbed.generators.settings import PART_CORPUS, Generator
 from seedbed.io import UserError
 from seedbed.languages import ANY, registry
 from seedbed.settings import explain, suggest
@@ -67,6 +67,8 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
         raise ValueError(f"{where}: method {recipe.method} needs a generator; add one under `generators:`")
     if recipe.generator:
         _require(f"{where}.generator", "generator", recipe.generator, study.generators)
+    if recipe.method in ("composition", "xllora") and not study.generators[writer := study.generator_of(name)].source:
+        raise ValueError(f"{where}: method {recipe.method} trains adapters, and {writer} has no weights; take another")
     for kind in ("languages", "backbones"):
         for entry in getattr(recipe, kind) or []:
             _require(f"{where}.{kind}", kind.removesuffix("s"), entry, getattr(study, kind))
@@ -91,7 +93,7 @@ def _classifier(study: Study, name: str, classifier: Classifier) -> None:
     for kind in ("backbone", "generator"):
         if given := getattr(classifier, kind):
             _require(f"{where}.{kind}", kind, given, getattr(study, f"{kind}s"))
-    if classifier.generator and study.generators[classifier.generator].backend == "published":
+    if classifier.generator and not _can_label(study.generators[classifier.generator], classifier):
         raise ValueError(f"{where}.generator: {classifier.generator} has no weights; take another")
     if classifier.backbone and not study.backbones[classifier.backbone].source:
         raise ValueError(f"{where}.backbone: {classifier.backbone} has no weights; take another")
@@ -110,6 +112,11 @@ def _classifier(study: Study, name: str, classifier: Classifier) -> None:
 def _retriever(study: Study, where: str, retriever: Retriever) -> None:
     _require(f"{where}.retriever.backbone", "backbone", retriever.backbone, study.backbones)
     _require(f"{where}.retriever.recipe", "recipe", retriever.recipe, study.recipes)
+
+
+def _can_label(generator: Generator, classifier: Classifier) -> bool:
+    """Whether there is a model: here, or for one that learns in context on a server."""
+    return generator.backend != "published" and bool(generator.source or classifier.in_context)
 
 
 def _fusion(study: Study, name: str) -> None:

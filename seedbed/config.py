@@ -310,7 +310,10 @@ class Study(Settings):
             )
             for name, classifiers in self.variants().items()
         ]
-        return systems, {name: Offered(paper=spec.paper) for name, spec in self.classifiers.items()}
+        offered = {
+            name: Offered(paper=spec.paper, on_request=spec.on_request) for name, spec in self.classifiers.items()
+        }
+        return systems, offered
 
     @cached_property
     def fused(self) -> dict[str, Fusion]:

@@ -26,6 +26,8 @@ def classifier_name(wildcards):
 def classifier_made(classifier, part, path):
     """A file of a classifier's weights, of its language adapters, or of its own."""
     spec = STUDY.classifiers[classifier]
+    if spec.generator and part == "weights":
+        return base_weights(spec.generator)
     if spec.generator and part != "task":
         return generator_file(spec.generator, part, path)
     return f"<results>/encoders/{spec.backbone if part == 'weights' else classifier}/{path}"

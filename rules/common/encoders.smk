@@ -75,7 +75,7 @@ def lineage(wildcards):
     about["data"].append(described(role, STUDY.corpus(role, wildcards.lang)))
     if recipe.method in SYNTHETIC:
         about["generator"] = STUDY.generator_of(wildcards.recipe)
-        about["data"].append(described(about["generator"], STUDY.generators[about["generator"]].source))
+        about["data"].append(generator_described(about["generator"]))
     return compact(about)
 
 
@@ -138,6 +138,14 @@ def fusion_lineage(wildcards):
             "seed": int(wildcards.seed),
         }
     )
+
+
+def generator_described(name):
+    """A generator as a card names it; a server's model has a licence of its own, which nobody states here."""
+    generator = STUDY.generators[name]
+    if generator.source:
+        return described(name, generator.source)
+    return {"name": name, "origin": f"{generator.served_model} at {generator.endpoint}", "licence": ""}
 
 
 def described(name, source):

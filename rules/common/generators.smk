@@ -48,7 +48,7 @@ def writer(*unused):
 def gpus_of(name):
     """What a generator writes on: vLLM spreads a model over several GPUs, an endpoint has its own."""
     generator = STUDY.generators[name]
-    return {"vllm": generator.tensor_parallel, "openai": 0}.get(generator.backend, 1)
+    return {"vllm": generator.tensor_parallel, "openai": 0, "openai-chat": 0}.get(generator.backend, 1)
 
 
 def gpus(wildcards):
@@ -59,6 +59,21 @@ def gpus(wildcards):
 def generator_file(generator, part, path):
     """A file of one part of a generator (see MADE_FROM), in the folder of the generator that makes it."""
     return f"<results>/generators/{STUDY.maker(generator, part)}/{path}"
+
+
+def base_weights(generator):
+    """What a generator writes with; nothing: a server alone has it."""
+    return generator_file(generator, "weights", "weights/seedbed.json") if STUDY.generators[generator].source else []
+
+
+def writing_base(wildcards):
+    """The same of the wildcard's generator."""
+    return base_weights(wildcards.generator)
+
+
+def base_argument(wildcards, input):
+    """Weights as an argument, if there are any."""
+    return ["--base", str(Path(str(input.base)).parent)] if input.base else []
 
 
 def made(part, path):

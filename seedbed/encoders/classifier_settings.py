@@ -94,6 +94,8 @@ class Classifier(Settings):
     """The language model; its own `lora`, `language_data`, `composition` and `dtype` hold, and none is given here."""
     paper: str = ""
     """Its name in the papers' tables, if it is there."""
+    on_request: bool = False
+    """Only in tables that name it."""
     lora: Lora = Lora()
     """Training of every adapter of the encoder, and of the head beside the task's."""
     language_data: Literal["instructions", "annotated", "text"] = "instructions"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,10 +12,11 @@ import numpy as np
 from scipy.special import softmax
 from tqdm.auto import tqdm
 
-from seedbed.generators.backends import Backend, Request, open_backend
+from seedbed.generators.backends import Backend, Prompt, Request, fits, open_backend
 from seedbed.generators.icl_settings import Answering
+from seedbed.generators.journal import Journal, journal_name
 from seedbed.generators.labels import log_likelihoods
-from seedbed.generators.prompts import encode, encode_text, with_shots
+from seedbed.generators.prompts import encode_text, with_shots
 from seedbed.generators.settings import Generator
 from seedbed.io import UserError
 
@@ -43,7 +45,13 @@ class Answers:
     """Queries whose prompt has fewer shots than they came with."""
 
 
-def open_greedy(generator: Generator, base: Path, how: Answering) -> Backend:
+def greedy(generator: Generator, how: Answering) -> Generator:
+    """The generator, which writes the likeliest tokens."""
+    sampling = generator.sampling.updated({**GREEDY, "max_new_tokens": how.max_new_tokens})
+    return generator.updated({"sampling": sampling.model_dump()})
+
+
+def open_greedy(generator: Generator, base: Path | None, how: Answering) -> Backend:
     """Load the model, to be asked for labels: it writes the likeliest tokens.
 
     Raises:
@@ -51,8 +59,7 @@ def open_greedy(generator: Generator, base: Path, how: Answering) -> Backend:
     """
     if how.answer == "likelihood" and generator.backend != "transformers":
         raise UserError(f"icl: backend {generator.backend} has no likelihoods of labels; set `answer: generation`")
-    sampling = generator.sampling.updated({**GREEDY, "max_new_tokens": how.max_new_tokens})
-    return open_backend(generator.updated({"sampling": sampling.model_dump()}), base)
+    return open_backend(greedy(generator, how), base)
 
 
 def ask(
@@ -62,10 +69,17 @@ def ask(
     labels: Sequence[str],
     instruction: str,
     how: Answering,
+    state: Path | None = None,
+    weights: str = "",
 ) -> Answers:
     """Ask a model of `open_greedy` for the label of each query. Of equally likely labels the first is taken.
 
-    A prompt with more than the generator's `max_prompt_tokens` loses its farthest shots; the query is never cut.
+    A prompt with more than the generator's `max_prompt_tokens` loses its farthest shots; the query is never cut. Where
+    only the server can count tokens, it refuses what is too long.
+
+    Args:
+        state: directory that keeps what it has written, for the next try after a fault; None: nothing is kept.
+        weights: a digest of the model's, see `weights_of`.
 
     Raises:
         UserError: a query is too long by itself; labels that cannot be told apart or have no tokens.
@@ -74,9 +88,9 @@ def ask(
     limit = generator.sampling.max_prompt_tokens
     named = labels if how.answer == "generation" else ()
 
-    def encoded(query: Query, shots: int) -> list[int]:
+    def encoded(query: Query, shots: int) -> Prompt:
         text = with_shots(query.text, query.shots[:shots], instruction, options=named, only_label=how.instruct)
-        return encode(model.tokenizer, text, generator.prompts, bos=how.bos)
+        return model.encode(text, bos=how.bos)
 
     prompts, cut = [], 0
     for query in queries:
@@ -84,7 +98,8 @@ def ask(
         prompts.append(prompt)
         cut += shots < len(query.shots)
     if how.answer == "generation":
-        written = _written(model, queries, prompts)
+        kept = state and _journal(state, queries, prompts, greedy(generator, how), weights)
+        written = _written(model, queries, prompts, kept)
         return Answers([names.get(_answer(text, how), "") for text in written], None, cut)
     scores = likelihoods(model, prompts, labels, how.label_prefix, generator.batch_size)
     return Answers([labels[place] for place in scores.argmax(axis=1)], softmax(scores, axis=1), cut)
@@ -109,10 +124,10 @@ def likelihoods(
     return found
 
 
-def _fitting(query: Query, encoded: Any, limit: int) -> tuple[int, list[int]]:
+def _fitting(query: Query, encoded: Any, limit: int) -> tuple[int, Prompt]:
     """As many of the nearest shots as fit, and the prompt with them."""
     for shots in range(len(query.shots), -1, -1):
-        if len(prompt := encoded(query, shots)) <= limit:
+        if fits(prompt := encoded(query, shots), limit):
             return shots, prompt
     raise UserError(
         f"icl: the prompt of {query.id!r} has {len(prompt)} tokens without any shot; raise "
@@ -120,11 +135,24 @@ def _fitting(query: Query, encoded: Any, limit: int) -> tuple[int, list[int]]:
     )
 
 
-def _written(backend: Backend, queries: Sequence[Query], prompts: Sequence[list[int]]) -> list[str]:
-    requests = [Request(query.id, prompt) for query, prompt in zip(queries, prompts, strict=True)]
-    done = tqdm(backend.write(requests, None), total=len(requests), desc="Texts")
-    found = {completion.id: completion.text for completion in done}
-    return [found[query.id] for query in queries]
+def _journal(
+    state: Path, queries: Sequence[Query], prompts: Sequence[Prompt], generator: Generator, weights: str
+) -> Journal:
+    keys = [(query.id,) for query in queries]
+    return Journal(state / f"{journal_name(zip(keys, prompts, strict=True), generator, weights)}.jsonl")
+
+
+def _written(
+    backend: Backend, queries: Sequence[Query], prompts: Sequence[Prompt], journal: Journal | None
+) -> list[str]:
+    done = journal.done if journal else {}
+    asked = [Request(query.id, prompt) for query, prompt in zip(queries, prompts, strict=True) if query.id not in done]
+    answers = tqdm(backend.write(asked, None) if asked else (), total=len(asked), desc="Texts")
+    if journal:
+        deque(journal.keep(answers), maxlen=0)
+    else:
+        done = {completion.id: completion for completion in answers}
+    return [done[query.id].text for query in queries]
 
 
 def _answer(text: str, how: Answering) -> str:

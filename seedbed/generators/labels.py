@@ -12,8 +12,10 @@ from torch import Tensor
 from torch.nn.functional import pad
 from tqdm.auto import tqdm
 from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache, PreTrainedModel
+from transformers.modeling_outputs import BaseModelOutput
 
 from seedbed.corpora.labels import LABELS
+from seedbed.generators.backends import refuse_encoder_decoder
 from seedbed.generators.examples import Texts
 from seedbed.generators.prompts import Style, encode, encode_completion, pair_prompt
 
@@ -31,6 +33,7 @@ def label_scores(
         language: name of the language of the pairs.
     """
     tokenizer = AutoTokenizer.from_pretrained(base, trust_remote_code=False)
+    refuse_encoder_decoder(base)
     model = AutoModelForCausalLM.from_pretrained(
         base, dtype=torch.float32, local_files_only=True, trust_remote_code=False, use_safetensors=True
     )
@@ -55,11 +58,12 @@ def log_likelihoods(
     A prompt is read once, whatever the number of answers; each answer is then read after the keys and values of a whole
     batch, which are cut back to the prompts. For models whose layers all have attention.
     """
+    of_batch = _of_targets if model.config.is_encoder_decoder else _of_batch
     found = np.zeros((len(prompts), len(answers)))
     order = sorted(range(len(prompts)), key=lambda row: len(prompts[row]), reverse=True)  # memory runs out at once
     for start in tqdm(range(0, len(order), batch_size), desc="Prompts", unit="batch"):
         rows = order[start : start + batch_size]
-        found[rows] = _of_batch(model, [prompts[row] for row in rows], answers)
+        found[rows] = of_batch(model, [prompts[row] for row in rows], answers)
     return found
 
 
@@ -85,6 +89,31 @@ def _of_batch(
             cache.crop(-more)
         found[:, number] = torch.stack(by_token).double().sum(0).cpu()
     return found.numpy()
+
+
+def _of_targets(
+    model: PreTrainedModel, prompts: Sequence[Sequence[int]], answers: Sequence[Sequence[int]]
+) -> np.ndarray:
+    """The same of an encoder-decoder: prompts to the encoder, each answer to the decoder, as in training with labels."""
+    states, mask = read_by_encoder(model, prompts)
+    found = torch.empty(len(prompts), len(answers), dtype=torch.float64)
+    for number, answer in enumerate(answers):
+        labels = torch.tensor([list(answer)] * len(prompts), device=model.device)
+        output = model(encoder_outputs=BaseModelOutput(states), attention_mask=mask, labels=labels)
+        chances = output.logits.float().log_softmax(-1)
+        found[:, number] = chances.gather(2, labels[:, :, None])[:, :, 0].double().sum(1).cpu()
+    return found.numpy()
+
+
+@torch.inference_mode()
+def read_by_encoder(model: PreTrainedModel, prompts: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+    """The encoder's states (prompts, longest, width) and the mask (prompts, longest), which is 0 on filling."""
+    longest = max(map(len, prompts))
+    gaps = [longest - len(prompt) for prompt in prompts]
+    filling = model.config.pad_token_id or 0
+    read = torch.tensor([[*prompt, *[filling] * gap] for gap, prompt in zip(gaps, prompts, strict=True)])
+    mask = torch.tensor([[1] * (longest - gap) + [0] * gap for gap in gaps]).to(model.device)
+    return model.get_encoder()(input_ids=read.to(model.device), attention_mask=mask).last_hidden_state, mask
 
 
 def _chances(

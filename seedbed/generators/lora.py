@@ -25,6 +25,7 @@ from torch.utils.data import DataLoader, Sampler
 from transformers import AutoModelForCausalLM, BitsAndBytesConfig, PreTrainedModel, Trainer, TrainingArguments
 
 from seedbed.checkpoints import last_complete
+from seedbed.generators.backends import refuse_encoder_decoder
 from seedbed.generators.examples import Example
 from seedbed.generators.settings import Lora
 from seedbed.io import UserError, atomic_directory, fingerprint, read_json, sha256, write_json
@@ -304,6 +305,7 @@ def training_arguments(lora: Lora, dtype: str) -> Callable[..., TrainingArgument
 def _load(base: Path, lora: Lora, dtype: str) -> PreTrainedModel:
     if not (base / "config.json").is_file():
         raise UserError(f"{base}: no config.json; expected the directory of a language model")
+    refuse_encoder_decoder(base)
     options: dict[str, Any] = {"dtype": getattr(torch, dtype), "local_files_only": True}
     options |= {"trust_remote_code": False, "use_safetensors": True}
     if torch.cuda.is_available():

@@ -120,6 +120,17 @@ def encode(tokenizer: Any, prompt: str, style: Style, *, bos: bool = True) -> li
     return ids
 
 
+def encode_source(tokenizer: Any, prompt: str, style: Style) -> list[int]:
+    """Tokens of a prompt for the encoder of an encoder-decoder, with what its tokenizer puts around them: EOS, say.
+
+    Raises:
+        UserError: style "chat" and the tokenizer has no chat template.
+    """
+    if style == "chat":
+        return encode(tokenizer, prompt, style)
+    return tokenizer(_inert(tokenizer, prompt))["input_ids"]
+
+
 def encode_completion(tokenizer: Any, text: str, style: Style) -> list[int]:
     """Tokens of a completion as training sees it, with the token that ends it."""
     if style == "chat":

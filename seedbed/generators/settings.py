@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from seedbed.corpora.settings import Source
 from seedbed.precision import Precision
-from seedbed.settings import BaseUrl, Settings
+from seedbed.settings import BaseUrl, Settings, Variable
 
 Polarity = Literal["positive", "negative"]
 POLARITIES: tuple[Polarity, ...] = ("positive", "negative")
@@ -74,7 +74,7 @@ class Sampling(Settings):
     max_new_tokens: int = Field(128, gt=0)
     """Length limit; a completion cut by it is marked and audited out."""
     max_prompt_tokens: int = Field(512, gt=16)
-    """A longer prompt is refused and its row marked, never cut."""
+    """A longer prompt is refused and its row marked, never cut. openai-chat: only the server can count."""
     seed: int = 42
     """Each row draws from its own stream, a hash of this seed, the row id and the polarity."""
 
@@ -116,13 +116,15 @@ class XlLora(Settings):
 class Generator(Settings):
     """A language model that writes positives and negatives."""
 
-    source: Source
-    """Weights: hub, a local directory, or a package with `format: gguf`."""
+    source: Source | None = None
+    """Weights: hub, a local directory, or a package with `format: gguf`; backend openai-chat alone has none."""
     like: str = ""
     """A generator that this one varies: it has all its settings but those given here, and shares with it all adapters
     and triplets that do not depend on them."""
-    backend: Literal["transformers", "vllm", "openai", "published"] = "transformers"
-    """Who runs it; the first three give the same interface and the same files. published: nobody, see `triplets`."""
+    backend: Literal["transformers", "vllm", "openai", "openai-chat", "published"] = "transformers"
+    """Who runs it, with the same interface and the same files. openai: a server that takes tokens. openai-chat: one that
+    takes messages; it has no weights, and thus no adapters, limits in tokens or likelihoods. published: nobody, see
+    `triplets`."""
     prompts: Literal["chat", "plain"] = "chat"
     """chat: zero-shot instructions in the model's chat template. plain: short prompts for a base model."""
     shots: int = Field(5, ge=0, le=18)
@@ -149,17 +151,39 @@ class Generator(Settings):
     triplets: dict[str, Source] = {}
     """Published triplets by method, templates over the registry; used where the study starts at `triplets` or later."""
     batch_size: int = Field(64, gt=0)
-    """Rows that the transformers back end decodes together."""
+    """Rows that the transformers back end decodes together; requests that are under way at a server."""
     shard_rows: int = Field(10_000, gt=0)
     """Anchors in one synthesis job."""
     endpoint: BaseUrl = ""
-    """openai: base URL; the key is read from SEEDBED_API_KEY."""
+    """openai, openai-chat: base URL, with the version; asked are `{endpoint}/completions` and `/chat/completions`."""
     served_model: str = ""
-    """openai: model name for the base; an adapter's name there is its path, slashes as dashes."""
+    """openai, openai-chat: model name for the base; an adapter's name there is its path, slashes as dashes."""
+    key: Variable = "SEEDBED_API_KEY"
+    """openai, openai-chat: the name of the environment variable that holds the token, never the token."""
     gpu_memory: float = Field(0.9, gt=0, le=1)
     """vllm: share of the GPU's memory."""
     tensor_parallel: int = Field(1, gt=0)
     """vllm: GPUs."""
+
+    @model_validator(mode="after")
+    def _weights_or_messages(self) -> Self:
+        if self.backend != "openai-chat":
+            if self.source is None:
+                raise ValueError(f"source: backend {self.backend} needs one; or take openai-chat, which has no weights")
+            return self
+        if self.source or self.prompts == "plain":
+            lone = "source" if self.source else "prompts"
+            raise ValueError(f"{lone}: a server that takes messages has its own weights and template; leave it out")
+        if not (self.endpoint and self.served_model):
+            raise ValueError("backend openai-chat: give `endpoint` (https://host/v1) and `served_model`")
+        return self
+
+    @property
+    def origin(self) -> dict[str, str]:
+        """What a record says of where the model is from: its weights, or the server that has them."""
+        if self.source is None:
+            return {"endpoint": self.endpoint, "served_model": self.served_model}
+        return self.source.model_dump(mode="json", exclude_defaults=True)
 
     @property
     def language_corpus(self) -> str:
@@ -172,7 +196,7 @@ class Generator(Settings):
 
 
 _TRAINS = ("source", "prompts", "dtype", "lora", "task_adapters")
-_WRITES = ("backend", "sampling")
+_WRITES = ("backend", "served_model", "sampling")
 MADE_FROM: dict[str, tuple[str, ...]] = {
     "weights": ("source",),
     "task": _TRAINS,

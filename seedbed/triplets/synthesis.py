@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
-import json
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pandas as pd
 from tqdm import tqdm
 
-from seedbed.generators.backends import Backend, Completion, Request
-from seedbed.generators.prompts import encode, parse
+from seedbed.generators.backends import Backend, Completion, Prompt, Request, fits
+from seedbed.generators.journal import Journal, journal_name
+from seedbed.generators.prompts import parse
 from seedbed.generators.settings import POLARITIES, Generator, Polarity
-from seedbed.io import UserError, fingerprint, read_json, sha256
-from seedbed.precision import precision
+from seedbed.io import UserError, fingerprint
 from seedbed.triplets.shards import write_shard
 
 Key = tuple[str, Polarity]
@@ -27,9 +23,6 @@ PromptFor = Callable[[str, str, Polarity], str]
 
 Adapters = Mapping[Polarity, Path | None]
 """Directories of peft adapters; None: the base alone."""
-
-COMMIT_ROWS = 64
-"""Completions that are written to disk together: what a kill can lose."""
 
 
 def shard(anchors: pd.DataFrame, number: int, shards: int) -> pd.DataFrame:
@@ -89,52 +82,17 @@ def complete(
     """
     rows = list(zip(anchors["id"], anchors["text"], strict=True))
     prompts = {(row, polarity): prompt_for(row, text, polarity) for row, text in rows for polarity in POLARITIES}
-    tokens = {key: encode(backend.tokenizer, prompt, generator.prompts) for key, prompt in prompts.items()}
+    tokens = {key: backend.encode(prompt) for key, prompt in prompts.items()}
     short = _short(tokens, generator.sampling.max_prompt_tokens)
 
-    journal = Journal(state / f"{_fingerprint(tokens, adapters, generator, weights)}.jsonl")
+    journal = Journal(state / f"{journal_name(tokens.items(), generator, weights, adapters)}.jsonl")
     with tqdm(total=len(short), initial=len(journal.done), unit="row", mininterval=5) as progress:
         for polarity in POLARITIES:
             keys = [(row, polarity) for row, _ in rows if (row, polarity) in short]
             requests = [Request(_name(*key), tokens[key]) for key in keys if _name(*key) not in journal.done]
-            for completions in _grouped(backend.write(requests, adapters[polarity]) if requests else (), COMMIT_ROWS):
-                journal.commit(completions)
-                progress.update(len(completions))
+            for count in journal.keep(backend.write(requests, adapters[polarity]) if requests else ()):
+                progress.update(count)
     return _table(rows, prompts, journal.done), journal.path
-
-
-class Journal:
-    """Completions on disk, one JSON object a line; the last line of a killed job may be torn and is cut off."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.done: dict[str, Completion] = {}
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a+b") as file:
-            file.seek(0)
-            whole = 0
-            for line in file:
-                if not (completion := _whole(line)):
-                    break
-                self.done[completion.id] = completion
-                whole += len(line)
-            file.truncate(whole)
-
-    def commit(self, completions: Iterable[Completion]) -> None:
-        """Add completions; they are on the disk when this returns."""
-        completions = list(completions)
-        with self.path.open("a", encoding="utf-8") as file:
-            file.writelines(json.dumps(asdict(completion), ensure_ascii=False) + "\n" for completion in completions)
-            file.flush()
-            os.fsync(file.fileno())
-        self.done |= {completion.id: completion for completion in completions}
-
-
-def _whole(line: bytes) -> Completion | None:
-    try:
-        return Completion(**json.loads(line)) if line.endswith(b"\n") else None
-    except (ValueError, TypeError):
-        return None
 
 
 def _name(row: str, polarity: Polarity) -> str:
@@ -142,33 +100,12 @@ def _name(row: str, polarity: Polarity) -> str:
     return f"{polarity}/{row}"
 
 
-def weights_of(base: Path) -> str:
-    """A digest of a language model's files: from its manifest, since reading 54 GB takes minutes, if it has one."""
-    manifest = base / "seedbed.json"
-    return fingerprint(read_json(manifest)["files"]) if manifest.is_file() else sha256(base)
-
-
-def _fingerprint(tokens: Mapping[Key, list[int]], adapters: Adapters, generator: Generator, weights: str) -> str:
-    """Name of the journal: what the completions depend on; batch sizes and the like may change on the way."""
-    made_by = generator.model_dump(mode="json", include={"source", "backend", "served_model", "prompts", "sampling"})
-    made_by["weights"] = weights
-    made_by["dtype"] = precision(generator.dtype)
-    digests = {polarity: adapter and sha256(adapter) for polarity, adapter in adapters.items()}
-    return fingerprint([[[*key, ids] for key, ids in tokens.items()], digests, made_by])
-
-
-def _short(tokens: Mapping[Key, list[int]], limit: int) -> set[Key]:
-    short = {key for key, ids in tokens.items() if len(ids) <= limit}
+def _short(tokens: Mapping[Key, Prompt], limit: int) -> set[Key]:
+    short = {key for key, prompt in tokens.items() if fits(prompt, limit)}
     if tokens and not short:
         shortest = min(map(len, tokens.values()))
         raise UserError(f"sampling.max_prompt_tokens: {limit} is less than every prompt; the shortest has {shortest}")
     return short
-
-
-def _grouped(completions: Iterable[Completion], size: int) -> Iterator[list[Completion]]:
-    completions = iter(completions)
-    while group := list(itertools.islice(completions, size)):
-        yield group
 
 
 def _table(rows: list[tuple[str, str]], prompts: Mapping[Key, str], done: Mapping[str, Completion]) -> pd.DataFrame:

@@ -17,21 +17,24 @@ from torch.nn.functional import pad
 from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
 from transformers.generation import LogitsProcessorList, TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
-from seedbed.generators.backends import PROBES, Completion, Request, check_effect, stream
+from seedbed.generators.backends import PROBES, Completion, Request, Tokenizing, check_effect, stream
 from seedbed.generators.prompts import stop_ids
 from seedbed.generators.settings import Generator, Sampling
 from seedbed.io import UserError
 from seedbed.precision import precision
 
 
-class HfBackend:
+class HfBackend(Tokenizing):
     """A `Backend` on this machine, CUDA if there is one, else the CPU; for models whose layers all have attention."""
+
+    architecture = AutoModelForCausalLM
 
     def __init__(self, generator: Generator, base: Path) -> None:
         device = "cuda" if torch.cuda.is_available() else "cpu"
         self.tokenizer = AutoTokenizer.from_pretrained(base, trust_remote_code=False)
+        self.style = generator.prompts
         dtype = getattr(torch, precision(generator.dtype))
-        model = AutoModelForCausalLM.from_pretrained(base, dtype=dtype, trust_remote_code=False, use_safetensors=True)
+        model = self.architecture.from_pretrained(base, dtype=dtype, trust_remote_code=False, use_safetensors=True)
         self.model = model.to(device).eval().requires_grad_(False)
         self.sampling = generator.sampling
         self.batch_size = generator.batch_size
@@ -72,7 +75,7 @@ class HfBackend:
             tokens=torch.tensor(tokens, device=self.model.device),
             mask=torch.tensor(mask, device=self.model.device),
             written=torch.zeros(len(requests), dtype=torch.long, device=self.model.device),
-            uniforms=torch.stack([_uniforms(self.sampling, request.id) for request in requests]).to(self.model.device),
+            uniforms=torch.stack([uniforms(self.sampling, request.id) for request in requests]).to(self.model.device),
             cache=DynamicCache(),  # without the config: a layer with a sliding window keeps all, so that rows can join
         )
 
@@ -230,7 +233,8 @@ def _warp(scores: Tensor, sampling: Sampling) -> Tensor:
     return warpers(None, scores)
 
 
-def _uniforms(sampling: Sampling, row: str) -> Tensor:
+def uniforms(sampling: Sampling, row: str) -> Tensor:
+    """The random numbers (max_new_tokens,) of one row."""
     generator = torch.Generator().manual_seed(stream(sampling.seed, row))
     return torch.rand(sampling.max_new_tokens, generator=generator, dtype=torch.float64)
 

@@ -1,26 +1,24 @@
-"""Generation by a server that speaks OpenAI's completions protocol, with tokens as prompts (vLLM, SGLang).
+"""Generation by a server that speaks one of OpenAI's protocols.
 
-`/completions` with token ids serves both prompt styles: the server sees exactly the tokens that training saw. The chat
-endpoint would render the template a second time, on the server's terms, and read special tokens in a premise as such.
+`/completions` with token ids serves both prompt styles (vLLM, SGLang): the server sees exactly the tokens that training
+saw. The chat endpoint would render the template a second time, on the server's terms, and read special tokens in a
+premise as such. It is for models whose tokenizer and template nobody else has (GPT-4o).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
 from transformers import AutoTokenizer
 
-from seedbed.generators.backends import PROBES, Completion, Request, check_effect, stream
+from seedbed.generators.backends import PROBES, Completion, Request, Tokenizing, check_effect, stream
 from seedbed.generators.prompts import stop_ids
 from seedbed.generators.settings import Generator
 from seedbed.io import UserError
 from seedbed.servers import post
-
-KEY = "SEEDBED_API_KEY"
-"""The environment variable that holds the token."""
 
 TIMEOUT = 600
 """Seconds for one answer, queueing on the server included."""
@@ -28,18 +26,49 @@ TIMEOUT = 600
 PROBE_TOKENS = 32
 """Greedy tokens by which base and adapter are told apart."""
 
+DECLINED = ("content_filter", "refusal")
+"""Why a server may write nothing although all is well: that is an answer, if not one of those asked for."""
 
-class OpenAIBackend:
-    """A `Backend` elsewhere. `batch_size` requests are under way at a time; the key is read from SEEDBED_API_KEY."""
 
-    def __init__(self, generator: Generator, base: Path) -> None:
+class _Server:
+    """What both endpoints have in common. `batch_size` requests are under way at a time."""
+
+    path: str
+
+    def __init__(self, generator: Generator) -> None:
         if not generator.endpoint or not generator.served_model:
-            raise UserError("backend openai: set `endpoint` (http://host:8000/v1) and `served_model` in the generator")
-        self.tokenizer = AutoTokenizer.from_pretrained(base, trust_remote_code=False)
-        self.stops = stop_ids(self.tokenizer, generator.prompts)
+            raise UserError(
+                f"backend {generator.backend}: set `endpoint` (http://host:8000/v1) and `served_model` in the generator"
+            )
         self.generator = generator
+        self.url = f"{generator.endpoint.rstrip('/')}/{self.path}"
         self.wait = 1.0
         """Seconds before the second try; doubled each time."""
+
+    def _ask(self, body: dict[str, Any]) -> dict[str, Any]:
+        """The first choice of the server's answer."""
+        answer = post(self.url, body, key=self.generator.key, timeout=TIMEOUT, wait=self.wait)
+        choices = answer.get("choices") if isinstance(answer, dict) else None
+        if not (isinstance(choices, list) and choices and isinstance(choices[0], dict)):
+            raise self._fault(body, "no `choices` in its answer")
+        return choices[0]
+
+    def _fault(self, body: dict[str, Any], what: str) -> UserError:
+        return UserError(
+            f"{self.url}: model {body['model']!r}: {what}; does it speak `backend: {self.generator.backend}`?"
+        )
+
+
+class OpenAIBackend(Tokenizing, _Server):
+    """A `Backend` elsewhere, with tokens as prompts."""
+
+    path = "completions"
+
+    def __init__(self, generator: Generator, base: Path) -> None:
+        super().__init__(generator)
+        self.tokenizer = AutoTokenizer.from_pretrained(base, trust_remote_code=False)
+        self.style = generator.prompts
+        self.stops = stop_ids(self.tokenizer, self.style)
 
     def write(self, requests: Sequence[Request], adapter: Path | None) -> Iterator[Completion]:
         """Complete the requests; see `Backend`."""
@@ -47,12 +76,7 @@ class OpenAIBackend:
         with ThreadPoolExecutor(self.generator.batch_size) as pool:
             if adapter is not None:
                 self._check(pool, requests[:PROBES], adapter)
-            answers = [pool.submit(self._complete, request, model) for request in requests]
-            try:
-                for answer in as_completed(answers):
-                    yield answer.result()
-            finally:
-                pool.shutdown(cancel_futures=True)
+            yield from _answered(pool, [pool.submit(self._complete, request, model) for request in requests])
 
     def _check(self, pool: ThreadPoolExecutor, probes: Sequence[Request], adapter: Path) -> None:
         def texts(model: str) -> list[str]:
@@ -74,12 +98,75 @@ class OpenAIBackend:
             "seed": stream(sampling.seed, request.id),
             "stop_token_ids": self.stops,
         }
-        choice = self._post("completions", body | changes)["choices"][0]
-        return Completion(request.id, choice["text"], finished=choice["finish_reason"] == "stop")
+        choice = self._ask(body | changes)
+        if not isinstance(text := choice.get("text"), str):
+            raise self._fault(body, "no `text` in its answer")
+        return Completion(request.id, text, finished=choice.get("finish_reason") == "stop")
 
-    def _post(self, path: str, body: dict[str, Any]) -> Any:
-        url = f"{self.generator.endpoint.rstrip('/')}/{path}"
-        return post(url, body, key=KEY, timeout=TIMEOUT, wait=self.wait)
+
+class ChatBackend(_Server):
+    """A `Backend` elsewhere, with messages as prompts; it has no adapters."""
+
+    path = "chat/completions"
+
+    def encode(self, prompt: str, *, bos: bool = True) -> str:
+        """The text as it is: the server has the template, and reads no special tokens in a message."""
+        return prompt
+
+    def write(self, requests: Sequence[Request], adapter: Path | None) -> Iterator[Completion]:
+        """Complete the requests; see `Backend`."""
+        if adapter is not None:
+            raise UserError(f"{adapter}: backend {self.generator.backend} has no adapters; take another back end")
+        with ThreadPoolExecutor(self.generator.batch_size) as pool:
+            yield from _answered(pool, [pool.submit(self._complete, request) for request in requests])
+
+    def _complete(self, request: Request) -> Completion:
+        """One answer. What OpenAI does not know is sent only where it says something: other servers know it."""
+        sampling = self.generator.sampling
+        greedy = sampling.temperature == 0
+        body = {
+            "model": self.generator.served_model,
+            "messages": [{"role": "user", "content": request.prompt}],
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+            "max_tokens": sampling.max_new_tokens,
+            "seed": sampling.seed if greedy else stream(sampling.seed, request.id),
+        }
+        body |= {"top_k": sampling.top_k} if sampling.top_k else {}
+        body |= {"repetition_penalty": sampling.repetition_penalty} if sampling.repetition_penalty != 1 else {}
+        choice = self._ask(body)
+        if not isinstance(message := choice.get("message"), dict):
+            raise self._fault(body, "no `message` in its answer")
+        reason, text = choice.get("finish_reason"), message.get("content")
+        if not text and reason == "length":
+            raise self._fault(
+                body,
+                f"nothing written in {sampling.max_new_tokens} tokens (does it think first? raise `max_new_tokens`)",
+            )
+        if text is None and (reason in DECLINED or message.get("refusal")):
+            text = ""
+        if not isinstance(text, str):
+            raise self._fault(body, f"no text in its answer (finish_reason {reason!r})")
+        return Completion(request.id, text, finished=reason == "stop")
+
+
+def _answered(pool: ThreadPoolExecutor, answers: list[Future[Completion]]) -> Iterator[Completion]:
+    """Each answer as it is there. After a fault nothing more is asked, but what is under way is paid for: first that."""
+    fault = None
+    try:
+        for answer in as_completed(answers):
+            if answer.cancelled():
+                continue
+            if (error := answer.exception()) is None:
+                yield answer.result()
+            elif fault is None:
+                fault = error
+                for other in answers:
+                    other.cancel()
+    finally:
+        pool.shutdown(cancel_futures=True)
+    if fault:
+        raise fault
 
 
 def _served_name(adapter: Path) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from transformers import AutoTokenizer
 
-from seedbed.generators.backends import PROBES, Completion, Request, check_effect, stream
+from seedbed.generators.backends import PROBES, Completion, Request, Tokenizing, check_effect, stream
 from seedbed.generators.prompts import stop_ids
 from seedbed.generators.settings import Generator
 from seedbed.io import UserError, read_json
@@ -24,7 +24,7 @@ PROBE_TOKENS = 32
 """Greedy tokens by which base and adapter are told apart."""
 
 
-class VllmBackend:
+class VllmBackend(Tokenizing):
     """A `Backend` on this machine's GPUs. Outputs are data: vLLM repeats them only on the same machine and load."""
 
     def __init__(self, generator: Generator, base: Path, adapters: Sequence[Path] = ()) -> None:
@@ -37,7 +37,8 @@ class VllmBackend:
 
         self.sampling = generator.sampling
         self.tokenizer = AutoTokenizer.from_pretrained(base, trust_remote_code=False)
-        self.stops = stop_ids(self.tokenizer, generator.prompts)
+        self.style = generator.prompts
+        self.stops = stop_ids(self.tokenizer, self.style)
         self.llm = LLM(
             model=str(base),
             trust_remote_code=False,

@@ -87,7 +87,7 @@ class CostSpec(Spec):
     """Share of the triplets that the audit keeps."""
     tokens: Tokens
     """Lengths."""
-    drawing: dict[Literal["vllm", "openai", "transformers", "cpu"], Positive]
+    drawing: dict[Literal["vllm", "openai", "openai-chat", "transformers", "cpu"], Positive]
     """Cost of a drawn token in read tokens."""
     rules: dict[str, RuleCost]
     """By rule."""

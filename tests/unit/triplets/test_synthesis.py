@@ -14,11 +14,12 @@ import pytest
 
 from scripts import build_xllora_examples
 from scripts import synthesise as script
-from seedbed.generators.backends import Completion
+from seedbed.generators.backends import Completion, Tokenizing
+from seedbed.generators.journal import COMMIT_ROWS, Journal
 from seedbed.generators.prompts import prompter
 from seedbed.generators.settings import Generator
 from seedbed.io import UserError, read_table, write_table
-from seedbed.triplets.synthesis import COMMIT_ROWS, Journal, shard, synthesise
+from seedbed.triplets.synthesis import shard, synthesise
 from tests import tiny
 
 ADAPTERS = {"positive": None, "negative": None}
@@ -33,10 +34,10 @@ class Letters:
         return {"input_ids": [ord(letter) for letter in text]}
 
 
-class Echo:
+class Echo(Tokenizing):
     """A back end that writes the row's name, in reverse order, and may be killed after `lives` completions."""
 
-    tokenizer = Letters()
+    tokenizer, style = Letters(), "plain"
 
     def __init__(self, lives=10**9, text="{}"):
         self.lives, self.text, self.written = lives, text, []

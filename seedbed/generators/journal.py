@@ -1,0 +1,100 @@
+"""Completions on disk: a job that was killed, or that a server let down, goes on where it stopped and pays nothing twice."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from seedbed.generators.backends import Completion, Prompt
+from seedbed.generators.settings import Generator
+from seedbed.io import UserError, fingerprint, read_json, sha256
+from seedbed.precision import precision
+
+COMMIT_ROWS = 64
+"""Completions that are written to disk together: what a kill can lose."""
+
+
+class Journal:
+    """Completions on disk, one JSON object a line; the last line of a killed job may be torn and is cut off."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.done: dict[str, Completion] = {}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a+b") as file:
+            file.seek(0)
+            whole = 0
+            for line in file:
+                if not (completion := _whole(line)):
+                    break
+                self.done[completion.id] = completion
+                whole += len(line)
+            file.truncate(whole)
+
+    def commit(self, completions: Iterable[Completion]) -> None:
+        """Add completions; they are on the disk when this returns."""
+        completions = list(completions)
+        with self.path.open("a", encoding="utf-8") as file:
+            file.writelines(json.dumps(asdict(completion), ensure_ascii=False) + "\n" for completion in completions)
+            file.flush()
+            os.fsync(file.fileno())
+        self.done |= {completion.id: completion for completion in completions}
+
+    def keep(self, completions: Iterable[Completion]) -> Iterator[int]:
+        """Commit completions as they come, `COMMIT_ROWS` at a time and at last what came before a fault; yield how many."""
+        group: list[Completion] = []
+        try:
+            for completion in completions:
+                group.append(completion)
+                if len(group) == COMMIT_ROWS:
+                    self.commit(group)
+                    yield len(group)
+                    group = []
+        except UserError:
+            self.commit(group)
+            raise
+        if group:
+            self.commit(group)
+            yield len(group)
+
+
+def journal_name(
+    prompts: Iterable[tuple[Sequence[str], Prompt]],
+    generator: Generator,
+    weights: str,
+    adapters: Mapping[str, Path | None] | None = None,
+) -> str:
+    """A hash of all that completions of (key, prompt) depend on; batch sizes and the like may change on the way.
+
+    Args:
+        weights: a digest of the base's, see `weights_of`.
+    """
+    made_by: dict[str, Any] = generator.model_dump(
+        mode="json", include={"source", "backend", "served_model", "prompts", "sampling"}
+    )
+    made_by["weights"] = weights
+    made_by["dtype"] = precision(generator.dtype)
+    digests = {polarity: adapter and sha256(adapter) for polarity, adapter in (adapters or {}).items()}
+    return fingerprint([[[*key, prompt] for key, prompt in prompts], digests, made_by])
+
+
+def weights_of(base: Path | None) -> str:
+    """A digest of a language model's files: from its manifest, since reading 54 GB takes minutes, if it has one.
+
+    A server's model has none; its name stands for it.
+    """
+    if base is None:
+        return ""
+    manifest = base / "seedbed.json"
+    return fingerprint(read_json(manifest)["files"]) if manifest.is_file() else sha256(base)
+
+
+def _whole(line: bytes) -> Completion | None:
+    try:
+        return Completion(**json.loads(line)) if line.endswith(b"\n") else None
+    except (ValueError, TypeError):
+        return None
