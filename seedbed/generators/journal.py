@@ -1,4 +1,4 @@
-"""Completions on disk: a job that was killed, or that a server let down, goes on where it stopped and pays nothing twice."""
+"""Completions on disk: a job that was killed, or let down by a server, goes on where it stopped and pays nothing twice."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Journal:
         self.done |= {completion.id: completion for completion in completions}
 
     def keep(self, completions: Iterable[Completion]) -> Iterator[int]:
-        """Commit completions as they come, `COMMIT_ROWS` at a time and at last what came before a fault; yield how many."""
+        """Commit completions as they come, `COMMIT_ROWS` at a time, and what came before a fault; yield how many."""
         group: list[Completion] = []
         try:
             for completion in completions:

@@ -94,7 +94,7 @@ def _of_batch(
 def _of_targets(
     model: PreTrainedModel, prompts: Sequence[Sequence[int]], answers: Sequence[Sequence[int]]
 ) -> np.ndarray:
-    """The same of an encoder-decoder: prompts to the encoder, each answer to the decoder, as in training with labels."""
+    """The same of an encoder-decoder: prompts to the encoder, each answer to the decoder, as training reads labels."""
     states, mask = read_by_encoder(model, prompts)
     found = torch.empty(len(prompts), len(answers), dtype=torch.float64)
     for number, answer in enumerate(answers):

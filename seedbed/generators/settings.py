@@ -122,9 +122,9 @@ class Generator(Settings):
     """A generator that this one varies: it has all its settings but those given here, and shares with it all adapters
     and triplets that do not depend on them."""
     backend: Literal["transformers", "vllm", "openai", "openai-chat", "published"] = "transformers"
-    """Who runs it, with the same interface and the same files. openai: a server that takes tokens. openai-chat: one that
-    takes messages; it has no weights, and thus no adapters, limits in tokens or likelihoods. published: nobody, see
-    `triplets`."""
+    """Who runs it; all but the last give the same interface and the same files. openai: a server that takes tokens.
+    openai-chat: one that takes messages; its weights are not here, so there are no adapters, limits in tokens or
+    likelihoods. published: nobody, see `triplets`."""
     prompts: Literal["chat", "plain"] = "chat"
     """chat: zero-shot instructions in the model's chat template. plain: short prompts for a base model."""
     shots: int = Field(5, ge=0, le=18)

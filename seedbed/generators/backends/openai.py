@@ -50,13 +50,14 @@ class _Server:
         answer = post(self.url, body, key=self.generator.key, timeout=TIMEOUT, wait=self.wait)
         choices = answer.get("choices") if isinstance(answer, dict) else None
         if not (isinstance(choices, list) and choices and isinstance(choices[0], dict)):
-            raise self._fault(body, "no `choices` in its answer")
+            raise self._foreign("no `choices`")
         return choices[0]
 
-    def _fault(self, body: dict[str, Any], what: str) -> UserError:
-        return UserError(
-            f"{self.url}: model {body['model']!r}: {what}; does it speak `backend: {self.generator.backend}`?"
-        )
+    def _foreign(self, what: str) -> UserError:
+        return self._fault(f"{what} in its answer; does it speak `backend: {self.generator.backend}`?")
+
+    def _fault(self, what: str) -> UserError:
+        return UserError(f"{self.url}: model {self.generator.served_model!r}: {what}")
 
 
 class OpenAIBackend(Tokenizing, _Server):
@@ -100,7 +101,7 @@ class OpenAIBackend(Tokenizing, _Server):
         }
         choice = self._ask(body | changes)
         if not isinstance(text := choice.get("text"), str):
-            raise self._fault(body, "no `text` in its answer")
+            raise self._foreign("no `text`")
         return Completion(request.id, text, finished=choice.get("finish_reason") == "stop")
 
 
@@ -136,22 +137,20 @@ class ChatBackend(_Server):
         body |= {"repetition_penalty": sampling.repetition_penalty} if sampling.repetition_penalty != 1 else {}
         choice = self._ask(body)
         if not isinstance(message := choice.get("message"), dict):
-            raise self._fault(body, "no `message` in its answer")
+            raise self._foreign("no `message`")
         reason, text = choice.get("finish_reason"), message.get("content")
         if not text and reason == "length":
-            raise self._fault(
-                body,
-                f"nothing written in {sampling.max_new_tokens} tokens (does it think first? raise `max_new_tokens`)",
-            )
+            limit = sampling.max_new_tokens
+            raise self._fault(f"nothing written in {limit} tokens; if it thinks first, raise `max_new_tokens`")
         if text is None and (reason in DECLINED or message.get("refusal")):
             text = ""
         if not isinstance(text, str):
-            raise self._fault(body, f"no text in its answer (finish_reason {reason!r})")
+            raise self._foreign(f"no text (finish_reason {reason!r})")
         return Completion(request.id, text, finished=reason == "stop")
 
 
 def _answered(pool: ThreadPoolExecutor, answers: list[Future[Completion]]) -> Iterator[Completion]:
-    """Each answer as it is there. After a fault nothing more is asked, but what is under way is paid for: first that."""
+    """Each answer as it is there. After a fault nothing more is asked; what is under way is paid for, and comes too."""
     fault = None
     try:
         for answer in as_completed(answers):
