@@ -8,7 +8,15 @@ from pathlib import Path
 
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
-from transformers import BertConfig, BertForMaskedLM, Gemma3ForCausalLM, Gemma3TextConfig, PreTrainedTokenizerFast
+from transformers import (
+    BertConfig,
+    BertForMaskedLM,
+    Gemma3ForCausalLM,
+    Gemma3TextConfig,
+    MT5Config,
+    MT5ForConditionalGeneration,
+    PreTrainedTokenizerFast,
+)
 
 WORDS = {
     "hau": "yara mata maza dalibai malamai suna sun za su zuwa dawo karatu kasuwa gona gida makaranta yau gobe jiya safe dare ruwa abinci",
@@ -98,4 +106,25 @@ def backbone(directory: Path) -> Path:
         max_position_embeddings=64, pad_token_id=1,
     )  # fmt: skip
     BertForMaskedLM(config).save_pretrained(directory)
+    return directory
+
+
+def encoder_decoder(directory: Path) -> Path:
+    """An mT5 of two layers each with random weights and a Unigram tokenizer that ends texts with EOS."""
+    special = ["<pad>", "</s>", "<unk>"]
+    tokenizer = Tokenizer(models.Unigram())
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.decoder = decoders.Metaspace()
+    trainer = trainers.UnigramTrainer(vocab_size=300, special_tokens=special, unk_token="<unk>", show_progress=False)
+    tokenizer.train_from_iterator(texts(), trainer)
+    tokenizer.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
+    names = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names)
+    fast.save_pretrained(directory)
+    torch.manual_seed(0)
+    config = MT5Config(
+        vocab_size=len(fast), d_model=32, d_kv=16, d_ff=64, num_layers=2, num_heads=2, decoder_start_token_id=0,
+        pad_token_id=0, eos_token_id=1, initializer_factor=2.0,
+    )  # fmt: skip
+    MT5ForConditionalGeneration(config).save_pretrained(directory)
     return directory

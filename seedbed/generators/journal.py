@@ -1,4 +1,4 @@
-"""Completions on disk: a job that was killed, or let down by a server, goes on where it stopped and pays nothing twice."""
+"""Completions on disk: a job that was killed, or let down by a server, goes on where it stopped; none is paid twice."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from tests import tiny
 from tests.workflow.conftest import ENVIRONMENT
 
 ENDPOINT = {"url": "https://host/v1", "model": "m", "dimensions": 8}
+CHAT = {"backend": "openai-chat", "endpoint": "https://host/v1", "served_model": "m"}
 CONFIGURATIONS = [
     ({"langauges": {}}, "config.langauges: unknown key; did you mean 'languages'?"),
     ({"training/lr": 1}, "config.training.lr: unknown key; known: batch_size, checkpoint_steps, epochs"),
@@ -39,6 +40,14 @@ CONFIGURATIONS = [
     ({"backbones/api": {"endpoint": ENDPOINT}}, "recipes.unsupervised.backbones: api is an endpoint and cannot be trained; name others"),
     ({"backbones/api": {"endpoint": ENDPOINT}, "recipes": {"base": {}}, "statistics": {"baseline": "base"},
       "classifiers": {"a": {"backbone": "api"}}}, "classifiers.a.backbone: api has no weights; take another"),
+    ({"generators/api": {}}, "config.generators.api: source: backend transformers needs one; or take openai-chat"),
+    ({"generators/api": CHAT | {"served_model": ""}}, "config.generators.api: backend openai-chat: give `endpoint` (https://host/v1) and `served_model`"),
+    ({"generators/api": CHAT | {"source": {"file": "own/generator"}}}, "source: a server that takes messages has its own weights and template; leave it out"),
+    ({"generators/api": CHAT | {"prompts": "plain"}}, "prompts: a server that takes messages has its own weights and template; leave it out"),
+    ({"generators/api": CHAT | {"key": "sk-secret"}}, "config.generators.api.key: no name of an environment variable"),
+    ({"generators/api": CHAT, "recipes/xllora": {"generator": "api"}}, "recipes.xllora: method xllora trains adapters, and api has no weights; take another"),
+    ({"generators/api": CHAT, "recipes/composition": {"generator": "api"}}, "recipes.composition: method composition trains adapters, and api has no"),
+    ({"generators/api": CHAT, "classifiers": {"a": {"generator": "api"}}}, "classifiers.a.generator: api has no weights; take another"),
     ({"corpora/text": {"file": "own/{iso}.tsv"}}, "no registry column 'iso'"),
     ({"corpora/text": None}, "languages.hau: no corpus; give `corpus:` (a file, say), or `corpora.text` for all languages"),
     ({"corpora/nli": None}, "corpora.nli: no source; recipe unsupervised needs NLI triplets in eng"),

@@ -1,6 +1,7 @@
 """In-context classification from labelled texts to a table: zero-shot, one-shot, farther shots, another language's."""
 
 import json
+from http.server import BaseHTTPRequestHandler
 
 import pandas as pd
 import pytest
@@ -8,6 +9,7 @@ import yaml
 
 from seedbed.io import read_table
 from tests import tiny
+from tests.serving import Serving
 from tests.workflow.conftest import STUDY, copy_project
 from tests.workflow.test_graph import nothing_to_do, planned
 
@@ -20,6 +22,7 @@ ICL = {
     "classifiers": {
         "likely": {"generator": "tiny", "in_context": {**RETRIEVER, "bos": True, "variants": {"far": {"percentile": 50}}}},
         "written": {"generator": "tiny", "in_context": {**RETRIEVER, "answer": "generation", "instruct": True}},
+        "served": {"generator": "server", "in_context": {**RETRIEVER, "answer": "generation", "instruct": True}},
     },
     "tasks": {
         "own-knn": {"protocol": "knn", "distance": "euclidean", "source": {"file": "own/{lang}.test.tsv"}, "train": {"file": "own/{lang}.train.tsv"}},
@@ -47,16 +50,45 @@ JOBS = {
     "fetch_corpus": 3,
     "fetch_model": 2,
     "train_encoder": 1,
-    # both with and without a shot, of both tasks at once; farther shots of one in one task
-    "score_classifier": 2 * 2 + 1,
+    # all three with and without a shot, of both tasks at once; farther shots of one in one task
+    "score_classifier": 2 * 3 + 1,
     "tabulate": 1,
 }
 
 
+class Handler(BaseHTTPRequestHandler):
+    """Says of every text that it is good."""
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        assert self.path == "/v1/chat/completions" and body["model"] == "m"
+        choice = {"message": {"role": "assistant", "content": "Good"}, "finish_reason": "stop"}
+        answer = json.dumps({"choices": [choice]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *_):
+        pass
+
+
 @pytest.fixture(scope="module")
-def shown(tmp_path_factory):
+def server():
+    """A model that takes messages."""
+    with Serving(("127.0.0.1", 0), Handler) as server:
+        yield {
+            "backend": "openai-chat",
+            "endpoint": f"http://127.0.0.1:{server.server_port}/v1",
+            "served_model": "m",
+        }
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory, server):
     """A study of classifiers that learn in context, and a table of it."""
-    project = copy_project(tmp_path_factory.mktemp("icl"), ICL)
+    study = ICL | {"generators": ICL["generators"] | {"server": server}}
+    project = copy_project(tmp_path_factory.mktemp("icl"), study)
     for lang in ("hau", "eng"):
         for part, count, seed in (("train", 18, 0), ("test", 12, 1)):
             rows = {"id": range(count), "text": tiny.sentences(lang, count, seed)}
@@ -73,6 +105,7 @@ def test_a_study_in_context_is_planned_as_computed_by_hand(shown):
     assert len(commands) == JOBS["score_classifier"]
     for command in commands:
         shots = "--shots 1" in command
+        assert ("--base " in command) is ("openai-chat" not in command)
         assert ("--retriever results/own/encoders/tiny-bert/published/mul/0" in command) is shots
         both = "--output results/own/scores/likely/far/" not in command
         assert ("--trains own-icl=results/own/corpora/hau/own-knn_train.tsv" in command) is True
@@ -85,10 +118,10 @@ def test_from_labelled_texts_to_a_table(shown):
     results = shown.root / "results/own"
     table = pd.read_csv(results / "tables/icl.csv")
     of_hausa = table[table["language"] == "hau"]
-    # three variants of one and two of the other in two columns, two of each in the third
-    assert len(of_hausa) == 2 * (3 + 2) + 2 * 2 and (of_hausa["n"] == 12).all()
+    # three variants of one and two of the others in two columns, two of each in the third
+    assert len(of_hausa) == 2 * (3 + 2 + 2) + 3 * 2 and (of_hausa["n"] == 12).all()
     assert of_hausa["value"].between(0, 100).all()
-    for classifier, column in (("likely", "probability"), ("written", None)):
+    for classifier, column in (("likely", "probability"), ("written", None), ("served", None)):
         for variant in ("zero-shot", "one-shot"):
             folder = results / f"scores/{classifier}/{variant}/mul/0/own-icl"
             score, items = json.loads((folder / "hau.json").read_text()), read_table(folder / "hau.items.tsv", ["id"])
@@ -97,6 +130,11 @@ def test_from_labelled_texts_to_a_table(shown):
             assert score["metrics"]["unanswered"] == (items["predicted"] == "").sum()
             assert (score["classifier"]["retriever"] is None) is (variant == "zero-shot")
             assert ("probability" in items) is (column is not None)
+            if classifier == "served":
+                assert score["main_score"] == pytest.approx(1 / 3, abs=1e-6) and set(items["predicted"]) == {"good"}
+                assert score["classifier"]["generator"]["served_model"] == "m"
+    assert not (results / "generators/server").exists(), "nothing is fetched of what a server has"
+    assert [folder.name for folder in (results / "state").iterdir()] == ["embeddings"], "no answers are left behind"
     # A text is encoded once: all three training and test sets lie in one store.
     assert len(list((results / "state/embeddings").iterdir())) == 1
     assert nothing_to_do(shown.snakemake("--dry-run", TARGET))
@@ -110,6 +148,7 @@ FAULTS = [
     ({"classifiers/likely/in_context/balance": True}, "variants.far.percentile: it is of texts of all labels; leave out `balance`"),
     ({"classifiers/likely/in_context/variants/zero-shot": {}}, "variants: zero-shot is there anyway; give it another name"),
     ({"classifiers/likely/in_context/variants/far/retriever": {"backbone": "tiny", "recipe": "published"}}, "in_context.variants.far.retriever.backbone: no backbone 'tiny'; did you mean 'tiny-bert'?"),
+    ({"classifiers/served/in_context/answer": "likelihood"}, "classifiers.served.in_context.answer: backend openai-chat of server has no likelihoods"),
     ({"generators/tiny/backend": "vllm"}, "classifiers.likely.in_context.answer: backend vllm of tiny has no likelihoods of labels"),
     ({"tasks/own-knn/train": None}, "tasks.own-knn: no training set; protocol knn needs `train`"),
     ({"tasks/own-icl/set_of": ""}, "tasks.own-icl: no training set; protocol icl needs `train`"),
