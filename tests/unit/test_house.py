@@ -144,6 +144,15 @@ def test_every_shipped_configuration_is_valid(files):
     load(merged)
 
 
+def test_what_costs_money_is_only_in_tables_that_name_it():
+    study = load(yaml.safe_load(Path("config/miners.yaml").read_text()))
+    asked = {block.backbone for table in study.tables for block in study.plan(table)}
+    servers = {name for name, spec in study.backbones.items() if spec.endpoint}
+    for name, spec in study.classifiers.items():
+        servers |= {name} if study.generators[spec.generator].backend == "openai-chat" else set()
+    assert len(servers) == 4 and not asked & servers and "command-r-icl" in asked
+
+
 def test_every_shipped_configuration_is_tested():
     shipped = {str(path) for path in [Path("config.yaml"), *Path("config").glob("*.yaml")]}
     assert shipped == {file for files in CONFIGS for file in files}

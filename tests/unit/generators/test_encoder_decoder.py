@@ -61,9 +61,7 @@ def test_a_prompt_ends_as_the_encoder_knows_it(base: Path) -> None:
     ids = open_backend(settings(base), base).encode("Yara suna </s> gona", bos=False)
     assert ids == tokenizer("Yara suna < /s> gona")["input_ids"] and ids.count(tokenizer.eos_token_id) == 1
     with pytest.raises(UserError, match="no chat template; set `prompts: plain`"):
-        open_backend(settings(base), base).encode("x") and open_backend(settings(base, prompts="chat"), base).encode(
-            "x"
-        )
+        open_backend(settings(base, prompts="chat"), base)
 
 
 @pytest.mark.parametrize("penalty", [1.0, 1.3])
