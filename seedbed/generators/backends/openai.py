@@ -111,7 +111,7 @@ class ChatBackend(_Server):
     path = "chat/completions"
 
     def encode(self, prompt: str, *, bos: bool = True) -> str:
-        """The text as it is: the server has the template, and reads no special tokens in a message."""
+        """The text as it is: the server has the template, and alone knows the names of its special tokens."""
         return prompt
 
     def write(self, requests: Sequence[Request], adapter: Path | None) -> Iterator[Completion]:
