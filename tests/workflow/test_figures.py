@@ -56,7 +56,7 @@ def study(tmp_path_factory) -> Project:
     for lang in LANGUAGES:
         for part, seed in (("train", 0), ("test", 1)):
             rows = pd.DataFrame(tiny.pairs(lang, 48, seed))
-            labelled = pd.DataFrame({"id": rows["id"], "text": rows["hypothesis"], "label": rows["label"]})
+            labelled = pd.DataFrame({"id": rows["id"], "text": rows["premise"], "label": rows["label"]})
             labelled.to_csv(project.root / f"own/{lang}.labelled.{part}.tsv", sep="\t", index=False)
     write_spec(project, "tables", "drawn", TABLE)
     for name in FIGURES:

@@ -14,7 +14,7 @@ from seedbed.tables.specs import FigureSpec
 
 BY = {"id": "by sentence", "language": "by language", "label": "by label"}
 """Column of the points -> how a panel is called that it colours."""
-HEAD, LEFT, BETWEEN, FOOT = 0.8, 0.15, 0.14, 0.4
+HEAD, LEFT, BETWEEN, FOOT = 0.66, 0.15, 0.14, 0.3
 """Inches above the panels, at their sides and between them, and below the legends."""
 LINE, ACROSS = 0.2, 3
 """Inches of a line of the legends, and their columns."""
@@ -30,7 +30,12 @@ def draw(points: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Fi
     points = points.assign(language=points["language"].map(lambda code: names.get(code, code)))
     backbones = points["backbone"].unique()
     panel = (spec.width - 2 * LEFT - 2 * BETWEEN) / 3
-    looks = {by: styles(points[by].unique(), spec) for by in BY}
+    values = {
+        "id": points["id"].unique(),
+        "language": points["language"].unique(),
+        "label": sorted(set(points["label"])),
+    }
+    looks = {by: styles(values[by], spec) for by in BY}
     legend = LINE * max(-(-len(looks[by]) // ACROSS) for by in ("language", "label")) + 0.15
     height = HEAD + len(backbones) * (panel + 0.3) + legend + FOOT
     figure = Figure(figsize=(spec.width, height))
@@ -63,7 +68,7 @@ def _panel(axes: Axes, points: pd.DataFrame, by: str, looks: Mapping[str, tuple[
         colour, marker = looks[str(value)]
         if by == "id":
             for x, y in zip(some["x"], some["y"], strict=True):
-                axes.plot([x, some["x"].mean()], [y, some["y"].mean()], color=colour, lw=0.5, alpha=0.35, zorder=1)
+                axes.plot([x, some["x"].median()], [y, some["y"].median()], color=colour, lw=0.5, alpha=0.35, zorder=1)
         axes.plot(some["x"], some["y"], marker, color=colour, ms=4.6, mec="white", mew=0.4, alpha=0.9, zorder=2)
     axes.set(xticks=[], yticks=[])
     axes.margins(0.05)
