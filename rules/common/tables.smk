@@ -43,7 +43,7 @@ def paper_of(wildcards):
 def of_paper(paper):
     """The tables and figures of one paper."""
     tables = sorted(name for name, spec in SPECS.items() if spec.group == paper)
-    figures = [name for name, spec in FIGURES.items() if spec.table in tables or (paper and spec.group == paper)]
+    figures = [name for name, spec in FIGURES.items() if spec.table in tables or spec.group == paper]
     return [
         *(f"<results>/tables/{table}.csv" for table in tables),
         *(f"<results>/figures/{figure}.svg" for figure in figures),

@@ -74,7 +74,7 @@ def test_every_kind_is_drawn(study):
 
 def test_a_map_has_whole_sentences_with_their_own_labels(study):
     points = pd.read_csv(study.root / MAP, sep="\t", dtype={"id": str})
-    assert len(points) == 39 and (points.groupby("id")["language"].agg(tuple) == tuple(sorted(LANGUAGES))).all()
+    assert len(points) == 39 and (points.groupby("id")["language"].agg("+".join) == "hau+hin+swh").all()
     assert points[["x", "y"]].notna().all(axis=None) and points["x"].nunique() > 20
     for language, rows in points.groupby("language"):
         texts = pd.read_csv(study.root / f"own/{language}.labelled.train.tsv", sep="\t", dtype=str).set_index("id")

@@ -12,7 +12,7 @@ from seedbed.tables.figures.style import MARKERS, colours, legend_lines, systems
 from seedbed.tables.published import AVERAGE
 from seedbed.tables.specs import FigureSpec
 
-HEAD, FOOT, BETWEEN, LEFT, RIGHT, ACROSS = 0.85, 0.85, 0.75, 1.65, 0.2, 3
+HEAD, FOOT, BETWEEN, LEFT, RIGHT, ACROSS = 0.85, 0.85, 0.75, 1.65, 0.2, 5
 """Inches above, below and between the rows of panels, and at the sides; panels in a row."""
 ROW = 1.2
 """From one group to the next, beyond its dots, in dots."""
@@ -44,6 +44,7 @@ def draw(table: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Fig
         axes.set_title(label)
         axes.set_xlabel(spec.x_label)
         axes.tick_params(labelbottom=True)
+        axes.locator_params(axis="x", nbins=5)  # long numbers would run into one another
         axes.grid(axis="x")
     grid[0].set_yticks(
         [height + middle for height in heights.values()], [f"{group} ({sizes[group]})" for group in heights]
@@ -79,5 +80,5 @@ def _dots(axes: Axes, rows: pd.DataFrame, heights: Mapping[str, float], place: i
         mean, height = values.mean(), heights[str(group)] + place
         if len(values) > 1:
             sd = values.std(ddof=1)
-            axes.plot([mean - sd, mean + sd], [height] * 2, color=colour, lw=2.2, alpha=0.45, solid_capstyle="butt")
-        axes.plot(mean, height, MARKERS[place % len(MARKERS)], ms=5.2, color=colour, mec="white", mew=0.5, zorder=3)
+            axes.plot([mean - sd, mean + sd], [height] * 2, color=colour, lw=1.8, alpha=0.45, solid_capstyle="butt")
+        axes.plot(mean, height, MARKERS[place % len(MARKERS)], ms=4.4, color=colour, mec="white", mew=0.5, zorder=3)
