@@ -12,7 +12,7 @@ from seedbed.tables.figures.style import MARKERS, PALE, colours, legend_lines, s
 from seedbed.tables.published import AVERAGE
 from seedbed.tables.specs import FigureSpec
 
-PANEL, HEAD, FOOT, LEFT, BETWEEN, ACROSS = 2.3, 0.9, 0.85, 0.62, 0.42, 5
+PANEL, HEAD, FOOT, LEFT, BETWEEN, ACROSS = 2.3, 0.75, 0.85, 0.62, 0.42, 5
 """Inches of a panel's height, above and below the panels, left of them and between them; panels in a row."""
 
 
