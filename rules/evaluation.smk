@@ -76,3 +76,35 @@ rule score_classifier:
         " --tests {input.tests} --records {input.records} {params.trains} --tasks {params.tasks:q}"
         " --language {wildcards.test_lang} --language-name {params.language:q} --about {params.about:q}"
         " --state {params.state} --scores {params.directory} --output {output} > {log} 2>&1"
+
+
+rule map_texts:
+    input:
+        encoder=mapped_encoder,
+        texts=mapped_texts,
+        code=code("map_texts"),
+    output:
+        MAPPED,
+    log:
+        "<logs>/map_texts/{figure}/{backbone}.log",
+    benchmark:
+        "<benchmarks>/map_texts/{figure}/{backbone}.jsonl"
+    conda:
+        "../envs/main.yaml"
+    threads: 4
+    resources:
+        gpu=lambda wildcards: 0 if STUDY.backbones[wildcards.backbone].endpoint else 1,
+        mem_mb=more(16_000),
+        runtime=more(60),
+    params:
+        encoder=subpath(input.encoder, parent=True),
+        texts=mapped_arguments,
+        map=lambda wildcards: mapped(wildcards.figure).map.dump(),
+        rows=lambda wildcards: STUDY.tasks[mapped(wildcards.figure).map.task].batch_size,
+        state=f"{STUDY.results}/state",
+    message:
+        "Map texts by {wildcards.backbone} for {wildcards.figure}"
+    shell:
+        "python -m scripts.map_texts --encoder {params.encoder} --texts {params.texts} --map {params.map:q}"
+        " --backbone {wildcards.backbone} --batch-size {params.rows} --state {params.state}"
+        " --output {output} > {log} 2>&1"

@@ -38,7 +38,7 @@ rule tabulate:
 
 rule plot:
     input:
-        table=table_of,
+        data=drawn_from,
         spec="resources/figures/{figure}.yaml",
         code=code("plot", "resources/languages.tsv"),
     output:
@@ -59,7 +59,7 @@ rule plot:
     message:
         "Draw {wildcards.figure}"
     shell:
-        "python -m scripts.plot --spec {input.spec} --table {input.table}"
+        "python -m scripts.plot --spec {input.spec} --data {input.data}"
         " --output {output.svg} --png {output.png} > {log} 2>&1"
 
 

@@ -22,9 +22,10 @@ from seedbed.inheritance import with_parents
 from seedbed.io import UserError
 from seedbed.languages import ANY, registry
 from seedbed.settings import Settings, explain
+from seedbed.tables.maps import Mapped, plan_map
 from seedbed.tables.plan import Block, Offered, Scored, System, plan
 from seedbed.tables.settings import Forecast, Statistics
-from seedbed.tables.specs import OVERLAP, TableSpec
+from seedbed.tables.specs import OVERLAP, FigureSpec, TableSpec
 from seedbed.triplets.settings import Audit
 
 Code = Annotated[str, StringConstraints(pattern=r"^[a-z]{3}(-[A-Z][a-z]{3})?$")]
@@ -275,6 +276,18 @@ class Study(Settings):
         systems, models = self._of_classifiers() if spec.of_classifiers else self._of_encoders()
         reserved = {code for code, language in self.languages.items() if language.on_request}
         return plan(spec, systems, models, tasks, self.statistics.baseline, reserved)
+
+    def mapped(self, figure: str) -> Mapped:
+        """What a map shows of this study.
+
+        Raises:
+            UserError: as `seedbed.tables.maps.plan_map`, and `FigureSpec.load`.
+        """
+        spec = FigureSpec.load(f"resources/figures/{figure}.yaml")
+        own = [name for name, task in self.tasks.items() if task.protocol in LEARNING and not task.train_language]
+        reserved = {code for code, language in self.languages.items() if language.on_request}
+        tasks = {name: [code for code in self.tested_by(name) if code not in reserved] for name in sorted(own)}
+        return plan_map(spec, *self._of_encoders(), tasks)
 
     def _of_encoders(self) -> tuple[list[System], dict[str, Offered]]:
         """The recipes and backbones that a table of encoders can show."""

@@ -6,6 +6,7 @@ list of score files. A classifier's variant is scored the same way.
 import functools
 
 SCORED = "<results>/scores/{backbone}/{recipe}/{lang}/{test_lang}.{bundle}.json"
+MAPPED = "<results>/maps/{figure}/{backbone}.tsv"
 
 
 def encoders_of(wildcards):
@@ -95,3 +96,35 @@ def scores_of(wildcards):
 def texts_of(wildcards):
     """Every file of triplets that a table measures."""
     return sorted({texts.file for block in plan_of(wildcards.table) for texts in block.texts()})
+
+
+@functools.cache
+def mapped(figure):
+    """What a map shows of the study."""
+    try:
+        return STUDY.mapped(figure)
+    except UserError as error:
+        sys.exit(f"error: {error}")
+
+
+def mapped_encoder(wildcards):
+    """The encoder that a map asks."""
+    shown = mapped(wildcards.figure)
+    return ENCODER.format(
+        backbone=wildcards.backbone,
+        recipe=shown.map.recipe,
+        lang=shown.folder,
+        seed=shown.seed,
+    )
+
+
+def mapped_texts(wildcards):
+    """The training set of each language of a map, in their order."""
+    shown = mapped(wildcards.figure)
+    corpus = STUDY.test_set(shown.map.task) + TRAINING
+    return collect("<results>/corpora/{lang}/{corpus}.tsv", lang=shown.languages, corpus=corpus)
+
+
+def mapped_arguments(wildcards, input):
+    """The same, each with its language."""
+    return [f"{lang}={file}" for lang, file in zip(mapped(wildcards.figure).languages, input.texts, strict=True)]

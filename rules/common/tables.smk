@@ -4,6 +4,8 @@ import shlex
 
 from seedbed.tables.specs import FigureSpec
 
+FIGURES = {path.stem: FigureSpec.load(path) for path in sorted(Path("resources/figures").glob("*.yaml"))}
+
 
 def encoders_shown():
     """Backbone, recipe, language and seed of every encoder in the study's tables."""
@@ -41,16 +43,19 @@ def paper_of(wildcards):
 def of_paper(paper):
     """The tables and figures of one paper."""
     tables = sorted(name for name, spec in SPECS.items() if spec.group == paper)
-    figures = {path.stem: FigureSpec.load(path).table for path in sorted(Path("resources/figures").glob("*.yaml"))}
+    figures = [name for name, spec in FIGURES.items() if spec.table in tables or spec.group == paper]
     return [
         *(f"<results>/tables/{table}.csv" for table in tables),
-        *(f"<results>/figures/{figure}.svg" for figure, table in figures.items() if table in tables),
+        *(f"<results>/figures/{figure}.svg" for figure in figures),
     ]
 
 
-def table_of(wildcards):
-    figure = FigureSpec.load(f"resources/figures/{wildcards.figure}.yaml")
-    return f"<results>/tables/{figure.table}.csv"
+def drawn_from(wildcards):
+    """The table of a figure, or the points of a map, backbone by backbone."""
+    spec = FIGURES[wildcards.figure]
+    if spec.kind != "map":
+        return f"<results>/tables/{spec.table}.csv"
+    return collect(MAPPED, figure=wildcards.figure, backbone=mapped(wildcards.figure).backbones)
 
 
 def asked():

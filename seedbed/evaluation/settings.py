@@ -102,3 +102,18 @@ class Task(Settings):
         if self.mteb and self.protocol not in AGREE:
             raise ValueError(f"protocol {self.protocol} is not compared with mteb, {' and '.join(AGREE)} are")
         return self
+
+
+class TextMap(Settings):
+    """Parallel texts in the plane, where an encoder puts them (MINERS, section 4.1)."""
+
+    task: str
+    """knn or icl: the texts are of its training sets, in each of its languages."""
+    recipe: str = "published"
+    """Whose encoders; one encoder must serve all languages."""
+    texts: int = Field(200, gt=0)
+    """About how many: as many whole sentences, each in every language, as come nearest to it."""
+    seed: int = Field(0, ge=0)
+    """Of the draw and of t-SNE."""
+    perplexity: float = Field(30.0, ge=1)
+    """About how many neighbours t-SNE keeps together; less than there are texts. MINERS prints none: scikit-learn's."""

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, NamedTuple, Self
 import yaml
 from pydantic import Field, StringConstraints, ValidationError, field_validator, model_validator
 
-from seedbed.evaluation.settings import LABELLING, Protocol
+from seedbed.evaluation.settings import LABELLING, Protocol, TextMap
 from seedbed.io import UserError
 from seedbed.settings import Settings, explain, suggest
 
@@ -227,22 +227,44 @@ class TableSpec(Spec):
         return sorted(wanted, key=lambda language: places.get(language, len(places)))
 
 
-class FigureSpec(Spec):
-    """A figure of a table."""
+OWN = {
+    "series": ("curve", "a curve needs them", "them"),
+    "pairs": ("pairs", "a figure of pairs needs them", "them"),
+    "panels": ("columns", "a figure of columns needs them", "them"),
+    "by": ("groups", "a figure of groups needs it", "it"),
+    "map": ("map", "a map needs it", "it"),
+}
+"""What figures of one kind alone have: key -> that kind, and how a person is told."""
 
-    kind: Literal["dots", "curve", "plane", "pairs"] = "dots"
+
+class FigureSpec(Spec):
+    """A figure of a table, or a map of texts."""
+
+    kind: Literal["dots", "curve", "plane", "pairs", "columns", "groups", "map"] = "dots"
     """dots: a row for each recipe and language. curve: scores over a quantity. plane: one column against another.
-    pairs: two columns on one line for each recipe and language."""
-    table: str
-    """Name of the table."""
+    pairs: two columns on one line for each recipe and language. columns: averages over languages, columns being points
+    of a line for each backbone. groups: means over the languages of a family or script. map: texts in the plane."""
+    table: str = ""
+    """Name of the table; a map has none."""
+    group: str = ""
+    """map: the paper that it belongs to: `all_{group}` makes it. Other figures belong to their table's."""
     backbones: tuple[str, ...] = ()
-    """Only these, by the study's names; `avg`: the average over backbones."""
+    """Only these, by the study's names; `avg`: the average over backbones. Of a map by the papers' names too; left out,
+    all that have embeddings. Those on request are on no map."""
     series: dict[str, dict[str, float]] = {}
     """curve: name of a line -> recipe -> its place on the x axis."""
     pairs: dict[str, dict[str, str]] = {}
     """pairs: title of a panel -> column -> what its dots are called; two columns a panel, the same names in each."""
+    panels: dict[str, dict[str, float]] = {}
+    """columns: title of a panel -> column -> its place on the x axis."""
+    by: Literal["", "family", "script"] = ""
+    """groups: what languages are grouped by, as resources/languages.tsv has it."""
+    map: TextMap | None = None
+    """map: which texts, and how they are brought to the plane."""
     x_label: str = ""
-    """curve and pairs: what the x axis is."""
+    """curve, pairs, columns and groups: what the x axis is."""
+    y_label: str = ""
+    """columns: what the y axis is."""
     log_x: bool = False
     """curve: on a logarithmic axis."""
     title: str
@@ -262,10 +284,11 @@ class FigureSpec(Spec):
 
     @model_validator(mode="after")
     def _drawable(self) -> Self:
-        if (self.kind == "curve") != bool(self.series):
-            raise ValueError("series: a curve needs them, and no other figure has them")
-        if (self.kind == "pairs") != bool(self.pairs):
-            raise ValueError("pairs: a figure of pairs needs them, and no other figure has them")
+        for key, (kind, needs, has) in OWN.items():
+            if (self.kind == kind) != bool(getattr(self, key)):
+                raise ValueError(f"{key}: {needs}, and no other figure has {has}")
+        if (self.kind == "map") == bool(self.table):
+            raise ValueError("table: a map has none, and every other figure is drawn from one")
         names = [tuple(sides.values()) for sides in self.pairs.values()]
         if any(len(sides) != 2 or sides != names[0] for sides in names):
             raise ValueError("pairs: a panel takes two columns, and their dots have the same two names in every panel")

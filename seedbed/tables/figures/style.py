@@ -41,6 +41,8 @@ STYLE: dict[str, Any] = {
 EDGE, LINE = 0.12, 0.22
 """Inches from the figure's edge to its texts, and from one line of the legend to the next."""
 LEGEND_COLUMNS = 6
+MARKERS = "osD^vPX"
+"""Shapes beside colours: seven, so that eight colours do not meet the same shape again soon."""
 
 
 def save(figure: Figure, svg: Path, png: Path, dpi: int) -> None:
@@ -57,19 +59,51 @@ def colours(names: Iterable[str], spec: FigureSpec) -> dict[str, str]:
     return {name: spec.palette[place % len(spec.palette)] for place, name in enumerate(dict.fromkeys(names))}
 
 
+def styles(names: Iterable[str], spec: FigureSpec) -> dict[str, tuple[str, str]]:
+    """Name -> colour and marker; where the palette starts again, another marker."""
+    n = len(spec.palette)
+    return {
+        name: (spec.palette[place % n], MARKERS[place // n % len(MARKERS)])
+        for place, name in enumerate(dict.fromkeys(names))
+    }
+
+
+def systems(table: pd.DataFrame) -> dict[tuple[str, str], str]:
+    """(backbone, recipe) -> what a figure calls it: its backbone, and its method if there are several."""
+    several = table["recipe"].nunique() > 1
+    rows = table.drop_duplicates(["backbone", "recipe"])
+    return {
+        (row["backbone"], row["recipe"]): f"{row['backbone']}, {row['method']}" if several else row["backbone"]
+        for row in rows.to_dict("records")
+    }
+
+
 def legend_lines(count: int) -> int:
     """Lines that a legend of so many names takes."""
     return -(-count // LEGEND_COLUMNS)
 
 
-def write_around(figure: Figure, table: pd.DataFrame, spec: FigureSpec, legend: Mapping[str, str]) -> None:
-    """Title, legend (label -> colour) and note."""
+def heading(figure: Figure, title: str) -> None:
+    """What a figure shows, above it."""
+    width, height = figure.get_size_inches()
+    figure.text(EDGE / width, 1 - EDGE / height, title, va="top", fontsize=12, fontweight="bold")
+
+
+def write_around(
+    figure: Figure,
+    table: pd.DataFrame,
+    spec: FigureSpec,
+    legend: Mapping[str, str],
+    markers: Mapping[str, str] | None = None,
+) -> None:
+    """Title, legend (label -> colour, and label -> marker, left out a dot) and note."""
     width, height = figure.get_size_inches()
     first, methods = table.iloc[0], dict(zip(table["recipe"], table["method"], strict=True))
-    figure.text(EDGE / width, 1 - EDGE / height, spec.title, va="top", fontsize=12, fontweight="bold")
+    heading(figure, spec.title)
     figure.legend(
         handles=[
-            Line2D([], [], marker="o", ms=5.6, lw=2.2, color=colour, label=label) for label, colour in legend.items()
+            Line2D([], [], marker=(markers or {}).get(label, "o"), ms=5.6, lw=2.2, color=colour, label=label)
+            for label, colour in legend.items()
         ],
         loc="upper left",
         bbox_to_anchor=(EDGE / width, 1 - (EDGE + 1.5 * LINE) / height),

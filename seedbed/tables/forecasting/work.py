@@ -20,6 +20,7 @@ from typing import TypeVar
 from seedbed.checkpoints import parsed
 from seedbed.corpora.settings import Anchors, Source
 from seedbed.encoders.settings import Training
+from seedbed.evaluation.settings import TextMap
 from seedbed.generators.settings import Composition, Generator, Lora
 from seedbed.io import UserError
 from seedbed.settings import Settings
@@ -176,6 +177,10 @@ class Plan:
         if job.rule == "score_encoder":
             rows = len(job.options["encoders"]) * sum(self.rows(test) for test in job.options["tests"])
             tokens = 2 * rows * self.costs.tokens.sentence
+            return 2 * self.model(job).body * tokens, tokens, rows
+        if job.rule == "map_texts":
+            rows = job.settings(TextMap, "map").texts
+            tokens = rows * self.costs.tokens.sentence
             return 2 * self.model(job).body * tokens, tokens, rows
         if job.rule == "score_classifier":
             return self._labelling(job, sum(self.rows(test) for test in job.options["tests"]))

@@ -21,7 +21,7 @@ def texts(figure):
 
 
 def test_every_score_is_drawn_and_written(table, figure_spec):
-    figure = plot(table, figure_spec, {"hau": "Hausa"})
+    figure = plot(table, figure_spec, {"hau": {"name": "Hausa"}})
     assert len(figure.axes) == 2
     for axes, (_, block) in zip(figure.axes, table.groupby("column", sort=False), strict=True):
         drawn = {float(line.get_xdata()[0]) for line in axes.lines if len(line.get_xdata()) == 1}
@@ -54,7 +54,7 @@ def test_the_program_writes_the_same_bytes_twice(table, tmp_path):
     write(table, tmp_path / "table.csv")
     for run in ("a", "b"):
         outputs = ["--output", str(tmp_path / f"{run}.svg"), "--png", str(tmp_path / f"{run}.png")]
-        main(["--spec", "resources/figures/table1.yaml", "--table", str(tmp_path / "table.csv"), *outputs])
+        main(["--spec", "resources/figures/table1.yaml", "--data", str(tmp_path / "table.csv"), *outputs])
     for kind in ("svg", "png"):
         assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
     svg = (tmp_path / "a.svg").read_text()
@@ -70,7 +70,7 @@ def test_a_curve_passes_through_its_values(table, figure_spec):
             "log_x": True,
         }
     )
-    figure = plot(table, spec, {"hau": "Hausa"})
+    figure = plot(table, spec, {"hau": {"name": "Hausa"}})
     assert len(figure.axes) == 2 and {"Hausa", "ind", "Average", "triplets"} <= set(texts(figure))
     sts = table[(table["column"] == "STS") & (table["language"] == "hau")].set_index("recipe")["value"]
     drawn = [list(line.get_ydata()) for line in figure.axes[0].lines]

@@ -60,7 +60,11 @@ def test_the_copied_cell_of_table_18_is_marked():
 
 @pytest.mark.parametrize("path", FIGURES, ids=lambda path: path.stem)
 def test_shipped_figures_are_valid_and_name_a_table(path):
-    assert FigureSpec.load(path).table in {table.stem for table in TABLES}
+    spec = FigureSpec.load(path)
+    assert spec.kind == "map" or spec.table in {table.stem for table in TABLES}
+    shown = TableSpec.load(f"resources/tables/{spec.table}.yaml") if spec.panels else None
+    known = {each.label for each in (*shown.columns, *shown.over_columns)} if shown else set()
+    assert {column for places in spec.panels.values() for column in places} <= known
 
 
 def test_every_protocol_has_a_metric():
@@ -121,6 +125,14 @@ FAULTS = {
         change("figures/table1.yaml", kind="pairs", pairs=PAIRS | {"Q": {"x": "a", "y": "c"}}),
         "the same two names",
     ),
+    "columns of nothing": (FigureSpec, change("figures/table1.yaml", kind="columns"), "a figure of columns needs them"),
+    "panels of dots": (FigureSpec, change("figures/table1.yaml", panels={"P": {"x": 1}}), "no other figure has them"),
+    "groups by nothing": (FigureSpec, change("figures/table1.yaml", kind="groups"), "by: a figure of groups needs it"),
+    "groups by size": (FigureSpec, change("figures/table1.yaml", kind="groups", by="size"), "'family' or 'script'"),
+    "a map of nothing": (FigureSpec, change("figures/miners_map.yaml", map=None), "map: a map needs it"),
+    "a map of a table": (FigureSpec, change("figures/miners_map.yaml", table="table1"), "table: a map has none"),
+    "dots of no table": (FigureSpec, change("figures/table1.yaml", table=""), "every other figure is drawn from one"),
+    "a map without a task": (FigureSpec, change("figures/miners_map.yaml", map={"texts": 9}), "map.task"),
     "unknown placeholder": (FigureSpec, change("figures/table1.yaml", note="{leevl}"), "{level}"),
     "open brace": (FigureSpec, change("figures/table1.yaml", note="{"), "{level}"),
 }

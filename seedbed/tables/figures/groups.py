@@ -1,0 +1,84 @@
+"""Means over the languages of a family or script, with their standard deviation: a panel for each backbone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from seedbed.tables.figures.style import MARKERS, colours, legend_lines, systems, write_around
+from seedbed.tables.published import AVERAGE
+from seedbed.tables.specs import FigureSpec
+
+HEAD, FOOT, BETWEEN, LEFT, RIGHT, ACROSS = 0.85, 0.85, 0.75, 1.65, 0.2, 5
+"""Inches above, below and between the rows of panels, and at the sides; panels in a row."""
+ROW = 1.2
+"""From one group to the next, beyond its dots, in dots."""
+UNKNOWN = "not known"
+"""The group of languages that the registry lacks."""
+
+
+def draw(table: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Figure:
+    """Draw a table: rows are groups, best first by the last column; its columns are the dots of a row.
+
+    Args:
+        table: as `tabulate.read` gives it.
+        names: code -> the group of a language.
+    """
+    rows = table[table["language"] != AVERAGE]
+    rows = rows.assign(group=rows["language"].map(lambda code: names.get(code) or UNKNOWN))
+    columns, panels = list(rows["column"].unique()), systems(rows)
+    shades = colours(columns, spec)
+    last = rows[rows["column"] == columns[-1]].groupby("group")["value"].mean()
+    order = last.sort_values(ascending=False, kind="stable").index
+    heights = {group: place * (len(columns) + ROW) for place, group in enumerate(order)}
+    sizes = rows.groupby("group")["language"].nunique()
+    figure, grid = _canvas(len(panels), spec, (len(columns) + ROW) * len(order), legend_lines(len(columns)))
+    middle = (len(columns) - 1) / 2
+    for axes, ((backbone, recipe), label) in zip(grid, panels.items(), strict=False):
+        own = rows[(rows["backbone"] == backbone) & (rows["recipe"] == recipe)]
+        for place, column in enumerate(columns):
+            _dots(axes, own[own["column"] == column], heights, place, shades[column])
+        axes.set_title(label)
+        axes.set_xlabel(spec.x_label)
+        axes.tick_params(labelbottom=True)
+        axes.locator_params(axis="x", nbins=5)  # long numbers would run into one another
+        axes.grid(axis="x")
+    grid[0].set_yticks(
+        [height + middle for height in heights.values()], [f"{group} ({sizes[group]})" for group in heights]
+    )
+    grid[0].set_ylim(max(heights.values()) + len(columns) - 1 + ROW, -ROW)
+    write_around(figure, table, spec, shades, dict(zip(columns, MARKERS, strict=False)))
+    return figure
+
+
+def _canvas(count: int, spec: FigureSpec, dots: float, lines: int) -> tuple[Figure, list[Axes]]:
+    """An empty figure of so many panels that gives every dot the same room."""
+    down, across = -(-count // ACROSS), min(ACROSS, count)
+    panel, head = spec.spacing * dots, HEAD + 0.22 * lines
+    height = head + down * panel + (down - 1) * BETWEEN + FOOT
+    figure = Figure(figsize=(spec.width, height))
+    grid = figure.subplots(down, across, squeeze=False, sharex=True, sharey=True).ravel()
+    figure.subplots_adjust(
+        left=LEFT / spec.width,
+        right=1 - RIGHT / spec.width,
+        top=1 - head / height,
+        bottom=FOOT / height,
+        hspace=BETWEEN / panel,
+        wspace=0.08,
+    )
+    for axes in grid[count:]:
+        axes.set_visible(False)  # removed, it would take the ticks that all share
+    return figure, list(grid[:count])
+
+
+def _dots(axes: Axes, rows: pd.DataFrame, heights: Mapping[str, float], place: int, colour: str) -> None:
+    """One column's mean and standard deviation over the languages of each group; one language has no deviation."""
+    for group, values in rows.groupby("group", sort=False)["value"]:
+        mean, height = values.mean(), heights[str(group)] + place
+        if len(values) > 1:
+            sd = values.std(ddof=1)
+            axes.plot([mean - sd, mean + sd], [height] * 2, color=colour, lw=1.8, alpha=0.45, solid_capstyle="butt")
+        axes.plot(mean, height, MARKERS[place % len(MARKERS)], ms=4.4, color=colour, mec="white", mew=0.5, zorder=3)

@@ -1,0 +1,86 @@
+"""A map of parallel texts: places in the plane, coloured by sentence, language and label; a row for each backbone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from seedbed.tables.figures.style import EDGE, PALE, heading, styles
+from seedbed.tables.specs import FigureSpec
+
+BY = {"id": "by sentence", "language": "by language", "label": "by label"}
+"""Column of the points -> how a panel is called that it colours."""
+HEAD, LEFT, BETWEEN, FOOT = 0.66, 0.15, 0.14, 0.3
+"""Inches above the panels, at their sides and between them, and below the legends."""
+LINE, ACROSS = 0.2, 3
+"""Inches of a line of the legends, and their columns."""
+
+
+def draw(points: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Figure:
+    """Draw a map.
+
+    Args:
+        points: as `seedbed.evaluation.maps.read` gives them.
+        names: code -> name of the languages.
+    """
+    points = points.assign(language=points["language"].map(lambda code: names.get(code, code)))
+    backbones = points["backbone"].unique()
+    panel = (spec.width - 2 * LEFT - 2 * BETWEEN) / 3
+    values = {
+        "id": points["id"].unique(),
+        "language": points["language"].unique(),
+        "label": sorted(set(points["label"])),
+    }
+    looks = {by: styles(values[by], spec) for by in BY}
+    legend = LINE * max(-(-len(looks[by]) // ACROSS) for by in ("language", "label")) + 0.15
+    height = HEAD + len(backbones) * (panel + 0.3) + legend + FOOT
+    figure = Figure(figsize=(spec.width, height))
+    grid = figure.subplots(len(backbones), 3, squeeze=False)
+    figure.subplots_adjust(
+        left=LEFT / spec.width,
+        right=1 - LEFT / spec.width,
+        top=1 - HEAD / height,
+        bottom=(FOOT + legend) / height,
+        wspace=BETWEEN / panel,
+        hspace=0.3 / panel,
+    )
+    for backbone, row in zip(backbones, grid, strict=True):
+        own = points[points["backbone"] == backbone]
+        for (by, title), axes in zip(BY.items(), row, strict=True):
+            _panel(axes, own, by, looks[by])
+            axes.set_title(f"{backbone}, {title}")
+    for place, by in ((1, "language"), (2, "label")):
+        _legend(grid[-1, place], looks[by])
+    heading(figure, spec.title)
+    one = points[points["backbone"] == backbones[0]]
+    note = f"{spec.note} {one['id'].nunique()} sentences in {one['language'].nunique()} languages.".strip()
+    figure.text(EDGE / spec.width, EDGE / height, note, va="bottom", fontsize=7.5, color=PALE)
+    return figure
+
+
+def _panel(axes: Axes, points: pd.DataFrame, by: str, looks: Mapping[str, tuple[str, str]]) -> None:
+    """All points; by sentence, each with a line to the middle of its translations."""
+    for value, some in points.groupby(by, sort=False):
+        colour, marker = looks[str(value)]
+        if by == "id":
+            for x, y in zip(some["x"], some["y"], strict=True):
+                axes.plot([x, some["x"].median()], [y, some["y"].median()], color=colour, lw=0.5, alpha=0.35, zorder=1)
+        axes.plot(some["x"], some["y"], marker, color=colour, ms=4.6, mec="white", mew=0.4, alpha=0.9, zorder=2)
+    axes.set(xticks=[], yticks=[])
+    axes.margins(0.05)
+    axes.spines[:].set_visible(True)
+    axes.set_aspect("equal", adjustable="datalim")
+
+
+def _legend(axes: Axes, looks: Mapping[str, tuple[str, str]]) -> None:
+    """What colours mean, below a panel."""
+    handles = [
+        Line2D([], [], marker=marker, ls="", ms=5, color=colour, label=label)
+        for label, (colour, marker) in looks.items()
+    ]
+    place = {"loc": "upper left", "bbox_to_anchor": (0, 0), "borderaxespad": 0.6, "borderpad": 0}
+    axes.legend(handles=handles, ncols=ACROSS, handlelength=0.8, handletextpad=0.4, columnspacing=0.9, **place)

@@ -1,0 +1,104 @@
+"""Maps of texts: what is drawn, that it can be drawn again, and what cannot."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from seedbed.evaluation.maps import POINTS, read, sample, write
+from seedbed.evaluation.projection import to_plane
+from seedbed.evaluation.settings import TextMap
+from seedbed.io import UserError
+
+
+def texts(language, ids):
+    rows = {"id": [str(number) for number in ids], "text": [f"{language} {number}" for number in ids], "label": "good"}
+    return pd.DataFrame(rows)
+
+
+SETS = {"hau": texts("hau", range(40)), "swh": texts("swh", range(49, 9, -1)), "eng": texts("eng", range(5, 60))}
+SHARED = [str(number) for number in range(10, 40)]
+
+
+def test_whole_ids_that_all_languages_share_are_drawn():
+    drawn = sample(SETS, 20, seed=3)
+    assert len(drawn) == 21  # 7 ids in 3 languages come nearest to 20
+    assert list(drawn["language"]) == ["hau", "swh", "eng"] * 7
+    ids = list(drawn["id"][::3])
+    assert set(ids) <= set(SHARED) and ids == sorted(ids, key=int) and len(set(ids)) == 7
+    assert (drawn["text"] == drawn["language"] + " " + drawn["id"]).all()
+
+
+def test_a_seed_draws_the_same_and_more_texts_hold_fewer():
+    one, again, other = (sample(SETS, 30, seed) for seed in (1, 1, 2))
+    pd.testing.assert_frame_equal(one, again)
+    assert set(one["id"]) != set(other["id"])
+    assert set(one["id"]) < set(sample(SETS, 60, 1)["id"])
+
+
+def test_every_id_is_drawn_about_as_often():
+    counts = pd.Series([id for seed in range(300) for id in set(sample(SETS, 30, seed)["id"])]).value_counts()
+    assert set(counts.index) == set(SHARED)
+    assert abs(counts - 100).max() < 5 * np.sqrt(300 * 1 / 3 * 2 / 3)
+
+
+@pytest.mark.parametrize(("count", "ids"), [(1, 1), (4, 1), (90, 30), (10_000, 30)])
+def test_at_least_one_id_and_at_most_all(count, ids):
+    assert sample(SETS, count, 0)["id"].nunique() == ids
+
+
+def test_languages_without_an_id_in_common_are_told():
+    with pytest.raises(UserError, match="training sets of hau, xho have no id in common") as error:
+        sample({"hau": SETS["hau"], "xho": texts("xho", range(90, 99))}, 20, 0)
+    assert "\n" not in str(error.value)
+
+
+def clusters():
+    """Three clouds (20 points each) far apart in ten dimensions."""
+    rng = np.random.default_rng(0)
+    return np.concatenate([rng.normal(size=(20, 10)) + 30 * np.eye(10)[place] for place in range(3)]).astype(np.float32)
+
+
+def test_the_same_embeddings_lie_in_the_same_places():
+    one, again = (to_plane(clusters(), perplexity=10, seed=5) for _ in range(2))
+    assert one.shape == (60, 2) and one.dtype == np.float64 and np.array_equal(one, again)
+
+
+def test_neighbours_stay_neighbours():
+    places = to_plane(clusters(), perplexity=10, seed=5)
+    distances = np.linalg.norm(places[:, None] - places[None], axis=2) + np.diag(np.full(60, np.inf))
+    assert (distances.argmin(axis=1) // 20 == np.arange(60) // 20).all()
+
+
+@pytest.mark.parametrize(
+    ("rows", "perplexity", "told"),
+    [(20, 20, "perplexity 20 needs more than 20 texts, there are 20"), (2, 30, "lower `perplexity`")],
+)
+def test_fewer_texts_than_the_perplexity_allows_are_told(rows, perplexity, told):
+    with pytest.raises(UserError, match=told) as error:
+        to_plane(clusters()[:rows], perplexity=perplexity, seed=0)
+    assert "\n" not in str(error.value)
+
+
+def test_an_encoder_that_diverged_is_told():
+    broken = clusters()
+    broken[7, 0] = np.nan
+    with pytest.raises(UserError, match="row 7 holds NaN"):
+        to_plane(broken, perplexity=10, seed=0)
+
+
+def test_points_survive_the_disk_in_order(tmp_path):
+    drawn = sample({"nan": SETS["hau"], "swh": SETS["swh"]}, 4, 0)  # a language, not a number that is missing
+    places = np.arange(8.0).reshape(4, 2) / 7
+    for name in ("a", "b"):
+        write(drawn, places, name, "published", tmp_path / f"{name}.tsv")
+    points = read([tmp_path / "a.tsv", tmp_path / "b.tsv"])
+    assert list(points.columns) == POINTS and list(points["backbone"]) == ["a"] * 4 + ["b"] * 4
+    assert list(points["language"][:4]) == ["nan", "swh"] * 2
+    assert np.allclose(points.loc[4:, ["x", "y"]], places, atol=5e-4)
+
+
+def test_settings_are_in_range():
+    assert TextMap(task="t") == TextMap(task="t", recipe="published", texts=200, seed=0, perplexity=30)
+    for wrong in ({"texts": 0}, {"perplexity": 0.5}, {"seed": -1}, {"text": 3}):
+        with pytest.raises(ValueError):
+            TextMap(task="t", **wrong)
