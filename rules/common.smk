@@ -7,6 +7,7 @@ import re
 import sys
 
 from seedbed.config import load
+from seedbed.encoders.classifier_settings import BESIDE
 from seedbed.encoders.settings import SYNTHETIC
 from seedbed.generators.settings import POLARITIES
 from seedbed.imports import closure

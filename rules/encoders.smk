@@ -112,3 +112,41 @@ rule train_classifier:
         "python -m scripts.train_classifier --base {params.base} --name {params.name} --kind {params.kind}"
         " --examples {input.examples} --language {params.language:q} --style {params.style} --dtype {params.dtype}"
         " --lora {params.lora:q} --state {params.state} --output {params.directory} > {log} 2>&1"
+
+
+rule fine_tune:
+    input:
+        base=classifier_weights,
+        train=f"<results>/corpora/{{lang}}/{{task}}{TRAINING}.tsv",
+        tests=labelled_tests,
+        code=code("fine_tune"),
+    output:
+        labels=LABELS,
+        record=LABELS.replace(".tsv", ".json"),
+    log:
+        "<logs>/fine_tune/{classifier}/{task}/{lang}/{seed}.log",
+    benchmark:
+        "<benchmarks>/fine_tune/{classifier}/{task}/{lang}/{seed}.jsonl"
+    wildcard_constraints:
+        task=one_of(STUDY.tasks),
+    priority: 20
+    conda:
+        "../envs/main.yaml"
+    threads: 8
+    resources:
+        gpu=1,
+        mem_mb=more(32_000),
+        runtime=more(360),
+    params:
+        tests=labelled_arguments,
+        tuning=lambda wildcards: STUDY.classifiers[wildcards.classifier].fine_tuning.dump(),
+        prefix=lambda wildcards: STUDY.backbones[STUDY.classifiers[wildcards.classifier].backbone].prefix,
+        dtype=lambda wildcards: STUDY.classifiers[wildcards.classifier].dtype,
+        base=subpath(input.base, parent=True),
+        state=f"{STUDY.results}/state",
+    message:
+        "Fine-tune {wildcards.classifier} on {wildcards.task} of {wildcards.lang}, seed {wildcards.seed}"
+    shell:
+        "python -m scripts.fine_tune --base {params.base} --train {input.train} --tests {params.tests}"
+        " --fine-tuning {params.tuning:q} --prefix={params.prefix:q} --dtype {params.dtype} --seed {wildcards.seed}"
+        " --state {params.state} --output {output.labels} --record {output.record} > {log} 2>&1"

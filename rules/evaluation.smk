@@ -108,3 +108,40 @@ rule map_texts:
         "python -m scripts.map_texts --encoder {params.encoder} --texts {params.texts} --map {params.map:q}"
         " --backbone {wildcards.backbone} --batch-size {params.rows} --state {params.state}"
         " --output {output} > {log} 2>&1"
+
+
+rule score_baseline:
+    input:
+        tests=tests_in(".tsv"),
+        records=tests_in(".json"),
+        trains=training_sets,
+        labels=lambda wildcards: [*labels_of(wildcards).values()],
+        code=code("score_baseline"),
+    output:
+        "<results>/scores/{classifier}/{variant}/{lang}/{test_lang}.{bundle}.json",
+    log:
+        "<logs>/score_baseline/{classifier}/{variant}/{lang}/{test_lang}.{bundle}.log",
+    benchmark:
+        "<benchmarks>/score_baseline/{classifier}/{variant}/{lang}/{test_lang}.{bundle}.jsonl"
+    wildcard_constraints:
+        variant=one_of(BESIDE),
+    conda:
+        "../envs/main.yaml"
+    threads: 1
+    resources:
+        gpu=0,
+        mem_mb=more(2_000),
+        runtime=more(20),
+    params:
+        tasks=tasks_of_bundle,
+        trains=training_arguments,
+        labels=label_arguments,
+        seeds=lambda wildcards: STUDY.seeds_of_classifier(wildcards.variant),
+        about=lambda wildcards: compact({"name": wildcards.classifier, "variant": wildcards.variant}),
+        directory=subpath(output[0], parent=True),
+    message:
+        "Score {wildcards.classifier}: {wildcards.bundle} in {wildcards.test_lang}"
+    shell:
+        "python -m scripts.score_baseline --kind {wildcards.variant} --tests {input.tests} --records {input.records}"
+        " {params.trains} {params.labels} --tasks {params.tasks:q} --language {wildcards.test_lang} --seeds {params.seeds}"
+        " --about {params.about:q} --scores {params.directory} --output {output} > {log} 2>&1"

@@ -93,6 +93,9 @@ def _classifier(study: Study, name: str, classifier: Classifier) -> None:
     for kind in ("backbone", "generator"):
         if given := getattr(classifier, kind):
             _require(f"{where}.{kind}", kind, given, getattr(study, f"{kind}s"))
+    for kind in ("languages", "tasks"):
+        for entry in getattr(classifier, kind) or []:
+            _require(f"{where}.{kind}", kind.removesuffix("s"), entry, getattr(study, kind))
     if classifier.generator and not _can_label(study.generators[classifier.generator], classifier):
         raise ValueError(f"{where}.generator: {classifier.generator} has no weights; take another")
     if classifier.backbone and not study.backbones[classifier.backbone].source:
@@ -165,7 +168,7 @@ def with_sources(study: Study) -> None:
     for kind in ("generators", "backbones"):
         for name, model in getattr(study, kind).items():
             _check_file(model.source and model.source.resolved(study.facts(ANY)), f"{kind}.{name}.source")
-    if any(not classifier.in_context for classifier in study.classifiers.values()):
+    if study.adapted():
         _pairs(study)
     for name, recipe in study.recipes.items():
         if recipe.method == "composition":

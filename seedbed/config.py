@@ -14,7 +14,7 @@ from pydantic import Field, StringConstraints, ValidationError, field_validator,
 
 from seedbed import checks
 from seedbed.corpora.settings import Anchors, Cleaning, Paths, Source
-from seedbed.encoders.classifier_settings import IN_CONTEXT, VARIANTS, Classifier
+from seedbed.encoders.classifier_settings import BESIDE, IN_CONTEXT, VARIANTS, Classifier
 from seedbed.encoders.settings import METHOD_TRAINING, SYNTHETIC, UNTRAINED, Backbone, Fusion, Recipe, Training
 from seedbed.evaluation.settings import LABELLING, LEARNING, SEARCHING, Task
 from seedbed.generators.settings import MADE_FROM, Generator
@@ -23,7 +23,7 @@ from seedbed.io import UserError
 from seedbed.languages import ANY, registry
 from seedbed.settings import Settings, explain
 from seedbed.tables.maps import Mapped, plan_map
-from seedbed.tables.plan import Block, Offered, Scored, System, plan
+from seedbed.tables.plan import Block, Offered, Scored, System, beside, plan
 from seedbed.tables.settings import Forecast, Statistics
 from seedbed.tables.specs import OVERLAP, FigureSpec, TableSpec
 from seedbed.triplets.settings import Audit
@@ -221,17 +221,40 @@ class Study(Settings):
 
     def answered_by(self, classifier: str, code: str) -> list[str]:
         """The tasks that a classifier is scored on in a language."""
-        protocol = "icl" if self.classifiers[classifier].in_context else "classification"
-        return [task for task in self.tests_by_language[code] if self.tasks[task].protocol == protocol]
+        spec = self.classifiers[classifier]
+        if spec.languages is not None and code not in spec.languages:
+            return []
+        protocol = "knn" if spec.beside else "icl" if spec.in_context else "classification"
+        tasks = [task for task in self.tests_by_language[code] if self.tasks[task].protocol == protocol]
+        return tasks if spec.tasks is None else [task for task in tasks if task in spec.tasks]
 
     def variants(self) -> dict[str, list[str]]:
         """What a table can show of classifiers -> those of which it can."""
-        trained = [name for name, spec in self.classifiers.items() if not spec.in_context]
+        trained = self.adapted()
         found: dict[str, list[str]] = {**dict.fromkeys(VARIANTS, trained), **{name: [] for name in IN_CONTEXT}}
         for name, spec in self.classifiers.items():
             for variant in spec.in_context.shown() if spec.in_context else ():
                 found.setdefault(variant, []).append(name)
         return found
+
+    def adapted(self) -> list[str]:
+        """The classifiers with adapters, for labelled pairs."""
+        return [name for name, spec in self.classifiers.items() if not (spec.in_context or spec.beside)]
+
+    def labellers(self) -> dict[str, list[str]]:
+        """What a table can show of classifiers beside encoders -> those of which it can."""
+        return {form: [name for name, spec in self.classifiers.items() if spec.beside == form] for form in BESIDE}
+
+    def labelled_by(self, classifier: str, task: str, code: str) -> list[str]:
+        """The languages whose test sets a fine-tuned classifier labels, having learnt a task's training set in one."""
+        return sorted(
+            {
+                test
+                for test in self.languages
+                for other in self.answered_by(classifier, test)
+                if self.test_set(other) == task and self.train_of(other, test) == code
+            }
+        )
 
     @cached_property
     def tests_by_language(self) -> dict[str, list[str]]:
@@ -273,9 +296,10 @@ class Study(Settings):
         }
         tasks[TRIPLETS] = Scored(protocol=OVERLAP, languages=sorted(self.languages))
         spec = TableSpec.load(f"resources/tables/{table}.yaml")
-        systems, models = self._of_classifiers() if spec.of_classifiers else self._of_encoders()
         reserved = {code for code, language in self.languages.items() if language.on_request}
-        return plan(spec, systems, models, tasks, self.statistics.baseline, reserved)
+        others = tasks, self.statistics.baseline, reserved
+        systems, models = self._of_classifiers() if spec.of_classifiers else self._of_encoders()
+        return plan(spec, systems, models, *others) + beside(spec, self._beside(), self._classifiers(), *others)
 
     def mapped(self, figure: str) -> Mapped:
         """What a map shows of this study.
@@ -323,10 +347,25 @@ class Study(Settings):
             )
             for name, classifiers in self.variants().items()
         ]
-        offered = {
-            name: Offered(paper=spec.paper, on_request=spec.on_request) for name, spec in self.classifiers.items()
+        return systems, self._classifiers()
+
+    def _beside(self) -> list[System]:
+        """What a table of encoders can show of classifiers; a majority is one whatever the seed."""
+        return [
+            System(recipe=form, language=ANY, seeds=self.seeds_of_classifier(form), backbones=classifiers)
+            for form, classifiers in self.labellers().items()
+        ]
+
+    def seeds_of_classifier(self, form: str) -> list[int]:
+        """Of a classifier beside encoders: nothing is random about a majority."""
+        return [0] if form == "majority" else sorted(self.seeds)
+
+    def _classifiers(self) -> dict[str, Offered]:
+        """The classifiers as tables see them."""
+        return {
+            name: Offered(paper=spec.paper, on_request=spec.on_request, languages=spec.languages, tasks=spec.tasks)
+            for name, spec in self.classifiers.items()
         }
-        return systems, offered
 
     @cached_property
     def fused(self) -> dict[str, Fusion]:

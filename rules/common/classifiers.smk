@@ -105,3 +105,44 @@ def variant_arguments(wildcards, input):
         *("--shots", shown.shots if shown else 0, "--percentile", shown.percentile if shown else 0),
         *(["--balance"] if spec.balance else []),
     ]
+
+
+# ---- Classifiers that stand beside encoders. What a fine-tuned one leaves is its labels of all test sets that share its
+# training set: its weights, a gigabyte for each of a study's hundreds of training sets, nobody would use again.
+
+LABELS = "<results>/encoders/{classifier}/labels/{task}/{lang}/{seed}.tsv"
+
+
+def labelled_languages(wildcards):
+    """The languages whose test sets a fine-tuned classifier labels."""
+    return STUDY.labelled_by(wildcards.classifier, wildcards.task, wildcards.lang)
+
+
+def labelled_tests(wildcards):
+    """Those test sets."""
+    return [f"{STUDY.results}/corpora/{code}/{wildcards.task}.tsv" for code in labelled_languages(wildcards)]
+
+
+def labelled_arguments(wildcards):
+    """The same, each with its language."""
+    pairs = zip(labelled_languages(wildcards), labelled_tests(wildcards), strict=True)
+    return [f"{code}={test}" for code, test in pairs]
+
+
+def labels_of(wildcards):
+    """Task and seed -> the labels that a score is made of; nothing: of no model's."""
+    if wildcards.variant != "fine-tuned":
+        return {}
+    found = {}
+    for task in bundle_tasks(wildcards):
+        other = STUDY.train_of(task, wildcards.test_lang)
+        for seed in STUDY.seeds_of_classifier(wildcards.variant):
+            facts = {"classifier": wildcards.classifier, "task": STUDY.test_set(task), "lang": other, "seed": seed}
+            found[f"{task}/{seed}"] = LABELS.replace("<results>", STUDY.results).format(**facts)
+    return found
+
+
+def label_arguments(wildcards):
+    """The same as arguments."""
+    found = labels_of(wildcards)
+    return " ".join(["--labels", *(f"{key}={file}" for key, file in found.items())]) if found else ""

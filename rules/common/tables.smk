@@ -10,7 +10,8 @@ FIGURES = {path.stem: FigureSpec.load(path) for path in sorted(Path("resources/f
 def encoders_shown():
     """Backbone, recipe, language and seed of every encoder in the study's tables."""
     shown = [table for table in STUDY.tables if not SPECS[table].of_classifiers]
-    return {cell[:4] for table in shown for block in plan_of(table) for cell in block.cells()}
+    cells = {cell[:4] for table in shown for block in plan_of(table) for cell in block.cells()}
+    return {cell for cell in cells if cell[0] in STUDY.backbones}  # not the classifiers beside them
 
 
 def triplets_of(ending):

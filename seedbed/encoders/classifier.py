@@ -19,7 +19,6 @@ from torch import Tensor
 from transformers import (
     AutoModelForMaskedLM,
     AutoModelForSequenceClassification,
-    AutoTokenizer,
     DataCollatorForLanguageModeling,
     DataCollatorWithPadding,
     PreTrainedModel,
@@ -28,7 +27,7 @@ from transformers import (
 
 from seedbed.checkpoints import last_complete
 from seedbed.corpora.labels import LABELS
-from seedbed.encoders.backbone import LOCAL, directory_of, longest
+from seedbed.encoders.heads import limit_of, load, logits, tokenizer_of
 from seedbed.generators.composition import CONFIG, WEIGHTS
 from seedbed.generators.examples import Texts, sample
 from seedbed.generators.lora import (
@@ -65,7 +64,7 @@ def train_task(base: Path, pairs: Sequence[Texts], lora: Lora, **options: Any) -
         UserError: bad weights; no pair within `lora.max_length`; or as `generators.lora.train`.
     """
     model, head = _with_head(base, lora.seed)
-    tokenizer = _tokenizer(base)
+    tokenizer = tokenizer_of(base)
     chosen = sample(pairs, lora)
     examples = [
         {**tokenizer(row["premise"], row["hypothesis"]), "labels": LABELS.index(row["label"])} for row in chosen
@@ -90,20 +89,19 @@ def train_language(base: Path, texts: Sequence[str], lora: Lora, **options: Any)
     Raises:
         UserError: bad weights, weights without a head for masked language modelling, or as `generators.lora.train`.
     """
-    model, missing = _load(AutoModelForMaskedLM, base)
+    model, missing = load(AutoModelForMaskedLM, base)
     if missing:
         raise UserError(
             f"{base}: no head for masked language modelling ({missing[0]} is missing); take a backbone with one"
         )
-    tokenizer = _tokenizer(base)
-    limit = min(lora.max_length, _limit(model, tokenizer))
+    tokenizer = tokenizer_of(base)
+    limit = min(lora.max_length, limit_of(model, tokenizer))
     examples = [dict(tokenizer(text, truncation=True, max_length=limit)) for text in sample(texts, lora)]
     counts = {"given": len(examples), "used": len(examples)}
     collator = DataCollatorForLanguageModeling(tokenizer, mlm_probability=MASKED)
     return _train(model, examples, collator, lora, base=base, counts=counts, **options)
 
 
-@torch.inference_mode()
 def label_scores(
     base: Path, rows: Iterable[Texts], *, head: Path | None, adapter: Path | None, seed: int, batch_size: int = 32
 ) -> np.ndarray:
@@ -119,44 +117,17 @@ def label_scores(
     if head:
         model.load_state_dict(load_file(head / HEAD), strict=False)
     model = PeftModel.from_pretrained(model, str(adapter)) if adapter else model
-    model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
-    tokenizer = _tokenizer(base)
-    limit = _limit(model, tokenizer)
+    tokenizer = tokenizer_of(base)
+    limit = limit_of(model, tokenizer)
     encoded = [tokenizer(row["premise"], row["hypothesis"], truncation=True, max_length=limit) for row in rows]
-    found = np.zeros((len(encoded), len(LABELS)))
-    order = sorted(range(len(encoded)), key=lambda index: len(encoded[index]["input_ids"]))
-    for start in range(0, len(order), batch_size):
-        indices = order[start : start + batch_size]
-        batch = tokenizer.pad([encoded[index] for index in indices], return_tensors="pt").to(model.device)
-        found[indices] = model(**batch).logits.double().cpu().numpy()
-    return found
+    return logits(model, tokenizer, encoded, batch_size)
 
 
 def _with_head(base: Path, seed: int) -> tuple[PreTrainedModel, list[str]]:
     """The backbone with a head for LABELS, and the names of the head's modules: those that the weights do not have."""
     torch.manual_seed(seed)
-    model, missing = _load(AutoModelForSequenceClassification, base, num_labels=len(LABELS))
+    model, missing = load(AutoModelForSequenceClassification, base, num_labels=len(LABELS))
     return model, sorted({name.rpartition(".")[0] for name in missing})
-
-
-def _load(kind: Any, base: Path, **options: Any) -> tuple[PreTrainedModel, list[str]]:
-    """A model in float32, and the names of the weights that the directory lacks."""
-    model, report = kind.from_pretrained(
-        directory_of(base), **LOCAL, **options, dtype=torch.float32, use_safetensors=True, output_loading_info=True
-    )
-    return model, sorted(report["missing_keys"])
-
-
-def _tokenizer(base: Path) -> Any:
-    """Its own, which pads on the right: the first token of a pair is at the first place."""
-    tokenizer = AutoTokenizer.from_pretrained(directory_of(base), trust_remote_code=False)
-    tokenizer.padding_side = "right"
-    return tokenizer
-
-
-def _limit(model: PreTrainedModel | PeftModel, tokenizer: Any) -> int:
-    """Tokens that a model can read; some tokenizers know no limit."""
-    return longest(model, min(tokenizer.model_max_length, model.config.max_position_embeddings))
 
 
 def _train(

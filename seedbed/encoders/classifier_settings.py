@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self, get_args
 
 from pydantic import Field, field_validator, model_validator
 
+from seedbed.encoders.tuning_settings import FineTuning
 from seedbed.generators.icl_settings import Answering
 from seedbed.generators.settings import Composition, Lora
 from seedbed.precision import Precision
@@ -16,9 +17,10 @@ VARIANTS: tuple[Variant, ...] = get_args(Variant)
 """What a table can show of a classifier: untrained; with the task adapter of the test language, or of the pivot; with
 the latter composed for the test language (paper 000, table 7)."""
 
-
 IN_CONTEXT = ("zero-shot", "one-shot", "few-shot")
 """What a table can show of a classifier that learns in context: without shots, or with its `shots`."""
+BESIDE = ("random", "majority", "fine-tuned")
+"""What a table can show of classifiers that answer what the nearest training texts do: one variant of each."""
 
 
 class Retriever(Settings):
@@ -63,7 +65,7 @@ class InContext(Answering):
     @field_validator("variants")
     @classmethod
     def _own_names(cls, variants: dict[str, Shown]) -> dict[str, Shown]:
-        if taken := sorted({*variants} & {*VARIANTS, *IN_CONTEXT}):
+        if taken := sorted({*variants} & {*VARIANTS, *IN_CONTEXT, *BESIDE}):
             raise ValueError(f"{taken[0]} is there anyway; give it another name")
         return variants
 
@@ -84,8 +86,9 @@ class InContext(Answering):
 class Classifier(Settings):
     """A model that labels pairs of sentences, with LoRA adapters for the task and for languages (paper 000, table 7).
 
-    Either an encoder with a new head, or a language model that compares the likelihoods of the labels; or a language
-    model that labels texts after a few labelled ones, `in_context` (MINERS).
+    Either an encoder with a new head, or a language model that compares the likelihoods of the labels. Or what labels
+    texts (MINERS): a language model after a few labelled ones, `in_context`; an encoder after `fine_tuning`; or a
+    `baseline` without a model.
     """
 
     backbone: str = ""
@@ -96,6 +99,10 @@ class Classifier(Settings):
     """Its name in the papers' tables, if it is there."""
     on_request: bool = False
     """Only in tables that name it."""
+    languages: list[str] | None = None
+    """Only for these test languages."""
+    tasks: list[str] | None = None
+    """Only on these tasks."""
     lora: Lora = Lora()
     """Training of every adapter of the encoder, and of the head beside the task's."""
     language_data: Literal["instructions", "annotated", "text"] = "instructions"
@@ -106,16 +113,41 @@ class Classifier(Settings):
     """bfloat16: autocast in training; the encoder's weights stay float32."""
     in_context: InContext | None = None
     """The generator has no adapters and learns in context; it is scored on tasks of protocol icl, and on no others."""
+    fine_tuning: FineTuning | None = None
+    """The backbone has no adapters: all its weights learn the training set of a task of protocol knn, a model for each
+    training set and seed of the study, and it is scored on those tasks alone."""
+    baseline: Literal["", "random", "majority"] = ""
+    """Without a model, on tasks of protocol knn. random: each label of the training set with the same probability, once
+    for each seed of the study. majority: the most frequent one."""
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        forms = [name for name in ("in_context", "fine_tuning", "baseline") if getattr(self, name)]
+        if len(forms) > 1:
+            raise ValueError(f"{forms[1]}: it has {forms[0]} already; make two classifiers")
+        own = self.model_fields_set & {"lora", "language_data", "composition", "dtype"}
+        if self.baseline and (given := sorted(own | self.model_fields_set & {"backbone", "generator"})):
+            raise ValueError(f"{given[0]}: baseline {self.baseline} has no model; leave it out")
+        if self.fine_tuning and (adapted := sorted(own - {"dtype"})):
+            raise ValueError(f"{adapted[0]}: of adapters, and fine_tuning has none; leave it out")
+        return self
 
     @model_validator(mode="after")
     def _one_model(self) -> Self:
-        if bool(self.backbone) == bool(self.generator):
+        if bool(self.backbone) == bool(self.generator) and not self.baseline:
             raise ValueError("give either `backbone` or `generator`")
         if self.backbone and self.in_context:
             raise ValueError("in_context: an encoder reads no prompts; give a `generator`")
+        if self.generator and self.fine_tuning:
+            raise ValueError("fine_tuning: a language model has no head; give a `backbone`")
         own = self.model_fields_set & {"lora", "language_data", "composition", "dtype"}
         if self.generator and own:
             raise ValueError(
                 f"{sorted(own)[0]}: a language model has its generator's; leave it out, or change it there"
             )
         return self
+
+    @property
+    def beside(self) -> str:
+        """Its one variant of BESIDE; nothing: it has others."""
+        return "fine-tuned" if self.fine_tuning else self.baseline

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import f1_score
 
 from seedbed.evaluation.scores import Asked, Scores
+from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
 
 
@@ -80,14 +81,31 @@ def by_neighbours(asked: Asked) -> Scores:
     known_labels("knn", test, train)
     corpus, queries = asked.embed(train["text"], test["text"])
     labels = train["label"].to_numpy()[asked.search(queries, corpus, max(ks))]
+    return _at_each(test, {k: vote(labels[:, :k]) for k in ks})
+
+
+def by_classifier(task: Task, test: pd.DataFrame, train: pd.DataFrame | None, predicted: Sequence[str]) -> Scores:
+    """The same of a classifier, which has one answer whatever k: its numbers stand beside those of neighbours.
+
+    Args:
+        predicted: (n,), in the order of the test set.
+
+    Raises:
+        UserError: no training set, or a test label that it lacks.
+    """
+    known_labels("knn", test, train)
+    return _at_each(test, dict.fromkeys(task.k, np.asarray(predicted, dtype=object)))
+
+
+def _at_each(test: pd.DataFrame, predicted: Mapping[int, NDArray]) -> Scores:
+    """Scores of the labels predicted at each k."""
     gold = test["label"].to_numpy()
     metrics, items = {}, {"id": test["id"], "gold": gold}
-    for k in ks:
-        predicted = vote(labels[:, :k])
-        items |= {f"predicted_{k}": predicted, f"correct_{k}": (predicted == gold).astype(int)}
-        metrics[f"accuracy_at_{k}"] = float((predicted == gold).mean())
-        metrics[f"macro_f1_at_{k}"] = float(f1_score(gold, predicted, average="macro", zero_division=0))
-    return Scores(metrics[f"accuracy_at_{ks[-1]}"], metrics, pd.DataFrame(items))
+    for k, labels in predicted.items():
+        items |= {f"predicted_{k}": labels, f"correct_{k}": (labels == gold).astype(int)}
+        metrics[f"accuracy_at_{k}"] = float((labels == gold).mean())
+        metrics[f"macro_f1_at_{k}"] = float(f1_score(gold, labels, average="macro", zero_division=0))
+    return Scores(metrics[f"accuracy_at_{max(predicted)}"], metrics, pd.DataFrame(items))
 
 
 def vote(labels: ArrayLike) -> NDArray:

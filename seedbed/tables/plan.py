@@ -54,7 +54,7 @@ class Scored(Settings):
 
 
 class Offered(Settings):
-    """A backbone of the study."""
+    """A backbone or classifier of the study."""
 
     paper: str = ""
     """Its name in the papers."""
@@ -62,10 +62,16 @@ class Offered(Settings):
     """Only in tables that name it."""
     tasks: list[str] | None = None
     """Only these can be asked of it."""
+    languages: list[str] | None = None
+    """Only in these."""
 
     def tests(self, tests: Mapping[str, str]) -> dict[str, str]:
         """Of tests (language -> task) those that can be asked of it."""
-        return {code: task for code, task in tests.items() if self.tasks is None or task in self.tasks}
+        return {
+            code: task
+            for code, task in tests.items()
+            if (self.tasks is None or task in self.tasks) and (self.languages is None or code in self.languages)
+        }
 
 
 class Cell(NamedTuple):
@@ -145,11 +151,7 @@ def plan(
     baseline = spec.baseline or baseline
     if baseline not in names:
         raise UserError(f"table {spec.title!r}: baseline {baseline!r} is none of its recipes: {', '.join(names)}")
-    shown = {
-        name: offered
-        for name, offered in backbones.items()
-        if ({name, offered.paper} & {*spec.backbones} if spec.backbones else not offered.on_request)
-    }
+    shown = _shown(spec, backbones)
     blocks = [
         Block(
             backbone=name,
@@ -170,6 +172,49 @@ def plan(
             lacking = f"learns from triplets in one language, as overlap needs: {', '.join(names)}"
         raise UserError(f"table {spec.title!r}: no recipe of it {lacking}")
     return filled
+
+
+def beside(
+    spec: TableSpec,
+    systems: Sequence[System],
+    classifiers: Mapping[str, Offered],
+    tasks: Mapping[str, Scored],
+    baseline: str,
+    reserved: Collection[str] = (),
+) -> list[Block]:
+    """The blocks of classifiers that a table of encoders shows too, in its columns of protocol knn.
+
+    A column has only those that are asked in all its languages: averages over fewer would not compare.
+
+    Args:
+        systems: the variants of classifiers, each with those that have it.
+        baseline: as of `plan`, which has checked the spec.
+    """
+    return [
+        Block(
+            backbone=name,
+            paper_backbone=offered.paper,
+            column=column,
+            tests=tests,
+            systems=[system],
+            names={system.recipe: name},
+            baseline=spec.baseline or baseline,
+        )
+        for name, offered in _shown(spec, classifiers).items()
+        for column, tests in (_columns(spec, tasks, reserved) if spec.classifiers else ())
+        if column.protocol == "knn" and offered.tests(tests) == tests
+        for system in systems
+        if system.recipe in spec.classifiers and system.has(name, "")
+    ]
+
+
+def _shown(spec: TableSpec, offered: Mapping[str, Offered]) -> dict[str, Offered]:
+    """The backbones or classifiers that a table shows: those that it names, or all but those on request."""
+    return {
+        name: each
+        for name, each in offered.items()
+        if ({name, each.paper} & {*spec.backbones} if spec.backbones else not each.on_request)
+    }
 
 
 def _fills(system: System, column: Column) -> bool:

@@ -161,6 +161,8 @@ class TableSpec(Spec):
     """The recipe that differences are taken from; left out, the study's `statistics.baseline`."""
     backbones: tuple[str, ...] = ()
     """Only these backbones, by the papers' names or the study's; left out, all but those on request."""
+    classifiers: tuple[Literal["random", "majority", "fine-tuned"], ...] = ()
+    """The study's classifiers of these kinds are rows too, in the columns of protocol knn."""
     languages: tuple[str, ...] = ()
     """Languages in print order; others come after them."""
     only_languages: bool = False
@@ -204,6 +206,14 @@ class TableSpec(Spec):
     def _one_kind_of_system(self) -> Self:
         if len({column.protocol if column.protocol in LABELLING else "" for column in self.columns}) > 1:
             raise ValueError("columns: encoders and either kind of classifiers have tables of their own; divide them")
+        return self
+
+    @model_validator(mode="after")
+    def _beside_encoders(self) -> Self:
+        if self.classifiers and not any(column.protocol == "knn" for column in self.columns):
+            raise ValueError("classifiers: they stand in columns of protocol knn, and there is none")
+        if self.classifiers and self.over_backbones:
+            raise ValueError("over_backbones: an average over backbones has no classifiers; leave one of both out")
         return self
 
     @property

@@ -91,18 +91,25 @@ def _measured(
         if len(same) > 1:
             block = same[0][0].model_copy(update={"backbone": AVERAGE, "paper_backbone": AVERAGE})
             yield block, [average([each for _, measures in same for each in measures])]
+    labels = list(dict.fromkeys(label for columns in by_backbone.values() for label in columns))
     for columns in by_backbone.values():
-        yield from _means(columns, over_columns)
+        yield from _means(columns, over_columns, labels)
 
 
 def _means(
-    columns: Mapping[str, tuple[Block, Measure]], over_columns: Sequence[Overall]
+    columns: Mapping[str, tuple[Block, Measure]], over_columns: Sequence[Overall], measured_columns: Sequence[str]
 ) -> Iterator[tuple[Block, list[Measure]]]:
-    """Means of the columns of a backbone that are measured, and of such means."""
-    known = dict(columns)
+    """Means of the columns that are measured, and of such means.
+
+    A backbone or classifier that lacks one of them has no mean: over fewer columns it would not compare with others'.
+    """
+    known, there = dict(columns), [*measured_columns]
     for mean in over_columns:
-        labels = mean.columns or columns
-        if not (wanted := [known[label] for label in labels if label in known]):
+        labels = mean.columns or measured_columns
+        wanted = [known[label] for label in labels if label in known]
+        if any(label in there for label in labels):
+            there.append(mean.label)
+        if not wanted or any(label in there and label not in known for label in labels):
             continue
         measured = average([each for _, each in wanted])
         measured = replace(measured, papers_data=measured.papers_data and len(wanted) == len(labels))

@@ -66,6 +66,14 @@ CONFIGURATIONS = [
     ({"classifiers": {"a": {"backbone": "tiny"}}}, "classifiers.a.backbone: no backbone 'tiny'; did you mean 'tiny-bert'?"),
     ({"classifiers": {"tiny": {"generator": "tiny"}}}, "classifiers.tiny: a backbone or generator has this name; give it another"),
     ({"classifiers": {"a": {"generator": "tiny"}}}, "they learn from labelled pairs in eng; give `corpora.nli_pairs`"),
+    ({"classifiers": {"a": {"baseline": "random", "backbone": "tiny-bert"}}}, "classifiers.a: backbone: baseline random has no model; leave it out"),
+    ({"classifiers": {"a": {"baseline": "most"}}}, "classifiers.a.baseline: Input should be '', 'random' or 'majority'"),
+    ({"classifiers": {"a": {"backbone": "tiny-bert", "fine_tuning": {}, "lora": {}}}}, "lora: of adapters, and fine_tuning has none; leave it out"),
+    ({"classifiers": {"a": {"generator": "tiny", "fine_tuning": {}}}}, "fine_tuning: a language model has no head; give a `backbone`"),
+    ({"classifiers": {"a": {"backbone": "tiny-bert", "fine_tuning": {}, "baseline": "random"}}}, "baseline: it has fine_tuning already; make two classifiers"),
+    ({"classifiers": {"a": {"backbone": "tiny-bert", "fine_tuning": {"held_out": 1}}}}, "fine_tuning.held_out: Input should be less than 1"),
+    ({"classifiers": {"a": {"baseline": "random", "languages": ["haus"]}}}, "classifiers.a.languages: no language 'haus'; did you mean 'hau'?"),
+    ({"classifiers": {"a": {"baseline": "random", "tasks": ["own-stss"]}}}, "classifiers.a.tasks: no task 'own-stss'; did you mean 'own-sts'?"),
     ({"languages/xxq": {"name": "Xq", "script": "Latn", "corpus": {"file": "own/hau.tsv"}}, "tasks/own-sts/languages": ["hau"],
       "tasks/own-bitext/languages": ["hau"]}, "languages.xxq: no test set in any task"),
 ]  # fmt: skip
@@ -112,6 +120,8 @@ def inputs(tmp_path_factory):
     )
     pairs = "id\tpremise\thypothesis\tlabel\n1\ta b c\td e f\t{}\n2\tg h i\tj k l\t{}\n"
     (root / "label.tsv").write_text(pairs.format("0", "maybe"))
+    (root / "same.tsv").write_text("id\ttext\tlabel\n" + "".join(f"{n}\ta b\tgood\n" for n in range(20)))
+    (root / "few.tsv").write_text("id\ttext\tlabel\n1\ta b\tgood\n2\tc d\tbad\n")
     (root / "one-label.tsv").write_text(pairs.format("1", "neutral"))
     tiny.generator(root / "generator")
     tiny.backbone(root / "backbone")
@@ -139,6 +149,12 @@ LABELS = (
 def classify(file, style="head"):
     base = "backbone" if style == "head" else "generator"
     return LABELS.replace("BASE", base).replace("FILE", file).replace("STYLE", style)
+
+
+FINE_TUNE = (
+    "fine_tune --base {root}/backbone --train {root}/FILE --tests hau={root}/good.tsv --dtype float32 --seed 1"
+    " --state {out}/state --output {out}/x --record {out}/y"
+)
 
 
 def fetch(kind, **source):
@@ -179,6 +195,9 @@ PROGRAMS = [
     (classify("label.tsv"), "label.tsv: id '2' has label 'maybe'"),
     (classify("good.tsv", "plain"), "good.tsv: no column 'premise'"),
     (classify("one-label.tsv", "plain"), "every label is 'neutral'; a classifier needs two labels at least"),
+    (FINE_TUNE.replace("FILE", "same.tsv"), "fine_tuning: every label is 'good'; a classifier needs two labels at least"),
+    (FINE_TUNE.replace("FILE", "few.tsv"), "held_out 0.1 of 2 training texts is 0; at least one must be held out, and one left"),
+    (FINE_TUNE.replace("FILE", "good.tsv"), "good.tsv: no column 'label'"),
     (fetch("text", files="x"), "source.files: unknown key; did you mean 'file'?"),
     ("fetch_model --source {\"file\":\"{root}/no-tokenizer\"} --output {out}/x", "no tokenizer; expected a transformers model"),
     ("fetch_model --source {\"file\":\"{root}/none\"} --output {out}/x", "a local model is a directory with config.json"),

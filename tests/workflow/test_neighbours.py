@@ -10,6 +10,7 @@ import yaml
 
 from tests import tiny
 from tests.workflow.conftest import STUDY, Project, copy_project
+from tests.workflow.test_graph import nothing_to_do
 
 NEAREST = {"distance": "euclidean", "k": [1, 5]}
 RETRIEVAL = {
@@ -27,6 +28,17 @@ RETRIEVAL = {
         },
         "own-knn-xl": {"protocol": "knn", "set_of": "own-knn", "train_language": "swh", **NEAREST},
     },
+    "classifiers": {
+        "drawn": {"baseline": "random"},
+        "most": {"baseline": "majority"},
+        "tuned": {
+            "backbone": "tiny-bert",
+            "dtype": "float32",
+            "fine_tuning": {"epochs": 10, "batch_size": 4, "learning_rate": 0.01, "held_out": 0.25, "patience": 5},
+        },
+        "limited": {"baseline": "majority", "languages": ["hau"]},
+    },
+    "seeds": [1, 2],
     "statistics": {"resamples": 100, "baseline": "published"},
     "tables": ["nearest"],
     "figures": [],
@@ -41,6 +53,7 @@ SPEC = {
     "caption": "Own data.",
     "columns": [{"label": label, **column} for label, column in COLUMNS.items()],
     "recipes": {"published": "as published"},
+    "classifiers": ["random", "majority", "fine-tuned"],
     "baseline": "published",
     "over_columns": [{"label": "mean"}],
     "across": "columns",
@@ -70,7 +83,8 @@ def jobs(done) -> dict[str, int]:
 
 
 def test_each_setting_is_scored_where_it_is_one(study):
-    table = pd.read_csv(study.root / TABLE).set_index(["column", "language"])
+    table = pd.read_csv(study.root / TABLE)
+    table = table[table["backbone"] == "tiny-bert"].set_index(["column", "language"])
     assert set(table.index) == {
         *((column, language) for column in ("bitext", "mono") for language in ("hau", "swh", "avg")),
         ("XL", "hau"), ("XL", "avg"), ("mean", "avg"),
@@ -82,13 +96,50 @@ def test_each_setting_is_scored_where_it_is_one(study):
     assert "| System | bitext | mono | XL | mean |" in page and "\n| tiny-bert |" in page
 
 
+def test_classifiers_stand_beside_the_encoder_with_one_number_whatever_k(study):
+    table = pd.read_csv(study.root / TABLE)
+    rows = {(row["backbone"], row["column"], row["language"]): row for _, row in table.iterrows()}
+    for column, train, lang in (("mono", "hau", "hau"), ("mono", "swh", "swh"), ("XL", "swh", "hau")):
+        labels = pd.read_csv(study.root / f"own/{train}.labelled.train.tsv", sep="\t")["label"]
+        gold = pd.read_csv(study.root / f"own/{lang}.labelled.test.tsv", sep="\t")["label"]
+        most = labels.value_counts().sort_index().idxmax()
+        if column == "XL":
+            assert rows["most", column, lang]["value"] == pytest.approx(100 * (gold == most).mean(), abs=1e-3)
+        assert rows["drawn", column, lang]["seeds"] == rows["tuned", column, lang]["seeds"] == 2
+        assert rows["most", column, lang]["seeds"] == 1
+    assert rows["tuned", "mono", "avg"]["value"] > 95
+    # A column of two languages has no row of a classifier of one, nor has a mean of columns that it lacks.
+    assert {column for backbone, column, _ in rows if backbone == "limited"} == {"XL"}
+    assert {column for backbone, column, _ in rows if backbone == "tuned"} == {"mono", "XL"}
+    assert not [key for key in rows if key[0] in ("drawn", "most", "tuned") and key[1] == "bitext"]
+    items = pd.read_csv(study.root / "results/nearest/scores/tuned/fine-tuned/mul/2/own-knn/hau.items.tsv", sep="\t")
+    assert list(items) == ["id", "gold", "predicted_1", "correct_1", "predicted_5", "correct_5"]
+    assert (items["predicted_1"] == items["predicted_5"]).all()
+    page = (study.root / TABLE).with_suffix(".md").read_text()
+    assert all(f"\n| {name} |" in page for name in ("tiny-bert", "drawn", "most", "tuned"))
+
+
+def test_a_tuned_encoder_leaves_its_labels_of_all_test_sets_and_no_weights(study):
+    folder = study.root / "results/nearest/encoders/tuned"
+    assert {str(file.relative_to(folder)) for file in folder.rglob("*.*")} == {
+        f"labels/own-knn/{lang}/{seed}.{kind}" for lang in ("hau", "swh") for seed in (1, 2) for kind in ("tsv", "json")
+    }
+    learnt = {lang: pd.read_csv(folder / f"labels/own-knn/{lang}/1.tsv", sep="\t") for lang in ("hau", "swh")}
+    assert [sorted({*labels["language"]}) for labels in learnt.values()] == [["hau"], ["hau", "swh"]]
+    assert nothing_to_do(study.snakemake("--dry-run", TABLE))
+
+
 def test_a_training_sentence_re_runs_the_scores_that_ask_for_it(study):
     train = study.root / "own/swh.labelled.train.tsv"
     before = train.read_text()
     train.write_text(before.replace("\n0\t", "\n00\t"))
     planned = jobs(study.snakemake("-n", TABLE))
     train.write_text(before)
-    assert planned == {"fetch_corpus": 1, "score_encoder": 2, "tabulate": 1}
+    assert planned == {
+        # of swh: a model for each of two seeds, whose labels are of both test sets; `limited` has no test in swh
+        **{"fetch_corpus": 1, "score_encoder": 2, "tabulate": 1},
+        **{"fine_tune": 2, "score_baseline": 2 * 3 + 1},
+    }
 
 
 def test_a_task_more_encodes_nothing_that_was_encoded(study):

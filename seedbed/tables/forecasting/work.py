@@ -20,6 +20,7 @@ from typing import TypeVar
 from seedbed.checkpoints import parsed
 from seedbed.corpora.settings import Anchors, Source
 from seedbed.encoders.settings import Training
+from seedbed.encoders.tuning_settings import FineTuning
 from seedbed.evaluation.settings import TextMap
 from seedbed.generators.settings import Composition, Generator, Lora
 from seedbed.io import UserError
@@ -170,6 +171,8 @@ class Plan:
             return self._generation(job)
         if job.rule == "train_encoder":
             return self._encoder(job)
+        if job.rule == "fine_tune":
+            return self._tuning(job)
         if job.rule == "fuse_encoders":
             rows = sum(self.rows(test.partition("=")[2]) for test in job.options.get("tests", []))
             tokens = 2 * rows * self.costs.tokens.sentence
@@ -205,6 +208,13 @@ class Plan:
             style, sentences = job.settings(Generator, "generator").prompts, 1 + int(job.option("shots"))
         tokens = rows * (getattr(self.costs.tokens, style, 0) + sentences * self.costs.tokens.sentence)
         return 2 * self.model(job).body * tokens, tokens, rows
+
+    def _tuning(self, job: Job) -> tuple[float, float, float]:
+        """All epochs, though most trainings stop before."""
+        tests = sum(self.rows(test.partition("=")[2]) for test in job.options["tests"])
+        tuning, length = job.settings(FineTuning, "fine-tuning"), self.costs.tokens.sentence
+        learnt = self.rows(job.option("train")) * tuning.epochs * length
+        return (6 * learnt + 2 * tests * length) * self.model(job).body, learnt + tests * length, tests
 
     def _generation(self, job: Job) -> tuple[float, float, float]:
         generator, lengths = job.settings(Generator, "generator"), self.costs.tokens

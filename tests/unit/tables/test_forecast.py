@@ -50,6 +50,20 @@ def test_an_adapter_costs_six_operations_for_each_parameter_and_token(tmp_path):
     assert plan.start(one) == pytest.approx(60 + 2 * 27.4e9 / 1e9)
 
 
+def test_a_tuned_encoder_reads_its_training_set_in_all_epochs_and_its_test_sets_once(tmp_path):
+    train, test = table(tmp_path / "train.tsv", 40), table(tmp_path / "test.tsv", 30)
+    tuned = job(
+        "fine_tune",
+        f"--base results/encoders/x/weights --train {train} --tests hau={test} swh={test} --fine-tuning '{{\"epochs\": 3}}'",
+        wildcards={"classifier": "c"},
+    )
+    plan = Plan([model("x", "encoders", "FacebookAI/xlm-roberta-base"), tuned], COSTS)
+    learnt, read = 40 * 3 * 25, 60 * 25
+    body = plan.model(tuned).body
+    assert plan.work(tuned).tokens == learnt + read
+    assert plan.work(tuned).seconds == pytest.approx(body * (6 * learnt + 2 * read) / (312e12 * 0.2))
+
+
 def test_a_classifier_reads_pairs_of_the_model_that_it_is_made_of(tmp_path):
     pairs = table(tmp_path / "pairs.tsv", 40)
     base, wildcards = "--base results/generators/g/weights", {"classifier": "c"}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from seedbed.io import UserError
-from seedbed.tables.plan import Offered, Scored, System, plan
+from seedbed.tables.plan import Offered, Scored, System, beside, plan
 from seedbed.tables.specs import Column, TableSpec
 
 STS = {"label": "STS", "protocol": "sts", "metric": "spearman"}
@@ -120,3 +120,57 @@ def test_the_average_over_backbones_is_the_mean_of_theirs(make, spec):
 def test_the_columns_metric_must_be_its_protocols():
     with pytest.raises(ValueError, match="no metric 'accuracy' in protocol sts"):
         Column.model_validate(STS | {"metric": "accuracy"})
+
+
+# ---- classifiers beside encoders
+
+KNN = {"label": "knn", "protocol": "knn", "metric": "accuracy@1"}
+BESIDE = [
+    System(recipe=form, language="mul", seeds=[1], backbones=names)
+    for form, names in {"random": ["drawn"], "fine-tuned": ["tuned", "small"], "majority": []}.items()
+]
+CLASSIFIERS = {
+    "drawn": Offered(paper="Random"),
+    "tuned": Offered(on_request=True),
+    "small": Offered(languages=["hau"]),
+}
+
+
+def shown_beside(table, **changes):
+    tasks = {**TASKS, "labels": Scored(protocol="knn", languages=["hau", "ind"])}
+    facts = {"systems": BESIDE, "classifiers": CLASSIFIERS, "tasks": tasks, "baseline": "base"}
+    return beside(table, **{**facts, **changes})
+
+
+def test_classifiers_stand_in_columns_of_neighbours_under_their_own_names():
+    (block,) = shown_beside(spec(columns=[STS, KNN], classifiers=["random", "majority", "fine-tuned"]))
+    assert (block.backbone, block.column.label, block.names) == ("drawn", "knn", {"random": "drawn"})
+    assert [cell[:5] for cell in block.cells()] == [("drawn", "random", "mul", 1, "labels")] * 2
+    assert not shown_beside(spec(columns=[STS, KNN]))
+    assert not shown_beside(spec(columns=[KNN], classifiers=["fine-tuned"]))
+
+
+def test_a_column_has_only_classifiers_that_are_asked_in_all_its_languages():
+    narrow = spec(columns=[KNN | {"languages": ["hau"]}], classifiers=["fine-tuned"])
+    assert [(block.backbone, block.tests) for block in shown_beside(narrow)] == [("small", {"hau": "labels"})]
+    assert not shown_beside(spec(columns=[KNN], classifiers=["fine-tuned"]))
+    other = {"small": Offered(tasks=["sib"])}
+    assert not shown_beside(narrow, classifiers=other)
+    named = spec(columns=[KNN], classifiers=["random", "fine-tuned"], backbones=["Random"])
+    assert [block.backbone for block in shown_beside(named)] == ["drawn"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"columns": [STS], "classifiers": ["random"]}, "they stand in columns of protocol knn, and there is none"),
+        (
+            {"columns": [KNN], "classifiers": ["random"], "over_backbones": True},
+            "an average over backbones has no class",
+        ),
+        ({"columns": [KNN], "classifiers": ["drawn"]}, "Input should be 'random', 'majority' or 'fine-tuned'"),
+    ],
+)
+def test_a_table_that_cannot_show_classifiers(changes, told):
+    with pytest.raises(ValueError, match=told):
+        spec(**changes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from seedbed.tables.plan import Offered
 from seedbed.tables.specs import TableSpec
 from tests.unit.tables.conftest import page
 
@@ -68,6 +69,25 @@ def test_a_column_that_the_study_lacks_is_left_out_if_the_table_may_be_partial(s
     assert list(rows.index) == ["STS", "Bitext", "Mean"] and rows["value"]["Mean"] == rows["value"]["Bitext"]
     with pytest.raises(Exception, match="no task 'sib200-knn'"):
         several.tabulate(TableSpec.model_validate(spec))
+
+
+def test_what_lacks_a_column_that_others_have_has_no_mean_of_it(several):
+    means = [{"label": "Half", "columns": ["STS"]}, {"label": "All", "columns": ["Half", "Bitext"]}]
+    spec = TableSpec.model_validate(SPEC | {"over_columns": means})
+    narrow = {"a": Offered(paper="XLM-R"), "b": Offered(paper="mmBERT", tasks=["semrel-sts"])}
+    table = several.tabulate(spec, backbones=narrow)
+    assert list(averages(table).index) == ["STS", "Bitext", "Half", "All"]
+    assert list(averages(table, backbone="b").index) == ["STS", "Half"]
+
+
+def test_a_row_beside_others_has_its_own_name_alone(several):
+    """As a classifier beside encoders has, whose recipe is printed as its name."""
+    spec = TableSpec.model_validate(SPEC)
+    table = several.tabulate(spec)
+    table = table[(table["backbone"] == "a") | (table["recipe"] == "xllora")]
+    table.loc[table["backbone"] == "b", "method"] = "b"
+    rows = [line.split(" | ")[0] for line in page(table, spec).splitlines() if line.startswith(("| a", "| b"))]
+    assert rows == ["| a, Crosslingual", "| a, XL-LoRA", "| b"]
 
 
 def test_a_mean_of_what_is_no_column():

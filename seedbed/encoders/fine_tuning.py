@@ -1,0 +1,215 @@
+"""Fine-tuning of a whole encoder with a new head on labelled texts: the baseline of MINERS (A.1 and table 9)."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from safetensors.torch import load_file
+from torch import Tensor
+from transformers import (
+    AutoModelForSequenceClassification,
+    DataCollatorWithPadding,
+    EarlyStoppingCallback,
+    EvalPrediction,
+    PreTrainedModel,
+    Trainer,
+    TrainerState,
+    TrainingArguments,
+)
+
+from seedbed.checkpoints import last_complete
+from seedbed.encoders.heads import limit_of, load, logits, tokenizer_of
+from seedbed.encoders.tuning_settings import FineTuning
+from seedbed.io import UserError, fingerprint, read_json, sha256
+from seedbed.precision import precision
+
+SCORED_AT_ONCE = 32
+"""Held-out texts of a batch."""
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """A fine-tuned encoder, and how it became one."""
+
+    model: PreTrainedModel
+    tokenizer: Any
+    labels: list[str]
+    """What its logits stand for: those of the training set, sorted."""
+    prefix: str
+    limit: int
+    """Tokens that it reads of a text."""
+    report: dict[str, Any]
+    """Settings, counts, loss and held-out accuracy of each epoch, the epoch that was kept, versions."""
+
+    def encoded(self, texts: Iterable[str]) -> list[dict[str, Any]]:
+        """Each text's tokens."""
+        put = [self.prefix + text for text in texts]
+        return [dict(self.tokenizer(text, truncation=True, max_length=self.limit)) for text in put]
+
+    def label(self, texts: Sequence[str], batch_size: int = SCORED_AT_ONCE) -> list[str]:
+        """The likeliest label of each text; among equal ones the first.
+
+        Raises:
+            UserError: a logit is not finite.
+        """
+        found = logits(self.model, self.tokenizer, self.encoded(texts), batch_size)
+        if not np.isfinite(found).all():
+            raise UserError("fine_tuning: the model gives scores that are not finite; its training diverged")
+        return [self.labels[place] for place in found.argmax(axis=1)]
+
+
+def train(
+    base: Path, train: pd.DataFrame, tuning: FineTuning, *, prefix: str, seed: int, dtype: str, state: Path
+) -> Tuned:
+    """Train all weights on labelled texts but a held-out share, and keep those of the epoch that labels it best.
+
+    AdamW, gradients clipped at norm 1: the defaults of Hugging Face's trainer, as the paper's code. Batches are padded
+    to their own longest text, which the attention mask makes the same as padding to the limit.
+
+    Args:
+        base: the backbone, see `backbone.load`.
+        train: text and label.
+        prefix: put before every text.
+        seed: of the head, the held-out share, the order and dropout. On a CPU, one seed and one number of threads give
+            one model.
+        dtype: "bfloat16" (autocast; weights stay float32), "float32" or "auto".
+        state: a directory for checkpoints, one for each epoch. A killed training goes on from the last one.
+
+    Raises:
+        UserError: bad weights; a training set with one label, or of which no text can be held out; a loss that is not
+            finite.
+    """
+    labels = sorted({*train["label"]})
+    if len(labels) < 2:
+        raise UserError(f"fine_tuning: every label is {labels[0]!r}; a classifier needs two labels at least")
+    learnt, held = divided(list(train["label"]), tuning.held_out, seed)
+    dtype = precision(dtype)
+    model, tokenizer = _with_head(base, labels, seed), tokenizer_of(base)
+    tuned = Tuned(model, tokenizer, labels, prefix, min(tuning.max_length, limit_of(model, tokenizer)), {})
+    targets = [labels.index(label) for label in train["label"]]
+    examples = [row | {"labels": label} for row, label in zip(tuned.encoded(train["text"]), targets, strict=True)]
+    trainer = _Trainer(
+        model=model,
+        args=_arguments(tuning, dtype, seed, state / fingerprint([examples, tuning.dump(), dtype, seed, sha256(base)])),
+        data_collator=DataCollatorWithPadding(tokenizer),
+        train_dataset=[examples[place] for place in learnt],
+        eval_dataset=[examples[place] for place in held],
+        compute_metrics=_accuracy,
+        callbacks=[EarlyStoppingCallback(tuning.patience)],
+    )
+    _run(trainer)
+    counts = {"trained": len(learnt), "held_out": len(held)}
+    about = {"fine_tuning": tuning.model_dump(), "dtype": dtype, "seed": seed, "labels": labels, "examples": counts}
+    tuned.report.update(about | _summary(trainer.state))
+    return tuned
+
+
+def divided(labels: Sequence[str], share: float, seed: int) -> tuple[list[int], list[int]]:
+    """Places of the texts to learn from and of those held out: a random share of each label, as near as it can be.
+
+    Raises:
+        UserError: the share is less than one text, or leaves none.
+    """
+    count = int(len(labels) * share)
+    if not 0 < count < len(labels):
+        raise UserError(
+            f"fine_tuning: held_out {share:g} of {len(labels)} training texts is {count}; "
+            "at least one must be held out, and one left"
+        )
+    order = random.Random(seed).sample(range(len(labels)), len(labels))
+    order.sort(key=labels.__getitem__)  # stable: random within a label
+    held = {order[int((place + 0.5) * len(order) / count)] for place in range(count)}
+    return [place for place in range(len(labels)) if place not in held], sorted(held)
+
+
+def _with_head(base: Path, labels: Sequence[str], seed: int) -> PreTrainedModel:
+    torch.manual_seed(seed)  # of the head, which no weights bring
+    return load(AutoModelForSequenceClassification, base, num_labels=len(labels))[0]
+
+
+def _run(trainer: Trainer) -> None:
+    """Train, or go on; the trainer's model is then that of the best epoch."""
+    last = last_complete(Path(trainer.args.output_dir))
+    if not last or not _ended(Path(last)):
+        trainer.train(resume_from_checkpoint=last)
+        return
+    # A trainer that resumes a training that had ended would take one step more.
+    trainer.state = TrainerState.load_from_json(str(Path(last) / "trainer_state.json"))
+    trainer.model.load_state_dict(load_file(Path(str(trainer.state.best_model_checkpoint)) / "model.safetensors"))
+
+
+def _ended(checkpoint: Path) -> bool:
+    """Whether a checkpoint is the last of its training."""
+    control = read_json(checkpoint / "trainer_state.json")["stateful_callbacks"]["TrainerControl"]
+    return bool(control["args"]["should_training_stop"])
+
+
+def _arguments(tuning: FineTuning, dtype: str, seed: int, checkpoints: Path) -> TrainingArguments:
+    cuda = torch.cuda.is_available()
+    arguments = TrainingArguments(
+        output_dir=str(checkpoints),
+        num_train_epochs=tuning.epochs,
+        per_device_train_batch_size=tuning.batch_size,
+        per_device_eval_batch_size=SCORED_AT_ONCE,
+        learning_rate=tuning.learning_rate,
+        weight_decay=tuning.weight_decay,
+        lr_scheduler_type="linear",
+        optim="adamw_torch_fused",
+        seed=int(np.random.SeedSequence(seed).generate_state(1)[0]),  # mixed: see `training.train`
+        bf16=dtype == "bfloat16",
+        eval_strategy="epoch",
+        save_strategy="epoch",
+        save_total_limit=2,  # best and last; of 1 the trainer removes the last when it ends
+        load_best_model_at_end=True,
+        metric_for_best_model="accuracy",
+        greater_is_better=True,
+        restore_callback_states_from_checkpoint=True,
+        logging_strategy="epoch",
+        logging_nan_inf_filter=False,
+        dataloader_pin_memory=cuda,
+        use_cpu=not cuda,
+        disable_tqdm=True,
+        report_to=[],
+    )
+    # With several GPUs in sight the trainer would multiply the batch.
+    arguments._n_gpu = min(arguments.n_gpu, 1)
+    return arguments
+
+
+class _Trainer(Trainer):
+    """Stops at the first loss that is not finite."""
+
+    def compute_loss(self, *args: Any, **kwargs: Any) -> Any:
+        found = super().compute_loss(*args, **kwargs)
+        loss: Tensor = found[0] if isinstance(found, tuple) else found
+        if not loss.isfinite():
+            raise UserError(
+                f"fine_tuning: the loss is {loss.item()} at step {self.state.global_step + 1}; "
+                f"lower learning_rate ({self.args.learning_rate:g}), or use dtype float32"
+            )
+        return found
+
+
+def _accuracy(found: EvalPrediction) -> dict[str, float]:
+    return {"accuracy": float((found.predictions.argmax(axis=1) == found.label_ids).mean())}
+
+
+def _summary(state: TrainerState) -> dict[str, Any]:
+    """Epoch by epoch what was measured, and which was kept."""
+    losses = [entry["loss"] for entry in state.log_history if "loss" in entry]
+    accuracies = [round(entry["eval_accuracy"], 6) for entry in state.log_history if "eval_accuracy" in entry]
+    return {
+        "steps": state.global_step,
+        "losses": losses,
+        "accuracies": accuracies,
+        "kept_epoch": accuracies.index(max(accuracies)) + 1,
+        "versions": {package: importlib.metadata.version(package) for package in ("torch", "transformers")},
+    }
