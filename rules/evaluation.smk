@@ -145,3 +145,40 @@ rule score_baseline:
         "python -m scripts.score_baseline --kind {wildcards.variant} --tests {input.tests} --records {input.records}"
         " {params.trains} {params.labels} --tasks {params.tasks:q} --language {wildcards.test_lang} --seeds {params.seeds}"
         " --about {params.about:q} --scores {params.directory} --output {output} > {log} 2>&1"
+
+
+rule measure_compute:
+    input:
+        train=compute_train,
+        test=compute_test,
+        encoder=compute_encoder,
+        weights=compute_weights,
+        bases=compute_bases,
+        code=code("measure_compute", *LABEL_PROMPTS),
+    output:
+        flops="<results>/compute/flops.tsv",
+        seconds="<results>/compute/seconds.tsv",
+        page="<results>/compute/miners_table4.md",
+    log:
+        "<logs>/measure_compute/measure_compute.log",
+    benchmark:
+        "<benchmarks>/measure_compute/measure_compute.jsonl"
+    conda:
+        "../envs/main.yaml"
+    threads: 4
+    resources:
+        gpu=1,
+        mem_mb=more(32_000),
+        runtime=more(120),
+    params:
+        compute=lambda wildcards: asked_compute().dump(),
+        task=lambda wildcards: STUDY.task_for(asked_compute().task, asked_compute().language).dump(),
+        encoder=subpath(input.encoder, parent=True),
+        weights=subpath(input.weights, parent=True),
+        classifiers=compute_classifiers,
+    message:
+        "Count and time what labels cost"
+    shell:
+        "python -m scripts.measure_compute --compute {params.compute:q} --task {params.task:q}"
+        " --train {input.train} --test {input.test} --encoder {params.encoder} --weights {params.weights}"
+        " {params.classifiers:q} --flops {output.flops} --seconds {output.seconds} --output {output.page} > {log} 2>&1"

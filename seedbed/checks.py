@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from seedbed.corpora.settings import Source, check_paths
 from seedbed.encoders.classifier_settings import Classifier, Retriever
 from seedbed.encoders.settings import SYNTHETIC, UNTRAINED, Recipe, Training
+from seedbed.evaluation.compute.settings import Compute
 from seedbed.evaluation.settings import LEARNING, SEARCHING
 from seedbed.generators.settings import PART_CORPUS, Generator
 from seedbed.io import UserError
@@ -44,6 +45,8 @@ def consistent(study: Study) -> None:
             _require(f"tasks.{name}.languages", "language", code, {*study.languages, *registry()})
     for name in study.fused:
         _fusion(study, name)
+    if study.compute:
+        _compute(study, study.compute)
     for code, language in study.languages.items():
         for name in language.tests:
             _require(f"languages.{code}.tests", "task", name, study.tasks)
@@ -137,6 +140,24 @@ def _fusion(study: Study, name: str) -> None:
         for code in study.tested_by(dev):
             if study.test(other, code) == study.test(dev, code):
                 raise ValueError(f"{where}.dev: {dev} has the test set of {other}; weights are chosen on another")
+
+
+def _compute(study: Study, spec: Compute) -> None:
+    _require("compute.task", "task", spec.task, study.tasks)
+    if (protocol := study.tasks[spec.task].protocol) not in LEARNING:
+        raise ValueError(f"compute.task: {spec.task} is {protocol}; labels are of a task of {' or '.join(LEARNING)}")
+    _require("compute.language", "language", spec.language, study.tested_by(spec.task))
+    _require("compute.encoder.recipe", "recipe", spec.encoder.recipe, study.recipes)
+    for key, name in (("encoder.backbone", spec.encoder.backbone), ("fine_tuned", spec.fine_tuned)):
+        _require(f"compute.{key}", "backbone", name or spec.encoder.backbone, study.backbones)
+        if not study.backbones[name or spec.encoder.backbone].source:
+            raise ValueError(f"compute.{key}: {name or spec.encoder.backbone} has no weights to count; take another")
+    learners = [name for name, classifier in study.classifiers.items() if classifier.in_context]
+    for name in spec.classifiers:
+        _require("compute.classifiers", "classifier in context", name, learners)
+        generator = study.classifiers[name].generator
+        if (backend := study.generators[generator].backend) != "transformers":
+            raise ValueError(f"compute.classifiers: {name} runs on {backend}, which cannot be counted; take another")
 
 
 def with_sources(study: Study) -> None:

@@ -16,6 +16,7 @@ from seedbed import checks
 from seedbed.corpora.settings import Anchors, Cleaning, Paths, Source
 from seedbed.encoders.classifier_settings import BESIDE, IN_CONTEXT, VARIANTS, Classifier
 from seedbed.encoders.settings import METHOD_TRAINING, SYNTHETIC, UNTRAINED, Backbone, Fusion, Recipe, Training
+from seedbed.evaluation.compute.settings import Compute
 from seedbed.evaluation.settings import LABELLING, LEARNING, SEARCHING, Task
 from seedbed.generators.settings import MADE_FROM, Generator
 from seedbed.inheritance import with_parents
@@ -130,6 +131,8 @@ class Study(Settings):
     """Specs under resources/tables."""
     figures: list[Spec] = ["table1"]
     """Specs under resources/figures."""
+    compute: Compute | None = None
+    """What labels cost, counted and timed by rule `measure_compute`; nothing: no measurement."""
     forecast: Forecast = Forecast()
     """Device and prices of `snakemake forecast`."""
 

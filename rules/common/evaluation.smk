@@ -128,3 +128,60 @@ def mapped_texts(wildcards):
 def mapped_arguments(wildcards, input):
     """The same, each with its language."""
     return [f"{lang}={file}" for lang, file in zip(mapped(wildcards.figure).languages, input.texts, strict=True)]
+
+
+def asked_compute():
+    """What is to be counted and timed."""
+    if not STUDY.compute:
+        sys.exit(
+            "error: compute: the study asks for no measurement; give `compute: {task: ..., language: ..., encoder: ...}`"
+        )
+    return STUDY.compute
+
+
+def compute_set(ending, language):
+    """The training or test set that is labelled."""
+    return f"<results>/corpora/{language}/{STUDY.test_set(asked_compute().task)}{ending}.tsv"
+
+
+def compute_test(wildcards):
+    """The test set."""
+    return compute_set("", asked_compute().language)
+
+
+def compute_train(wildcards):
+    """The training set."""
+    spec = asked_compute()
+    return compute_set(TRAINING, STUDY.train_of(spec.task, spec.language))
+
+
+def compute_encoder(wildcards):
+    """The encoder of the nearest texts, its first seed's."""
+    spec = asked_compute()
+    lang = STUDY.trained_on(spec.encoder.recipe, spec.language)
+    made = {**spec.encoder.model_dump(), "lang": lang, "seed": STUDY.seeds_of(spec.encoder.recipe)[0]}
+    return ENCODER.replace("<results>", STUDY.results).format(**made)
+
+
+def compute_weights(wildcards):
+    """The backbone that is fine-tuned."""
+    spec = asked_compute()
+    return f"<results>/encoders/{spec.fine_tuned or spec.encoder.backbone}/weights/seedbed.json"
+
+
+def compute_bases(wildcards):
+    """The language models, in the order of their classifiers."""
+    return [classifier_made(name, "weights", "weights/seedbed.json") for name in asked_compute().classifiers]
+
+
+def compute_classifiers(wildcards, input):
+    """Classifiers with their generators, and the folder of each one's language model, as arguments."""
+    if not (names := asked_compute().classifiers):
+        return []
+    given = {}
+    for name in names:
+        spec = STUDY.classifiers[name]
+        settings = json.loads(written_with(spec.generator, "lora", "xllora", "shots"))
+        given[name] = {"generator": settings, "in_context": json.loads(spec.in_context.dump())}
+    bases = [f"{name}={Path(str(file)).parent}" for name, file in zip(names, input.bases)]
+    return ["--classifiers", compact(given), "--bases", *bases]

@@ -42,12 +42,13 @@ def paper_of(wildcards):
 
 
 def of_paper(paper):
-    """The tables and figures of one paper."""
+    """The tables and figures of one paper, and what it measures beside scores."""
     tables = sorted(name for name, spec in SPECS.items() if spec.group == paper)
     figures = [name for name, spec in FIGURES.items() if spec.table in tables or spec.group == paper]
     return [
         *(f"<results>/tables/{table}.csv" for table in tables),
         *(f"<results>/figures/{figure}.svg" for figure in figures),
+        *(["<results>/compute/miners_table4.md"] if paper == "miners" and STUDY.compute else []),
     ]
 
 

@@ -43,23 +43,32 @@ def score(asked: Asked, shots: Shots, ask: Ask) -> Scores:
     Raises:
         UserError: no training set, one that is too small, or a test label that it lacks.
     """
+    labels = known_labels("icl", asked.test, asked.train)
+    queries = queries_of(asked, shots)
+    found = ask(queries, labels)
+    scores = of_labels(asked.test, found.labels)
+    if found.probabilities is not None:
+        scores.items["probability"] = found.probabilities.max(axis=1).round(6)
+    scores.metrics.update({"unanswered": float(found.labels.count("")), "cut": float(found.cut)})
+    return scores
+
+
+def queries_of(asked: Asked, shots: Shots) -> list[Query]:
+    """The test texts, each with the training texts that it is shown with.
+
+    Raises:
+        UserError: as `nearest`.
+    """
     test, train = asked.test, asked.train
-    labels = known_labels("icl", test, train)
     chosen = np.empty((len(test), 0), dtype=np.int64)
     if shots.count:
         corpus, wanted = asked.embed(train["text"], test["text"])
         chosen = nearest(wanted, corpus, train["label"].to_numpy(), shots, asked.search)
     pairs = list(zip(train["text"], train["label"], strict=True))
-    queries = [
+    return [
         Query(id=row, text=text, shots=tuple(pairs[place] for place in places))
         for row, text, places in zip(test["id"], test["text"], chosen, strict=True)
     ]
-    found = ask(queries, labels)
-    scores = of_labels(test, found.labels)
-    if found.probabilities is not None:
-        scores.items["probability"] = found.probabilities.max(axis=1).round(6)
-    scores.metrics.update({"unanswered": float(found.labels.count("")), "cut": float(found.cut)})
-    return scores
 
 
 def nearest(queries: NDArray, corpus: NDArray, labels: NDArray, shots: Shots, search: Search) -> NDArray[np.int64]:

@@ -85,7 +85,28 @@ def ask(
         UserError: a query is too long by itself; labels that cannot be told apart or have no tokens.
     """
     names = _names(labels, how)
-    limit = generator.sampling.max_prompt_tokens
+    prompts, cut = prompts_of(generator, model, queries, labels, instruction, how)
+    if how.answer == "generation":
+        kept = state and _journal(state, queries, prompts, greedy(generator, how), weights)
+        written = _written(model, queries, prompts, kept)
+        return Answers([names.get(_answer(text, how), "") for text in written], None, cut)
+    scores = likelihoods(model, prompts, labels, how.label_prefix, generator.batch_size)
+    return Answers([labels[place] for place in scores.argmax(axis=1)], softmax(scores, axis=1), cut)
+
+
+def prompts_of(
+    generator: Generator,
+    model: Backend,
+    queries: Sequence[Query],
+    labels: Sequence[str],
+    instruction: str,
+    how: Answering,
+) -> tuple[list[Prompt], int]:
+    """Each query's prompt as the model takes it, and how many of them have fewer shots than they came with.
+
+    Raises:
+        UserError: a query is too long by itself.
+    """
     named = labels if how.answer == "generation" else ()
 
     def encoded(query: Query, shots: int) -> Prompt:
@@ -94,15 +115,10 @@ def ask(
 
     prompts, cut = [], 0
     for query in queries:
-        shots, prompt = _fitting(query, encoded, limit)
+        shots, prompt = _fitting(query, encoded, generator.sampling.max_prompt_tokens)
         prompts.append(prompt)
         cut += shots < len(query.shots)
-    if how.answer == "generation":
-        kept = state and _journal(state, queries, prompts, greedy(generator, how), weights)
-        written = _written(model, queries, prompts, kept)
-        return Answers([names.get(_answer(text, how), "") for text in written], None, cut)
-    scores = likelihoods(model, prompts, labels, how.label_prefix, generator.batch_size)
-    return Answers([labels[place] for place in scores.argmax(axis=1)], softmax(scores, axis=1), cut)
+    return prompts, cut
 
 
 def likelihoods(

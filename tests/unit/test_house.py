@@ -23,7 +23,7 @@ RULES = {
                    "build_xllora_examples", "train_xllora_adapter"],
     "triplets": ["synthesise", "join_triplets", "audit_triplets"],
     "encoders": ["train_encoder", "fuse_encoders", "train_classifier", "fine_tune"],
-    "evaluation": ["score_encoder", "score_classifier", "map_texts", "score_baseline"],
+    "evaluation": ["score_encoder", "score_classifier", "map_texts", "score_baseline", "measure_compute"],
     "tables": ["tabulate", "plot", "report", "forecast"],
 }  # fmt: skip
 ALL_RULES = [rule for rules in RULES.values() for rule in rules]
@@ -113,7 +113,7 @@ def test_the_slurm_profile_leaves_to_rules_what_they_say_and_to_a_site_what_it_w
     block = text.split("# ---- Your site.")[1].splitlines()[1:]
     offered = yaml.safe_load("\n".join(line.removeprefix("# ") for line in block if not line.startswith("# ----")))
     with_gpu = {rule for room in ROOMS for rule, body in rule_blocks(room).items() if "gpu=0," not in body}
-    assert set(offered["set-resources"]) == with_gpu and len(with_gpu) == 12
+    assert set(offered["set-resources"]) == with_gpu and len(with_gpu) == 13
 
 
 @pytest.mark.parametrize("environment", sorted(Path("envs").glob("*.yaml")), ids=lambda path: path.stem)

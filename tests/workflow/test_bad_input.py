@@ -60,6 +60,8 @@ CONFIGURATIONS = [
     ({"recipes/mine": {"like": "mine"}}, "config.recipes: mine.like: no 'mine' to start from"),
     ({"recipes/xllora": {"languages": ["hauu"]}}, "recipes.xllora.languages: no language 'hauu'; did you mean 'hau'?"),
     ({"tasks/more-sts": {"protocol": "sts", "set_of": "own-stss"}}, "tasks.more-sts.set_of: no task 'own-stss'; did you mean 'own-sts'?"),
+    ({"compute": {"task": "own-sts", "language": "hau", "encoder": {"backbone": "tiny-bert", "recipe": "base"}}},
+     "compute.task: own-sts is sts; labels are of a task of knn or icl"),
     ({"start": "triplet"}, "config.start: Input should be 'scratch', 'adapters', 'triplets' or 'encoders'"),
     ({"classifiers": {"a": {}}}, "config.classifiers.a: give either `backbone` or `generator`"),
     ({"classifiers": {"a": {"generator": "tiny", "lora": {}}}}, "lora: a language model has its generator's; leave it out"),

@@ -1,0 +1,101 @@
+"""What a method costs on a data set, and what all methods share: the question, its sizes, samples."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+from torch import nn
+
+from seedbed.evaluation.classification import known_labels
+from seedbed.evaluation.compute.counting import Read
+from seedbed.evaluation.compute.formulae import Sizes
+from seedbed.evaluation.compute.settings import Compute
+from seedbed.evaluation.compute.timing import Span
+from seedbed.evaluation.embeddings import at_once
+from seedbed.evaluation.opening import Opened
+from seedbed.evaluation.protocols import asked, texts
+from seedbed.evaluation.scores import Asked
+from seedbed.evaluation.settings import Task
+
+SEED = 0
+"""Of samples and of a fresh head."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Operations of one pass, by the text."""
+
+    symbol: str
+    """As the paper writes it."""
+    flops: float
+    texts: int
+    """How many it was counted on."""
+    read: Read | None = None
+    """What these texts were as batches, where it was counted."""
+
+
+@dataclass(frozen=True)
+class Timed:
+    """Seconds of a part of a method, for so many texts."""
+
+    part: str
+    texts: int
+    span: Span
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a method costs on the whole data set."""
+
+    method: str
+    model: str
+    sizes: Sizes
+    formula: Callable[[int], float]
+    """FLOPs by the paper's formula, for so many training texts."""
+    done: float
+    """FLOPs of what the code does."""
+    span: Span
+    """Seconds of what it does."""
+    scaled: bool
+    """Whether the seconds are scaled from a sample."""
+    dtype: str
+    symbols: dict[str, float]
+    """Of the formula, beside the sizes and what is counted."""
+    counted: list[Counted]
+    timed: list[Timed]
+
+    @property
+    def flops(self) -> float:
+        """By the formula, for the training texts that there are."""
+        return self.formula(self.sizes.train)
+
+
+def questions(task: Task, test: pd.DataFrame, train: pd.DataFrame | None, encoder: Opened) -> tuple[Asked, Asked]:
+    """What the methods are asked: with embeddings that are made each time, and with such as are made once.
+
+    Raises:
+        UserError: no training set, or a test label that it lacks.
+    """
+    known_labels("compute", test, train)
+    once = at_once(encoder.encode, texts(task, test, train))
+    each, kept = (asked(task, test, encode, train=train, search=encoder.search) for encode in (encoder.encode, once))
+    return each, kept
+
+
+def sizes_of(question: Asked, spec: Compute) -> Sizes:
+    """|D_train|, |D_dev| and |D_test|."""
+    return Sizes(len(question.train), spec.dev, len(question.test))
+
+
+def sample(items: Sequence[Any], count: int) -> list[Any]:
+    """So many of them, or all: the same in every run, in random order."""
+    return random.Random(SEED).sample(list(items), min(count, len(items)))
+
+
+def dtype_of(model: nn.Module) -> str:
+    """Of a model's weights."""
+    return str(next(model.parameters()).dtype).removeprefix("torch.")

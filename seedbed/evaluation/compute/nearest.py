@@ -1,0 +1,65 @@
+"""Labels by the vote of the nearest training texts: counted, and timed, as scores are made."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from seedbed.evaluation.classification import vote
+from seedbed.evaluation.compute import formulae
+from seedbed.evaluation.compute.cost import Cost, Counted, Timed, dtype_of, sample, sizes_of
+from seedbed.evaluation.compute.counting import flops, reading
+from seedbed.evaluation.compute.settings import Compute
+from seedbed.evaluation.compute.timing import seconds
+from seedbed.evaluation.embeddings import is_remote
+from seedbed.evaluation.opening import Opened
+from seedbed.evaluation.protocols import texts
+from seedbed.evaluation.scores import Asked
+from seedbed.io import UserError
+
+
+def retrieval(encoder: Opened, name: str, question: Asked, kept: Asked, spec: Compute) -> tuple[Cost, Cost]:
+    """Labels by the vote of the nearest (see `classification.by_neighbours`), timed on the whole sets.
+
+    What is done differs from the formula: a distinct text is encoded once, and distances come from one matrix product
+    (2 (n_dim + 1) operations a pair); computing those of the few nearest again is not counted.
+
+    Args:
+        question: whose texts are encoded each time.
+        kept: the same with embeddings that are there.
+
+    Returns:
+        The whole, and the part that finds shots: the same without the vote.
+
+    Raises:
+        UserError: the encoder is several, or a server's.
+    """
+    if encoder.encoder is None or is_remote(encoder.encoder):
+        raise UserError("compute.encoder: several encoders or a server's have no pass to count; take one with weights")
+    test, train, sizes = question.test, question.train, sizes_of(question, spec)
+    distinct = texts(question.task, test, train)
+    some, k = sample(distinct, spec.sample), min(max(question.task.k), len(train))
+    with reading(encoder.encoder[0]) as read:
+        forward = flops(lambda: encoder.encode(some)) / len(some)
+    corpus, queries = kept.embed(train["text"], test["text"])
+    found = train["label"].to_numpy()[kept.search(queries, corpus, k)]
+    width = queries.shape[1]
+    encoding = seconds(lambda: question.embed(train["text"], test["text"]), spec.repeats, warm=True)
+    timed = [
+        Timed("encoding", len(distinct), encoding),
+        Timed("search", len(test), seconds(lambda: kept.search(queries, corpus, k), spec.repeats)),
+        Timed("vote", len(test), seconds(lambda: vote(found), spec.repeats)),
+    ]
+    shots = Cost(
+        method="search for shots",
+        model=name,
+        sizes=sizes,
+        formula=lambda train: formulae.retrieval(sizes._replace(train=train), dimensions=width, forward=forward),
+        done=len(distinct) * forward + 2 * sizes.train * sizes.test * (width + 1),
+        span=timed[0].span.plus(timed[1].span),
+        scaled=False,
+        dtype=dtype_of(encoder.encoder),
+        symbols={"n_dim": width},
+        counted=[Counted("f_M", forward, len(some), read)],
+        timed=timed,
+    )
+    return replace(shots, method="retrieval", span=shots.span.plus(timed[2].span)), shots

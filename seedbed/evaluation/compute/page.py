@@ -1,0 +1,135 @@
+"""The costs as two tables, counted and timed apart, and as a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import pandas as pd
+
+from seedbed.evaluation.compute import formulae
+from seedbed.evaluation.compute.cost import Cost
+from seedbed.evaluation.compute.timing import Span
+
+HEAD = """# What labels cost (MINERS, table 4)
+
+{task} in {language}: {train} training, {dev} development and {test} test texts. Formulae and what is
+counted: docs/compute.md.
+
+"""
+FOOT = """
+Measured on {device}, {threads} thread(s), torch {torch}; seconds are the median of {repeats} runs, in brackets the
+lowest and the highest. ~: scaled from a sample. They are another machine's in another run; operations are not.
+"""
+
+
+def counts(costs: Sequence[Cost]) -> pd.DataFrame:
+    """Every number that a formula takes and gives; the same in each run.
+
+    Returns:
+        method, model, symbol, value, texts that it was counted on (nothing: none).
+    """
+    rows = []
+    for cost in costs:
+        add = partial(_row, rows, cost)
+        for part, size in cost.sizes._asdict().items():
+            add(f"|D_{part}|", size)
+        for symbol, value in cost.symbols.items():
+            add(symbol, value)
+        for one in cost.counted:
+            add(one.symbol, one.flops, one.texts)
+            if one.read:
+                add(f"{one.symbol}: tokens", one.read.tokens / one.texts, one.texts)
+                add(f"{one.symbol}: filling", one.read.filling / one.texts, one.texts)
+        add("FLOPs, formula", cost.flops)
+        add("FLOPs, done", cost.done)
+    return pd.DataFrame(rows)
+
+
+def _row(rows: list[dict[str, Any]], cost: Cost, symbol: str, value: float, texts: int | str = "") -> None:
+    rows.append(
+        {"method": cost.method, "model": cost.model, "symbol": symbol, "value": f"{value:.10g}", "texts": texts}
+    )
+
+
+def times(costs: Sequence[Cost], machine: Mapping[str, str], repeats: int) -> pd.DataFrame:
+    """Seconds of each method's parts, as measured, and of the whole; others in each run.
+
+    Returns:
+        method, model, part, texts, median, lowest, highest, scaled (yes, no), dtype, repeats, and the machine.
+    """
+    rows = []
+    for cost in costs:
+        parts = [(timed.part, timed.texts, timed.span, False) for timed in cost.timed]
+        for part, texts, span, scaled in [*parts, ("whole", cost.sizes.test, cost.span, cost.scaled)]:
+            row = {"method": cost.method, "model": cost.model, "part": part, "texts": texts}
+            row |= {name: f"{value:.6g}" for name, value in span._asdict().items()}
+            rows.append(row | {"scaled": "yes" if scaled else "no", "dtype": cost.dtype, "repeats": repeats, **machine})
+    return pd.DataFrame(rows)
+
+
+def layout(costs: Sequence[Cost], about: Mapping[str, Any], machine: Mapping[str, str]) -> str:
+    """The page: costs of the methods, what they are made of, what was timed, and where fine-tuning overtakes.
+
+    Args:
+        about: task, language and repeats.
+    """
+    whole = [
+        [cost.method, cost.model, _tera(cost.flops), _tera(cost.done), _span(cost.span, cost.scaled)] for cost in costs
+    ]
+    made = [
+        [cost.method, cost.model, one.symbol, f"{one.flops / 1e9:.4g}", one.texts, *_read(one)]
+        for cost in costs
+        for one in cost.counted
+    ]
+    parts = [
+        [cost.method, cost.model, timed.part, timed.texts, cost.dtype, _span(timed.span, scaled=False)]
+        for cost in costs
+        for timed in cost.timed
+    ]
+    return "\n".join(
+        [
+            HEAD.format(**costs[0].sizes._asdict(), **about),
+            _table(["method", "model", "TFLOPs, formula", "TFLOPs, done", "seconds"], whole, numbers=3),
+            "## Counted, by the text\n",
+            _table(["method", "model", "pass", "GFLOPs", "texts", "tokens read", "of which filling"], made, numbers=4),
+            "## Timed\n",
+            _table(["method", "model", "part", "texts", "dtype", "seconds"], parts, numbers=1),
+            *_crossings(costs),
+            FOOT.format(**about, **machine),
+        ]
+    )
+
+
+def _crossings(costs: Sequence[Cost]) -> list[str]:
+    """From how many training texts on fine-tuning costs more than each other method, by the formulae."""
+    tuned = next(cost for cost in costs if cost.method == "fine-tuning")
+    found = ["## Where fine-tuning overtakes\n"]
+    for cost in costs:
+        if cost is not tuned:
+            count = formulae.crossing(tuned.formula, cost.formula)
+            words = "never" if count is None else f"from {count:,.0f} training texts on" if count else "always"
+            found.append(f"* more FLOPs than {cost.method}, {cost.model}: {words}")
+    return found
+
+
+def _tera(flops: float) -> str:
+    return f"{flops / 1e12:.4g}"
+
+
+def _span(span: Span, scaled: bool) -> str:
+    median, lowest, highest = (f"{value:,.0f}" if value >= 100 else f"{value:.3g}" for value in span)
+    return f"{'~' if scaled else ''}{median} [{lowest}, {highest}]"
+
+
+def _read(one: Any) -> list[str]:
+    if not one.read:
+        return ["", ""]
+    return [f"{one.read.tokens / one.texts:.1f}", f"{one.read.filling / max(one.read.tokens, 1):.0%}"]
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[Any]], *, numbers: int) -> str:
+    """A Markdown table whose last columns are numbers."""
+    rule = ["---"] * (len(head) - numbers) + ["---:"] * numbers
+    return "\n".join("| " + " | ".join(map(str, row)) + " |" for row in [head, rule, *rows]) + "\n"

@@ -1,0 +1,100 @@
+"""Fine-tuning of an encoder with a head: counted, and timed, on a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from transformers import AutoModelForSequenceClassification, AutoTokenizer, BatchEncoding, PreTrainedModel
+
+from seedbed.encoders.backbone import LOCAL, directory_of, longest
+from seedbed.evaluation.classification import known_labels
+from seedbed.evaluation.compute import formulae
+from seedbed.evaluation.compute.cost import SEED, Cost, Counted, Timed, dtype_of, sample, sizes_of
+from seedbed.evaluation.compute.counting import flops, reading
+from seedbed.evaluation.compute.settings import Compute
+from seedbed.evaluation.compute.timing import Span, seconds
+from seedbed.evaluation.scores import Asked
+
+
+def fine_tuning(weights: Path, name: str, question: Asked, spec: Compute) -> Cost:
+    """A backbone and a fresh head learn the labels: forward, backward, AdamW; all weights, in float32.
+
+    A step holds `batch_size` texts, filled up to its longest. Steps and forward passes are timed on a sample.
+    """
+    sizes = sizes_of(question, spec)
+    torch.manual_seed(SEED)
+    labels = known_labels("compute", question.test, question.train)
+    model = AutoModelForSequenceClassification.from_pretrained(
+        directory_of(weights), **LOCAL, dtype=torch.float32, use_safetensors=True, num_labels=len(labels)
+    ).to("cuda" if torch.cuda.is_available() else "cpu")
+    rows = sample(question.train.to_dict("records"), spec.sample)
+    batches = batches_of(weights, model, rows, labels, spec.batch_size)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=5e-5)
+
+    def learn() -> None:
+        model.train()
+        for batch in batches:
+            model(**batch).loss.backward()
+            optimizer.step()
+            optimizer.zero_grad()
+
+    @torch.inference_mode()
+    def evaluate() -> None:
+        model.eval()
+        for batch in batches:
+            model(**batch)
+
+    with reading(model) as read:
+        forward, backward = (count / len(rows) for count in passes(model, batches))
+    step = Timed("steps", len(rows), seconds(learn, spec.repeats))
+    only = Timed("forward passes", len(rows), seconds(evaluate, spec.repeats))
+    by_text = [(a / len(rows), b / len(rows)) for a, b in zip(step.span, only.span, strict=True)]
+
+    def formula(train: int, forward: float = forward, backward: float = backward) -> float:
+        some = sizes._replace(train=train)
+        return formulae.fine_tuning(some, epochs=spec.epochs, forward=forward, backward=backward)
+
+    return Cost(
+        method="fine-tuning",
+        model=name,
+        sizes=sizes,
+        formula=formula,
+        done=formula(sizes.train),
+        span=Span(*(formula(sizes.train, passed, learnt - passed) for learnt, passed in by_text)),
+        scaled=True,
+        dtype=dtype_of(model),
+        symbols={"n_epoch": spec.epochs},
+        counted=[Counted("f_M", forward, len(rows), read), Counted("b_M", backward, len(rows))],
+        timed=[step, only],
+    )
+
+
+def passes(model: PreTrainedModel, batches: Sequence[BatchEncoding]) -> tuple[int, int]:
+    """Operations of the forward and of the backward passes over batches with labels; no weight is changed."""
+    forward = backward = 0
+    for batch in batches:
+        losses: list[torch.Tensor] = []
+        forward += flops(lambda batch=batch, losses=losses: losses.append(model(**batch).loss))
+        backward += flops(losses[0].backward)
+    model.zero_grad()
+    return forward, backward
+
+
+def batches_of(
+    weights: Path, model: PreTrainedModel, rows: Sequence[dict[str, str]], labels: Sequence[str], size: int
+) -> list[BatchEncoding]:
+    """Texts and the numbers of their labels, on the model's device."""
+    tokenizer = AutoTokenizer.from_pretrained(directory_of(weights), trust_remote_code=False)
+    tokenizer.padding_side = "right"
+    limit = longest(model, min(tokenizer.model_max_length, model.config.max_position_embeddings))
+    found = []
+    for start in range(0, len(rows), size):
+        some = rows[start : start + size]
+        batch = tokenizer(
+            [row["text"] for row in some], padding=True, truncation=True, max_length=limit, return_tensors="pt"
+        )
+        batch["labels"] = torch.tensor([labels.index(row["label"]) for row in some])
+        found.append(batch.to(model.device))
+    return found
