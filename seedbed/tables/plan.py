@@ -226,7 +226,7 @@ def _fills(system: System, column: Column) -> bool:
 def _names(spec: TableSpec, systems: Sequence[System]) -> dict[str, str]:
     """A study's recipes in print order with their printed names."""
     own = {system.recipe: system for system in systems}
-    for recipe in spec.recipes:
+    for recipe in () if spec.partial else spec.recipes:
         if recipe not in (known := sorted({*own, *get_args(Method)})):
             raise UserError(f"table spec: recipes.{recipe}: no such recipe; {suggest(recipe, known)}")
     printed = {recipe: label for recipe, label in spec.recipes.items() if recipe in own}

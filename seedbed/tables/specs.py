@@ -175,7 +175,8 @@ class TableSpec(Spec):
     """What stands across a page; columns: their averages over languages, a row for each backbone and recipe; means: of
     those only the means of columns."""
     partial: bool = False
-    """A column of a task that the study does not have is left out; a mean of columns is then of the others."""
+    """A column of a task that the study does not have is left out, and so is a recipe; a mean of columns is then of the
+    others."""
     paper: Paper | None = None
     """Left out, no paper has this table."""
 

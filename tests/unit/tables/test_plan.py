@@ -63,6 +63,12 @@ def test_backbones_on_request_and_named_ones():
         assert [block.backbone for block in planned(spec(backbones=[name]), backbones=backbones)] == ["roberta"]
 
 
+def test_a_partial_table_leaves_out_recipes_that_the_study_lacks():
+    recipes = {"base": "Base", "shots": "More shots"}
+    (block,) = planned(spec(recipes=recipes, partial=True))
+    assert block.names == {"base": "Base"}
+
+
 def test_a_recipe_for_some_languages_or_backbones_fills_its_cells_alone():
     (block,) = planned(spec(), systems=systems(xllora={"languages": ["ind"]}))
     assert {cell.test_lang for cell in block.cells() if cell.recipe == "xllora"} == {"ind"}
