@@ -40,7 +40,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--rows", type=int, help="first pairs of each language; left out, all")
     args = parser.parse_args(argv)
 
-    meter = Meter(open_encoder(args.encoder))
+    meter = Meter(open_encoder(args.encoder).to("cpu"))  # seconds are of the CPU
     costs, gaps = {"ours": [], **{way: [] for way in SIDES}}, []
     with tempfile.TemporaryDirectory() as store:
         for code in tqdm(languages(args.data), unit="language"):
@@ -69,7 +69,13 @@ def languages(data: Path) -> list[str]:
 def pairs(data: Path, code: str, rows: int | None) -> pd.DataFrame:
     """Pairs of one language with English, as a test set."""
     sides = {"text": code, "pivot": "eng"}
-    read = {side: (data / f"tatoeba.{code}-eng.{end}").read_text("utf-8").splitlines() for side, end in sides.items()}
+    # Not `splitlines`, which takes other characters for ends of lines too.
+    read = {
+        side: (data / f"tatoeba.{code}-eng.{end}").read_text("utf-8").removesuffix("\n").split("\n")
+        for side, end in sides.items()
+    }
+    if len(read["text"]) != len(read["pivot"]):
+        raise UserError(f"{data}: {code} has {len(read['text'])} sentences and English {len(read['pivot'])}")
     test = pd.DataFrame(read).iloc[:rows]
     return test.assign(id=[str(number) for number in range(len(test))])
 

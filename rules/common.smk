@@ -28,7 +28,16 @@ try:
 except UserError as error:
     sys.exit(f"error: {error}")
 
-SPECS = {path.stem: TableSpec.load(path) for path in sorted(Path("resources/tables").glob("*.yaml"))}
+
+def specs(kind, model):
+    """The specs under a folder of resources, by name."""
+    try:
+        return {path.stem: model.load(path) for path in sorted(Path("resources", kind).glob("*.yaml"))}
+    except UserError as error:
+        sys.exit(f"error: {error}")
+
+
+SPECS = specs("tables", TableSpec)
 
 ROLES = {
     "text": "text",

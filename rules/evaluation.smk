@@ -116,6 +116,7 @@ rule score_baseline:
         records=tests_in(".json"),
         trains=training_sets,
         labels=lambda wildcards: [*labels_of(wildcards).values()],
+        learnt=lambda wildcards: [learnt_with(file) for file in labels_of(wildcards).values()],
         code=code("score_baseline"),
     output:
         "<results>/scores/{classifier}/{variant}/{lang}/{test_lang}.{bundle}.json",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 from scripts.cli import pair, run
@@ -19,14 +18,17 @@ def main(argv: list[str] | None = None) -> None:
     parser = scoring_parser(__doc__)
     parser.add_argument("--kind", required=True, choices=("random", "majority", "fine-tuned"))
     parser.add_argument("--labels", nargs="*", default=[], type=pair, help="TASK/SEED=FILE, what fine_tune wrote")
+    parser.add_argument("--learnt", nargs="*", default=[], type=pair, help="TASK/SEED=FILE, its record")
     parser.add_argument("--seeds", required=True, nargs="+", type=int)
     parser.add_argument("--about", default={}, type=json.loads, help="JSON: what the scores are of")
     args = parser.parse_args(argv)
 
-    labels, written = dict(args.labels), {}
+    labels, learnt, written = dict(args.labels), dict(args.learnt), {}
     for each in sets(args):
         for seed in args.seeds:
-            predicted, made = answers(args.kind, each, seed, labels.get(f"{each.name}/{seed}"), args.language)
+            key = f"{each.name}/{seed}"
+            predicted, made = answers(args.kind, each, seed, labels.get(key), args.language)
+            made |= read_json(learnt[key]) if key in learnt else {}
             scores = by_classifier(each.task, each.test, each.train, predicted)
             about = {"classifier": args.about | made}
             digests = write_scores(scores, each, args.language, about, LIBRARIES, args.scores / str(seed))
@@ -51,7 +53,7 @@ def answers(kind: str, given: Set, seed: int, file: str | None, language: str) -
     found = found[found["language"] == language]
     if list(found["id"]) != list(given.test["id"]):
         raise UserError(f"{file}: its texts in {language} are not those of the test set; run fine_tune again")
-    return list(found["label"]), read_json(Path(file).with_suffix(".json"))
+    return list(found["label"]), {}
 
 
 if __name__ == "__main__":

@@ -26,8 +26,9 @@ from seedbed.generators.icl_settings import Answering
 from seedbed.generators.journal import weights_of
 from seedbed.generators.settings import Generator
 from seedbed.io import read_json, write_json
+from seedbed.precision import precision
 
-LIBRARIES = ("torch", "transformers", "peft")
+LIBRARIES = ("torch", "transformers", "peft", "sentence-transformers")
 Scorer = Callable[[Set], Scores]
 
 
@@ -94,10 +95,13 @@ def in_context(args: argparse.Namespace, given: list[Set], state: Path | None) -
         return icl.score(asked(given.task, given.test, encode, train=given.train, search=search), shots, answer)
 
     made = {
-        "generator": generator.origin,
+        "generator": generator.origin | {"backend": generator.backend, "prompts": generator.prompts},
+        "dtype": precision(generator.dtype) if generator.source else None,
+        "max_prompt_tokens": generator.sampling.max_prompt_tokens,
         "answering": answering.model_dump(),
         "shots": args.shots,
         "percentile": args.percentile,
+        "balance": args.balance,
         "retriever": retriever and retriever.about,
     }
     return score, made

@@ -99,6 +99,12 @@ def _classifier(study: Study, name: str, classifier: Classifier) -> None:
     for kind in ("languages", "tasks"):
         for entry in getattr(classifier, kind) or []:
             _require(f"{where}.{kind}", kind.removesuffix("s"), entry, getattr(study, kind))
+    for task in classifier.tasks or []:
+        if study.tasks[task].protocol != classifier.protocol:
+            raise ValueError(
+                f"{where}.tasks: {task} has protocol {study.tasks[task].protocol}; this classifier answers "
+                f"{classifier.protocol}"
+            )
     if classifier.generator and not _can_label(study.generators[classifier.generator], classifier):
         raise ValueError(f"{where}.generator: {classifier.generator} has no weights; take another")
     if classifier.backbone and not study.backbones[classifier.backbone].source:
@@ -146,6 +152,8 @@ def _compute(study: Study, spec: Compute) -> None:
     _require("compute.task", "task", spec.task, study.tasks)
     if (protocol := study.tasks[spec.task].protocol) not in LEARNING:
         raise ValueError(f"compute.task: {spec.task} is {protocol}; labels are of a task of {' or '.join(LEARNING)}")
+    if (distance := study.tasks[spec.task].distance) != "euclidean":
+        raise ValueError(f"compute.task: {spec.task} searches by {distance}; the formulae are of euclidean")
     _require("compute.language", "language", spec.language, study.tested_by(spec.task))
     _require("compute.encoder.recipe", "recipe", spec.encoder.recipe, study.recipes)
     for key, name in (("encoder.backbone", spec.encoder.backbone), ("fine_tuned", spec.fine_tuned)):

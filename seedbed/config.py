@@ -122,7 +122,7 @@ class Study(Settings):
     recipes: Annotated[dict[Name, Recipe], Field(min_length=1)]
     """The ways of making an encoder."""
     classifiers: dict[Name, Classifier] = {}
-    """Models that label pairs of sentences, or texts, in tables of their own."""
+    """Models that label pairs of sentences, or texts: in tables of their own, or beside encoders."""
     tasks: Annotated[dict[Name, Task], Field(min_length=1)]
     """What encoders and classifiers are scored on."""
     statistics: Statistics = Statistics()
@@ -227,8 +227,7 @@ class Study(Settings):
         spec = self.classifiers[classifier]
         if spec.languages is not None and code not in spec.languages:
             return []
-        protocol = "knn" if spec.beside else "icl" if spec.in_context else "classification"
-        tasks = [task for task in self.tests_by_language[code] if self.tasks[task].protocol == protocol]
+        tasks = [task for task in self.tests_by_language[code] if self.tasks[task].protocol == spec.protocol]
         return tasks if spec.tasks is None else [task for task in tasks if task in spec.tasks]
 
     def variants(self) -> dict[str, list[str]]:
@@ -304,13 +303,12 @@ class Study(Settings):
         systems, models = self._of_classifiers() if spec.of_classifiers else self._of_encoders()
         return plan(spec, systems, models, *others) + beside(spec, self._beside(), self._classifiers(), *others)
 
-    def mapped(self, figure: str) -> Mapped:
+    def mapped(self, spec: FigureSpec) -> Mapped:
         """What a map shows of this study.
 
         Raises:
-            UserError: as `seedbed.tables.maps.plan_map`, and `FigureSpec.load`.
+            UserError: as `seedbed.tables.maps.plan_map`.
         """
-        spec = FigureSpec.load(f"resources/figures/{figure}.yaml")
         own = [name for name, task in self.tasks.items() if task.protocol in LEARNING and not task.train_language]
         reserved = {code for code, language in self.languages.items() if language.on_request}
         tasks = {name: [code for code in self.tested_by(name) if code not in reserved] for name in sorted(own)}

@@ -69,9 +69,7 @@ def variant_retriever(wildcards):
     """The encoder that finds the shots of a variant, its first seed's; without shots it needs none."""
     if not (shown := shown_to(wildcards)):
         return []
-    backbone, recipe = shown.retriever.backbone, shown.retriever.recipe
-    lang, seed = STUDY.trained_on(recipe, wildcards.test_lang), STUDY.seeds_of(recipe)[0]
-    return f"<results>/encoders/{backbone}/{recipe}/{lang}/{seed}/seedbed.json"
+    return first_encoder(shown.retriever, wildcards.test_lang)
 
 
 def variant_adapter(wildcards):
@@ -142,7 +140,15 @@ def labels_of(wildcards):
     return found
 
 
+def learnt_with(labels):
+    """The record of the training that labels come from."""
+    return str(Path(labels).with_suffix(".json"))
+
+
 def label_arguments(wildcards):
-    """The same as arguments."""
+    """Labels and their records as arguments."""
     found = labels_of(wildcards)
-    return " ".join(["--labels", *(f"{key}={file}" for key, file in found.items())]) if found else ""
+    if not found:
+        return ""
+    records = (f"{key}={learnt_with(file)}" for key, file in found.items())
+    return " ".join(["--labels", *(f"{key}={file}" for key, file in found.items()), "--learnt", *records])

@@ -6,6 +6,12 @@ from seedbed.encoders.settings import UNTRAINED
 ENCODER = "<results>/encoders/{backbone}/{recipe}/{lang}/{seed}/seedbed.json"
 
 
+def first_encoder(retriever, code):
+    """The encoder that a retriever offers to a language, its first seed's."""
+    lang, seed = STUDY.trained_on(retriever.recipe, code), STUDY.seeds_of(retriever.recipe)[0]
+    return ENCODER.format(backbone=retriever.backbone, recipe=retriever.recipe, lang=lang, seed=seed)
+
+
 def untrained(wildcards):
     """Whether an encoder is used as it is."""
     recipe = STUDY.recipes[wildcards.recipe]

@@ -21,11 +21,13 @@ def encoders_of(wildcards):
 def bundle_of(task, system, recipe):
     """The tasks that a task is scored with for a backbone or classifier: its own name, or TOGETHER.
 
-    Variants of farther and farther shots are for a figure of a few tasks: no other is scored for them.
+    Variants of farther and farther shots are for a figure of a few tasks: no other is scored for them. And no model is
+    fine-tuned for a task that nobody asks for.
     """
-    spec = STUDY.classifiers[system].in_context if system in STUDY.classifiers else None
-    shown = spec and spec.shown()[recipe]
-    return task if STUDY.tasks[task].on_request or (shown and shown.percentile) else TOGETHER
+    spec = STUDY.classifiers.get(system)
+    shown = spec and spec.in_context and spec.in_context.shown()[recipe]
+    alone = (spec and spec.fine_tuning) or (shown and shown.percentile)
+    return task if STUDY.tasks[task].on_request or alone else TOGETHER
 
 
 def bundle_tasks(wildcards):
@@ -102,7 +104,7 @@ def texts_of(wildcards):
 def mapped(figure):
     """What a map shows of the study."""
     try:
-        return STUDY.mapped(figure)
+        return STUDY.mapped(FIGURES[figure])
     except UserError as error:
         sys.exit(f"error: {error}")
 
@@ -158,9 +160,7 @@ def compute_train(wildcards):
 def compute_encoder(wildcards):
     """The encoder of the nearest texts, its first seed's."""
     spec = asked_compute()
-    lang = STUDY.trained_on(spec.encoder.recipe, spec.language)
-    made = {**spec.encoder.model_dump(), "lang": lang, "seed": STUDY.seeds_of(spec.encoder.recipe)[0]}
-    return ENCODER.replace("<results>", STUDY.results).format(**made)
+    return first_encoder(spec.encoder, spec.language)
 
 
 def compute_weights(wildcards):

@@ -4,7 +4,7 @@ import shlex
 
 from seedbed.tables.specs import FigureSpec
 
-FIGURES = {path.stem: FigureSpec.load(path) for path in sorted(Path("resources/figures").glob("*.yaml"))}
+FIGURES = specs("figures", FigureSpec)
 
 
 def encoders_shown():
@@ -44,12 +44,20 @@ def paper_of(wildcards):
 def of_paper(paper):
     """The tables and figures of one paper, and what it measures beside scores."""
     tables = sorted(name for name, spec in SPECS.items() if spec.group == paper)
-    figures = [name for name, spec in FIGURES.items() if spec.table in tables or spec.group == paper]
+    figures = [
+        name for name, spec in FIGURES.items() if spec.table in tables or (spec.group == paper and drawable(spec))
+    ]
     return [
         *(f"<results>/tables/{table}.csv" for table in tables),
         *(f"<results>/figures/{figure}.svg" for figure in figures),
         *(["<results>/compute/miners_table4.md"] if paper == "miners" and STUDY.compute else []),
     ]
+
+
+def drawable(spec):
+    """Whether the study has any of the backbones that a map names, and not on request alone."""
+    offered = {called for name, one in STUDY.backbones.items() if not one.on_request for called in (name, one.paper)}
+    return not spec.backbones or bool({*spec.backbones} & offered)
 
 
 def drawn_from(wildcards):

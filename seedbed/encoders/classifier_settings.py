@@ -148,6 +148,11 @@ class Classifier(Settings):
         return self
 
     @property
+    def protocol(self) -> Literal["knn", "icl", "classification"]:
+        """That of the tasks that it answers."""
+        return "knn" if self.beside else "icl" if self.in_context else "classification"
+
+    @property
     def beside(self) -> str:
         """Its one variant of BESIDE; nothing: it has others."""
         return "fine-tuned" if self.fine_tuning else self.baseline

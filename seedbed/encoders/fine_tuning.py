@@ -67,7 +67,7 @@ class Tuned:
 
 
 def train(
-    base: Path, train: pd.DataFrame, tuning: FineTuning, *, prefix: str, seed: int, dtype: str, state: Path
+    base: Path, rows: pd.DataFrame, tuning: FineTuning, *, prefix: str, seed: int, dtype: str, state: Path
 ) -> Tuned:
     """Train all weights on labelled texts but a held-out share, and keep those of the epoch that labels it best.
 
@@ -76,7 +76,7 @@ def train(
 
     Args:
         base: the backbone, see `backbone.load`.
-        train: text and label.
+        rows: text and label.
         prefix: put before every text.
         seed: of the head, the held-out share, the order and dropout. On a CPU, one seed and one number of threads give
             one model.
@@ -87,18 +87,18 @@ def train(
         UserError: bad weights; a training set with one label, or of which no text can be held out; a loss that is not
             finite.
     """
-    labels = sorted({*train["label"]})
+    labels = sorted({*rows["label"]})
     if len(labels) < 2:
         raise UserError(f"fine_tuning: every label is {labels[0]!r}; a classifier needs two labels at least")
-    learnt, held = divided(list(train["label"]), tuning.held_out, seed)
+    learnt, held = divided(list(rows["label"]), tuning.held_out, seed)
     dtype = precision(dtype)
     model, tokenizer = _with_head(base, labels, seed), tokenizer_of(base)
     tuned = Tuned(model, tokenizer, labels, prefix, min(tuning.max_length, limit_of(model, tokenizer)), {})
-    targets = [labels.index(label) for label in train["label"]]
-    examples = [row | {"labels": label} for row, label in zip(tuned.encoded(train["text"]), targets, strict=True)]
+    targets = [labels.index(label) for label in rows["label"]]
+    examples = [row | {"labels": label} for row, label in zip(tuned.encoded(rows["text"]), targets, strict=True)]
     trainer = _Trainer(
         model=model,
-        args=_arguments(tuning, dtype, seed, state / fingerprint([examples, tuning.dump(), dtype, seed, sha256(base)])),
+        args=_arguments(tuning, dtype, seed, state / _key_of(base, examples, tuning, dtype, seed)),
         data_collator=DataCollatorWithPadding(tokenizer),
         train_dataset=[examples[place] for place in learnt],
         eval_dataset=[examples[place] for place in held],
@@ -198,6 +198,15 @@ class _Trainer(Trainer):
         return found
 
 
+def _key_of(base: Path, examples: Sequence[dict], tuning: FineTuning, dtype: str, seed: int) -> str:
+    """Name of the checkpoints: a hash of all that the trained weights depend on."""
+    return fingerprint([examples, tuning.model_dump(mode="json"), dtype, seed, sha256(base), _versions()])
+
+
+def _versions() -> dict[str, str]:
+    return {package: importlib.metadata.version(package) for package in ("torch", "transformers")}
+
+
 def _accuracy(found: EvalPrediction) -> dict[str, float]:
     return {"accuracy": float((found.predictions.argmax(axis=1) == found.label_ids).mean())}
 
@@ -211,5 +220,5 @@ def _summary(state: TrainerState) -> dict[str, Any]:
         "losses": losses,
         "accuracies": accuracies,
         "kept_epoch": accuracies.index(max(accuracies)) + 1,
-        "versions": {package: importlib.metadata.version(package) for package in ("torch", "transformers")},
+        "versions": _versions(),
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -165,7 +164,7 @@ def _written(
     asked = [Request(query.id, prompt) for query, prompt in zip(queries, prompts, strict=True) if query.id not in done]
     answers = tqdm(backend.write(asked, None) if asked else (), total=len(asked), desc="Texts")
     if journal:
-        deque(journal.keep(answers), maxlen=0)
+        journal.keep(answers)
     else:
         done = {completion.id: completion for completion in answers}
     return [done[query.id].text for query in queries]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from seedbed.generators.backends import Completion, Prompt
 from seedbed.generators.settings import Generator
-from seedbed.io import UserError, fingerprint, read_json, sha256
+from seedbed.io import fingerprint, read_json, sha256
 from seedbed.precision import precision
 
 COMMIT_ROWS = 64
@@ -44,22 +44,24 @@ class Journal:
             os.fsync(file.fileno())
         self.done |= {completion.id: completion for completion in completions}
 
-    def keep(self, completions: Iterable[Completion]) -> Iterator[int]:
-        """Commit completions as they come, `COMMIT_ROWS` at a time, and what came before a fault; yield how many."""
+    def keep(self, completions: Iterable[Completion], told: Callable[[int], object] = lambda count: None) -> None:
+        """Commit completions as they come, `COMMIT_ROWS` at a time, and what came before a fault.
+
+        Args:
+            told: called with the number of each commit.
+        """
         group: list[Completion] = []
         try:
             for completion in completions:
                 group.append(completion)
                 if len(group) == COMMIT_ROWS:
                     self.commit(group)
-                    yield len(group)
+                    told(len(group))
                     group = []
-        except UserError:
-            self.commit(group)
-            raise
-        if group:
-            self.commit(group)
-            yield len(group)
+        finally:
+            if group:
+                self.commit(group)
+                told(len(group))
 
 
 def journal_name(
@@ -74,10 +76,11 @@ def journal_name(
         weights: a digest of the base's, see `weights_of`.
     """
     made_by: dict[str, Any] = generator.model_dump(
-        mode="json", include={"source", "backend", "served_model", "prompts", "sampling"}
+        mode="json", include={"backend", "served_model", "prompts", "sampling"}
     )
-    made_by["weights"] = weights
-    made_by["dtype"] = precision(generator.dtype)
+    made_by |= {"origin": generator.origin, "weights": weights}
+    if generator.source:  # a server's model has a type of its own, whatever the machine that asks
+        made_by["dtype"] = precision(generator.dtype)
     digests = {polarity: adapter and sha256(adapter) for polarity, adapter in (adapters or {}).items()}
     return fingerprint([[[*key, prompt] for key, prompt in prompts], digests, made_by])
 

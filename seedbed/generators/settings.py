@@ -195,13 +195,13 @@ class Generator(Settings):
         return BOTH if self.task_adapters == "one" else polarity
 
 
-_TRAINS = ("source", "prompts", "dtype", "lora", "task_adapters")
+_TRAINS = ("origin", "prompts", "dtype", "lora", "task_adapters")
 _WRITES = ("backend", "served_model", "sampling")
 MADE_FROM: dict[str, tuple[str, ...]] = {
-    "weights": ("source",),
+    "weights": ("origin",),
     "task": _TRAINS,
     "language": (*_TRAINS[:-1], "language_data"),
-    "prompting": ("source", "prompts", "dtype", "shots", *_WRITES),
+    "prompting": ("origin", "prompts", "dtype", "shots", *_WRITES),
     "composition": (*_TRAINS, "language_data", "composition", *_WRITES),
     "xllora": (*_TRAINS, "xllora", *_WRITES),
 }

@@ -24,6 +24,21 @@ def cell(row: pd.Series, best: str | None) -> str:
     return f"{value} [{row['low']:z.1f}, {row['high']:z.1f}]{mark}"
 
 
+def systems(table: pd.DataFrame) -> dict[tuple[str, str], str]:
+    """(backbone, recipe) -> what a page or figure calls it: its backbone, and its method if there are several.
+
+    A classifier beside encoders has its own name in the place of a method's, and needs it once.
+    """
+    rows = table.drop_duplicates(["backbone", "recipe"])
+    several = rows.loc[rows["method"] != rows["backbone"], "recipe"].nunique() > 1
+    return {
+        (row["backbone"], row["recipe"]): f"{row['backbone']}, {row['method']}"
+        if several and row["method"] != row["backbone"]
+        else row["backbone"]
+        for row in rows.to_dict("records")
+    }
+
+
 def paper_cell(row: pd.Series) -> str:
     if pd.isna(row["paper"]):
         return ""

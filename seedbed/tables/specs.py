@@ -298,6 +298,8 @@ class FigureSpec(Spec):
         for key, (kind, needs, has) in OWN.items():
             if (self.kind == kind) != bool(getattr(self, key)):
                 raise ValueError(f"{key}: {needs}, and no other figure has {has}")
+        if self.group and self.kind != "map":
+            raise ValueError("group: a map has one, and every other figure is of its table's")
         if (self.kind == "map") == bool(self.table):
             raise ValueError("table: a map has none, and every other figure is drawn from one")
         names = [tuple(sides.values()) for sides in self.pairs.values()]

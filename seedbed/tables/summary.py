@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from seedbed.tables.cells import cell, grid, paper_cell
+from seedbed.tables.cells import cell, grid, paper_cell, systems
 from seedbed.tables.published import AVERAGE
 
 
@@ -49,14 +49,12 @@ def _told(column: str, rows: pd.DataFrame) -> str:
 def _grid(averages: pd.DataFrame) -> str:
     columns = list(averages["column"].unique())
     best = dict(averages.groupby("column")["value"].max().map("{:z.1f}".format))
-    several = averages.groupby("backbone")["recipe"].nunique().max() > 1
+    names = systems(averages)
     lines = [["System", *columns]]
-    for (backbone, method), rows in averages.groupby(["backbone", "method"], sort=False):
+    for system, rows in averages.groupby(["backbone", "recipe"], sort=False):
         own = {row["column"]: row for _, row in rows.iterrows()}
         cells = [own.get(column) for column in columns]
-        # A classifier beside encoders has its own name in the place of a recipe's.
-        name = f"{backbone}, {method}" if several and method != backbone else str(backbone)
-        lines.append([name, *("" if row is None else cell(row, best[row["column"]]) for row in cells)])
+        lines.append([names[system], *("" if row is None else cell(row, best[row["column"]]) for row in cells)])
         if rows["paper"].notna().any():
             lines.append(["*paper*", *("" if row is None else paper_cell(row) for row in cells)])
     return grid(lines)

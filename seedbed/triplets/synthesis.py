@@ -90,8 +90,7 @@ def complete(
         for polarity in POLARITIES:
             keys = [(row, polarity) for row, _ in rows if (row, polarity) in short]
             requests = [Request(_name(*key), tokens[key]) for key in keys if _name(*key) not in journal.done]
-            for count in journal.keep(backend.write(requests, adapters[polarity]) if requests else ()):
-                progress.update(count)
+            journal.keep(backend.write(requests, adapters[polarity]) if requests else (), progress.update)
     return _table(rows, prompts, journal.done), journal.path
 
 

@@ -108,7 +108,7 @@ def test_a_study_in_context_is_planned_as_computed_by_hand(shown):
         assert ("--base " in command) is ("openai-chat" not in command)
         assert ("--retriever results/own/encoders/tiny-bert/published/mul/0" in command) is shots
         both = "--output results/own/scores/likely/far/" not in command
-        assert ("--trains own-icl=results/own/corpora/hau/own-knn_train.tsv" in command) is True
+        assert "--trains own-icl=results/own/corpora/hau/own-knn_train.tsv" in command
         assert ("own-icl-xl=results/own/corpora/eng/own-knn_train.tsv" in command) is both
 
 

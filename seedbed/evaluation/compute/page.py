@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from math import floor
 from typing import Any
 
 import pandas as pd
@@ -109,7 +110,7 @@ def _crossings(costs: Sequence[Cost]) -> list[str]:
     for cost in costs:
         if cost is not tuned:
             count = formulae.crossing(tuned.formula, cost.formula)
-            words = "never" if count is None else f"from {count:,.0f} training texts on" if count else "always"
+            words = "never" if count is None else f"from {floor(count) + 1:,} training texts on" if count else "always"
             found.append(f"* more FLOPs than {cost.method}, {cost.model}: {words}")
     return found
 

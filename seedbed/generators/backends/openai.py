@@ -146,7 +146,7 @@ class ChatBackend(_Server):
             text = ""
         if not isinstance(text, str):
             raise self._foreign(f"no text (finish_reason {reason!r})")
-        return Completion(request.id, text, finished=reason == "stop")
+        return Completion(request.id, text, finished=bool(text) and reason == "stop")
 
 
 def _answered(pool: ThreadPoolExecutor, answers: list[Future[Completion]]) -> Iterator[Completion]:

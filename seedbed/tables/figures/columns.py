@@ -8,7 +8,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from seedbed.tables.figures.style import MARKERS, PALE, colours, legend_lines, systems, write_around
+from seedbed.tables.cells import systems
+from seedbed.tables.figures.style import MARKERS, PALE, colours, legend_lines, write_around
 from seedbed.tables.published import AVERAGE
 from seedbed.tables.specs import FigureSpec
 

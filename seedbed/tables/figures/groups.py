@@ -8,7 +8,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from seedbed.tables.figures.style import MARKERS, colours, legend_lines, systems, write_around
+from seedbed.tables.cells import systems
+from seedbed.tables.figures.style import MARKERS, colours, legend_lines, write_around
 from seedbed.tables.published import AVERAGE
 from seedbed.tables.specs import FigureSpec
 
@@ -31,8 +32,8 @@ def draw(table: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Fig
     rows = rows.assign(group=rows["language"].map(lambda code: names.get(code) or UNKNOWN))
     columns, panels = list(rows["column"].unique()), systems(rows)
     shades = colours(columns, spec)
-    last = rows[rows["column"] == columns[-1]].groupby("group")["value"].mean()
-    order = last.sort_values(ascending=False, kind="stable").index
+    means = rows.groupby(["group", "column"])["value"].mean().unstack()
+    order = means[columns[-1]].sort_values(ascending=False, kind="stable").index  # without that column: last
     heights = {group: place * (len(columns) + ROW) for place, group in enumerate(order)}
     sizes = rows.groupby("group")["language"].nunique()
     figure, grid = _canvas(len(panels), spec, (len(columns) + ROW) * len(order), legend_lines(len(columns)))
@@ -50,7 +51,8 @@ def draw(table: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Fig
         [height + middle for height in heights.values()], [f"{group} ({sizes[group]})" for group in heights]
     )
     grid[0].set_ylim(max(heights.values()) + len(columns) - 1 + ROW, -ROW)
-    write_around(figure, table, spec, shades, dict(zip(columns, MARKERS, strict=False)))
+    marks = {column: MARKERS[place % len(MARKERS)] for place, column in enumerate(columns)}
+    write_around(figure, table, spec, shades, marks)
     return figure
 
 

@@ -68,16 +68,6 @@ def styles(names: Iterable[str], spec: FigureSpec) -> dict[str, tuple[str, str]]
     }
 
 
-def systems(table: pd.DataFrame) -> dict[tuple[str, str], str]:
-    """(backbone, recipe) -> what a figure calls it: its backbone, and its method if there are several."""
-    several = table["recipe"].nunique() > 1
-    rows = table.drop_duplicates(["backbone", "recipe"])
-    return {
-        (row["backbone"], row["recipe"]): f"{row['backbone']}, {row['method']}" if several else row["backbone"]
-        for row in rows.to_dict("records")
-    }
-
-
 def legend_lines(count: int) -> int:
     """Lines that a legend of so many names takes."""
     return -(-count // LEGEND_COLUMNS)

@@ -132,9 +132,9 @@ def label(generator: Generator, queries: list[Query], how: Answering = HOW, stat
 
 ANSWERS = [
     (said("so far", "length"), Completion("a", "so far", finished=False)),
-    (said("", "stop"), Completion("a", "", finished=True)),
+    (said("", "stop"), Completion("a", "", finished=False)),
     (said(None, "content_filter"), Completion("a", "", finished=False)),
-    (said(None, "stop", refusal="I cannot."), Completion("a", "", finished=True)),
+    (said(None, "stop", refusal="I cannot."), Completion("a", "", finished=False)),
 ]
 
 
