@@ -10,7 +10,7 @@ from pathlib import Path
 from scripts.cli import pair, run
 from seedbed.encoders.classifier_settings import InContext
 from seedbed.evaluation.compute import page
-from seedbed.evaluation.compute.context import in_context
+from seedbed.evaluation.compute.context import in_context, require_decoder
 from seedbed.evaluation.compute.cost import Cost, questions
 from seedbed.evaluation.compute.nearest import retrieval
 from seedbed.evaluation.compute.settings import Compute
@@ -54,6 +54,9 @@ def main(argv: list[str] | None = None) -> None:
 
 def costs_of(args: argparse.Namespace, spec: Compute) -> Iterator[Cost]:
     """Of each method, one after the other: no two models are in memory, but for the encoder."""
+    bases = {name: Path(base) for name, base in args.bases}
+    for name, base in bases.items():
+        require_decoder(name, base)  # before minutes are spent on the others
     task = Task.load(args.task)
     encoder = opened(args.encoder, task.batch_size)
     test, train = read_set(task, args.test), read_set(task, args.train)
@@ -61,12 +64,11 @@ def costs_of(args: argparse.Namespace, spec: Compute) -> Iterator[Cost]:
     whole, shots = retrieval(encoder, spec.encoder.backbone, question, kept, spec)
     yield fine_tuning(args.weights, spec.fine_tuned or spec.encoder.backbone, kept, spec)
     yield whole
-    bases = dict(args.bases)
     for name, given in args.classifiers.items():
         generator, how = (
             kind.load(json.dumps(given[key])) for kind, key in ((Generator, "generator"), (InContext, "in_context"))
         )
-        yield in_context(name, generator, Path(bases[name]), how, kept, shots, spec)
+        yield in_context(name, generator, bases[name], how, kept, shots, spec)
 
 
 if __name__ == "__main__":

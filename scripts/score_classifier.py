@@ -23,9 +23,9 @@ from seedbed.evaluation.scores import Scores
 from seedbed.generators import labels
 from seedbed.generators.icl import ask, open_greedy
 from seedbed.generators.icl_settings import Answering
-from seedbed.generators.journal import weights_of
+from seedbed.generators.journal import ANSWERS, weights_of
 from seedbed.generators.settings import Generator
-from seedbed.io import read_json, write_json
+from seedbed.io import fingerprint, read_json, write_json
 from seedbed.precision import precision
 
 LIBRARIES = ("torch", "transformers", "peft", "sentence-transformers")
@@ -83,6 +83,8 @@ def in_context(args: argparse.Namespace, given: list[Set], state: Path | None) -
     """The same of one that learns in context; `state` keeps what it has written."""
     generator, answering = Generator.load(args.generator), Answering.load(args.answering)
     model = open_greedy(generator, args.base, answering)
+    if args.state and not generator.source:
+        state = args.state / ANSWERS / fingerprint(args.about)
     kept = {"state": state, "weights": weights_of(args.base)}
     shots = icl.Shots(args.shots, args.percentile, args.balance)
     # Without shots nothing is looked up, and nothing is encoded.

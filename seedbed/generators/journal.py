@@ -14,6 +14,8 @@ from seedbed.generators.settings import Generator
 from seedbed.io import fingerprint, read_json, sha256
 from seedbed.precision import precision
 
+ANSWERS = "answers"
+"""The folder of the state that keeps what servers answered, after the jobs that asked: it was paid for."""
 COMMIT_ROWS = 64
 """Completions that are written to disk together: what a kill can lose."""
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from seedbed.checkpoints import RECORD, place
 from seedbed.evaluation.embeddings import folder_of
+from seedbed.generators.journal import ANSWERS
 from seedbed.io import UserError, read_json
 from seedbed.tables.forecasting.work import Job
 
@@ -35,7 +36,7 @@ class Leftover:
 
 def made_by(state: Path) -> dict[Path, str]:
     """Each folder of a job under the state -> what the job makes; empty where there is no record."""
-    entries = [path for path in sorted(state.glob("*")) if path.name != EMBEDDINGS]
+    entries = [path for path in sorted(state.glob("*")) if path.name not in (EMBEDDINGS, ANSWERS)]
     return {path: _recorded(path) for path in entries}
 
 
@@ -43,7 +44,7 @@ def stale(state: Path, jobs: Sequence[Job]) -> list[Leftover]:
     """What of the state none of these jobs will use.
 
     A job's folder is kept as long as the job is to do with the very settings that it has now. Embeddings are kept as
-    long as an encoder with their weights lies under the results.
+    long as an encoder with their weights lies under the results, and what servers answered always.
 
     Args:
         jobs: every job, done or to do, that makes something that `made_by` names; what none makes is not in the study.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -13,6 +14,8 @@ import pandas as pd
 import pytest
 import yaml
 
+from seedbed.config import load
+from seedbed.io import UserError
 from tests import tiny
 
 ENVIRONMENT = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
@@ -35,6 +38,18 @@ class Project:
         """Of Snakemake, with the demo's profile unless another is named."""
         profile = () if "--profile" in arguments else ("--profile", "profiles/demo")
         return [sys.executable, "-m", "snakemake", *profile, *arguments, "--configfile", config]
+
+    def refusal(self, config: str, *targets: str) -> str:
+        """What is wrong with a configuration: as `load` says it, or else the graph when it is planned."""
+        with contextlib.chdir(self.root):
+            try:
+                load(yaml.safe_load(Path(config).read_text()))
+            except UserError as error:
+                return f"error: {error}"
+        done = self.snakemake("--dry-run", *targets, config=config)
+        errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+        assert done.returncode == 1 and len(errors) == 1, done.stderr
+        return errors[0]
 
     def edit(self, changes: dict, *, source: str = "study.yaml", target: str = "study.yaml") -> str:
         """Change keys of a configuration, nested ones by dots; None removes."""

@@ -28,6 +28,16 @@ from seedbed.generators.settings import Generator
 from seedbed.io import UserError
 
 
+def require_decoder(name: str, base: Path) -> None:
+    """Stop at an encoder-decoder, of which the formula's one pass over a prompt says nothing.
+
+    Raises:
+        UserError: it is one.
+    """
+    if is_encoder_decoder(base):
+        raise UserError(f"compute.classifiers: {name} is an encoder-decoder, which is not counted; take a decoder")
+
+
 def in_context(
     name: str, generator: Generator, base: Path, how: InContext, question: Asked, shots: Cost, spec: Compute
 ) -> Cost:
@@ -36,12 +46,7 @@ def in_context(
     What is done differs from the formula: a prompt is read once for all labels or all that is written, the rest after
     its keys and values, and the output layer is computed only where a probability is looked at. Loading the weights is
     not timed.
-
-    Raises:
-        UserError: an encoder-decoder, of which the formula's one pass over a prompt says nothing.
     """
-    if is_encoder_decoder(base):
-        raise UserError(f"compute.classifiers: {name} is an encoder-decoder, which is not counted; take a decoder")
     sizes = sizes_of(question, spec)
     labels = known_labels("compute", question.test, question.train)
     few = replace(question, test=pd.DataFrame(sample(question.test.to_dict("records"), spec.queries)))

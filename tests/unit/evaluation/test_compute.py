@@ -14,7 +14,7 @@ from transformers import AutoModel, AutoModelForCausalLM, AutoModelForSequenceCl
 from seedbed.encoders import backbone
 from seedbed.encoders.classifier_settings import InContext
 from seedbed.evaluation.compute import formulae, page
-from seedbed.evaluation.compute.context import in_context, read_whole
+from seedbed.evaluation.compute.context import in_context, read_whole, require_decoder
 from seedbed.evaluation.compute.cost import Cost, questions
 from seedbed.evaluation.compute.counting import flops, reading
 from seedbed.evaluation.compute.formulae import Sizes, crossing
@@ -47,6 +47,7 @@ def test_the_formulae_by_hand() -> None:
 
 def test_where_one_line_passes_another() -> None:
     assert crossing(lambda n: 3 * n, lambda n: n + 10) == 5
+    assert crossing(lambda n: 3 * n, lambda n: n + 9) == 4.5  # a page says: from 5 on
     assert crossing(lambda n: 3 * n + 20, lambda n: n + 10) == 0
     assert crossing(lambda n: n, lambda n: 3 * n + 10) is None
     assert crossing(lambda n: n, lambda n: n) is None
@@ -206,7 +207,10 @@ def test_a_batch_changes_a_count_by_its_filling_alone(models: tuple[Path, Path])
     assert forward == len(rows) * (encoder_passes(max(lengths)) + head)
 
 
-def test_what_cannot_be_measured_is_told(models: tuple[Path, Path]) -> None:
+def test_what_cannot_be_measured_is_told(models: tuple[Path, Path], tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="compute.classifiers: mt0 is an encoder-decoder, which is not counted; take a"):
+        require_decoder("mt0", tiny.encoder_decoder(tmp_path))
+    require_decoder("gemma", models[1])
     fused = Opened(lambda texts: np.zeros((len(texts), 2), np.float32), 2, None, None, {})
     question, kept = questions(TASK, data(12, 1), data(18, 0), fused)
     with pytest.raises(UserError, match="have no pass to count; take one with weights"):
