@@ -61,7 +61,8 @@ rule score_classifier:
     params:
         tasks=tasks_of_bundle,
         trains=training_arguments,
-        variant=variant_arguments,
+        folders=variant_folders,
+        variant=variant_settings,
         language=lambda wildcards: STUDY.facts(wildcards.test_lang)["name"],
         about=lambda wildcards: compact(
             {"name": wildcards.classifier, "variant": wildcards.variant, "language": wildcards.lang}
@@ -72,7 +73,7 @@ rule score_classifier:
     message:
         "Score {wildcards.classifier}, {wildcards.variant} of {wildcards.lang}: {wildcards.bundle} in {wildcards.test_lang}"
     shell:
-        "python -m scripts.score_classifier {params.base} {params.variant:q}"
+        "python -m scripts.score_classifier {params.base} {params.folders} {params.variant:q}"
         " --tests {input.tests} --records {input.records} {params.trains} --tasks {params.tasks:q}"
         " --language {wildcards.test_lang} --language-name {params.language:q} --about {params.about:q}"
         " --state {params.state} --scores {params.directory} --output {output} > {log} 2>&1"
@@ -177,9 +178,10 @@ rule measure_compute:
         encoder=subpath(input.encoder, parent=True),
         weights=subpath(input.weights, parent=True),
         classifiers=compute_classifiers,
+        bases=compute_folders,
     message:
         "Count and time what labels cost"
     shell:
         "python -m scripts.measure_compute --compute {params.compute:q} --task {params.task:q}"
         " --train {input.train} --test {input.test} --encoder {params.encoder} --weights {params.weights}"
-        " {params.classifiers:q} --flops {output.flops} --seconds {output.seconds} --output {output.page} > {log} 2>&1"
+        " {params.classifiers:q} {params.bases} --flops {output.flops} --seconds {output.seconds} --output {output.page} > {log} 2>&1"

@@ -88,16 +88,21 @@ def variant_head(wildcards):
     return f"<results>/encoders/{{classifier}}/task/{lang}/seedbed.json"
 
 
-def variant_arguments(wildcards, input):
-    """What makes a variant, as arguments: its adapter and head, or how it is asked and what it is shown."""
+def variant_folders(wildcards, input):
+    """Where its adapter, head and retriever are, as arguments."""
     given = {"--adapter": input.adapter, "--head": input.head, "--retriever": input.retriever}
-    folders = [word for option, file in given.items() if file for word in (option, str(Path(str(file)).parent))]
+    return [word for option, file in given.items() if file for word in (option, str(Path(str(file)).parent))]
+
+
+def variant_settings(wildcards):
+    """How a variant answers, or how it is asked and what it is shown, as arguments.
+
+    Apart from the folders: Snakemake re-runs nothing for a parameter that is made of inputs.
+    """
     if not (spec := in_context(wildcards)):
-        trained = learner(wildcards.classifier)
-        return [*folders, "--style", classifier_style(wildcards), "--seed", trained.lora.seed]
+        return ["--style", classifier_style(wildcards), "--seed", learner(wildcards.classifier).lora.seed]
     shown = shown_to(wildcards)
     return [
-        *folders,
         *("--generator", written_with(STUDY.classifiers[wildcards.classifier].generator, "lora", "xllora", "shots")),
         *("--answering", spec.answering().dump()),
         *("--shots", shown.shots if shown else 0, "--percentile", shown.percentile if shown else 0),

@@ -174,8 +174,8 @@ def compute_bases(wildcards):
     return [classifier_made(name, "weights", "weights/seedbed.json") for name in asked_compute().classifiers]
 
 
-def compute_classifiers(wildcards, input):
-    """Classifiers with their generators, and the folder of each one's language model, as arguments."""
+def compute_classifiers(wildcards):
+    """Classifiers with their generators, as arguments; apart from folders, see `variant_settings`."""
     if not (names := asked_compute().classifiers):
         return []
     given = {}
@@ -183,5 +183,10 @@ def compute_classifiers(wildcards, input):
         spec = STUDY.classifiers[name]
         settings = json.loads(written_with(spec.generator, "lora", "xllora", "shots"))
         given[name] = {"generator": settings, "in_context": json.loads(spec.in_context.dump())}
-    bases = [f"{name}={Path(str(file)).parent}" for name, file in zip(names, input.bases)]
-    return ["--classifiers", compact(given), "--bases", *bases]
+    return ["--classifiers", compact(given)]
+
+
+def compute_folders(wildcards, input):
+    """The folder of each one's language model, as arguments."""
+    bases = [f"{name}={Path(str(file)).parent}" for name, file in zip(asked_compute().classifiers, input.bases)]
+    return ["--bases", *bases] if bases else []

@@ -72,6 +72,14 @@ def test_each_room_has_its_rules_and_each_rule_its_script(room):
         assert Path(f"scripts/{rule}.py").is_file()
 
 
+def test_parameters_made_of_inputs_hold_no_settings():
+    """Snakemake re-runs no job for a parameter whose function takes `input`: a setting in it could change unnoticed."""
+    for file in Path("rules/common").glob("*.smk"):
+        for function in re.split(r"^(?=def )", file.read_text(), flags=re.M)[1:]:
+            head, _, body = function.partition("\n")
+            assert "input" not in head or "STUDY" not in body, f"{file}: {head}"
+
+
 def test_there_is_no_script_without_a_rule():
     # status and clean_state look at a run, or at what it left: as rules they would need its lock.
     besides = {"__init__", "cli", "scoring", "workflow", "status", "clean_state"}
