@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
-from transformers import AutoModelForSequenceClassification, AutoTokenizer, BatchEncoding, PreTrainedModel
+from transformers import AutoModelForSequenceClassification, BatchEncoding, PreTrainedModel
 
-from seedbed.encoders.backbone import LOCAL, directory_of, longest
+from seedbed.encoders.heads import limit_of, load, tokenizer_of
 from seedbed.evaluation.classification import known_labels
 from seedbed.evaluation.compute import formulae
 from seedbed.evaluation.compute.cost import SEED, Cost, Counted, Timed, dtype_of, sample, sizes_of
@@ -26,9 +26,8 @@ def fine_tuning(weights: Path, name: str, question: Asked, spec: Compute) -> Cos
     sizes = sizes_of(question, spec)
     torch.manual_seed(SEED)
     labels = known_labels("compute", question.test, question.train)
-    model = AutoModelForSequenceClassification.from_pretrained(
-        directory_of(weights), **LOCAL, dtype=torch.float32, use_safetensors=True, num_labels=len(labels)
-    ).to("cuda" if torch.cuda.is_available() else "cpu")
+    model, _ = load(AutoModelForSequenceClassification, weights, num_labels=len(labels))
+    model.to("cuda" if torch.cuda.is_available() else "cpu")
     rows = sample(question.train.to_dict("records"), spec.sample)
     batches = batches_of(weights, model, rows, labels, spec.batch_size)
     optimizer = torch.optim.AdamW(model.parameters(), lr=5e-5)
@@ -86,10 +85,8 @@ def batches_of(
     weights: Path, model: PreTrainedModel, rows: Sequence[dict[str, str]], labels: Sequence[str], size: int
 ) -> list[BatchEncoding]:
     """Texts and the numbers of their labels, on the model's device."""
-    tokenizer = AutoTokenizer.from_pretrained(directory_of(weights), trust_remote_code=False)
-    tokenizer.padding_side = "right"
-    limit = longest(model, min(tokenizer.model_max_length, model.config.max_position_embeddings))
-    found = []
+    tokenizer = tokenizer_of(weights)
+    limit, found = limit_of(model, tokenizer), []
     for start in range(0, len(rows), size):
         some = rows[start : start + size]
         batch = tokenizer(
