@@ -36,13 +36,13 @@ from seedbed.generators.lora import (
     finish,
     key_of,
     require_effect,
-    require_finite,
     save,
     training_arguments,
 )
 from seedbed.generators.settings import Lora
 from seedbed.io import UserError, read_json, write_json
 from seedbed.precision import precision
+from seedbed.trainers import require_finite
 
 HEAD = "head.safetensors"
 """Beside a task's adapter: the weights that the backbone did not bring."""
@@ -166,7 +166,7 @@ class _Trainer(Trainer):
     """Stops at the first loss that is not finite."""
 
     def compute_loss(self, *args: Any, **kwargs: Any) -> Tensor:
-        return require_finite(super().compute_loss(*args, **kwargs), self)
+        return require_finite(super().compute_loss(*args, **kwargs), self, "lora")
 
 
 def _save(model: PeftModel, name: str, directory: Path) -> None:

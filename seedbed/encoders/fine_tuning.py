@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 import torch
 from safetensors.torch import load_file
-from torch import Tensor
 from transformers import (
     AutoModelForSequenceClassification,
     DataCollatorWithPadding,
@@ -30,6 +29,7 @@ from seedbed.encoders.heads import limit_of, load, logits, tokenizer_of
 from seedbed.encoders.tuning_settings import FineTuning
 from seedbed.io import UserError, fingerprint, read_json, sha256
 from seedbed.precision import precision
+from seedbed.trainers import by_epoch, mixed, on_one_gpu, require_finite
 
 SCORED_AT_ONCE = 32
 """Held-out texts of a batch."""
@@ -153,7 +153,6 @@ def _ended(checkpoint: Path) -> bool:
 
 
 def _arguments(tuning: FineTuning, dtype: str, seed: int, checkpoints: Path) -> TrainingArguments:
-    cuda = torch.cuda.is_available()
     arguments = TrainingArguments(
         output_dir=str(checkpoints),
         num_train_epochs=tuning.epochs,
@@ -163,7 +162,7 @@ def _arguments(tuning: FineTuning, dtype: str, seed: int, checkpoints: Path) -> 
         weight_decay=tuning.weight_decay,
         lr_scheduler_type="linear",
         optim="adamw_torch_fused",
-        seed=int(np.random.SeedSequence(seed).generate_state(1)[0]),  # mixed: see `training.train`
+        seed=mixed(seed),
         bf16=dtype == "bfloat16",
         eval_strategy="epoch",
         save_strategy="epoch",
@@ -172,16 +171,9 @@ def _arguments(tuning: FineTuning, dtype: str, seed: int, checkpoints: Path) -> 
         metric_for_best_model="accuracy",
         greater_is_better=True,
         restore_callback_states_from_checkpoint=True,
-        logging_strategy="epoch",
-        logging_nan_inf_filter=False,
-        dataloader_pin_memory=cuda,
-        use_cpu=not cuda,
-        disable_tqdm=True,
-        report_to=[],
+        **by_epoch(),
     )
-    # With several GPUs in sight the trainer would multiply the batch.
-    arguments._n_gpu = min(arguments.n_gpu, 1)
-    return arguments
+    return on_one_gpu(arguments)
 
 
 class _Trainer(Trainer):
@@ -189,12 +181,7 @@ class _Trainer(Trainer):
 
     def compute_loss(self, *args: Any, **kwargs: Any) -> Any:
         found = super().compute_loss(*args, **kwargs)
-        loss: Tensor = found[0] if isinstance(found, tuple) else found
-        if not loss.isfinite():
-            raise UserError(
-                f"fine_tuning: the loss is {loss.item()} at step {self.state.global_step + 1}; "
-                f"lower learning_rate ({self.args.learning_rate:g}), or use dtype float32"
-            )
+        require_finite(found[0] if isinstance(found, tuple) else found, self, "fine_tuning")
         return found
 
 

@@ -27,6 +27,7 @@ from seedbed.encoders.losses import SimCSELoss, WithMaskedLM
 from seedbed.encoders.settings import UNTRAINED, Method, Training
 from seedbed.io import UserError, atomic_directory, fingerprint, sha256
 from seedbed.precision import precision
+from seedbed.trainers import mixed, on_one_gpu
 
 POINTS = 20
 """At most so many points of the loss curve are kept."""
@@ -171,9 +172,7 @@ def _arguments(
         prompts=prompts,
         # A last batch of a single row has nothing to contrast with; any other last batch is kept.
         dataloader_drop_last=rows % training.batch_size == 1,
-        # Mixed, since the trainer shuffles epoch e by seed + e: the runs 42 and 43, which a table takes for
-        # independent, would share all but one epoch's batches.
-        seed=int(np.random.SeedSequence(seed).generate_state(1)[0]),
+        seed=mixed(seed),
         save_strategy="steps",
         save_steps=training.checkpoint_steps,
         save_total_limit=1,
@@ -181,9 +180,7 @@ def _arguments(
         report_to="none",
         disable_tqdm=False,
     )
-    # With several GPUs in sight the trainer would multiply the batch, and with it the negatives.
-    arguments._n_gpu = min(arguments.n_gpu, 1)
-    return arguments
+    return on_one_gpu(arguments)
 
 
 class _Trainer(SentenceTransformerTrainer):

@@ -30,6 +30,7 @@ from seedbed.generators.examples import Example
 from seedbed.generators.settings import Lora
 from seedbed.io import UserError, atomic_directory, fingerprint, read_json, sha256, write_json
 from seedbed.precision import precision
+from seedbed.trainers import by_epoch, require_finite
 
 IGNORED = -100
 """Label of a position that is not learnt, as in transformers."""
@@ -181,21 +182,7 @@ class CompletionTrainer(Trainer):
     ) -> Tensor:
         with self.accelerator.autocast():
             loss = completion_loss(model, inputs) / num_items_in_batch
-        return require_finite(loss, self)
-
-
-def require_finite(loss: Tensor, trainer: Trainer) -> Tensor:
-    """The loss.
-
-    Raises:
-        UserError: it is not finite.
-    """
-    if not loss.isfinite():
-        raise UserError(
-            f"lora: the loss is {loss.item()} at step {trainer.state.global_step + 1}; "
-            f"lower learning_rate ({trainer.args.learning_rate:g}), or use dtype float32"
-        )
-    return loss
+        return require_finite(loss, self, "lora")
 
 
 class ByLength(Sampler[int]):
@@ -293,12 +280,7 @@ def training_arguments(lora: Lora, dtype: str) -> Callable[..., TrainingArgument
         activation_checkpointing_kwargs={"use_reentrant": False},
         save_strategy="epoch",
         save_total_limit=1,
-        logging_strategy="epoch",
-        logging_nan_inf_filter=False,
-        dataloader_pin_memory=cuda,
-        use_cpu=not cuda,
-        disable_tqdm=True,
-        report_to=[],
+        **by_epoch(),
     )
 
 
