@@ -13,8 +13,8 @@ from seedbed.encoders import training
 from seedbed.encoders.settings import Training
 from seedbed.generators import lora
 from seedbed.generators.examples import Example
+from seedbed.generators.journal import journal_name, weights_of
 from seedbed.generators.settings import Generator, Lora, Sampling
-from seedbed.triplets.synthesis import _fingerprint, weights_of
 
 TEXTS = {"anchor": ["a", "b"], "positive": ["c", "d"]}
 EXAMPLES = [Example([1, 2], [3]), Example([1], [4])]
@@ -73,7 +73,7 @@ def test_every_setting_of_an_adapter_and_every_input_changes_the_key(base: Path)
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
 def test_every_setting_of_a_completion_and_every_input_changes_the_key(base: Path) -> None:
     def key(generator=GENERATOR, prompt=(1, 2), adapters=None, weights="w"):
-        return _fingerprint({("r1", "positive"): list(prompt)}, adapters or {}, generator, weights)
+        return journal_name([(("r1", "positive"), list(prompt))], generator, weights, adapters)
 
     keys = {
         "": key(),
