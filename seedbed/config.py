@@ -282,6 +282,11 @@ class Study(Settings):
         nothing = {"source": None, "languages": None, "train": None}
         return spec.updated({**nothing, "mteb": mteb and mteb.model_dump()})
 
+    @cached_property
+    def _reserved(self) -> set[str]:
+        """Languages that a table shows only if its spec names them."""
+        return {code for code, language in self.languages.items() if language.on_request}
+
     def plan(self, table: str) -> list[Block]:
         """What a table shows of this study.
 
@@ -298,8 +303,7 @@ class Study(Settings):
         }
         tasks[TRIPLETS] = Scored(protocol=OVERLAP, languages=sorted(self.languages))
         spec = TableSpec.load(f"resources/tables/{table}.yaml")
-        reserved = {code for code, language in self.languages.items() if language.on_request}
-        others = tasks, self.statistics.baseline, reserved
+        others = tasks, self.statistics.baseline, self._reserved
         systems, models = self._of_classifiers() if spec.of_classifiers else self._of_encoders()
         return plan(spec, systems, models, *others) + beside(spec, self._beside(), self._classifiers(), *others)
 
@@ -310,8 +314,7 @@ class Study(Settings):
             UserError: as `seedbed.tables.maps.plan_map`.
         """
         own = [name for name, task in self.tasks.items() if task.protocol in LEARNING and not task.train_language]
-        reserved = {code for code, language in self.languages.items() if language.on_request}
-        tasks = {name: [code for code in self.tested_by(name) if code not in reserved] for name in sorted(own)}
+        tasks = {name: [code for code in self.tested_by(name) if code not in self._reserved] for name in sorted(own)}
         return plan_map(spec, *self._of_encoders(), tasks)
 
     def _of_encoders(self) -> tuple[list[System], dict[str, Offered]]:

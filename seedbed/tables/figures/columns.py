@@ -9,12 +9,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from seedbed.tables.cells import systems
-from seedbed.tables.figures.style import MARKERS, PALE, colours, legend_lines, write_around
+from seedbed.tables.figures.style import MARKERS, PALE, Margins, colours, write_around
 from seedbed.tables.published import AVERAGE
 from seedbed.tables.specs import FigureSpec
 
-PANEL, HEAD, FOOT, LEFT, BETWEEN, ACROSS = 2.3, 0.75, 0.85, 0.62, 0.42, 5
-"""Inches of a panel's height, above and below the panels, left of them and between them; panels in a row."""
+MARGINS = Margins(head=0.75, foot=0.85, left=0.62, right=0.2, between=0.85)
+PANEL, BESIDE = 2.3, 0.42
+"""Inches of a panel's height, and from one panel to the next."""
+ACROSS = 5
+"""Panels in a row."""
 
 
 def draw(table: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Figure:
@@ -30,19 +33,10 @@ def draw(table: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Fig
     shades = colours(lines.values(), spec)
     marks = {label: MARKERS[place % len(MARKERS)] for place, label in enumerate(shades)}
     rows, across = -(-len(panels) // ACROSS), min(ACROSS, len(panels))
-    head = HEAD + 0.22 * legend_lines(len(lines))
-    height = head + rows * PANEL + (rows - 1) * FOOT + FOOT
-    figure = Figure(figsize=(spec.width, height))
+    figure = MARGINS.canvas(spec, len(lines), PANEL, rows)
+    inside = (spec.width - MARGINS.left - MARGINS.right - (across - 1) * BESIDE) / across
+    figure.subplots_adjust(wspace=BESIDE / inside)
     grid = figure.subplots(rows, across, squeeze=False).ravel()
-    inside = (spec.width - LEFT - 0.2 - (across - 1) * BETWEEN) / across
-    figure.subplots_adjust(
-        left=LEFT / spec.width,
-        right=1 - 0.2 / spec.width,
-        top=1 - head / height,
-        bottom=FOOT / height,
-        wspace=BETWEEN / inside,
-        hspace=FOOT / PANEL,
-    )
     for axes, (title, places) in zip(grid, panels.items(), strict=False):
         for (backbone, recipe), label in lines.items():
             own = means[(means["backbone"] == backbone) & (means["recipe"] == recipe)].set_index("column")

@@ -10,12 +10,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from seedbed.tables.figures.style import BAND, INK, LINE, PALE, colours, legend_lines, write_around
+from seedbed.tables.figures.style import BAND, INK, PALE, Margins, colours, write_around
 from seedbed.tables.published import AVERAGE
 from seedbed.tables.specs import FigureSpec
 
-HEAD, FOOT, BETWEEN, LEFT, RIGHT = 0.72, 0.78, 0.62, 1.05, 0.35
-"""Inches above, below and between the rows of panels, and at the sides."""
+MARGINS = Margins(head=0.72, foot=0.78, left=1.05, right=0.35, between=0.62)
 GAP = 1.6
 """From one language to the next, in dots."""
 
@@ -33,7 +32,8 @@ def draw(table: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Fig
     backbones, columns = table["backbone"].unique(), table["column"].unique()
     places, shades = _places(table), colours(table["recipe"], spec)
     methods = dict(zip(table["recipe"], table["method"], strict=True))
-    figure = _canvas(len(backbones), spec, places, legend_lines(len(shades)))
+    figure = MARGINS.canvas(spec, len(shades), spec.spacing * (max(places.values()) + GAP), len(backbones))
+    figure.subplots_adjust(wspace=0.14)
     grid = figure.subplots(len(backbones), len(columns), squeeze=False, sharex="col", sharey=True)
     _name_languages(grid[0, 0], places, names)
     for backbone, row in zip(backbones, grid, strict=True):
@@ -53,22 +53,6 @@ def _places(table: pd.DataFrame) -> Places:
         for row, language in enumerate(languages)
         for place, recipe in enumerate(recipes)
     }
-
-
-def _canvas(rows: int, spec: FigureSpec, places: Places, lines: int) -> Figure:
-    """An empty figure that gives every dot the same room, however many there are."""
-    panel, head = spec.spacing * (max(places.values()) + GAP), HEAD + LINE * lines
-    height = head + rows * panel + (rows - 1) * BETWEEN + FOOT
-    figure = Figure(figsize=(spec.width, height))
-    figure.subplots_adjust(
-        left=LEFT / spec.width,
-        right=1 - RIGHT / spec.width,
-        top=1 - head / height,
-        bottom=FOOT / height,
-        hspace=BETWEEN / panel,
-        wspace=0.14,
-    )
-    return figure
 
 
 def _name_languages(axes: Axes, places: Places, names: Mapping[str, str]) -> None:

@@ -9,12 +9,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from seedbed.tables.cells import systems
-from seedbed.tables.figures.style import MARKERS, colours, legend_lines, write_around
+from seedbed.tables.figures.style import MARKERS, Margins, colours, write_around
 from seedbed.tables.published import AVERAGE
 from seedbed.tables.specs import FigureSpec
 
-HEAD, FOOT, BETWEEN, LEFT, RIGHT, ACROSS = 0.85, 0.85, 0.75, 1.65, 0.2, 5
-"""Inches above, below and between the rows of panels, and at the sides; panels in a row."""
+MARGINS = Margins(head=0.85, foot=0.85, left=1.65, right=0.2, between=0.75)
+ACROSS = 5
+"""Panels in a row."""
 ROW = 1.2
 """From one group to the next, beyond its dots, in dots."""
 UNKNOWN = "not known"
@@ -36,7 +37,10 @@ def draw(table: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Fig
     order = means[columns[-1]].sort_values(ascending=False, kind="stable").index  # without that column: last
     heights = {group: place * (len(columns) + ROW) for place, group in enumerate(order)}
     sizes = rows.groupby("group")["language"].nunique()
-    figure, grid = _canvas(len(panels), spec, (len(columns) + ROW) * len(order), legend_lines(len(columns)))
+    down, across = -(-len(panels) // ACROSS), min(ACROSS, len(panels))
+    figure = MARGINS.canvas(spec, len(columns), spec.spacing * (len(columns) + ROW) * len(order), down)
+    figure.subplots_adjust(wspace=0.08)
+    grid = figure.subplots(down, across, squeeze=False, sharex=True, sharey=True).ravel()
     middle = (len(columns) - 1) / 2
     for axes, ((backbone, recipe), label) in zip(grid, panels.items(), strict=False):
         own = rows[(rows["backbone"] == backbone) & (rows["recipe"] == recipe)]
@@ -47,6 +51,8 @@ def draw(table: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Fig
         axes.tick_params(labelbottom=True)
         axes.locator_params(axis="x", nbins=5)  # long numbers would run into one another
         axes.grid(axis="x")
+    for axes in grid[len(panels) :]:
+        axes.set_visible(False)  # removed, it would take the ticks that all share
     grid[0].set_yticks(
         [height + middle for height in heights.values()], [f"{group} ({sizes[group]})" for group in heights]
     )
@@ -54,26 +60,6 @@ def draw(table: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Fig
     marks = {column: MARKERS[place % len(MARKERS)] for place, column in enumerate(columns)}
     write_around(figure, table, spec, shades, marks)
     return figure
-
-
-def _canvas(count: int, spec: FigureSpec, dots: float, lines: int) -> tuple[Figure, list[Axes]]:
-    """An empty figure of so many panels that gives every dot the same room."""
-    down, across = -(-count // ACROSS), min(ACROSS, count)
-    panel, head = spec.spacing * dots, HEAD + 0.22 * lines
-    height = head + down * panel + (down - 1) * BETWEEN + FOOT
-    figure = Figure(figsize=(spec.width, height))
-    grid = figure.subplots(down, across, squeeze=False, sharex=True, sharey=True).ravel()
-    figure.subplots_adjust(
-        left=LEFT / spec.width,
-        right=1 - RIGHT / spec.width,
-        top=1 - head / height,
-        bottom=FOOT / height,
-        hspace=BETWEEN / panel,
-        wspace=0.08,
-    )
-    for axes in grid[count:]:
-        axes.set_visible(False)  # removed, it would take the ticks that all share
-    return figure, list(grid[:count])
 
 
 def _dots(axes: Axes, rows: pd.DataFrame, heights: Mapping[str, float], place: int, colour: str) -> None:

@@ -9,12 +9,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from seedbed.tables.figures.style import BAND, INK, PALE, colours, legend_lines, write_around
+from seedbed.tables.figures.style import BAND, INK, PALE, Margins, colours, write_around
 from seedbed.tables.published import AVERAGE
 from seedbed.tables.specs import FigureSpec
 
-HEAD, FOOT, LEFT, RIGHT = 0.85, 0.85, 1.85, 0.42
-"""Inches above and below the panels, left of each, and at the right edge."""
+MARGINS = Margins(head=0.85, foot=0.85, left=1.85, right=0.42)
+"""Every panel of the row has the left one, for its names."""
 ROW = 1.6
 """From one line to the next, in the spacing of dots."""
 GAP = 0.9
@@ -36,7 +36,9 @@ def draw(table: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Fig
     shades = colours(sides, spec)
     places = {title: _places(part) for title, part in panels.items()}
     deepest = max(max(each.values()) for each in places.values())
-    figure = _canvas(spec, deepest, len(panels), legend_lines(len(sides)))
+    figure = MARGINS.canvas(spec, len(sides), spec.spacing * ROW * (deepest + 2))
+    inside = (spec.width - MARGINS.left * len(panels) - MARGINS.right) / len(panels)
+    figure.subplots_adjust(wspace=MARGINS.left / inside)
     grid = figure.subplots(1, len(panels), squeeze=False, sharex=True)[0]
     for axes, (title, part) in zip(grid, panels.items(), strict=True):
         own = {column: shades[side] for column, side in spec.pairs[title].items()}
@@ -62,21 +64,6 @@ def _places(part: pd.DataFrame) -> dict[Line, float]:
     languages = sorted(part["language"].unique(), key=lambda language: language == AVERAGE)
     lines.sort(key=lambda line: languages.index(line[0]))
     return {line: place + (GAP + 1) * languages.index(line[0]) for place, line in enumerate(lines)}
-
-
-def _canvas(spec: FigureSpec, deepest: float, panels: int, lines: int) -> Figure:
-    """An empty figure that gives every line the same room."""
-    height = HEAD + 0.22 * lines + FOOT + spec.spacing * ROW * (deepest + 2)
-    figure = Figure(figsize=(spec.width, height))
-    inside = (spec.width - LEFT * panels - RIGHT) / panels
-    figure.subplots_adjust(
-        left=LEFT / spec.width,
-        right=1 - RIGHT / spec.width,
-        top=1 - (HEAD + 0.22 * lines) / height,
-        bottom=FOOT / height,
-        wspace=LEFT / inside,
-    )
-    return figure
 
 
 def _panel(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib
 import pandas as pd
@@ -68,9 +68,28 @@ def styles(names: Iterable[str], spec: FigureSpec) -> dict[str, tuple[str, str]]
     }
 
 
-def legend_lines(count: int) -> int:
-    """Lines that a legend of so many names takes."""
-    return -(-count // LEGEND_COLUMNS)
+class Margins(NamedTuple):
+    """Inches above rows of panels, below them, at their sides, and between the rows."""
+
+    head: float
+    foot: float
+    left: float
+    right: float
+    between: float = 0.0
+
+    def canvas(self, spec: FigureSpec, names: int, panel: float, rows: int = 1) -> Figure:
+        """An empty figure whose rows of panels are `panel` inches high, below a legend of so many names."""
+        head = self.head + LINE * -(-names // LEGEND_COLUMNS)
+        height = head + rows * panel + (rows - 1) * self.between + self.foot
+        figure = Figure(figsize=(spec.width, height))
+        figure.subplots_adjust(
+            left=self.left / spec.width,
+            right=1 - self.right / spec.width,
+            top=1 - head / height,
+            bottom=self.foot / height,
+            hspace=self.between / panel,
+        )
+        return figure
 
 
 def heading(figure: Figure, title: str) -> None:
