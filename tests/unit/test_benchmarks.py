@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from benchmarks import scoring, tatoeba
+from benchmarks import brute_force, scoring, tatoeba
 from seedbed.encoders import backbone
 from seedbed.io import UserError, write_table
 from tests import tiny
@@ -43,3 +43,19 @@ def test_scores_beside_mtebs(encoder: Path, tmp_path: Path, capsys: pytest.Captu
     files = ["--sts", str(tmp_path / "sts.tsv"), "--bitext", str(tmp_path / "bitext.tsv")]
     scoring.main(["--encoder", str(encoder), *files, "--rows", "12"])
     assert "mteb / ours, CPU seconds:" in capsys.readouterr().out
+
+
+def test_votes_and_fused_neighbours_beside_brute_force(
+    encoder: Path, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    ids, texts = [str(number) for number in range(12)], tiny.sentences("hau", 24)
+    for name, part in (("knn", texts[:12]), ("knn_train", texts[12:])):
+        write_table(pd.DataFrame({"id": ids, "text": part, "label": ["good", "bad"] * 6}), tmp_path / f"{name}.tsv")
+    write_table(
+        pd.DataFrame({"id": ids, "text": texts[:12], "pivot": tiny.sentences("eng", 12)}), tmp_path / "bitext.tsv"
+    )
+    tests = ["--labelled", str(tmp_path / "knn.tsv"), "--pairs", str(tmp_path / "bitext.tsv")]
+    brute_force.main(["--encoders", str(encoder), str(encoder), *tests])
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()[1:]]
+    assert len(rows) == 2 * len(brute_force.WEIGHTS)
+    assert all(row[-3:-1] == ["1.0", "0.0"] for row in rows)
