@@ -177,6 +177,7 @@ rule measure_compute:
         task=lambda wildcards: STUDY.task_for(asked_compute().task, asked_compute().language).dump(),
         encoder=subpath(input.encoder, parent=True),
         weights=subpath(input.weights, parent=True),
+        prefix=lambda wildcards: STUDY.backbones[asked_compute().learner].prefix,
         classifiers=compute_classifiers,
         bases=compute_folders,
     message:
@@ -184,4 +185,4 @@ rule measure_compute:
     shell:
         "python -m scripts.measure_compute --compute {params.compute:q} --task {params.task:q}"
         " --train {input.train} --test {input.test} --encoder {params.encoder} --weights {params.weights}"
-        " {params.classifiers:q} {params.bases} --flops {output.flops} --seconds {output.seconds} --output {output.page} > {log} 2>&1"
+        " --prefix={params.prefix:q} {params.classifiers:q} {params.bases} --flops {output.flops} --seconds {output.seconds} --output {output.page} > {log} 2>&1"

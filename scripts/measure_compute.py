@@ -31,6 +31,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--test", required=True, type=Path, help="TSV as the training set's")
     parser.add_argument("--encoder", required=True, type=Path, help="directory of the encoder of the nearest texts")
     parser.add_argument("--weights", required=True, type=Path, help="directory of the backbone that is fine-tuned")
+    parser.add_argument("--prefix", default="", help="put before every text that it is fine-tuned on")
     parser.add_argument(
         "--classifiers",
         default={},
@@ -62,7 +63,7 @@ def costs_of(args: argparse.Namespace, spec: Compute) -> Iterator[Cost]:
     test, train = read_set(task, args.test), read_set(task, args.train)
     question, kept = questions(task, test, train, encoder)
     whole, shots = retrieval(encoder, spec.encoder.backbone, question, kept, spec)
-    yield fine_tuning(args.weights, spec.fine_tuned or spec.encoder.backbone, kept, spec)
+    yield fine_tuning(args.weights, spec.learner, kept, spec, args.prefix)
     yield whole
     for name, given in args.classifiers.items():
         generator, how = (

@@ -166,7 +166,7 @@ def compute_encoder(wildcards):
 def compute_weights(wildcards):
     """The backbone that is fine-tuned."""
     spec = asked_compute()
-    return f"<results>/encoders/{spec.fine_tuned or spec.encoder.backbone}/weights/seedbed.json"
+    return f"<results>/encoders/{spec.learner}/weights/seedbed.json"
 
 
 def compute_bases(wildcards):

@@ -36,3 +36,8 @@ class Compute(Settings):
     """Test texts that each language model is counted and timed on; scaled to the test set."""
     repeats: int = Field(3, gt=0)
     """Timed runs, after one that is not."""
+
+    @property
+    def learner(self) -> str:
+        """The backbone that is fine-tuned."""
+        return self.fine_tuned or self.encoder.backbone

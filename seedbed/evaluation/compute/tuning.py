@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
+from torch import nn
 from transformers import AutoModelForSequenceClassification, BatchEncoding, PreTrainedModel
 
 from seedbed.encoders.heads import limit_of, load, tokenizer_of
@@ -18,10 +19,14 @@ from seedbed.evaluation.compute.timing import Span, seconds
 from seedbed.evaluation.scores import Asked
 
 
-def fine_tuning(weights: Path, name: str, question: Asked, spec: Compute) -> Cost:
-    """A backbone and a fresh head learn the labels: forward, backward, AdamW; all weights, in float32.
+def fine_tuning(weights: Path, name: str, question: Asked, spec: Compute, prefix: str = "") -> Cost:
+    """A backbone and a fresh head learn the labels as in `encoders.fine_tuning`: all weights, in float32.
 
-    A step holds `batch_size` texts, filled up to its longest. Steps and forward passes are timed on a sample.
+    A step holds `batch_size` texts, filled up to its longest: forward, backward, gradients clipped, AdamW. Steps and
+    forward passes are timed on a sample.
+
+    Args:
+        prefix: put before every text.
     """
     sizes = sizes_of(question, spec)
     torch.manual_seed(SEED)
@@ -29,13 +34,16 @@ def fine_tuning(weights: Path, name: str, question: Asked, spec: Compute) -> Cos
     model, _ = load(AutoModelForSequenceClassification, weights, num_labels=len(labels))
     model.to("cuda" if torch.cuda.is_available() else "cpu")
     rows = sample(question.train.to_dict("records"), spec.sample)
-    batches = batches_of(weights, model, rows, labels, spec.batch_size)
+    texts = [prefix + row["text"] for row in rows]
+    targets = [labels.index(row["label"]) for row in rows]
+    batches = batches_of(weights, model, texts, targets, spec.batch_size)
     optimizer = torch.optim.AdamW(model.parameters(), lr=5e-5)
 
     def learn() -> None:
         model.train()
         for batch in batches:
             model(**batch).loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
             optimizer.zero_grad()
 
@@ -82,16 +90,14 @@ def passes(model: PreTrainedModel, batches: Sequence[BatchEncoding]) -> tuple[in
 
 
 def batches_of(
-    weights: Path, model: PreTrainedModel, rows: Sequence[dict[str, str]], labels: Sequence[str], size: int
+    weights: Path, model: PreTrainedModel, texts: Sequence[str], labels: Sequence[int], size: int
 ) -> list[BatchEncoding]:
     """Texts and the numbers of their labels, on the model's device."""
     tokenizer = tokenizer_of(weights)
     limit, found = limit_of(model, tokenizer), []
-    for start in range(0, len(rows), size):
-        some = rows[start : start + size]
-        batch = tokenizer(
-            [row["text"] for row in some], padding=True, truncation=True, max_length=limit, return_tensors="pt"
-        )
-        batch["labels"] = torch.tensor([labels.index(row["label"]) for row in some])
+    for start in range(0, len(texts), size):
+        part = slice(start, start + size)
+        batch = tokenizer(list(texts[part]), padding=True, truncation=True, max_length=limit, return_tensors="pt")
+        batch["labels"] = torch.tensor(labels[part])
         found.append(batch.to(model.device))
     return found

@@ -167,6 +167,17 @@ def test_each_method_is_its_formula_of_what_was_counted(measured: dict[str, Cost
     assert all(cost.sizes == sizes for cost in measured.values())
 
 
+def test_a_prefix_is_read_with_every_text_that_is_learnt(models: tuple[Path, Path]) -> None:
+    encoder = backbone.load(models[0], pooling="mean")
+    kept = questions(TASK, data(12, 1), data(18, 0), Opened(batched(encoder, 4), WIDTH, None, encoder, {}))[1]
+    texts = [
+        cost.counted[0].read.tokens - cost.counted[0].read.filling
+        for cost in (fine_tuning(models[0], "b", kept, SPEC, prefix) for prefix in ("", "query: "))
+    ]
+    added = AutoTokenizer.from_pretrained(models[0])("query:", add_special_tokens=False)["input_ids"]
+    assert len(added) > 0 and texts[1] - texts[0] == SPEC.sample * len(added)
+
+
 def test_seconds_are_scaled_from_what_was_timed(measured: dict[str, Cost]) -> None:
     tuned, near, likely, _ = measured.values()
     assert [cost.scaled for cost in measured.values()] == [True, False, True, True]
@@ -195,16 +206,16 @@ def test_a_batch_changes_a_count_by_its_filling_alone(models: tuple[Path, Path])
     """Texts of one length cost the same in batches of any size; others cost as what they are filled up to."""
     tokenizer = AutoTokenizer.from_pretrained(models[0])
     model = AutoModelForSequenceClassification.from_pretrained(models[0], num_labels=3)
-    rows = [{"text": text, "label": "bad"} for text in tiny.sentences("hau", 40)]
-    lengths = [len(tokenizer(row["text"])["input_ids"]) for row in rows]
+    texts = tiny.sentences("hau", 40)
+    lengths = [len(tokenizer(text)["input_ids"]) for text in texts]
     common = max({*lengths}, key=lengths.count)
-    alike = [row for row, length in zip(rows, lengths, strict=True) if length == common]
+    alike = [text for text, length in zip(texts, lengths, strict=True) if length == common]
     head = 2 * (WIDTH * WIDTH + 3 * WIDTH)
     for size in (1, 3, len(alike)):
-        forward, _ = passes(model, batches_of(models[0], model, alike, ["bad"], size))
+        forward, _ = passes(model, batches_of(models[0], model, alike, [0] * len(alike), size))
         assert forward == len(alike) * (encoder_passes(common) + head)
-    forward, _ = passes(model, batches_of(models[0], model, rows, ["bad"], len(rows)))
-    assert forward == len(rows) * (encoder_passes(max(lengths)) + head)
+    forward, _ = passes(model, batches_of(models[0], model, texts, [0] * len(texts), len(texts)))
+    assert forward == len(texts) * (encoder_passes(max(lengths)) + head)
 
 
 def test_what_cannot_be_measured_is_told(models: tuple[Path, Path], tmp_path: Path) -> None:
