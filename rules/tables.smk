@@ -32,7 +32,8 @@ rule tabulate:
     message:
         "Make {wildcards.table}"
     shell:
-        "python -m scripts.tabulate --spec {input.spec} --scores {params.scores} --plan {params.plan:q}"
+        # The plan of hundreds of languages is longer than an argument may be; printf is the shell's own.
+        "printf %s {params.plan:q} | python -m scripts.tabulate --spec {input.spec} --scores {params.scores} --plan -"
         " --statistics {params.statistics:q} --output {output.table} --layout {output.layout} > {log} 2>&1"
 
 

@@ -21,13 +21,14 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--spec", required=True, type=Path, help="YAML: seedbed.tables.specs.TableSpec")
     parser.add_argument("--paper", type=Path, default=Path("resources/paper"), help="the papers' own numbers")
     parser.add_argument("--scores", required=True, type=Path)
-    parser.add_argument("--plan", required=True, type=json.loads, help="JSON: [seedbed.tables.plan.Block]")
+    plan = "JSON: [seedbed.tables.plan.Block]; - for standard input"
+    parser.add_argument("--plan", required=True, type=argparse.FileType(), help=plan)
     parser.add_argument("--statistics", default="{}", help="JSON: seedbed.tables.settings.Statistics")
     parser.add_argument("--output", required=True, type=Path)
     parser.add_argument("--layout", required=True, type=Path)
     args = parser.parse_args(argv)
 
-    spec, blocks = TableSpec.load(args.spec), [Block.model_validate(block) for block in args.plan]
+    spec, blocks = TableSpec.load(args.spec), [Block.model_validate(block) for block in json.load(args.plan)]
     table = tabulate(
         blocks,
         args.scores,

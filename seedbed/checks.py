@@ -75,7 +75,7 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
     for kind in ("languages", "backbones"):
         for entry in getattr(recipe, kind) or []:
             _require(f"{where}.{kind}", kind.removesuffix("s"), entry, getattr(study, kind))
-    for entry in recipe.backbones or study.backbones:
+    for entry in recipe.backbones or []:
         if study.backbones[entry].endpoint and recipe.method not in UNTRAINED:
             raise ValueError(f"{where}.backbones: {entry} is an endpoint and cannot be trained; name others")
     for entry in {*(recipe.backbones or [])} & {*study.fused}:

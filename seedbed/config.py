@@ -294,11 +294,7 @@ class Study(Settings):
             UserError: as `seedbed.tables.plan.plan`, and `TableSpec.load`.
         """
         tasks = {
-            name: Scored(
-                protocol=task.protocol,
-                languages=self.tested_by(name),
-                on_request=task.on_request,
-            )
+            name: Scored(protocol=task.protocol, languages=self.tested_by(name), on_request=task.on_request, k=task.k)
             for name, task in sorted(self.tasks.items())
         }
         tasks[TRIPLETS] = Scored(protocol=OVERLAP, languages=sorted(self.languages))
@@ -326,7 +322,7 @@ class Study(Settings):
                 seeds=self.seeds_of(name),
                 on_request=bool(recipe.like),
                 languages=recipe.languages,
-                backbones=recipe.backbones,
+                backbones=self.backbones_of(name),
                 triplets="" if recipe.method == "xllora" else self.triplets_of(name),
             )
             for name, recipe in self.recipes.items()
@@ -393,6 +389,18 @@ class Study(Settings):
         dev = self.fused[backbone].dev
         tested = self.tested_by(dev) if dev else []
         return [code] if code in tested else tested
+
+    def backbones_of(self, recipe: str) -> list[str] | None:
+        """The backbones that a recipe makes encoders of; None: all.
+
+        It names them, or takes all; but nobody can train an endpoint, or what fuses one.
+        """
+        spec = self.recipes[recipe]
+        if spec.backbones is not None or spec.method in UNTRAINED:
+            return spec.backbones
+        remote = {name for name, backbone in self.backbones.items() if backbone.endpoint}
+        remote |= {name for name, fusion in self.fused.items() if remote & {*fusion.of}}
+        return [name for name in self.backbones if name not in remote] if remote else None
 
     def begins(self, rung: Start) -> bool:
         """Whether the study takes published work of a rung of the ladder."""

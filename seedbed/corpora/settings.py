@@ -79,7 +79,7 @@ class Source(Settings):
     file: str | None = None
     """A local file or directory."""
     archive: str | None = None
-    """URL of a .zip, .tar.gz or .gz file."""
+    """URL of a file, or of a .zip, .tar.gz or .gz of files."""
     sha256: Sha256 = ""
     """Digest of `archive` or `file`; without it the first download is locked."""
     package: dict[str, Sha256] | None = None

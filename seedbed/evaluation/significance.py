@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -133,8 +132,8 @@ def spearman(items: NDArray[np.float64]) -> NDArray[np.float64]:
     return (gold * predicted).sum(axis=-1) / np.where(scale == 0, 1, scale)
 
 
-def f1(items: NDArray[np.float64], average: Literal["weighted", "macro"]) -> NDArray[np.float64]:
-    """F1 of gold and predicted classes, items (..., n_items, 2) of class numbers, as scikit-learn averages it.
+def macro_f1(items: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Macro F1 of gold and predicted classes, items (..., n_items, 2) of class numbers, as scikit-learn has it.
 
     A class that is neither gold nor predicted does not count. Thousands of resamples at once, which is why it is not
     scikit-learn's.
@@ -146,11 +145,26 @@ def f1(items: NDArray[np.float64], average: Literal["weighted", "macro"]) -> NDA
     def count(chosen: NDArray[np.int64]) -> NDArray[np.int64]:
         return np.bincount(chosen, minlength=len(gold) * classes).reshape(len(gold), classes)
 
-    support, claimed = count((gold + first).ravel()), count((predicted + first).ravel())
-    both = support + claimed
+    both = count((gold + first).ravel()) + count((predicted + first).ravel())
     of_class = 2 * count((gold + first)[gold == predicted]) / np.maximum(both, 1)
-    weights = support if average == "weighted" else both > 0
-    return ((of_class * weights).sum(axis=1) / weights.sum(axis=1)).reshape(items.shape[:-2])
+    return (of_class.sum(axis=1) / (both > 0).sum(axis=1)).reshape(items.shape[:-2])
+
+
+def f1_of_items(items: NDArray[np.float64]) -> NDArray[np.float64]:
+    """F1 of each item's gold class among all items, (n_items,); their mean is F1 weighted by support.
+
+    Items are then resampled with the F1 that they have here. Were F1 computed of each resample, where a class is one
+    sentence (MINERS' F1@k), a third of the sentences would be missing, with the precision that they cost others.
+
+    Args:
+        items: gold and predicted classes (n_items, 2), as numbers from 0 on.
+    """
+    gold, predicted = items.astype(np.int64).T
+    classes = int(items.max()) + 1
+    right, support, claimed = (
+        np.bincount(chosen, minlength=classes) for chosen in (gold[gold == predicted], gold, predicted)
+    )
+    return (2 * right / np.maximum(support + claimed, 1))[gold]
 
 
 def interval(

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from seedbed.evaluation.significance import LEAST_ITEMS, Statistic, correlated, f1, permuted, replicates, spearman
+from seedbed.evaluation.significance import (
+    LEAST_ITEMS,
+    Statistic,
+    correlated,
+    f1_of_items,
+    macro_f1,
+    permuted,
+    replicates,
+    spearman,
+)
 from seedbed.io import UserError, read_json, read_table
 from seedbed.tables.plan import Block, Cell
 from seedbed.tables.published import AVERAGE
@@ -31,9 +39,7 @@ def statistic_of(column: Column) -> Statistic:
     """How a column's metric follows from its items: for most as their mean."""
     if column.metric == "spearman":
         return spearman
-    if METRICS[column.protocol][column.metric].classes:
-        return partial(f1, average="macro" if column.metric.startswith("macro") else "weighted")
-    return mean
+    return macro_f1 if METRICS[column.protocol][column.metric].f1 == "macro" else mean
 
 
 @dataclass(frozen=True)
@@ -110,10 +116,10 @@ def average(measures: Sequence[Measure]) -> Measure:
 def probability(column: Column, ours: Items, theirs: Items, statistics: Statistics) -> float:
     """p of no difference between two systems over the test items, their seeds averaged.
 
-    Williams' test for correlations with the same gold scores, else a permutation of each item's two scores; of an F1,
-    of whether its class is right.
+    Williams' test for correlations with the same gold scores, else a permutation of each item's two scores; of a macro
+    F1, of whether its class is right.
     """
-    if METRICS[column.protocol][column.metric].classes:
+    if METRICS[column.protocol][column.metric].f1 == "macro":
         ours, theirs = ((items[..., :1] == items[..., 1:]).astype(float) for items in (ours, theirs))
     ours, theirs = ours.mean(axis=0), theirs.mean(axis=0)
     if column.metric == "spearman":
@@ -140,9 +146,9 @@ def _read(path: Path, column: Column) -> _Score:
     names, value = list(metric.items), float(score["metrics"][metric.key])
     table = read_table(path.parent / score["items"], ["id", *names])
     questions = table.filter(["id", "gold"])
-    items = (
-        _classes(table[names]) if metric.classes else table[names].apply(pd.to_numeric, errors="coerce").to_numpy(float)
-    )
+    items = _classes(table[names]) if metric.f1 else table[names].apply(pd.to_numeric, errors="coerce").to_numpy(float)
+    if metric.f1 == "weighted":
+        items = f1_of_items(items)[:, None]
     if names:
         exact = float(statistic_of(column)(items))
         if not abs(exact - value) < 1e-4:  # written so that NaN fails too

@@ -10,7 +10,7 @@ from pydantic import Field
 from seedbed.encoders.settings import Method
 from seedbed.io import UserError
 from seedbed.settings import Settings, suggest
-from seedbed.tables.specs import OVERLAP, Column, Measured, TableSpec
+from seedbed.tables.specs import METRICS, OVERLAP, Column, Measured, TableSpec
 
 
 class System(Settings):
@@ -51,6 +51,8 @@ class Scored(Settings):
     """ISO 639-3, in any order."""
     on_request: bool = False
     """Only in tables that name it."""
+    k: list[int] = []
+    """How many of the nearest its scores are of."""
 
 
 class Offered(Settings):
@@ -267,11 +269,16 @@ def _tasks(column: Column, tasks: Mapping[str, Scored]) -> dict[str, list[str]]:
             raise UserError(f"table spec: columns.{column.label}: no task {name!r}; {suggest(name, sorted(tasks))}")
         if tasks[name].protocol != column.protocol:
             raise UserError(f"table spec: task {name!r} is {tasks[name].protocol}; {column.label} is {column.protocol}")
-    return {
-        name: task.languages
+    chosen = {
+        name: task
         for name, task in tasks.items()
         if (name in column.tasks if column.tasks else task.protocol == column.protocol and not task.on_request)
     }
+    k = METRICS[column.protocol][column.metric].k
+    for name, task in chosen.items():
+        if k and k not in task.k:
+            raise UserError(f"tasks.{name}.k: {task.k}; column {column.label!r} shows {column.metric}: add {k}")
+    return {name: task.languages for name, task in chosen.items()}
 
 
 def _trimmed(block: Block) -> Block:

@@ -27,17 +27,19 @@ class Metric(NamedTuple):
     """The columns of the per-item scores that it is computed from; none: it has no interval."""
     points: int = 100
     """Tables print it times this."""
-    classes: bool = False
-    """Its items are the gold and the predicted class."""
+    f1: Literal["", "macro", "weighted"] = ""
+    """Its items are the gold and the predicted class, of which this is the F1."""
+    k: int | None = None
+    """How many of the nearest it looks at: `k` of its task must have it."""
 
 
 BITEXT_F1 = {
-    f"f1@{k} {way}": Metric(f"{way}_f1_at_{k}", ("place", f"{way}_{k}"), classes=True)
+    f"f1@{k} {way}": Metric(f"{way}_f1_at_{k}", ("place", f"{way}_{k}"), f1="weighted", k=k)
     for way in ("forward", "backward")
     for k in (1, 5, 10)
 }
-NEIGHBOURS = {f"accuracy@{k}": Metric(f"accuracy_at_{k}", (f"correct_{k}",)) for k in (1, 5, 10)} | {
-    f"macro f1@{k}": Metric(f"macro_f1_at_{k}", ("gold", f"predicted_{k}"), classes=True) for k in (1, 5, 10)
+NEIGHBOURS = {f"accuracy@{k}": Metric(f"accuracy_at_{k}", (f"correct_{k}",), k=k) for k in (1, 5, 10)} | {
+    f"macro f1@{k}": Metric(f"macro_f1_at_{k}", ("gold", f"predicted_{k}"), f1="macro", k=k) for k in (1, 5, 10)
 }
 METRICS: dict[str, dict[str, Metric]] = {
     "sts": {"spearman": Metric("cosine_spearman", ("gold", "cosine"))},
@@ -53,7 +55,7 @@ METRICS: dict[str, dict[str, Metric]] = {
     },
     "icl": {
         "accuracy": Metric("accuracy", ("correct",)),
-        "macro f1": Metric("macro_f1", ("gold", "predicted"), classes=True),
+        "macro f1": Metric("macro_f1", ("gold", "predicted"), f1="macro"),
     },
     "classification": {"accuracy": Metric("accuracy", ("correct",))},
     OVERLAP: {

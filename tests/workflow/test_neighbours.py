@@ -96,6 +96,16 @@ def test_each_setting_is_scored_where_it_is_one(study):
     assert "| System | bitext | mono | XL | mean |" in page and "\n| tiny-bert |" in page
 
 
+def test_a_plan_may_be_longer_than_an_argument_of_a_program(study):
+    """Linux ends an argument at 128 KiB, and tables of hundreds of languages have longer plans."""
+    columns = [{"label": f"column {number} of a long table", **COLUMNS["mono"]} for number in range(300)]
+    spec = SPEC | {"columns": columns, "over_columns": [], "classifiers": []}
+    (study.root / "resources/tables/wide.yaml").write_text(yaml.safe_dump(spec, sort_keys=False))
+    done = study.snakemake("results/nearest/tables/wide.csv")
+    assert jobs(done) == {"tabulate": 1}, done.stderr[-1000:]
+    assert pd.read_csv(study.root / "results/nearest/tables/wide.csv")["column"].nunique() == 300
+
+
 def test_classifiers_stand_beside_the_encoder_with_one_number_whatever_k(study):
     table = pd.read_csv(study.root / TABLE)
     rows = {(row["backbone"], row["column"], row["language"]): row for _, row in table.iterrows()}

@@ -62,7 +62,9 @@ class Study:
         """The command line of scripts/tabulate.py without the spec and the outputs."""
         blocks = json.dumps([block.model_dump(mode="json") for block in self.plan(spec)])
         statistics = json.dumps(self.statistics.model_dump())
-        known = ["--scores", str(self.scores), "--plan", blocks, "--statistics", statistics]
+        plan = self.scores.with_name("plan.json")
+        plan.write_text(blocks, encoding="utf-8")
+        known = ["--scores", str(self.scores), "--plan", str(plan), "--statistics", statistics]
         return ["--paper", str(PAPER), *known]
 
 

@@ -143,7 +143,7 @@ CLASSIFIERS = {
 
 
 def shown_beside(table, **changes):
-    tasks = {**TASKS, "labels": Scored(protocol="knn", languages=["hau", "ind"])}
+    tasks = {**TASKS, "labels": Scored(protocol="knn", languages=["hau", "ind"], k=[1, 5])}
     facts = {"systems": BESIDE, "classifiers": CLASSIFIERS, "tasks": tasks, "baseline": "base"}
     return beside(table, **{**facts, **changes})
 
@@ -180,3 +180,11 @@ def test_a_column_has_only_classifiers_that_are_asked_in_all_its_languages():
 def test_a_table_that_cannot_show_classifiers(changes, told):
     with pytest.raises(ValueError, match=told):
         spec(**changes)
+
+
+def test_a_column_asks_for_neighbours_that_its_task_has() -> None:
+    tasks = {"labels": Scored(protocol="knn", languages=["hau"], k=[1, 5])}
+    shown = spec(columns=[KNN | {"metric": "accuracy@5"}], open=True)
+    assert planned(shown, tasks=tasks)
+    with pytest.raises(UserError, match=r"tasks.labels.k: \[1, 5\]; column 'knn' shows accuracy@10: add 10"):
+        planned(spec(columns=[KNN | {"metric": "accuracy@10"}], open=True), tasks=tasks)
