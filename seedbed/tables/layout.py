@@ -6,7 +6,7 @@ import pandas as pd
 
 from seedbed.tables.cells import cell, grid, paper_cell
 from seedbed.tables.published import AVERAGE, KEY, NAME, Published
-from seedbed.tables.specs import METRICS, OVERLAP, TableSpec
+from seedbed.tables.specs import METRICS, OVERLAP, TableSpec, named
 from seedbed.tables.summary import summary
 from seedbed.tables.tabulate import NOT_REPRODUCED, NOT_RUN, REPRODUCED
 
@@ -40,18 +40,13 @@ def _legend(block: pd.DataFrame) -> list[str]:
     baseline = names.get(first["baseline"], first["baseline"])
     test = TESTS.get(first["metric"], PERMUTATION)
     ours = (
-        f"{_named(first['metric'])}{_points(first)}, mean over training seeds ({_seeds(block)}). "
+        f"{named(first['metric'])}{_points(first)}, mean over training seeds ({_seeds(block)}). "
         f"Test items: {counts}. "
         f"In brackets, the {first['level']:.0%} bootstrap interval over seeds and items. "
         f"▲ ▼: above or below {baseline}, by the paired bootstrap and by {test} "
         f"(p < {1 - first['level']:.2g} after Benjamini and Hochberg over languages). Bold: the best of a language."
     )
     return [ours, _paper_legend(block)]
-
-
-def _named(metric: str) -> str:
-    """A metric at the beginning of a sentence: `Spearman`, but `nDCG@10`."""
-    return {"ndcg@10": "nDCG@10"}.get(metric, metric[0].upper() + metric[1:])
 
 
 def _is_overlap(block: pd.DataFrame) -> bool:

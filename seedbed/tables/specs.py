@@ -66,6 +66,13 @@ METRICS: dict[str, dict[str, Metric]] = {
 }
 """Protocol -> metric -> where it is in a score file; of overlap: which columns of triplets meet the anchor."""
 
+
+def named(metric: str) -> str:
+    """A metric at the beginning of a line: `Spearman`, `Macro F1`, but `nDCG@10`."""
+    metric = metric.replace("f1", "F1")
+    return {"ndcg@10": "nDCG@10"}.get(metric, metric[0].upper() + metric[1:])
+
+
 Colour = Annotated[str, StringConstraints(pattern=r"^#[0-9A-Fa-f]{6}$")]
 
 

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from seedbed.tables.figures.style import colours, write_around
 from seedbed.tables.published import AVERAGE
-from seedbed.tables.specs import FigureSpec
+from seedbed.tables.specs import FigureSpec, named
 
 PANEL = 2.6
 """Inches of a panel's height, with its titles."""
@@ -37,7 +37,7 @@ def draw(table: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Fig
             _line(axes, rows, spec.series[series], shades[labels[language, series]])
         axes.set_title(f"{column}, {backbone}")
         axes.set_xlabel(spec.x_label)
-        axes.set_ylabel(f"{block['metric'].iloc[0].capitalize()} × 100")
+        axes.set_ylabel(f"{named(block['metric'].iloc[0])} × 100")
         axes.set_xscale("log" if spec.log_x else "linear")
         axes.grid(axis="both")
     write_around(figure, table, spec, shades)

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from seedbed.tables.figures.style import BAND, INK, PALE, Margins, colours, write_around
 from seedbed.tables.published import AVERAGE
-from seedbed.tables.specs import FigureSpec
+from seedbed.tables.specs import FigureSpec, named
 
 MARGINS = Margins(head=0.72, foot=0.78, left=1.05, right=0.35, between=0.62)
 GAP = 1.6
@@ -79,7 +79,7 @@ def _panel(axes: Axes, block: pd.DataFrame, places: Places, colours: Mapping[str
             _number(axes, height, f"{row['value']:z.1f}", best)
     axes.grid(axis="x")
     axes.tick_params(labelbottom=True)
-    axes.set_xlabel(f"{block['metric'].iloc[0].capitalize()} × 100" if len(block) else "")
+    axes.set_xlabel(f"{named(block['metric'].iloc[0])} × 100" if len(block) else "")
 
 
 def _dot(axes: Axes, height: float, row: Mapping[str, Any], colour: str) -> None:
