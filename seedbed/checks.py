@@ -115,6 +115,11 @@ def _classifier(study: Study, name: str, classifier: Classifier) -> None:
         for variant, shown in spec.variants.items():
             _retriever(study, f"{where}.in_context.variants.{variant}", shown.retriever or spec.retriever)
         backend = study.generators[classifier.generator].backend
+        if backend == "vllm":
+            raise ValueError(
+                f"{where}.generator: {classifier.generator} runs on vllm, whose environment has no retriever; take a "
+                f"generator with `like: {classifier.generator}` and `backend: transformers`"
+            )
         if spec.answer == "likelihood" and backend != "transformers":
             raise ValueError(
                 f"{where}.in_context.answer: backend {backend} of {classifier.generator} has no likelihoods of "
