@@ -31,6 +31,8 @@ def main(argv: list[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     members = {name: Path(folder) for name, folder in args.members}
+    if not args.weights or any(not isinstance(each, list) or len(each) != len(members) for each in args.weights):
+        parser.error(f"--weights: {args.weights}; expected lists of {len(members)}, one for each of --members")
     if not args.dev:
         save(args.output, members, args.weights[0], args.about)
         return

@@ -43,6 +43,8 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--seconds", required=True, type=Path, help="TSV of what is timed")
     parser.add_argument("--output", required=True, type=Path, help="the page")
     args = parser.parse_args(argv)
+    if lacking := sorted({*args.classifiers} - {*dict(args.bases)}):
+        parser.error(f"--bases: give {lacking[0]}=DIR too, its language model")
 
     spec = Compute.load(args.compute)
     costs = list(costs_of(args, spec))

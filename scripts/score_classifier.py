@@ -33,7 +33,12 @@ Scorer = Callable[[Set], Scores]
 
 
 def main(argv: list[str] | None = None) -> None:
-    args = arguments().parse_args(argv)
+    parser = arguments()
+    args = parser.parse_args(argv)
+    if not (args.base or args.generator):
+        parser.error("--base: give the model's directory, or a --generator whose server has it")
+    if args.shots and not args.retriever:
+        parser.error("--shots: give --retriever, the encoder that finds them")
     given, written = sets(args), {}
     with own_state(args.state, args.output, argv) if args.state else nullcontext() as state:
         score, made = in_context(args, given, state) if args.generator else trained(args)

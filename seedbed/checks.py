@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -114,6 +115,11 @@ def _classifier(study: Study, name: str, classifier: Classifier) -> None:
         for variant, shown in spec.variants.items():
             _retriever(study, f"{where}.in_context.variants.{variant}", shown.retriever or spec.retriever)
         backend = study.generators[classifier.generator].backend
+        if backend == "vllm":
+            raise ValueError(
+                f"{where}.generator: {classifier.generator} runs on vllm, whose environment has no retriever; take a "
+                f"generator with `like: {classifier.generator}` and `backend: transformers`"
+            )
         if spec.answer == "likelihood" and backend != "transformers":
             raise ValueError(
                 f"{where}.in_context.answer: backend {backend} of {classifier.generator} has no likelihoods of "
@@ -144,8 +150,35 @@ def _fusion(study: Study, name: str) -> None:
         raise ValueError(f"{where}.dev: {dev} has no set in any language of the study")
     for other in {*study.tasks} - {fusion.dev for fusion in study.fused.values()}:
         for code in study.tested_by(dev):
-            if study.test(other, code) == study.test(dev, code):
+            if (test := study.test(other, code)) and _share_rows(test, study.test(dev, code)):
                 raise ValueError(f"{where}.dev: {dev} has the test set of {other}; weights are chosen on another")
+
+
+def _share_rows(one: Source, other: Source) -> bool:
+    """Whether rows of one source may be the other's: read in one place, kept apart by neither `where` nor `buckets`.
+
+    How they are read (columns, number, revision, digest) is no matter.
+    """
+    (first, last), (start, end) = one.buckets, other.buckets
+    return (
+        _meet(_places(one), _places(other))
+        and all(_meet(one.where[column], other.where[column]) for column in {*one.where} & {*other.where})
+        and max(first, start) < min(last, end)
+    )
+
+
+def _places(source: Source) -> list[str]:
+    """What a source reads: a split of a hub data set, or files, each of which may be a pattern."""
+    if source.file:
+        return [str(Path(source.file, source.member or "").resolve())]
+    if source.hub and not source.member:
+        return [f"{source.hub}/{source.config or 'default'}/{source.split}"]
+    return [f"{origin}/{source.member or ''}" for origin in source.package or [source.hub or source.archive]]
+
+
+def _meet(some: Iterable[str], others: Iterable[str]) -> bool:
+    """Whether one of some names, or of their patterns, stands for one of the others too."""
+    return any(a == b or fnmatchcase(a, b) or fnmatchcase(b, a) for a in some for b in others)
 
 
 def _compute(study: Study, spec: Compute) -> None:

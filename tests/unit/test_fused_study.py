@@ -56,6 +56,41 @@ def test_members_keep_their_order() -> None:
     assert list(fused.of) == ["b", "a"] and fused.weights == [[3, 1]]
 
 
+SPLIT = {"hub": "x/y", "split": "test"}
+MEMBER = {"archive": "https://host/a.zip", "member": "hau.tsv"}
+
+
+@pytest.mark.parametrize(
+    ("test", "dev", "shared"),
+    [
+        ({"file": "docs/x.tsv"}, {"file": "docs/x.tsv", "rows": 20, "licence": "CC0", "sha256": "0" * 64}, True),
+        ({"file": "docs/x.tsv"}, {"file": "./docs/../docs/x.tsv", "columns": {"pivot": "eng"}, "split": "dev"}, True),
+        ({"file": "docs/x.tsv"}, {"file": "docs", "member": "x.tsv"}, True),
+        ({"file": "docs/x.tsv"}, {"file": "docs/y.tsv"}, False),
+        (SPLIT, {**SPLIT, "revision": "main", "config": "default", "where": {"lang": ["ha"]}}, True),
+        (SPLIT, {**SPLIT, "split": "validation"}, False),
+        (SPLIT, {**SPLIT, "config": "ha"}, False),
+        (MEMBER, {**MEMBER, "format": "tsv", "sha256": "0" * 64}, True),
+        (MEMBER, {**MEMBER, "member": "*.tsv"}, True),
+        (MEMBER, {**MEMBER, "member": "hau.dev.tsv"}, False),
+        ({"package": {"p==1": ""}, "member": "a"}, {"package": {"p==1": "0" * 64, "q==1": ""}, "member": "a"}, True),
+        ({**SPLIT, "where": {"part": ["test"]}}, {**SPLIT, "where": {"part": ["dev"]}}, False),
+        ({**SPLIT, "where": {"part": ["test"]}}, {**SPLIT, "where": {"part": ["dev", "te*"]}}, True),
+        ({**SPLIT, "buckets": [0, 50]}, {**SPLIT, "buckets": [50, 100]}, False),
+        ({**SPLIT, "buckets": [0, 50]}, {**SPLIT, "buckets": [49, 100]}, True),
+    ],
+)
+def test_weights_are_not_chosen_on_test_rows_however_they_are_read(
+    test: dict[str, Any], dev: dict[str, Any], shared: bool
+) -> None:
+    tasks = TASKS | {"bitext": {**TASKS["bitext"], "source": test}, "dev": {**TASKS["dev"], "source": dev}}
+    if not shared:
+        Study.model_validate(config(CHOSEN, tasks=tasks))
+        return
+    with pytest.raises(ValueError, match="dev has the test set of bitext; weights are chosen on another"):
+        Study.model_validate(config(CHOSEN, tasks=tasks))
+
+
 WRONG = [
     ({"of": {"a": 1}}, {}, "config.backbones.both.fusion.of: Dictionary should have at least 2 items"),
     ({"of": {"a": 1, "c": 1}}, {}, "backbones.both.fusion.of: no backbone 'c'; known: a, b"),

@@ -71,8 +71,8 @@ FAULTS = [
     ({"compute/fine_tuned": "api", "backbones/api": {"endpoint": {"url": "https://host/v1", "model": "m", "dimensions": 8}}},
      "compute.fine_tuned: api has no weights to count; take another"),
     ({"compute/classifiers": ["tiny"]}, "compute.classifiers: no classifier in context 'tiny'; known: likely, written"),
-    ({"generators/other": {"like": "tiny", "backend": "vllm"}, "classifiers/written/generator": "other"},
-     "compute.classifiers: written runs on vllm, which cannot be counted; take another"),
+    ({"generators/other": {"like": "tiny", "backend": "openai"}, "classifiers/written/generator": "other"},
+     "compute.classifiers: written runs on openai, which cannot be counted; take another"),
     ({"compute/repeats": 0}, "config.compute.repeats: Input should be greater than 0"),
 ]  # fmt: skip
 

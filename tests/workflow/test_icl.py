@@ -163,7 +163,7 @@ FAULTS = [
     ({"classifiers/likely/in_context/variants/zero-shot": {}}, "variants: zero-shot is there anyway; give it another name"),
     ({"classifiers/likely/in_context/variants/far/retriever": {"backbone": "tiny", "recipe": "published"}}, "in_context.variants.far.retriever.backbone: no backbone 'tiny'; did you mean 'tiny-bert'?"),
     ({"classifiers/served/in_context/answer": "likelihood"}, "classifiers.served.in_context.answer: backend openai-chat of server has no likelihoods"),
-    ({"generators/tiny/backend": "vllm"}, "classifiers.likely.in_context.answer: backend vllm of tiny has no likelihoods of labels"),
+    ({"generators/fast": {"like": "tiny", "backend": "vllm"}, "classifiers/written/generator": "fast"}, "classifiers.written.generator: fast runs on vllm, whose environment has no retriever; take a generator with `like: fast` and `backend: transformers`"),
     ({"tasks/own-knn/train": None}, "tasks.own-knn: no training set; protocol knn needs `train`"),
     ({"tasks/own-icl/set_of": ""}, "tasks.own-icl: no training set; protocol icl needs `train`"),
 ]  # fmt: skip

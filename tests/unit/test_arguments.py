@@ -1,0 +1,41 @@
+"""Programs run by hand: arguments that do not fit together end them in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scripts import fuse_encoders, measure_compute, score_classifier
+
+SCORE = "--tasks {} --tests x --records x --language hau --scores x --output x"
+MEASURE = "--compute {} --task {} --train x --test x --encoder x --weights x --flops x --seconds x --output x"
+FUSE = "--members a=x b=x --output x --weights"
+
+
+@pytest.mark.parametrize(
+    ("program", "arguments", "message"),
+    [
+        (score_classifier, SCORE, "--base: give the model's directory, or a --generator whose server has it"),
+        (score_classifier, f"{SCORE} --generator {{}} --shots 1", "--shots: give --retriever, the encoder that finds"),
+        (measure_compute, f'{MEASURE} --classifiers {{"a":{{}},"b":{{}}}} --bases a=x', "--bases: give b=DIR too"),
+        (
+            fuse_encoders,
+            f"{FUSE} [[1,3],[1]]",
+            "--weights: [[1, 3], [1]]; expected lists of 2, one for each of --members",
+        ),
+        (fuse_encoders, f"{FUSE} [1,3]", "--weights: [1, 3]; expected lists of 2"),
+        (fuse_encoders, f"{FUSE} []", "--weights: []; expected lists of 2"),
+    ],
+    ids=["no model", "no retriever", "no base of one", "too few weights", "no lists of weights", "no weights"],
+)
+def test_arguments_that_do_not_fit_are_one_line(
+    program, arguments: str, message: str, capsys: pytest.CaptureFixture, tmp_path: Path, monkeypatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as stop:
+        program.main(arguments.split())
+    assert stop.value.code == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert f"error: {message}" in said
+    assert not list(tmp_path.iterdir())
