@@ -15,9 +15,10 @@ from filelock import FileLock
 from sentence_transformers import SentenceTransformer
 from tqdm.auto import tqdm
 
-from seedbed.encoders.endpoint import TRANSPORT, Endpoint
+from seedbed.encoders import endpoint, pooling
+from seedbed.encoders.card import versions
 from seedbed.evaluation.scores import Encode
-from seedbed.io import UserError, atomic, fingerprint
+from seedbed.io import UserError, atomic, fingerprint, sha256
 
 TOKENS = 2**10
 """Tokens of a batch on a CPU, which is busy with so few; more of them only hold more padding (docs/speed.md)."""
@@ -65,7 +66,7 @@ def _token_counts(encoder: SentenceTransformer, texts: Sequence[str]) -> np.ndar
 
 def is_remote(encoder: SentenceTransformer) -> bool:
     """Whether texts are sent to a server, by any part of the encoder."""
-    return any(isinstance(module, Endpoint) for module in encoder.modules())
+    return any(isinstance(module, endpoint.Endpoint) for module in encoder.modules())
 
 
 def at_once(encode: Encode, texts: Sequence[str]) -> Encode:
@@ -137,13 +138,20 @@ def _alone(folder: Path, share: int) -> FileLock:
 
 
 def folder_of(state: Path, manifest: dict[str, Any]) -> Path:
-    """Where the embeddings of an encoder lie: by the digests of its files, but for those that change no embedding.
+    """Where the embeddings of an encoder lie: by its files, but for those that change no embedding, and what runs them.
 
     Args:
         manifest: of the encoder's directory, whose "files" are the digests.
     """
-    files = {name: digest for name, digest in manifest["files"].items() if name not in ("README.md", TRANSPORT)}
-    return state / "embeddings" / fingerprint(files)[:32]
+    idle = ("README.md", endpoint.TRANSPORT)
+    files = {name: digest for name, digest in manifest["files"].items() if name not in idle}
+    by = _made_by(remote=endpoint.TRANSPORT in manifest["files"])
+    return state / "embeddings" / fingerprint([files, by])[:32]
+
+
+def _made_by(*, remote: bool) -> list[Any]:
+    """The digest of this package's code that makes vectors, and the libraries' versions; a server has its own."""
+    return [sha256(str(endpoint.__file__))] if remote else [sha256(str(pooling.__file__)), versions()]
 
 
 def _write(folder: Path, keys: Sequence[bytes], embeddings: np.ndarray) -> None:

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
 from filelock import FileLock
 from sentence_transformers import SentenceTransformer
 
-from seedbed.encoders import backbone
+from seedbed.encoders import backbone, endpoint, pooling
 from seedbed.evaluation import embeddings
 from seedbed.evaluation.embeddings import at_once, batched, folder_of, shared
 from seedbed.io import UserError
@@ -142,6 +143,31 @@ def test_encoders_do_not_share_and_cards_do_not_count(tmp_path: Path) -> None:
     folder = folder_of(tmp_path, {"files": files})
     assert folder == folder_of(tmp_path, {"files": files | {"README.md": "c"}})
     assert folder != folder_of(tmp_path, {"files": files | {"model.safetensors": "c"}})
+
+
+@pytest.mark.parametrize(("module", "concerned"), [(pooling, "weights"), (endpoint, "endpoint")])
+def test_edited_code_makes_other_embeddings(
+    tmp_path: Path, module: ModuleType, concerned: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifests = {
+        "weights": {"files": {"model.safetensors": "a"}},
+        "endpoint": {"files": {"endpoint.json": "a", endpoint.TRANSPORT: "b"}},
+    }
+    before = {name: folder_of(tmp_path, manifest) for name, manifest in manifests.items()}
+    edited = tmp_path / "edited.py"
+    edited.write_text(f"{Path(str(module.__file__)).read_text()}\n")
+    monkeypatch.setattr(module, "__file__", str(edited))
+    after = {name: folder_of(tmp_path, manifest) for name, manifest in manifests.items()}
+    assert {name for name in manifests if before[name] != after[name]} == {concerned}
+
+
+def test_other_libraries_make_other_embeddings_but_not_a_servers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    local, remote = {"files": {"model.safetensors": "a"}}, {"files": {endpoint.TRANSPORT: "b"}}
+    before = folder_of(tmp_path, local), folder_of(tmp_path, remote)
+    monkeypatch.setattr(embeddings, "versions", lambda: {"torch": "99"}, raising=False)
+    assert folder_of(tmp_path, local) != before[0] and folder_of(tmp_path, remote) == before[1]
 
 
 def test_a_broken_file_is_named(tmp_path: Path) -> None:
