@@ -9,7 +9,7 @@ from sentence_transformers import SentenceTransformer
 
 from seedbed.encoders.backbone import open_encoder
 from seedbed.encoders.fusion import members_of
-from seedbed.evaluation.embeddings import batched, chunk_of, folder_of, shared
+from seedbed.evaluation.embeddings import batched, folder_of, is_remote, shared
 from seedbed.evaluation.fusion import search_by, side_by_side
 from seedbed.evaluation.scores import Encode, Search
 from seedbed.io import read_json
@@ -49,5 +49,5 @@ def opened(folder: Path, rows: int, state: Path | None = None) -> Opened:
     encoder = open_encoder(folder)
     encode = batched(encoder, rows)
     if state:
-        encode = shared(encode, folder_of(state, manifest), chunk_of(encoder))
+        encode = shared(encode, folder_of(state, manifest), remote=is_remote(encoder))
     return Opened(encode, int(encoder.get_embedding_dimension()), None, encoder, manifest["about"])

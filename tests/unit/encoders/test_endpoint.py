@@ -6,6 +6,7 @@ import json
 import shutil
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from email.utils import formatdate
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,9 @@ from sentence_transformers import SentenceTransformer
 from scripts import train_encoder
 from seedbed.encoders import backbone, training
 from seedbed.encoders.settings import Backbone, Endpoint
-from seedbed.evaluation.embeddings import BOUGHT, CHUNK, batched, chunk_of, folder_of, shared
+from seedbed.evaluation import embeddings
+from seedbed.evaluation.embeddings import batched, folder_of, shared
+from seedbed.evaluation.opening import opened
 from seedbed.io import UserError, read_json
 from tests.embedder import DIMENSIONS, Embedder, vector
 
@@ -189,15 +192,17 @@ def test_batches_are_the_endpoints_own(server: Embedder) -> None:
     assert [len(body["input"]) for body in server.bodies] == [4, 4]
 
 
-def test_what_was_paid_for_is_kept(server: Embedder, tmp_path: Path) -> None:
+def test_what_was_paid_for_is_kept(server: Embedder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that breaks down costs less than a chunk, and patience in another measure costs nothing."""
-    assert chunk_of(encoder(server)) == BOUGHT < CHUNK
+    assert embeddings.BOUGHT < embeddings.CHUNK
+    monkeypatch.setattr(embeddings, "BOUGHT", 4)
+    monkeypatch.setattr(embeddings, "LOCKS", 1)
     server.faults = [{"data": [row(0), row(1), row(2), row(3)]}, 400]
     for number, changes in enumerate([{"retries": 0}, {"timeout": 7.0, "batch_size": 64, "key": "OTHER"}]):
         made = encoder(server, **changes)
         training.save(made, tmp_path / str(number), {}, {})
         folder = folder_of(tmp_path, read_json(tmp_path / str(number) / "seedbed.json"))
-        kept = shared(batched(made, 128), folder, chunk=4)
+        kept = shared(batched(made, 128), folder, remote=True)
         if number == 0:
             with pytest.raises(UserError, match="400 Bad Request"):
                 kept(TEXTS)
@@ -207,6 +212,16 @@ def test_what_was_paid_for_is_kept(server: Embedder, tmp_path: Path) -> None:
     assert (found == 1).all(axis=1).sum() == 4
     other = training.save(encoder(server, model="small"), tmp_path / "other", {}, {})
     assert other is None and folder != folder_of(tmp_path, read_json(tmp_path / "other" / "seedbed.json"))
+
+
+def test_jobs_at_once_pay_for_no_text_twice(server: Embedder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("EMBEDDER_KEY", raising=False)
+    training.save(encoder(server), tmp_path / "encoder", {}, {})
+    jobs = [opened(tmp_path / "encoder", 128, tmp_path) for _ in range(4)]
+    with ThreadPoolExecutor(len(jobs)) as pool:
+        for found in pool.map(lambda job: job.encode(TEXTS), jobs):
+            np.testing.assert_array_equal(found, np.array([vector(text) for text in TEXTS], np.float32))
+    assert sorted(server.texts) == sorted(TEXTS)
 
 
 GOOD = {"url": "https://host/v1", "model": "m", "dimensions": 8}

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
 import pytest
+from filelock import FileLock
 from sentence_transformers import SentenceTransformer
 
-from seedbed.encoders import backbone
+from seedbed.encoders import backbone, pooling
+from seedbed.encoders.endpoint import TRANSPORT
 from seedbed.evaluation import embeddings
 from seedbed.evaluation.embeddings import at_once, batched, folder_of, shared
 from seedbed.io import UserError
@@ -71,11 +76,88 @@ def test_jobs_at_once_do_not_disturb_each_other(tmp_path: Path, monkeypatch: pyt
     assert not [path for path in tmp_path.iterdir() if path.suffix != ".npz"]
 
 
+def test_what_another_job_stored_meanwhile_is_not_encoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embeddings, "CHUNK", 8)
+    first, second = Counting(), Counting()
+
+    def slow(texts: Sequence[str]) -> np.ndarray:
+        if not first.asked:
+            shared(second, tmp_path)(TEXTS[:30])
+        return first(texts)
+
+    np.testing.assert_array_equal(shared(slow, tmp_path)(TEXTS), Counting()(TEXTS))
+    assert set(first.asked[8:]) <= set(TEXTS[30:]), "but for the chunk that it had begun"
+    assert len(second.asked) == 30
+
+
+def test_jobs_that_start_together_begin_at_different_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embeddings, "CHUNK", 3)
+    begun = set()
+    for job in range(8):
+        encode = Counting()
+        shared(encode, tmp_path / str(job))([*TEXTS, f"of job {job} alone"])
+        begun.add(encode.asked[0])
+    assert len(begun) > 4
+
+
+@pytest.mark.parametrize("jobs", [range(8), [0] * 8], ids=["other texts too", "the same texts"])
+def test_no_text_is_sent_to_a_server_twice(
+    tmp_path: Path, jobs: Sequence[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embeddings, "BOUGHT", 3)
+    encode = Counting()
+    asked = [[*TEXTS, f"of job {job} alone"] for job in jobs]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda texts: shared(encode, tmp_path, remote=True)(texts), asked))
+    np.testing.assert_array_equal(found, [Counting()(texts) for texts in asked])
+    assert sorted(encode.asked) == sorted({text for texts in asked for text in texts})
+
+
+def test_what_is_in_the_store_waits_for_no_job(tmp_path: Path) -> None:
+    shared(Counting(), tmp_path, remote=True)(TEXTS)
+    locks = list(tmp_path.glob(".*.lock"))
+    assert len(locks) == embeddings.LOCKS
+    with ExitStack() as held:
+        for lock in locks:
+            held.enter_context(FileLock(lock))
+        with ThreadPoolExecutor(1) as pool:
+            found = pool.submit(shared(Counting(), tmp_path, remote=True), TEXTS).result(timeout=10)
+    np.testing.assert_array_equal(found, Counting()(TEXTS))
+
+
+DEADLY = """
+import os, pathlib, signal, sys
+from seedbed.evaluation.embeddings import shared
+shared(lambda texts: os.kill(os.getpid(), signal.SIGKILL), pathlib.Path(sys.argv[1]), remote=True)(sys.argv[2:])
+"""
+
+
+def test_a_killed_job_leaves_nothing_to_unlock(tmp_path: Path) -> None:
+    assert subprocess.run([sys.executable, "-c", DEADLY, str(tmp_path), *TEXTS]).returncode == -9
+    assert list(tmp_path.glob(".*.lock")), "it was killed while it held one"
+    np.testing.assert_array_equal(shared(Counting(), tmp_path, remote=True)(TEXTS), Counting()(TEXTS))
+
+
 def test_encoders_do_not_share_and_cards_do_not_count(tmp_path: Path) -> None:
     files = {"model.safetensors": "a", "README.md": "b"}
     folder = folder_of(tmp_path, {"files": files})
     assert folder == folder_of(tmp_path, {"files": files | {"README.md": "c"}})
     assert folder != folder_of(tmp_path, {"files": files | {"model.safetensors": "c"}})
+
+
+def test_edited_code_and_other_libraries_make_other_embeddings_but_a_server_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    local, remote = {"files": {"model.safetensors": "a"}}, {"files": {"endpoint.json": "a", TRANSPORT: "b"}}
+    before, paid = folder_of(tmp_path, local), folder_of(tmp_path, remote)
+    edited = tmp_path / "edited.py"
+    edited.write_text(f"{Path(str(pooling.__file__)).read_text()}\n")
+    with monkeypatch.context() as patched:
+        patched.setattr(pooling, "__file__", str(edited))
+        assert folder_of(tmp_path, local) != before and folder_of(tmp_path, remote) == paid
+    assert folder_of(tmp_path, local) == before
+    monkeypatch.setattr(embeddings, "versions", lambda: {"torch": "99"})
+    assert folder_of(tmp_path, local) != before and folder_of(tmp_path, remote) == paid
 
 
 def test_a_broken_file_is_named(tmp_path: Path) -> None:
