@@ -24,7 +24,7 @@ PARTITIONS = {"main": {"max_runtime": "1d"}, "accelerated": {"max_runtime": "1d"
 SITE = {
     "slurm-status-command": "squeue",
     "slurm-init-seconds-before-status-checks": 1,
-    "max-jobs-per-timespan": "600/1m",
+    "max-jobs-per-timespan": "100/1s",
     "latency-wait": 5,
     # One thread for each job, as in the local run: the bytes of a training hang on it.
     "set-threads": yaml.safe_load(Path("profiles/demo/profile.yaml").read_text())["set-threads"],

@@ -35,8 +35,10 @@ class Project:
         return subprocess.run(command, cwd=self.root, capture_output=True, text=True, env=self.environment)
 
     def command(self, *arguments: str, config: str = "study.yaml") -> list[str]:
-        """Of Snakemake, with the demo's profile unless another is named."""
-        profile = () if "--profile" in arguments else ("--profile", "profiles/demo")
+        """Of Snakemake, with the demo's profile, but no wait at its end, unless another is named."""
+        profile = (
+            () if "--profile" in arguments else ("--profile", "profiles/demo", "--max-jobs-per-timespan", "1000/1s")
+        )
         return [sys.executable, "-m", "snakemake", *profile, *arguments, "--configfile", config]
 
     def refusal(self, config: str, *targets: str) -> str:
