@@ -189,10 +189,10 @@ def _compute(study: Study, spec: Compute) -> None:
         raise ValueError(f"compute.task: {spec.task} searches by {distance}; the formulae are of euclidean")
     _require("compute.language", "language", spec.language, study.tested_by(spec.task))
     _require("compute.encoder.recipe", "recipe", spec.encoder.recipe, study.recipes)
-    for key, name in (("encoder.backbone", spec.encoder.backbone), ("fine_tuned", spec.fine_tuned)):
-        _require(f"compute.{key}", "backbone", name or spec.encoder.backbone, study.backbones)
-        if not study.backbones[name or spec.encoder.backbone].source:
-            raise ValueError(f"compute.{key}: {name or spec.encoder.backbone} has no weights to count; take another")
+    for key, name in (("encoder.backbone", spec.encoder.backbone), ("fine_tuned", spec.learner)):
+        _require(f"compute.{key}", "backbone", name, study.backbones)
+        if not study.backbones[name].source:
+            raise ValueError(f"compute.{key}: {name} has no weights to count; take another")
     learners = [name for name, classifier in study.classifiers.items() if classifier.in_context]
     for name in spec.classifiers:
         _require("compute.classifiers", "classifier in context", name, learners)
