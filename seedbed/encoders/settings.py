@@ -162,7 +162,7 @@ class Recipe(Settings):
     languages: list[str] | None = None
     """Only for these languages."""
     backbones: list[str] | None = None
-    """Only of these backbones."""
+    """Only of these backbones; left out, of all, but of no endpoint where something is trained."""
     encoders: dict[str, Source] = {}
     """Published encoders by backbone, as templates over the registry; used where the study starts at `encoders`."""
     training: dict[str, Any] = {}
