@@ -2,15 +2,18 @@
 
 from pathlib import Path
 import contextlib
+import functools
 import json
 import re
 import sys
 
+from seedbed import manifests
+from seedbed.code import value
 from seedbed.config import load
+from seedbed.digests import Digests
 from seedbed.encoders.classifier_settings import BESIDE
 from seedbed.encoders.settings import SYNTHETIC
 from seedbed.generators.settings import POLARITIES
-from seedbed.imports import closure
 from seedbed.io import UserError
 from seedbed.languages import ANY
 from seedbed.locks import exclusive
@@ -107,9 +110,44 @@ CONSTRAINTS = {
 }
 
 
-def code(script, *data):
-    """A program, what it imports, and the project's data it reads: inputs, so that an edit re-runs what it must."""
-    return [*closure(f"scripts/{script}.py"), *data]
+DIGESTS = Digests(Path(STUDY.downloads, "digests"))
+
+
+@functools.cache
+def value_of(program, data, modules):
+    """As `seedbed.code.value`."""
+    return value(f"scripts/{program}.py", data, modules)
+
+
+def code(program, *data, modules=lambda wildcards: ()):
+    """What a program runs, as a value: an edit re-runs what it may change, whatever the times of files.
+
+    Args:
+        data: files of the project that the program reads; patterns, or functions of wildcards. A patterns' file may be
+            an input too, of which Snakemake sees only edits that are newer than the output.
+        modules: those that it imports by a computed name.
+    """
+
+    def found(wildcards):
+        files = (one(wildcards) if callable(one) else one.format(**wildcards) for one in data)
+        return value_of(program, tuple(file for file in files if file), tuple(modules(wildcards)))
+
+    return found
+
+
+def made_folder(wildcards, output):
+    """The folder of an output. What is there already must be what its job wrote."""
+    if (made := Path(str(output[0]))).is_file():
+        try:
+            manifests.read(made, DIGESTS.file)
+        except UserError as error:
+            sys.exit(f"error: {error}")
+    return str(made.parent)
+
+
+def digests_of(files):
+    """Digests of local files, as a parameter: an edit of any age is noticed, and a touch is none."""
+    return compact(DIGESTS.files(files))
 
 
 def compact(value):

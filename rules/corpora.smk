@@ -2,9 +2,6 @@
 
 
 rule fetch_corpus:
-    input:
-        local=local_file,
-        code=code("fetch_corpus"),
     output:
         corpus="<results>/corpora/{lang}/{corpus}.tsv",
         record="<results>/corpora/{lang}/{corpus}.json",
@@ -20,6 +17,8 @@ rule fetch_corpus:
         mem_mb=more(4000),
         runtime=more(120),
     params:
+        code=code("fetch_corpus"),
+        local=lambda wildcards: digests_of(source_of(wildcards).local_files()),
         source=lambda wildcards: source_of(wildcards).dump(),
         options=fetch_options,
         cleaning=STUDY.cleaning.dump(),
@@ -38,7 +37,6 @@ rule select_anchors:
         corpus="<results>/corpora/{lang}/text.tsv",
         pivot=f"<results>/corpora/{STUDY.pivot}/text.tsv",
         tests=tests_of,
-        code=code("select_anchors"),
     output:
         anchors="<results>/corpora/{lang}/anchors.tsv",
         audit="<results>/corpora/{lang}/anchors.audit.json",
@@ -54,6 +52,7 @@ rule select_anchors:
         mem_mb=more(8000),
         runtime=more(60),
     params:
+        code=code("select_anchors"),
         anchors=STUDY.anchors.dump(),
         script=fact("script"),
     message:

@@ -5,7 +5,6 @@ rule train_encoder:
     input:
         weights=starting_weights,
         texts=training_texts,
-        code=code("train_encoder"),
     output:
         ENCODER,
     log:
@@ -23,6 +22,7 @@ rule train_encoder:
         mem_mb=more(32_000),
         runtime=more(360),
     params:
+        code=code("train_encoder"),
         method=method_of,
         texts=lambda wildcards, input: f"--texts {input.texts}" if input.texts else "",
         rows=lambda wildcards: (
@@ -33,7 +33,7 @@ rule train_encoder:
         about=lineage,
         weights=lambda wildcards, input: f"--weights {Path(str(input.weights)).parent}" if input.weights else "",
         endpoint=endpoint_argument,
-        directory=subpath(output[0], parent=True),
+        directory=made_folder,
         state=f"{STUDY.results}/state",
     message:
         "Train {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}, seed {wildcards.seed}"
@@ -48,7 +48,6 @@ rule fuse_encoders:
         members=fused_encoders,
         tests=dev_tests,
         trains=dev_trains,
-        code=code("fuse_encoders"),
     output:
         ENCODER,
     log:
@@ -65,11 +64,12 @@ rule fuse_encoders:
         mem_mb=more(16_000),
         runtime=more(60),
     params:
+        code=code("fuse_encoders"),
         members=member_arguments,
         weights=lambda wildcards: compact(STUDY.fused[wildcards.backbone].weights),
         dev=dev_arguments,
         about=fusion_lineage,
-        directory=subpath(output[0], parent=True),
+        directory=made_folder,
         state=f"{STUDY.results}/state",
     message:
         "Fuse {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}, seed {wildcards.seed}"
@@ -82,7 +82,6 @@ rule train_classifier:
     input:
         base=classifier_weights,
         examples=classifier_examples,
-        code=code("train_classifier", *LABEL_PROMPTS, *PROMPTS),
     output:
         "<results>/encoders/{classifier}/{part}/{lang}/seedbed.json",
     log:
@@ -97,6 +96,7 @@ rule train_classifier:
         mem_mb=more(64_000),
         runtime=more(360),
     params:
+        code=code("train_classifier", *LABEL_PROMPTS, *PROMPTS),
         lora=classifier_setting("lora"),
         dtype=classifier_setting("dtype"),
         style=classifier_style,
@@ -104,7 +104,7 @@ rule train_classifier:
         name=classifier_name,
         language=fact("name"),
         base=subpath(input.base, parent=True),
-        directory=subpath(output[0], parent=True),
+        directory=made_folder,
         state=f"{STUDY.results}/state",
     message:
         "Train the {wildcards.part} adapter of {wildcards.classifier} in {wildcards.lang}"
@@ -119,7 +119,6 @@ rule fine_tune:
         base=classifier_weights,
         train=f"<results>/corpora/{{lang}}/{{task}}{TRAINING}.tsv",
         tests=labelled_tests,
-        code=code("fine_tune"),
     output:
         labels=LABELS,
         record=LABELS.replace(".tsv", ".json"),
@@ -138,6 +137,7 @@ rule fine_tune:
         mem_mb=more(32_000),
         runtime=more(360),
     params:
+        code=code("fine_tune"),
         tests=labelled_arguments,
         tuning=lambda wildcards: STUDY.classifiers[wildcards.classifier].fine_tuning.dump(),
         prefix=lambda wildcards: STUDY.backbones[STUDY.classifiers[wildcards.classifier].backbone].prefix,

@@ -7,7 +7,6 @@ rule score_encoder:
         tests=tests_in(".tsv"),
         records=tests_in(".json"),
         trains=training_sets,
-        code=code("score_encoder"),
     output:
         SCORED,
     log:
@@ -22,10 +21,11 @@ rule score_encoder:
         mem_mb=more(16_000),
         runtime=more(60),
     params:
+        code=code("score_encoder"),
         tasks=tasks_of_bundle,
         trains=training_arguments,
         encoders=lambda wildcards, input: [str(Path(file).parent) for file in input.encoders],
-        directory=subpath(output[0], parent=True),
+        directory=made_folder,
         state=f"{STUDY.results}/state",
     message:
         "Score {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}: {wildcards.bundle} in {wildcards.test_lang}"
@@ -44,7 +44,6 @@ rule score_classifier:
         tests=tests_in(".tsv"),
         records=tests_in(".json"),
         trains=training_sets,
-        code=code("score_classifier", *LABEL_PROMPTS),
     output:
         "<results>/scores/{classifier}/{variant}/{lang}/{test_lang}.{bundle}.json",
     log:
@@ -59,6 +58,7 @@ rule score_classifier:
         mem_mb=more(32_000),
         runtime=more(120),
     params:
+        code=code("score_classifier", *LABEL_PROMPTS),
         tasks=tasks_of_bundle,
         trains=training_arguments,
         folders=variant_folders,
@@ -68,7 +68,7 @@ rule score_classifier:
             {"name": wildcards.classifier, "variant": wildcards.variant, "language": wildcards.lang}
         ),
         base=base_argument,
-        directory=lambda wildcards, output: f"{Path(output[0]).parent}/0",  # one seed, that of its adapters
+        directory=lambda wildcards, output: f"{made_folder(wildcards, output)}/0",  # one seed, that of its adapters
         state=f"{STUDY.results}/state",
     message:
         "Score {wildcards.classifier}, {wildcards.variant} of {wildcards.lang}: {wildcards.bundle} in {wildcards.test_lang}"
@@ -83,7 +83,6 @@ rule map_texts:
     input:
         encoder=mapped_encoder,
         texts=mapped_texts,
-        code=code("map_texts"),
     output:
         MAPPED,
     log:
@@ -98,6 +97,7 @@ rule map_texts:
         mem_mb=more(16_000),
         runtime=more(60),
     params:
+        code=code("map_texts"),
         encoder=subpath(input.encoder, parent=True),
         texts=mapped_arguments,
         map=lambda wildcards: mapped(wildcards.figure).map.dump(),
@@ -118,7 +118,6 @@ rule score_baseline:
         trains=training_sets,
         labels=lambda wildcards: [*labels_of(wildcards).values()],
         learnt=lambda wildcards: [learnt_with(file) for file in labels_of(wildcards).values()],
-        code=code("score_baseline"),
     output:
         "<results>/scores/{classifier}/{variant}/{lang}/{test_lang}.{bundle}.json",
     log:
@@ -135,12 +134,13 @@ rule score_baseline:
         mem_mb=more(2_000),
         runtime=more(20),
     params:
+        code=code("score_baseline"),
         tasks=tasks_of_bundle,
         trains=training_arguments,
         labels=label_arguments,
         seeds=lambda wildcards: STUDY.seeds_of_classifier(wildcards.variant),
         about=lambda wildcards: compact({"name": wildcards.classifier, "variant": wildcards.variant}),
-        directory=subpath(output[0], parent=True),
+        directory=made_folder,
     message:
         "Score {wildcards.classifier}: {wildcards.bundle} in {wildcards.test_lang}"
     shell:
@@ -156,7 +156,6 @@ rule measure_compute:
         encoder=compute_encoder,
         weights=compute_weights,
         bases=compute_bases,
-        code=code("measure_compute", *LABEL_PROMPTS),
     output:
         flops="<results>/compute/flops.tsv",
         seconds="<results>/compute/seconds.tsv",
@@ -173,6 +172,7 @@ rule measure_compute:
         mem_mb=more(32_000),
         runtime=more(120),
     params:
+        code=code("measure_compute", *LABEL_PROMPTS),
         compute=lambda wildcards: asked_compute().dump(),
         task=lambda wildcards: STUDY.task_for(asked_compute().task, asked_compute().language).dump(),
         encoder=subpath(input.encoder, parent=True),

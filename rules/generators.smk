@@ -2,8 +2,6 @@
 
 
 rule fetch_model:
-    input:
-        code=code("fetch_model"),
     output:
         "<results>/{room}/{model}/weights/seedbed.json",
     log:
@@ -19,10 +17,12 @@ rule fetch_model:
         mem_mb=more(6000),
         runtime=more(240),
     params:
+        code=code("fetch_model", modules=converter),
+        local=lambda wildcards: digests_of(local_model(model_source(wildcards))),
         source=lambda wildcards: model_source(wildcards).dump(),
         downloads=STUDY.downloads,
         lock=STUDY.lock,
-        directory=subpath(output[0], parent=True),
+        directory=made_folder,
     message:
         "Fetch {wildcards.model}"
     shell:
@@ -34,7 +34,6 @@ rule train_task_adapter:
     input:
         base=made("weights", "weights/seedbed.json"),
         triplets=f"<results>/corpora/{STUDY.pivot}/nli.tsv",
-        code=code("train_task_adapter", *PROMPTS),
     output:
         "<results>/generators/{generator}/task/{polarity}/seedbed.json",
     log:
@@ -52,13 +51,14 @@ rule train_task_adapter:
         mem_mb=more(96_000),
         runtime=more(720),
     params:
+        code=code("train_task_adapter", *PROMPTS),
         name=weights_name,
         lora=generator_setting("lora"),
         style=generator_setting("prompts"),
         dtype=generator_setting("dtype"),
         language=STUDY.facts(STUDY.pivot)["name"],
         base=subpath(input.base, parent=True),
-        directory=subpath(output[0], parent=True),
+        directory=made_folder,
         state=f"{STUDY.results}/state",
     message:
         "Train the {wildcards.polarity} task adapter of {wildcards.generator}"
@@ -73,7 +73,6 @@ rule train_language_adapter:
     input:
         base=made("weights", "weights/seedbed.json"),
         texts=language_texts,
-        code=code("train_language_adapter", *PROMPTS),
     output:
         "<results>/generators/{generator}/language/{lang}/seedbed.json",
     log:
@@ -89,6 +88,7 @@ rule train_language_adapter:
         mem_mb=more(96_000),
         runtime=more(720),
     params:
+        code=code("train_language_adapter", *PROMPTS),
         name=weights_name,
         lora=generator_setting("lora"),
         kind=generator_setting("language_data"),
@@ -96,7 +96,7 @@ rule train_language_adapter:
         dtype=generator_setting("dtype"),
         language=fact("name"),
         base=subpath(input.base, parent=True),
-        directory=subpath(output[0], parent=True),
+        directory=made_folder,
         state=f"{STUDY.results}/state",
     message:
         "Train the {wildcards.lang} adapter of {wildcards.generator}"
@@ -112,7 +112,6 @@ rule compose_adapters:
         task=composed("task", "task/{polarity}/seedbed.json"),
         target=composed("language", "language/{lang}/seedbed.json"),
         source=composed("language", f"language/{STUDY.pivot}/seedbed.json"),
-        code=code("compose_adapters"),
     output:
         "<results>/{room}/{model}/composition/{lang}/{polarity}/seedbed.json",
     log:
@@ -130,11 +129,12 @@ rule compose_adapters:
         mem_mb=more(8000),
         runtime=more(30),
     params:
+        code=code("compose_adapters"),
         composition=composition_of,
         task=subpath(input.task, parent=True),
         target=subpath(input.target, parent=True),
         source=subpath(input.source, parent=True),
-        directory=subpath(output[0], parent=True),
+        directory=made_folder,
     message:
         "Compose the {wildcards.polarity} adapter of {wildcards.model} for {wildcards.lang}"
     shell:
@@ -150,7 +150,6 @@ rule build_xllora_examples:
         nli=xllora_corpora("human"),
         machine=xllora_corpora("machine"),
         published=published,
-        code=code("build_xllora_examples", *PROMPTS),
     output:
         positive="<results>/generators/{generator}/xllora/positive.tsv",
         negative="<results>/generators/{generator}/xllora/negative.tsv",
@@ -167,6 +166,7 @@ rule build_xllora_examples:
         mem_mb=more(96_000),
         runtime=more(720),
     params:
+        code=code("build_xllora_examples", *PROMPTS),
         generator=writer("shots"),
         examples=generator_setting("lora", "examples"),
         inputs=xllora_inputs,
@@ -186,7 +186,6 @@ rule train_xllora_adapter:
     input:
         base=made("weights", "weights/seedbed.json"),
         examples="<results>/generators/{generator}/xllora/{polarity}.tsv",
-        code=code("train_xllora_adapter", *PROMPTS),
     output:
         "<results>/generators/{generator}/xllora/{polarity}/seedbed.json",
     log:
@@ -202,13 +201,14 @@ rule train_xllora_adapter:
         mem_mb=more(96_000),
         runtime=more(720),
     params:
+        code=code("train_xllora_adapter", *PROMPTS),
         name=weights_name,
         lora=generator_setting("lora"),
         style=generator_setting("prompts"),
         dtype=generator_setting("dtype"),
         language=STUDY.facts(STUDY.pivot)["name"],
         base=subpath(input.base, parent=True),
-        directory=subpath(output[0], parent=True),
+        directory=made_folder,
         state=f"{STUDY.results}/state",
     message:
         "Train the {wildcards.polarity} XL-LoRA adapter of {wildcards.generator}"

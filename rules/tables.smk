@@ -9,7 +9,6 @@ rule tabulate:
         triplets=texts_of,
         spec="resources/tables/{table}.yaml",
         paper=paper_of,
-        code=code("tabulate"),
     output:
         table="<results>/tables/{table}.csv",
         layout="<results>/tables/{table}.md",
@@ -26,6 +25,7 @@ rule tabulate:
         mem_mb=more(4000),
         runtime=more(120),
     params:
+        code=code("tabulate", "resources/tables/{table}.yaml", paper_of),
         scores=f"{STUDY.results}/scores",
         plan=lambda wildcards: compact([block.model_dump(mode="json") for block in plan_of(wildcards.table)]),
         statistics=STUDY.statistics.dump(),
@@ -41,7 +41,6 @@ rule plot:
     input:
         data=drawn_from,
         spec="resources/figures/{figure}.yaml",
-        code=code("plot", "resources/languages.tsv"),
     output:
         svg="<results>/figures/{figure}.svg",
         png="<results>/figures/{figure}.png",
@@ -57,6 +56,8 @@ rule plot:
         gpu=0,
         mem_mb=more(4000),
         runtime=more(30),
+    params:
+        code=code("plot", "resources/figures/{figure}.yaml", "resources/languages.tsv"),
     message:
         "Draw {wildcards.figure}"
     shell:
@@ -77,7 +78,6 @@ rule report:
         triplets=triplets_of(".tsv"),
         rejected=triplets_of(".rejected.tsv"),
         config=[str(file) for file in workflow.configfiles],
-        code=code("report", "resources/report.html.j2"),
     output:
         "<results>/report.zip",
     log:
@@ -93,6 +93,7 @@ rule report:
         mem_mb=more(4000),
         runtime=more(30),
     params:
+        code=code("report", "resources/report.html.j2", *map(str, workflow.configfiles)),
         title=f"Seedbed: {STUDY.results}",
         cards=cards(),
     message:
@@ -106,7 +107,6 @@ rule report:
 rule forecast:
     input:
         config=[str(file) for file in workflow.configfiles],
-        code=code("forecast", "resources/forecast.yaml"),
     output:
         table="<results>/forecast.tsv",
         page="<results>/forecast.md",
@@ -123,6 +123,7 @@ rule forecast:
         mem_mb=more(1000),
         runtime=more(30),
     params:
+        code=code("forecast", "resources/forecast.yaml", *map(str, workflow.configfiles)),
         forecast=STUDY.forecast.dump(),
         asked=lambda wildcards: asked(),
         moment=lambda wildcards: time.time_ns(),  # always another: a forecast is made anew whenever it is asked for

@@ -6,7 +6,6 @@ rule synthesise:
         base=writing_base,
         anchors="<results>/corpora/{lang}/anchors.tsv",
         adapters=method_adapters,
-        code=code("synthesise", *PROMPTS),
     output:
         triplets="<results>/triplets/{generator}/{method}/{lang}.shards/{shard}.tsv",
         digest="<results>/triplets/{generator}/{method}/{lang}.shards/{shard}.json",
@@ -23,6 +22,7 @@ rule synthesise:
         mem_mb=more(96_000),
         runtime=more(240),
     params:
+        code=code("synthesise", *PROMPTS),
         generator=writer("lora", "xllora"),
         language=lambda wildcards: STUDY.facts(output_language(wildcards))["name"],
         shards=shards_of,
@@ -46,7 +46,6 @@ rule join_triplets:
             shard=range(shards_of(wildcards)),
         ),
         anchors="<results>/corpora/{lang}/anchors.tsv",
-        code=code("join_triplets"),
     output:
         "<results>/triplets/{generator}/{method}/{lang}.raw.tsv",
     log:
@@ -61,6 +60,8 @@ rule join_triplets:
         gpu=0,
         mem_mb=more(4000),
         runtime=more(30),
+    params:
+        code=code("join_triplets"),
     message:
         "Join {wildcards.lang} triplets of {wildcards.generator} by {wildcards.method}"
     shell:
@@ -74,7 +75,6 @@ rule audit_triplets:
         corpus="<results>/corpora/{lang}/text.tsv",
         pivot=f"<results>/corpora/{STUDY.pivot}/text.tsv",
         tests=tests_of,
-        code=code("audit_triplets"),
     output:
         triplets="<results>/triplets/{generator}/{method}/{lang}.tsv",
         rejected="<results>/triplets/{generator}/{method}/{lang}.rejected.tsv",
@@ -92,6 +92,7 @@ rule audit_triplets:
         mem_mb=more(8000),
         runtime=more(60),
     params:
+        code=code("audit_triplets"),
         audit=STUDY.audit.dump(),
         in_pivot=lambda wildcards: ("--in-pivot" if output_language(wildcards) == STUDY.pivot else ""),
         script=lambda wildcards: STUDY.facts(output_language(wildcards))["script"],

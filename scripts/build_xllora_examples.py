@@ -14,10 +14,10 @@ from seedbed.checkpoints import own_state
 from seedbed.corpora.settings import COLUMNS
 from seedbed.generators import xllora
 from seedbed.generators.backends import Backend, open_backend
-from seedbed.generators.journal import weights_of
 from seedbed.generators.prompts import prompter
 from seedbed.generators.settings import POLARITIES, Generator
 from seedbed.io import read_table, write_table
+from seedbed.manifests import digest_of
 from seedbed.triplets.synthesis import complete
 
 KINDS = {"human": "triplets", "synthetic": "parallel", "machine": "triplets"}
@@ -62,7 +62,7 @@ def main(argv: list[str] | None = None) -> None:
     with own_state(args.state, args.positive_output, argv) as state:
 
         def write(premises: pd.DataFrame) -> pd.DataFrame:
-            made = {"generator": generator, "weights": weights_of(args.base), "state": state}
+            made = {"generator": generator, "weights": digest_of(args.base), "state": state}
             return complete(backend(), premises, prompt_for, adapters, **made)[0]
 
         save(args, xllora.build(parts, write, args.count, seed))

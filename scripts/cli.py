@@ -12,9 +12,6 @@ from typing import get_args
 from seedbed.io import UserError
 from seedbed.precision import Precision
 
-MANIFEST = "seedbed.json"
-"""Of a model's or an adapter's directory: the file that the workflow waits for."""
-
 
 def run(main: Callable[[], None]) -> None:
     """Run a program; bad input and a full disk end it with one line and exit code 1."""

@@ -7,9 +7,10 @@ from typing import Any
 
 from scripts.cli import pair, run
 from scripts.scoring import Set, scoring_parser, sets, write_scores
+from seedbed import manifests
 from seedbed.evaluation.baselines import drawn, majority
 from seedbed.evaluation.classification import by_classifier, known_labels
-from seedbed.io import UserError, read_json, read_table, write_json
+from seedbed.io import UserError, read_json, read_table
 
 LIBRARIES = ("scikit-learn",)
 
@@ -23,7 +24,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--about", default={}, type=json.loads, help="JSON: what the scores are of")
     args = parser.parse_args(argv)
 
-    labels, learnt, written = dict(args.labels), dict(args.learnt), {}
+    labels, learnt, written = dict(args.labels), dict(args.learnt), []
     for each in sets(args):
         for seed in args.seeds:
             key = f"{each.name}/{seed}"
@@ -31,9 +32,8 @@ def main(argv: list[str] | None = None) -> None:
             made |= read_json(learnt[key]) if key in learnt else {}
             scores = by_classifier(each.task, each.test, each.train, predicted)
             about = {"classifier": args.about | made}
-            digests = write_scores(scores, each, args.language, about, LIBRARIES, args.scores / str(seed))
-            written |= {f"{seed}/{file}": digest for file, digest in digests.items()}
-    write_json({"scores": written}, args.output)
+            written += write_scores(scores, each, args.language, about, LIBRARIES, args.scores / str(seed))
+    manifests.write_list(written, args.output)
 
 
 def answers(kind: str, given: Set, seed: int, file: str | None, language: str) -> tuple[list[str], dict[str, Any]]:

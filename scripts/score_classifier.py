@@ -12,6 +12,7 @@ from typing import Any
 
 from scripts.cli import run
 from scripts.scoring import Set, at_most, scoring_parser, sets, write_scores
+from seedbed import manifests
 from seedbed.checkpoints import own_state
 from seedbed.corpora.labels import LABELS
 from seedbed.encoders import classifier
@@ -23,9 +24,9 @@ from seedbed.evaluation.scores import Scores
 from seedbed.generators import labels
 from seedbed.generators.icl import ask, open_greedy
 from seedbed.generators.icl_settings import Answering
-from seedbed.generators.journal import ANSWERS, weights_of
+from seedbed.generators.journal import ANSWERS
 from seedbed.generators.settings import Generator
-from seedbed.io import fingerprint, read_json, write_json
+from seedbed.io import fingerprint
 from seedbed.precision import precision
 
 LIBRARIES = ("torch", "transformers", "peft", "sentence-transformers")
@@ -39,13 +40,13 @@ def main(argv: list[str] | None = None) -> None:
         parser.error("--base: give the model's directory, or a --generator whose server has it")
     if args.shots and not args.retriever:
         parser.error("--shots: give --retriever, the encoder that finds them")
-    given, written = sets(args), {}
+    given, written = sets(args), []
     with own_state(args.state, args.output, argv) if args.state else nullcontext() as state:
         score, made = in_context(args, given, state) if args.generator else trained(args)
         for each in given:
             about = {"classifier": args.about | made}
-            written |= write_scores(score(each), each, args.language, about, LIBRARIES, args.scores)
-        write_json({"scores": written}, args.output)
+            written += write_scores(score(each), each, args.language, about, LIBRARIES, args.scores)
+        manifests.write_list(written, args.output)
 
 
 def arguments() -> argparse.ArgumentParser:
@@ -81,7 +82,7 @@ def trained(args: argparse.Namespace) -> tuple[Scorer, dict[str, Any]]:
             found = labels.label_scores(args.base, rows, adapter=args.adapter, language=language, style=args.style)
         return classification.score(given.test, found, LABELS)
 
-    return score, {"adapter": read_json(args.adapter / "seedbed.json") if args.adapter else None}
+    return score, {"adapter": manifests.read(args.adapter / manifests.MANIFEST) if args.adapter else None}
 
 
 def in_context(args: argparse.Namespace, given: list[Set], state: Path | None) -> tuple[Scorer, dict[str, Any]]:
@@ -90,7 +91,7 @@ def in_context(args: argparse.Namespace, given: list[Set], state: Path | None) -
     model = open_greedy(generator, args.base, answering)
     if args.state and not generator.source:
         state = args.state / ANSWERS / fingerprint(args.about)
-    kept = {"state": state, "weights": weights_of(args.base)}
+    kept = {"state": state, "weights": manifests.digest_of(args.base)}
     shots = icl.Shots(args.shots, args.percentile, args.balance)
     # Without shots nothing is looked up, and nothing is encoded.
     retriever = opened(args.retriever, at_most(given), args.state) if args.retriever else None

@@ -8,13 +8,13 @@ from tqdm import tqdm
 
 from scripts.cli import run
 from scripts.scoring import Set, at_most, scoring_parser, sets, write_scores
+from seedbed import manifests
 from seedbed.evaluation.embeddings import at_once
 from seedbed.evaluation.opening import Opened, opened
 from seedbed.evaluation.protocols import score
 from seedbed.evaluation.reference import mteb_scores, require_agreement
 from seedbed.evaluation.scores import Encode, Scores
 from seedbed.evaluation.settings import AGREE
-from seedbed.io import write_json
 
 LIBRARIES = ("torch", "transformers", "sentence-transformers", "scipy", "mteb")
 
@@ -24,12 +24,12 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--encoders", required=True, nargs="+", type=Path, help="scores go to a folder of each's name")
     args = parser.parse_args(argv)
 
-    given, written = sets(args), {}
+    given, written = sets(args), []
     for folder in tqdm(args.encoders, desc="encoders", unit="encoder"):
         encoder = opened(folder, at_most(given), args.state)
         encode = at_once(encoder.encode, [text for each in given for text in each.texts()])
         for each in given:
-            digests = write_scores(
+            written += write_scores(
                 scored(encoder, encode, each),
                 each,
                 args.language,
@@ -37,8 +37,7 @@ def main(argv: list[str] | None = None) -> None:
                 LIBRARIES,
                 args.scores / folder.name,
             )
-            written |= {f"{folder.name}/{file}": digest for file, digest in digests.items()}
-    write_json({"scores": written}, args.output)
+    manifests.write_list(written, args.output)
 
 
 def scored(encoder: Opened, encode: Encode, given: Set) -> Scores:

@@ -69,7 +69,7 @@ def at_most(given: Iterable[Set]) -> int:
 
 def write_scores(
     scores: Scores, given: Set, language: str, about: dict[str, Any], libraries: Iterable[str], folder: Path
-) -> dict[str, str]:
+) -> list[Path]:
     """Write {folder}/{task}/{language}.json and its items; `about` says what was scored. As `scores.write`."""
     of_set = {
         "task": given.name, "protocol": given.task.protocol, "language": language, "dataset": given.origin,

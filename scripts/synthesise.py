@@ -9,10 +9,10 @@ from typing import get_args
 from scripts.cli import run
 from seedbed.checkpoints import own_state
 from seedbed.generators.backends import open_backend
-from seedbed.generators.journal import weights_of
 from seedbed.generators.prompts import Method, prompter
 from seedbed.generators.settings import Generator
 from seedbed.io import read_table
+from seedbed.manifests import digest_of
 from seedbed.triplets.synthesis import shard, synthesise
 
 
@@ -42,7 +42,7 @@ def main(argv: list[str] | None = None) -> None:
             prompter(args.method, args.language, generator.prompts, generator.sampling.seed, generator.shots),
             adapters,
             generator=generator,
-            weights=weights_of(args.base),
+            weights=digest_of(args.base),
             name=args.name,
             method=args.method,
             state=state,

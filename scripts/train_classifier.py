@@ -7,7 +7,7 @@ from typing import Any
 
 from transformers import AutoTokenizer
 
-from scripts.cli import MANIFEST, adapter_parser, run
+from scripts.cli import adapter_parser, run
 from seedbed.checkpoints import own_state
 from seedbed.corpora.labels import read_pairs
 from seedbed.corpora.settings import COLUMNS
@@ -16,6 +16,7 @@ from seedbed.generators import lora
 from seedbed.generators.examples import for_labels
 from seedbed.generators.settings import DATA_KIND, Lora
 from seedbed.io import read_table
+from seedbed.manifests import MANIFEST
 
 
 def main(argv: list[str] | None = None) -> None:

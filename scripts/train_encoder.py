@@ -7,12 +7,13 @@ import json
 from pathlib import Path
 from typing import Any, get_args
 
-from scripts.cli import MANIFEST, run
+from scripts.cli import run
 from seedbed.checkpoints import own_state
 from seedbed.encoders.backbone import remote
 from seedbed.encoders.settings import Endpoint, Method, Training
 from seedbed.encoders.training import save, train
 from seedbed.io import read_table
+from seedbed.manifests import MANIFEST
 
 
 def main(argv: list[str] | None = None) -> None:

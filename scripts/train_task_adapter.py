@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from transformers import AutoTokenizer
 
-from scripts.cli import MANIFEST, adapter_parser, run
+from scripts.cli import adapter_parser, run
 from seedbed.checkpoints import own_state
 from seedbed.generators import lora
 from seedbed.generators.examples import for_task
 from seedbed.generators.settings import BOTH, POLARITIES, Lora
 from seedbed.io import read_table
+from seedbed.manifests import MANIFEST
 
 
 def main(argv: list[str] | None = None) -> None:

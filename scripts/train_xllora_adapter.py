@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from transformers import AutoTokenizer
 
-from scripts.cli import MANIFEST, adapter_parser, run
+from scripts.cli import adapter_parser, run
 from seedbed.checkpoints import own_state
 from seedbed.generators import lora
 from seedbed.generators.examples import from_pairs, sample
 from seedbed.generators.prompts import zero_shot
 from seedbed.generators.settings import POLARITIES, Lora
 from seedbed.io import read_table
+from seedbed.manifests import MANIFEST
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -124,8 +124,11 @@ def atomic_directory(path: str | Path) -> Iterator[Path]:
 
 
 def _share(directory: Path) -> None:
-    """Undo the 0700 of mkdtemp and the 0600 of safetensors: on a cluster colleagues read what one of them made."""
-    for path in (directory, *directory.rglob("*")):
+    """Undo the 0700 of mkdtemp and the 0600 of safetensors: on a cluster colleagues read what one of them made.
+
+    In the order in which they were written: a change after the last, a manifest, is an edit by hand.
+    """
+    for path in sorted((directory, *directory.rglob("*")), key=lambda path: path.stat().st_mtime_ns):
         path.chmod(0o755 if path.is_dir() else 0o644)
 
 

@@ -20,12 +20,6 @@ def source_of(wildcards):
     return source
 
 
-def local_file(wildcards):
-    """A local source is an input: when it changes, its corpus is made again."""
-    file = source_of(wildcards).file
-    return [file] if file else []
-
-
 def fetch_options(wildcards):
     """Options that differ between a training corpus and a test set."""
     if kind := ROLES.get(wildcards.corpus) or ("triplets" if "+" in wildcards.corpus else ""):

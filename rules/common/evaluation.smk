@@ -3,8 +3,6 @@ small one is its start; a task on request, which most encoders never see, has a 
 list of score files. A classifier's variant is scored the same way.
 """
 
-import functools
-
 SCORED = "<results>/scores/{backbone}/{recipe}/{lang}/{test_lang}.{bundle}.json"
 MAPPED = "<results>/maps/{figure}/{backbone}.tsv"
 

@@ -1,5 +1,6 @@
 """Models, adapters, and who makes them for whom."""
 
+from seedbed.generators.fetch import local_files as local_model
 from seedbed.generators.settings import BOTH, PART_CORPUS
 
 PROMPTS = ("resources/prompts/nli.yaml", "resources/prompts/syncse.yaml")
@@ -14,6 +15,12 @@ def model_source(wildcards):
         return model.source.resolved(STUDY.facts(ANY))
     find = STUDY.published_adapter if wildcards.room == "generators" else STUDY.published_encoder
     return find(owner, *what)
+
+
+def converter(wildcards):
+    """The module that makes a model of a package's file: `fetch_model` imports it by the name of the format."""
+    file = f"seedbed/generators/{model_source(wildcards).format}.py"
+    return [file] if Path(file).is_file() else []
 
 
 def published_model(room, owner, *what):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -174,6 +175,24 @@ class Source(Settings):
             return self.updated({**whole, **changes}), Join.model_validate(matching)
         except ValidationError as error:
             raise ValueError(explain(error, Source, where=f"join.{column}")) from None
+
+    def readings(self) -> list[Source]:
+        """This source and all others that it names: those of its joins, and what tops it up."""
+        others = [self.joined(column)[0] for column in self.join]
+        if self.top_up:
+            others += self.updated({"top_up": None, **self.top_up}).readings()
+        return [self, *others]
+
+    def local_files(self) -> list[Path]:
+        """The local files that it reads, of folders those that match `member`; what does not exist is left out."""
+        found: list[Path] = []
+        for path, member in ((Path(one.file), one.member or "") for one in self.readings() if one.file):
+            if path.is_dir():
+                inside = (file for file in path.rglob("*") if fnmatch.fnmatch(str(file.relative_to(path)), member))
+                found += [file for file in inside if file.is_file()]
+            elif path.is_file():
+                found.append(path)
+        return sorted({*found})
 
     def resolved(self, facts: dict[str, str]) -> Source | None:
         """This source for one language; None where the registry has nothing for one of its placeholders.

@@ -9,9 +9,8 @@ from typing import Any
 
 from huggingface_hub import ModelCardData
 
-from seedbed.io import sha256, write_json
+from seedbed import manifests
 
-MANIFEST = "seedbed.json"
 RECIPES = {
     "base": "The backbone as it was published, with pooling; not trained.",
     "unsupervised": "Unsupervised SimCSE: every sentence is its own positive, told apart by dropout.",
@@ -66,14 +65,7 @@ def write(directory: Path, about: dict[str, Any], training: dict[str, Any]) -> N
     """
     directory = Path(directory)
     (directory / "README.md").write_text(_card(about, training), encoding="utf-8")
-    write_manifest(directory, {"about": about, "training": training, "versions": versions()})
-
-
-def write_manifest(directory: Path, facts: dict[str, Any]) -> None:
-    """Write seedbed.json: the facts, and the digests of all files of the directory as `files`."""
-    paths = (path for path in sorted(directory.rglob("*")) if path.is_file() and path.name != MANIFEST)
-    files = {str(path.relative_to(directory)): sha256(path) for path in paths}
-    write_json({**facts, "files": files}, directory / MANIFEST)
+    manifests.write(directory, {"about": about, "training": training, "versions": versions()})
 
 
 def versions() -> dict[str, str]:

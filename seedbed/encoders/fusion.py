@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from seedbed.encoders import card
+from seedbed import manifests
 from seedbed.io import UserError, atomic_directory, sha256
 
 TEMPLATE = """# {name}
@@ -50,7 +50,7 @@ def save(
         {
             "backbone": name,
             "directory": os.path.relpath(folder, output),
-            "sha256": sha256(folder / card.MANIFEST),
+            "sha256": sha256(folder / manifests.MANIFEST),
             "weight": weighted[name],
         }
         for name, folder in members.items()
@@ -62,9 +62,7 @@ def save(
             chosen=f"The weights were chosen on {chosen['dev']}." if chosen else "The weights were given.",
         )
         (directory / "README.md").write_text(text, encoding="utf-8")
-        card.write_manifest(
-            directory, {"about": about | {"weights": weighted}, "members": entries, "chosen": chosen or {}}
-        )
+        manifests.write(directory, {"about": about | {"weights": weighted}, "members": entries, "chosen": chosen or {}})
 
 
 def members_of(directory: Path, manifest: Mapping[str, Any]) -> list[Member]:
@@ -76,7 +74,7 @@ def members_of(directory: Path, manifest: Mapping[str, Any]) -> list[Member]:
     found = []
     for entry in manifest.get("members", []):
         folder = Path(os.path.normpath(directory / entry["directory"]))
-        if not (folder / card.MANIFEST).is_file() or sha256(folder / card.MANIFEST) != entry["sha256"]:
+        if not (folder / manifests.MANIFEST).is_file() or sha256(folder / manifests.MANIFEST) != entry["sha256"]:
             raise UserError(
                 f"{directory}: {folder} is gone or was made anew since it was fused; run fuse_encoders again"
             )

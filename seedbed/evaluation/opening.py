@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 from sentence_transformers import SentenceTransformer
 
+from seedbed import manifests
 from seedbed.encoders.backbone import open_encoder
 from seedbed.encoders.fusion import members_of
 from seedbed.evaluation.embeddings import batched, folder_of, is_remote, shared
 from seedbed.evaluation.fusion import search_by, side_by_side
 from seedbed.evaluation.scores import Encode, Search
-from seedbed.io import read_json
 
 
 class Opened(NamedTuple):
@@ -38,9 +38,9 @@ def opened(folder: Path, rows: int, state: Path | None = None) -> Opened:
         state: where the stores lie; None: nothing is kept.
 
     Raises:
-        UserError: as `open_encoder` and `members_of`.
+        UserError: as `open_encoder`, `members_of` and `manifests.read`.
     """
-    manifest = read_json(folder / "seedbed.json")
+    manifest = manifests.read(folder / manifests.MANIFEST)
     if members := members_of(folder, manifest):
         each = [opened(member.directory, rows, state) for member in members]
         widths = [one.width for one in each]

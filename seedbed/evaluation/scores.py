@@ -13,7 +13,7 @@ import pandas as pd
 from seedbed.corpora.labels import read_pairs
 from seedbed.corpora.settings import COLUMNS
 from seedbed.evaluation.settings import KIND_OF, Task
-from seedbed.io import read_table, sha256, write_json, write_table
+from seedbed.io import read_table, write_json, write_table
 
 Encode = Callable[[Sequence[str]], np.ndarray]
 """Sentences (n) to embeddings (n, d), float32."""
@@ -62,12 +62,12 @@ def read_set(task: Task, path: str | Path | None) -> pd.DataFrame | None:
     return read_pairs(Path(path)) if kind == "labelled_pairs" else read_table(path, ["id", *COLUMNS[kind]])
 
 
-def write(scores: Scores, about: dict[str, Any], path: Path) -> dict[str, str]:
-    """Write a score file, {task}/{language}.json, and its items beside it; give the digest of each by that name."""
+def write(scores: Scores, about: dict[str, Any], path: Path) -> list[Path]:
+    """Write a score file, {task}/{language}.json, and its items beside it; both files, written."""
     items = path.with_suffix(".items.tsv")
     write_table(scores.items, items)
     write_json(record(scores, about, items.name), path)
-    return {f"{path.parent.name}/{file.name}": sha256(file) for file in (path, items)}
+    return [path, items]
 
 
 def record(scores: Scores, about: dict[str, Any], items: str) -> dict[str, Any]:

@@ -17,12 +17,13 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from seedbed import manifests
 from seedbed.generators.settings import Composition
 from seedbed.io import UserError, atomic_directory, read_json, sha256, write_json
 
 State = Mapping[str, Tensor]
 """What peft saves: tensors named `<module>.lora_A.weight`, (r, in), and `<module>.lora_B.weight`, (out, r)."""
-WEIGHTS, CONFIG, MANIFEST = "adapter_model.safetensors", "adapter_config.json", "seedbed.json"
+WEIGHTS, CONFIG = "adapter_model.safetensors", "adapter_config.json"
 SHARED = ("base_model_name_or_path", "r", "lora_alpha", "target_modules")
 """Entries of adapter_config.json that must agree."""
 PLAIN = ("use_dora", "use_rslora", "rank_pattern", "alpha_pattern", "modules_to_save", "lora_bias")
@@ -95,9 +96,7 @@ def compose_directories(
     with atomic_directory(output) as directory:
         save_file(dict(sorted(composed.items())), directory / WEIGHTS, metadata={"format": "pt"})
         write_json(_grown(adapters["task"].config, composition.space), directory / CONFIG)
-        manifest["files"] = {name: sha256(directory / name) for name in (CONFIG, WEIGHTS)}
-        write_json(manifest, directory / MANIFEST)
-    return manifest
+        return manifests.write(directory, manifest)
 
 
 def residuals(task: State, target: State, source: State, *, scale: float) -> dict[str, float]:
@@ -192,7 +191,7 @@ def _read(path: Path) -> Adapter:
     config = read_json(path / CONFIG)
     if isinstance(config.get("target_modules"), list):
         config["target_modules"].sort()  # peft saves a set, in any order
-    made_by = read_json(path / MANIFEST) if (path / MANIFEST).is_file() else {}
+    made_by = manifests.read(manifest) if (manifest := path / manifests.MANIFEST).is_file() else {}
     return Adapter(path, config, {"sha256": sha256(path / WEIGHTS)} | made_by, load_file(path / WEIGHTS))
 
 

@@ -8,14 +8,12 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from seedbed import manifests
 from seedbed.corpora import assets
 from seedbed.corpora.fetch import origin
 from seedbed.corpora.settings import Source
 from seedbed.corpora.sources import hub_errors, pin
-from seedbed.io import UserError, atomic_directory, sha256, write_json
-
-MANIFEST = "seedbed.json"
-"""Beside the weights: what they are. Downstream jobs depend on it."""
+from seedbed.io import UserError, atomic_directory, sha256
 
 WANTED = ["*.safetensors", "*.json", "*.jinja", "*.model", "*.txt", "*.md", "LICENSE*"]
 """Files of a hub repository or a local model that are taken; pickled weights and code never are."""
@@ -36,10 +34,7 @@ def fetch(source: Source, store: assets.Store, output: Path) -> None:
         else:
             _local(source, directory)
         _check(directory, record["origin"])
-        files = {
-            str(path.relative_to(directory)): sha256(path) for path in sorted(directory.rglob("*")) if path.is_file()
-        }
-        write_json(record | {"files": files}, directory / MANIFEST)
+        manifests.write(directory, record)
 
 
 def _hub(source: Source, store: assets.Store, directory: Path) -> dict[str, Any]:
@@ -73,6 +68,14 @@ def _local(source: Source, directory: Path) -> None:
     if not source.file or not Path(source.file).is_dir():
         raise UserError(f"{origin(source)}: a local model is a directory with config.json, weights and tokenizer")
     shutil.copytree(source.file, directory, ignore=_unwanted, dirs_exist_ok=True)
+
+
+def local_files(source: Source) -> list[Path]:
+    """The files of a local model that are taken; none of a model from elsewhere."""
+    folder = Path(source.file or "")
+    if not source.file or not folder.is_dir():
+        return []
+    return [path for path in folder.rglob("*") if path.is_file() and not _unwanted(str(path.parent), [path.name])]
 
 
 def _unwanted(folder: str, names: list[str]) -> list[str]:

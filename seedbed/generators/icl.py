@@ -78,7 +78,7 @@ def ask(
 
     Args:
         state: directory that keeps what it has written, for the next try after a fault; None: nothing is kept.
-        weights: a digest of the model's, see `weights_of`.
+        weights: a digest of the model's, see `manifests.digest_of`.
 
     Raises:
         UserError: a query is too long by itself; labels that cannot be told apart or have no tokens.

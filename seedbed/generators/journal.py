@@ -11,7 +11,7 @@ from typing import Any
 
 from seedbed.generators.backends import Completion, Prompt
 from seedbed.generators.settings import Generator
-from seedbed.io import fingerprint, read_json, sha256
+from seedbed.io import fingerprint, sha256
 from seedbed.precision import precision
 
 ANSWERS = "answers"
@@ -75,7 +75,7 @@ def journal_name(
     """A hash of all that completions of (key, prompt) depend on; batch sizes and the like may change on the way.
 
     Args:
-        weights: a digest of the base's, see `weights_of`.
+        weights: a digest of the base's, see `manifests.digest_of`.
     """
     made_by: dict[str, Any] = generator.model_dump(
         mode="json", include={"backend", "served_model", "prompts", "sampling"}
@@ -85,17 +85,6 @@ def journal_name(
         made_by["dtype"] = precision(generator.dtype)
     digests = {polarity: adapter and sha256(adapter) for polarity, adapter in (adapters or {}).items()}
     return fingerprint([[[*key, prompt] for key, prompt in prompts], digests, made_by])
-
-
-def weights_of(base: Path | None) -> str:
-    """A digest of a language model's files: from its manifest, since reading 54 GB takes minutes, if it has one.
-
-    A server's model has none; its name stands for it.
-    """
-    if base is None:
-        return ""
-    manifest = base / "seedbed.json"
-    return fingerprint(read_json(manifest)["files"]) if manifest.is_file() else sha256(base)
 
 
 def _whole(line: bytes) -> Completion | None:

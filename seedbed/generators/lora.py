@@ -24,11 +24,12 @@ from torch.nn.functional import pad
 from torch.utils.data import DataLoader, Sampler
 from transformers import AutoModelForCausalLM, BitsAndBytesConfig, PreTrainedModel, Trainer, TrainingArguments
 
+from seedbed import manifests
 from seedbed.checkpoints import last_complete
 from seedbed.generators.backends import refuse_encoder_decoder
 from seedbed.generators.examples import Example
 from seedbed.generators.settings import Lora
-from seedbed.io import UserError, atomic_directory, fingerprint, read_json, sha256, write_json
+from seedbed.io import UserError, atomic_directory, fingerprint, read_json, write_json
 from seedbed.precision import precision
 from seedbed.trainers import by_epoch, require_finite
 
@@ -105,8 +106,7 @@ def finish(trainer: Trainer, manifest: dict[str, Any], write: Callable[[Path], N
     }
     with atomic_directory(output) as directory:
         write(directory)
-        manifest["files"] = {file.name: sha256(file) for file in sorted(directory.iterdir())}
-        write_json(manifest, directory / "seedbed.json")
+        manifest = manifests.write(directory, manifest)
     shutil.rmtree(trainer.args.output_dir, ignore_errors=True)
     return manifest
 
@@ -114,7 +114,7 @@ def finish(trainer: Trainer, manifest: dict[str, Any], write: Callable[[Path], N
 def key_of(base: Path, lora: Lora, dtype: str, examples: Sequence[Example | Mapping[str, Any]]) -> str:
     """Name of the checkpoints: a hash of all that the adapter depends on."""
     plain = [dict(one) if isinstance(one, Mapping) else [one.prompt, one.completion] for one in examples]
-    return fingerprint([_identity(base), lora.model_dump(), dtype, _versions(), plain])
+    return fingerprint([manifests.digest_of(base), lora.model_dump(), dtype, _versions(), plain])
 
 
 def require_effect(difference: float, adapter: Path) -> None:
@@ -382,12 +382,6 @@ def save(model: PeftModel, name: str, directory: Path) -> None:
         "target_modules": targets if isinstance(targets, str) else sorted(targets),
     }
     write_json(config | changes, directory / "adapter_config.json")
-
-
-def _identity(base: Path) -> list[tuple[str, int, int]]:
-    """What tells one base from another without reading gigabytes."""
-    files = sorted(file for file in base.rglob("*") if file.is_file())
-    return [(str(file.relative_to(base)), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
 
 
 def _versions() -> dict[str, str]:

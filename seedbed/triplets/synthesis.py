@@ -71,7 +71,7 @@ def complete(
 
     Args:
         anchors: columns id and text.
-        weights: a digest of the base's, see `weights_of`.
+        weights: a digest of the base's, see `manifests.digest_of`.
 
     Raises:
         UserError: every prompt is too long, or the back end stops.

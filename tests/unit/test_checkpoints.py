@@ -13,8 +13,9 @@ from seedbed.encoders import training
 from seedbed.encoders.settings import Training
 from seedbed.generators import lora
 from seedbed.generators.examples import Example
-from seedbed.generators.journal import journal_name, weights_of
+from seedbed.generators.journal import journal_name
 from seedbed.generators.settings import Generator, Lora, Sampling
+from seedbed.manifests import digest_of
 
 TEXTS = {"anchor": ["a", "b"], "positive": ["c", "d"]}
 EXAMPLES = [Example([1, 2], [3]), Example([1], [4])]
@@ -92,12 +93,12 @@ def test_every_setting_of_a_completion_and_every_input_changes_the_key(base: Pat
 
 
 def test_weights_that_change_in_their_place_are_others(base: Path) -> None:
-    first = weights_of(base)
+    first = digest_of(base)
     (base / "model.safetensors").write_text("Weights")
-    second = weights_of(base)
+    second = digest_of(base)
     for digest in "ab":
         (base / "seedbed.json").write_text(json.dumps({"files": {"model.safetensors": digest}}))
-        first, second = second, weights_of(base)
+        first, second = second, digest_of(base)
         assert first != second
 
 

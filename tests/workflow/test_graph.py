@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -70,28 +71,58 @@ def test_touching_every_file_runs_nothing(finished):
     assert nothing_to_do(finished.snakemake("--dry-run"))
 
 
-@pytest.mark.parametrize(
-    ("file", "runs", "spares"),
-    [
-        ("seedbed/encoders/losses.py", {"train_encoder"}, {"synthesise", "train_task_adapter", "fetch_corpus", "fetch_model"}),
-        ("seedbed/triplets/audit.py", {"audit_triplets"}, {"synthesise", "fetch_model", "select_anchors"}),
-        ("seedbed/evaluation/bitext.py", {"score_encoder"}, {"train_encoder", "synthesise", "audit_triplets"}),
-        ("seedbed/tables/tabulate.py", {"tabulate"}, {"score_encoder", "train_encoder"}),
-        ("seedbed/generators/composition.py", {"compose_adapters"}, {"train_task_adapter", "fetch_model"}),
-        ("resources/prompts/nli.yaml", {"train_task_adapter", "synthesise"}, {"fetch_model", "fetch_corpus"}),
-        ("seedbed/config.py", set(), {"fetch_corpus", "train_encoder", "score_encoder", "tabulate"}),
-    ],
-)  # fmt: skip
-def test_an_edit_runs_what_it_must_and_reverting_it_nothing(finished, file, runs, spares):
-    path = finished.root / file
-    before = path.read_bytes()
+EDITS = {
+    "seedbed/triplets/audit.py": (b"def ", b"EDITED = 1\n\n\ndef ", {"audit_triplets"}),
+    "resources/tables/table1.yaml": (b"title: ", b"title: Another ", {"tabulate"}),
+    "own/hau.sts.tsv": (b"\n3\t", b"\n999\t", {"fetch_corpus"}),
+    "own/backbone/tokenizer_config.json": (b"{", b"{ ", {"fetch_model"}),
+}
+"""File -> what is replaced in it, by what, and the rules that must run for that alone."""
+
+
+def test_an_edit_of_any_age_runs_what_it_must_and_reverting_it_nothing(finished):
+    """As `mv`, `tar` or `rsync -a` leave it: older than every output. Which program an edit concerns: test_code.py."""
+    before = {finished.root / file: (finished.root / file).read_bytes() for file in EDITS}
     try:
-        path.write_bytes(before + b"\n# edited\n")
+        for path, (old, new, _) in zip(before, EDITS.values(), strict=True):
+            assert old in before[path]
+            path.write_bytes(before[path].replace(old, new, 1))
+            os.utime(path, (0, 0))
         jobs = planned(finished.snakemake("--dry-run"))
     finally:
+        for path, content in before.items():
+            path.write_bytes(content)
+    assert set().union(*(rules for *_, rules in EDITS.values())) <= set(jobs)
+    assert (jobs["fetch_corpus"], jobs["fetch_model"], jobs["tabulate"]) == (1, 1, 1)
+    assert not {"synthesise", "train_task_adapter", "select_anchors"} & set(jobs)
+    assert nothing_to_do(finished.snakemake("--dry-run"))
+
+
+@pytest.mark.parametrize(
+    ("file", "edit", "said"),
+    [
+        (
+            "encoders/tiny-bert/xllora/hau/1/model.safetensors",
+            "other",
+            "not what its job wrote; put it back, or delete",
+        ),
+        ("encoders/tiny-bert/weights/model.safetensors", "gone", "gone since its job ended; put it back, or delete"),
+        ("scores/tiny-bert/base/mul/0/own-sts/hau.json", "gone", "hau.all.json to have it made again"),
+    ],
+)
+def test_results_that_were_changed_by_hand_are_told_before_anything_builds_on_them(finished, file, edit, said):
+    path = finished.root / "results/own" / file
+    before = path.read_bytes()
+    path.unlink()
+    if edit == "other":
+        path.write_bytes(before[:-1] + b"?")
+        os.utime(path, (0, 0))
+    try:
+        done = finished.snakemake("--dry-run")
+    finally:
         path.write_bytes(before)
-    assert runs <= set(jobs)
-    assert not spares & set(jobs)
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert done.returncode == 1 and file in line and said in line, done.stderr
     assert nothing_to_do(finished.snakemake("--dry-run"))
 
 
