@@ -73,7 +73,7 @@ def test_touching_every_file_runs_nothing(finished):
 
 EDITS = {
     "seedbed/triplets/audit.py": (b"def ", b"EDITED = 1\n\n\ndef ", {"audit_triplets"}),
-    "resources/tables/table1.yaml": (b"title: ", b"title: Another ", {"tabulate"}),
+    "resources/tables/table1.yaml": (b'title: "', b'title: "Another ', {"tabulate"}),
     "own/hau.sts.tsv": (b"\n3\t", b"\n999\t", {"fetch_corpus"}),
     "own/backbone/tokenizer_config.json": (b"{", b"{ ", {"fetch_model"}),
 }
