@@ -6,10 +6,13 @@ import difflib
 import json
 import os
 import re
-from typing import Annotated, Any, Self, get_args, get_origin
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+from typing import Annotated, Any, Self, TypeVar, get_args, get_origin
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+import regex
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
 from seedbed.io import UserError
@@ -23,7 +26,9 @@ SECRET = "secret"
 class Settings(BaseModel):
     """A frozen, strict group of settings that travels to a job as one line of canonical JSON."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, validate_default=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, use_attribute_docstrings=True, validate_default=True, allow_inf_nan=False
+    )
 
     def dump(self) -> str:
         """Canonical JSON of what differs from the defaults, so that a new option re-runs no finished job."""
@@ -97,6 +102,47 @@ def _variable(name: str) -> str:
         raise PydanticCustomError(SECRET, fault)
     return name
 
+
+def written(pattern: str, expected: str) -> AfterValidator:
+    """A check that a text is empty or matches a pattern of `regex` as a whole; its error says what is expected."""
+
+    def check(text: str) -> str:
+        if text and not regex.fullmatch(pattern, text):
+            raise ValueError(f"expected {expected}")
+        return text
+
+    return AfterValidator(check)
+
+
+T = TypeVar("T")
+Each = TypeVar("Each", bound=Sequence)
+
+
+def _once(entries: Each) -> Each:
+    if repeated := [entry for place, entry in enumerate(entries) if entry in entries[:place]]:
+        raise ValueError(f"{repeated[0]!r} appears twice; name each once")
+    return entries
+
+
+Once = Annotated[list[T], AfterValidator(_once), Field(json_schema_extra={"uniqueItems": True})]
+"""A list without repetitions: an entry given twice would count twice, or do nothing."""
+OnceEach = Annotated[tuple[T, ...], AfterValidator(_once), Field(json_schema_extra={"uniqueItems": True})]
+"""The same as a tuple."""
+
+Seed = Annotated[int, Field(ge=0, lt=2**32)]
+"""Of a random generator: as much as NumPy takes."""
+
+Place = Annotated[
+    str,
+    Field(min_length=1),
+    written(
+        r"(?![-~]|\.?/*$|//)[\p{L}\p{M}\p{N}._/+@=,-]+",
+        "a path of letters, digits and ._/-+@=, alone that begins neither with - nor with ~ (write your home folder in "
+        "full) and is more than . or /",
+    ),
+    AfterValidator(lambda text: str(PurePosixPath(text))),
+]
+"""A path that the study is given: it goes through shells, and through patterns of file names."""
 
 BaseUrl = Annotated[str, AfterValidator(_base_url)]
 """Of a server, without a password; maybe empty."""
