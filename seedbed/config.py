@@ -6,6 +6,7 @@ program imports it, so that an edit here re-runs no job.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self, get_args
@@ -30,6 +31,9 @@ from seedbed.tables.plan import Block, Offered, Scored, System, beside, plan
 from seedbed.tables.settings import Forecast, Statistics
 from seedbed.tables.specs import OVERLAP, FigureSpec, TableSpec
 from seedbed.triplets.settings import Audit
+
+LONGEST = 1000
+"""Characters of an error at most: a name in it may be a page long."""
 
 Start = Literal["scratch", "adapters", "triplets", "encoders"]
 """The reproduction ladder, from the bottom."""
@@ -486,7 +490,11 @@ def load(config: Mapping[str, Any], *, where: str = "config") -> Study:
     """
     try:
         study = Study.model_validate(dict(config))
+        supplies.with_sources(study)
     except ValidationError as error:
-        raise UserError(explain(error, Study, where=where)) from None
-    supplies.with_sources(study)
-    return study
+        fault = explain(error, Study, where=where)
+    except UserError as error:
+        fault = str(error)
+    else:
+        return study
+    raise UserError(textwrap.shorten(fault, LONGEST, placeholder=" ..."))

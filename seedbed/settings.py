@@ -6,6 +6,7 @@ import difflib
 import json
 import os
 import re
+import textwrap
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Self, TypeVar, get_args, get_origin
@@ -19,6 +20,8 @@ from seedbed.io import UserError
 
 SHOWN = 30
 """Names in an error at most."""
+WIDEST = 200
+"""Characters of a value in an error at most."""
 SECRET = "secret"
 """The type of a fault whose value may be a secret: no error shows it."""
 
@@ -58,7 +61,8 @@ def explain(error: ValidationError, model: type[BaseModel], *, where: str) -> st
     fault = error.errors()[0]
     place = ".".join([where, *(str(part) for part in fault["loc"])])
     if fault["type"] != "extra_forbidden":
-        given = "" if isinstance(fault["input"], dict) or fault["type"] == SECRET else f" (given: {fault['input']!r})"
+        hidden = isinstance(fault["input"], dict) or fault["type"] == SECRET
+        given = "" if hidden else f" (given: {textwrap.shorten(repr(fault['input']), WIDEST, placeholder='...')})"
         return f"{place}: {fault['msg'].removeprefix('Value error, ')}{given}"
     known = sorted(_fields_at(model, fault["loc"][:-1]))
     return f"{place}: unknown key; {suggest(str(fault['loc'][-1]), known)}"
