@@ -18,9 +18,10 @@ def with_parents(entries: Any, complete: Callable[[str, dict[str, Any]], dict[st
 
     def whole(name: str, seen: tuple[str, ...] = ()) -> dict[str, Any]:
         entry = complete(name, dict(entries[name]))
-        parent = entry.get("like")
-        if not parent or not isinstance(parent, str):
+        if not (parent := entry.get("like")):
             return entry
+        if not isinstance(parent, str):
+            raise ValueError(f"{name}.like: expected the name of another entry, found {parent!r}")
         if parent in (*seen, name) or parent not in entries:
             others = sorted({*entries} - {*seen, name})
             raise ValueError(f"{name}.like: no {parent!r} to start from; {suggest(parent, others)}")
