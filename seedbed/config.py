@@ -25,7 +25,7 @@ from seedbed.inheritance import with_parents
 from seedbed.io import UserError
 from seedbed.languages import ANY, registry
 from seedbed.names import Code, Name, Spec
-from seedbed.settings import Once, Place, Seed, Settings, explain, written
+from seedbed.settings import EACH_ONCE, Once, Place, Seed, Settings, explain, written
 from seedbed.tables.maps import Mapped, plan_map
 from seedbed.tables.plan import Block, Offered, Scored, System, beside, plan
 from seedbed.tables.settings import Forecast, Statistics
@@ -103,7 +103,7 @@ class Study(Settings):
     """Folders of data: each name is a `{placeholder}` of every source."""
     pivot: Code = "eng"
     """The language that lends its NLI data."""
-    seeds: Annotated[Once[Seed], Field(min_length=1)] = [1]
+    seeds: Annotated[list[Seed], Field(min_length=1), EACH_ONCE] = [1]
     """One encoder of each trained recipe per seed."""
     languages: Annotated[dict[Code, Language], Field(min_length=1)]
     """The study's languages; an entry can be as short as `swh: {}`."""

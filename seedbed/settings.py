@@ -128,10 +128,12 @@ def _once(entries: Each) -> Each:
     return entries
 
 
-Once = Annotated[list[T], AfterValidator(_once), Field(json_schema_extra={"uniqueItems": True})]
-"""A list without repetitions: an entry given twice would count twice, or do nothing."""
-OnceEach = Annotated[tuple[T, ...], AfterValidator(_once), Field(json_schema_extra={"uniqueItems": True})]
-"""The same as a tuple."""
+EACH_ONCE = AfterValidator(_once)
+"""No repetitions: an entry given twice would count twice, or do nothing."""
+Once = Annotated[list[T], EACH_ONCE, Field(json_schema_extra={"uniqueItems": True})]
+"""A list of such entries."""
+OnceEach = Annotated[tuple[T, ...], EACH_ONCE, Field(json_schema_extra={"uniqueItems": True})]
+"""A tuple of them."""
 
 Seed = Annotated[int, Field(ge=0, lt=2**32)]
 """Of a random generator: as much as NumPy takes."""

@@ -21,7 +21,7 @@ from pydantic import (
 
 from seedbed.io import UserError
 from seedbed.languages import registry
-from seedbed.settings import Once, Place, Seed, Settings, explain, written
+from seedbed.settings import EACH_ONCE, Once, Place, Seed, Settings, explain, written
 
 Kind = Literal[
     "text", "instructions", "triplets", "pairs", "parallel", "targets", "retrieval", "labelled_pairs", "labelled_texts"
@@ -100,7 +100,7 @@ class Source(Settings):
     """Stands between the fields of `format: csv`; a tab, say, where fields are quoted as `tsv` does not know."""
     columns: dict[str, str | int | list[str]] = {}
     """Our column name -> the source's name, or its position where there is no header, or several joined by blanks."""
-    divide: dict[str, Annotated[Once[str], Field(min_length=2)]] = {}
+    divide: dict[str, Annotated[list[str], Field(min_length=2), EACH_ONCE]] = {}
     """Source column whose cells hold several texts, a line break or tab apart -> our names of the parts. Literal double
     quotes are taken off where every part has them."""
     where: dict[str, Once[str]] = {}

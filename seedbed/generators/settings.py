@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from seedbed.corpora.settings import Source
 from seedbed.precision import Precision
-from seedbed.settings import BaseUrl, Once, Seed, Settings, Variable
+from seedbed.settings import EACH_ONCE, BaseUrl, Once, Seed, Settings, Variable
 
 Polarity = Literal["positive", "negative"]
 POLARITIES: tuple[Polarity, ...] = ("positive", "negative")
@@ -98,7 +98,7 @@ class XlLora(Settings):
     """Registry codes of the anchors' languages."""
     source: Literal["build", "published"] = "build"
     """build: from `parts`. published: `corpora.published_positive` and `corpora.published_negative`."""
-    parts: Annotated[Once[Part], Field(min_length=1)] = ["human", "synthetic"]
+    parts: Annotated[list[Part], Field(min_length=1), EACH_ONCE] = ["human", "synthetic"]
     """What examples are built of (paper 000, table 12); each fills up what those before it left open. human: human NLI
     translations with the pivot anchor swapped out. synthetic: parallel text whose targets the task adapters generate.
     machine: machine-translated NLI in the place of human."""
