@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any, get_args, get_origin
+from typing import Annotated, Any, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -75,18 +75,15 @@ def kind(annotation: Any) -> str:
         return {str: "text", int: "whole number", float: "number", bool: "true or false"}[annotation]
     arguments = [argument for argument in get_args(annotation) if argument is not type(None)]
     origin = get_origin(annotation)
+    if origin is Annotated:
+        return kind(arguments[0])
     if origin in (list, tuple):
         return f"list of {kind(arguments[0])}"
     if origin is dict:
         return f"name -> {kind(arguments[-1])}"
     if arguments and all(isinstance(argument, str) for argument in arguments):
         return ", ".join(f"`{argument}`" for argument in arguments)
-    kinds = [
-        kind(argument)
-        for argument in arguments
-        if not hasattr(argument, "metadata") and not str(argument).startswith(("Field", "String"))
-    ]
-    return " or ".join(dict.fromkeys(kinds)) or "anything"
+    return " or ".join(dict.fromkeys(kind(argument) for argument in arguments)) or "anything"
 
 
 def default(field: Any) -> str:

@@ -17,7 +17,9 @@ from seedbed.generators.settings import POLARITIES
 from seedbed.io import UserError
 from seedbed.languages import ANY
 from seedbed.locks import exclusive
+from seedbed.names import ROLES, TOGETHER, TRAINING
 from seedbed.tables.specs import TableSpec
+from seedbed.yamls import check_configuration
 
 # A thread that waits must not slow the one that works. Memory that glibc keeps instead of giving back to the system saves a
 # tenth of a training step on a CPU (most of its page faults). Downloads alone may reach the hub.
@@ -27,6 +29,8 @@ shell.prefix(
 )
 
 try:
+    for file in workflow.configfiles:
+        check_configuration(file)
     STUDY = load(config)
 except UserError as error:
     sys.exit(f"error: {error}")
@@ -41,27 +45,6 @@ def specs(kind, model):
 
 
 SPECS = specs("tables", TableSpec)
-
-ROLES = {
-    "text": "text",
-    "instructions": "instructions",
-    "annotated": "instructions",
-    "nli": "triplets",
-    "nli_translations": "triplets",
-    "nli_machine": "triplets",
-    "nli_pairs": "labelled_pairs",
-    "parallel": "parallel",
-    "published_positive": "targets",
-    "published_negative": "targets",
-}
-"""The kind of corpus behind each key of `corpora:`, and behind `annotated`, the instructions without their top-up."""
-
-
-TRAINING = "_train"
-"""What the name of a training set has after its task's; no name has an underscore."""
-
-TOGETHER = "all"
-"""The bundle of the tasks that are not on request: they are scored together."""
 
 
 CLAIMS = contextlib.ExitStack()

@@ -27,9 +27,9 @@ rule fetch_corpus:
     message:
         "Fetch {wildcards.corpus} of {wildcards.lang}"
     shell:
-        "HF_HUB_OFFLINE=0 python -m scripts.fetch_corpus --source {params.source:q} {params.options}"
+        "HF_HUB_OFFLINE=0 python -m scripts.fetch_corpus --source {params.source:q} {params.options:q}"
         " --cleaning {params.cleaning:q} --downloads {params.downloads:q} --lock {params.lock:q}"
-        " --output {output.corpus} --record {output.record} > {log} 2>&1"
+        " --output {output.corpus:q} --record {output.record:q} > {log:q} 2>&1"
 
 
 rule select_anchors:
@@ -58,6 +58,6 @@ rule select_anchors:
     message:
         "Draw anchors of {wildcards.lang}"
     shell:
-        "python -m scripts.select_anchors --corpus {input.corpus} --pivot {input.pivot} --tests {input.tests}"
-        " --script {params.script} --anchors {params.anchors:q}"
-        " --output {output.anchors} --audit {output.audit} > {log} 2>&1"
+        "python -m scripts.select_anchors --corpus {input.corpus:q} --pivot {input.pivot:q} --tests {input.tests:q}"
+        " --script {params.script:q} --anchors {params.anchors:q}"
+        " --output {output.anchors:q} --audit {output.audit:q} > {log:q} 2>&1"

@@ -24,23 +24,21 @@ rule train_encoder:
     params:
         code=code("train_encoder"),
         method=method_of,
-        texts=lambda wildcards, input: f"--texts {input.texts}" if input.texts else "",
-        rows=lambda wildcards: (
-            f"--rows {STUDY.recipes[wildcards.recipe].rows}" if STUDY.recipes[wildcards.recipe].rows else ""
-        ),
+        texts=lambda wildcards, input: ["--texts", str(input.texts)] if input.texts else [],
+        rows=rows_argument,
         training=lambda wildcards: STUDY.training_of(wildcards.recipe).dump(),
         prefix=lambda wildcards: STUDY.backbones[wildcards.backbone].prefix,
         about=lineage,
-        weights=lambda wildcards, input: f"--weights {Path(str(input.weights)).parent}" if input.weights else "",
+        weights=weights_argument,
         endpoint=endpoint_argument,
         directory=made_folder,
         state=f"{STUDY.results}/state",
     message:
         "Train {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}, seed {wildcards.seed}"
     shell:
-        "python -m scripts.train_encoder {params.weights} {params.endpoint:q} --method {params.method} {params.texts} {params.rows}"
-        " --training {params.training:q} --prefix={params.prefix:q} --seed {wildcards.seed} --about {params.about:q}"
-        " --state {params.state} --output {params.directory} > {log} 2>&1"
+        "python -m scripts.train_encoder {params.weights:q} {params.endpoint:q} --method {params.method:q} {params.texts:q} {params.rows:q}"
+        " --training {params.training:q} --prefix={params.prefix:q} --seed {wildcards.seed:q} --about {params.about:q}"
+        " --state {params.state:q} --output {params.directory:q} > {log:q} 2>&1"
 
 
 rule fuse_encoders:
@@ -75,7 +73,7 @@ rule fuse_encoders:
         "Fuse {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}, seed {wildcards.seed}"
     shell:
         "python -m scripts.fuse_encoders --members {params.members:q} --weights {params.weights:q} {params.dev:q}"
-        " --about {params.about:q} --state {params.state} --output {params.directory} > {log} 2>&1"
+        " --about {params.about:q} --state {params.state:q} --output {params.directory:q} > {log:q} 2>&1"
 
 
 rule train_classifier:
@@ -109,9 +107,9 @@ rule train_classifier:
     message:
         "Train the {wildcards.part} adapter of {wildcards.classifier} in {wildcards.lang}"
     shell:
-        "python -m scripts.train_classifier --base {params.base} --name {params.name} --kind {params.kind}"
-        " --examples {input.examples} --language {params.language:q} --style {params.style} --dtype {params.dtype}"
-        " --lora {params.lora:q} --state {params.state} --output {params.directory} > {log} 2>&1"
+        "python -m scripts.train_classifier --base {params.base:q} --name {params.name:q} --kind {params.kind:q}"
+        " --examples {input.examples:q} --language {params.language:q} --style {params.style:q} --dtype {params.dtype:q}"
+        " --lora {params.lora:q} --state {params.state:q} --output {params.directory:q} > {log:q} 2>&1"
 
 
 rule fine_tune:
@@ -147,6 +145,6 @@ rule fine_tune:
     message:
         "Fine-tune {wildcards.classifier} on {wildcards.task} of {wildcards.lang}, seed {wildcards.seed}"
     shell:
-        "python -m scripts.fine_tune --base {params.base} --train {input.train} --tests {params.tests}"
-        " --fine-tuning {params.tuning:q} --prefix={params.prefix:q} --dtype {params.dtype} --seed {wildcards.seed}"
-        " --state {params.state} --output {output.labels} --record {output.record} > {log} 2>&1"
+        "python -m scripts.fine_tune --base {params.base:q} --train {input.train:q} --tests {params.tests:q}"
+        " --fine-tuning {params.tuning:q} --prefix={params.prefix:q} --dtype {params.dtype:q} --seed {wildcards.seed:q}"
+        " --state {params.state:q} --output {output.labels:q} --record {output.record:q} > {log:q} 2>&1"

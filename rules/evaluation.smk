@@ -30,9 +30,9 @@ rule score_encoder:
     message:
         "Score {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}: {wildcards.bundle} in {wildcards.test_lang}"
     shell:
-        "python -m scripts.score_encoder --encoders {params.encoders} --tests {input.tests} --records {input.records}"
-        " {params.trains} --tasks {params.tasks:q} --language {wildcards.test_lang} --state {params.state}"
-        " --scores {params.directory} --output {output} > {log} 2>&1"
+        "python -m scripts.score_encoder --encoders {params.encoders:q} --tests {input.tests:q} --records {input.records:q}"
+        " {params.trains:q} --tasks {params.tasks:q} --language {wildcards.test_lang:q} --state {params.state:q}"
+        " --scores {params.directory:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule score_classifier:
@@ -73,10 +73,10 @@ rule score_classifier:
     message:
         "Score {wildcards.classifier}, {wildcards.variant} of {wildcards.lang}: {wildcards.bundle} in {wildcards.test_lang}"
     shell:
-        "python -m scripts.score_classifier {params.base} {params.folders} {params.variant:q}"
-        " --tests {input.tests} --records {input.records} {params.trains} --tasks {params.tasks:q}"
-        " --language {wildcards.test_lang} --language-name {params.language:q} --about {params.about:q}"
-        " --state {params.state} --scores {params.directory} --output {output} > {log} 2>&1"
+        "python -m scripts.score_classifier {params.base:q} {params.folders:q} {params.variant:q}"
+        " --tests {input.tests:q} --records {input.records:q} {params.trains:q} --tasks {params.tasks:q}"
+        " --language {wildcards.test_lang:q} --language-name {params.language:q} --about {params.about:q}"
+        " --state {params.state:q} --scores {params.directory:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule map_texts:
@@ -106,9 +106,9 @@ rule map_texts:
     message:
         "Map texts by {wildcards.backbone} for {wildcards.figure}"
     shell:
-        "python -m scripts.map_texts --encoder {params.encoder} --texts {params.texts} --map {params.map:q}"
-        " --backbone {wildcards.backbone} --batch-size {params.rows} --state {params.state}"
-        " --output {output} > {log} 2>&1"
+        "python -m scripts.map_texts --encoder {params.encoder:q} --texts {params.texts:q} --map {params.map:q}"
+        " --backbone {wildcards.backbone:q} --batch-size {params.rows:q} --state {params.state:q}"
+        " --output {output:q} > {log:q} 2>&1"
 
 
 rule score_baseline:
@@ -144,9 +144,9 @@ rule score_baseline:
     message:
         "Score {wildcards.classifier}: {wildcards.bundle} in {wildcards.test_lang}"
     shell:
-        "python -m scripts.score_baseline --kind {wildcards.variant} --tests {input.tests} --records {input.records}"
-        " {params.trains} {params.labels} --tasks {params.tasks:q} --language {wildcards.test_lang} --seeds {params.seeds}"
-        " --about {params.about:q} --scores {params.directory} --output {output} > {log} 2>&1"
+        "python -m scripts.score_baseline --kind {wildcards.variant:q} --tests {input.tests:q} --records {input.records:q}"
+        " {params.trains:q} {params.labels:q} --tasks {params.tasks:q} --language {wildcards.test_lang:q} --seeds {params.seeds:q}"
+        " --about {params.about:q} --scores {params.directory:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule measure_compute:
@@ -184,5 +184,5 @@ rule measure_compute:
         "Count and time what labels cost"
     shell:
         "python -m scripts.measure_compute --compute {params.compute:q} --task {params.task:q}"
-        " --train {input.train} --test {input.test} --encoder {params.encoder} --weights {params.weights}"
-        " --prefix={params.prefix:q} {params.classifiers:q} {params.bases} --flops {output.flops} --seconds {output.seconds} --output {output.page} > {log} 2>&1"
+        " --train {input.train:q} --test {input.test:q} --encoder {params.encoder:q} --weights {params.weights:q}"
+        " --prefix={params.prefix:q} {params.classifiers:q} {params.bases:q} --flops {output.flops:q} --seconds {output.seconds:q} --output {output.page:q} > {log:q} 2>&1"

@@ -27,7 +27,7 @@ rule fetch_model:
         "Fetch {wildcards.model}"
     shell:
         "HF_HUB_OFFLINE=0 python -m scripts.fetch_model --source {params.source:q}"
-        " --downloads {params.downloads:q} --lock {params.lock:q} --output {params.directory} > {log} 2>&1"
+        " --downloads {params.downloads:q} --lock {params.lock:q} --output {params.directory:q} > {log:q} 2>&1"
 
 
 rule train_task_adapter:
@@ -63,10 +63,10 @@ rule train_task_adapter:
     message:
         "Train the {wildcards.polarity} task adapter of {wildcards.generator}"
     shell:
-        "python -m scripts.train_task_adapter --base {params.base} --name {params.name}"
-        " --triplets {input.triplets} --polarity {wildcards.polarity} --language {params.language:q}"
-        " --style {params.style} --dtype {params.dtype} --lora {params.lora:q}"
-        " --state {params.state} --output {params.directory} > {log} 2>&1"
+        "python -m scripts.train_task_adapter --base {params.base:q} --name {params.name:q}"
+        " --triplets {input.triplets:q} --polarity {wildcards.polarity:q} --language {params.language:q}"
+        " --style {params.style:q} --dtype {params.dtype:q} --lora {params.lora:q}"
+        " --state {params.state:q} --output {params.directory:q} > {log:q} 2>&1"
 
 
 rule train_language_adapter:
@@ -101,10 +101,10 @@ rule train_language_adapter:
     message:
         "Train the {wildcards.lang} adapter of {wildcards.generator}"
     shell:
-        "python -m scripts.train_language_adapter --base {params.base} --name {params.name}"
-        " --texts {input.texts} --kind {params.kind} --language {params.language:q}"
-        " --style {params.style} --dtype {params.dtype} --lora {params.lora:q}"
-        " --state {params.state} --output {params.directory} > {log} 2>&1"
+        "python -m scripts.train_language_adapter --base {params.base:q} --name {params.name:q}"
+        " --texts {input.texts:q} --kind {params.kind:q} --language {params.language:q}"
+        " --style {params.style:q} --dtype {params.dtype:q} --lora {params.lora:q}"
+        " --state {params.state:q} --output {params.directory:q} > {log:q} 2>&1"
 
 
 rule compose_adapters:
@@ -138,8 +138,8 @@ rule compose_adapters:
     message:
         "Compose the {wildcards.polarity} adapter of {wildcards.model} for {wildcards.lang}"
     shell:
-        "python -m scripts.compose_adapters --task {params.task} --target {params.target} --source {params.source}"
-        " --composition {params.composition:q} --output {params.directory} > {log} 2>&1"
+        "python -m scripts.compose_adapters --task {params.task:q} --target {params.target:q} --source {params.source:q}"
+        " --composition {params.composition:q} --output {params.directory:q} > {log:q} 2>&1"
 
 
 rule build_xllora_examples:
@@ -176,10 +176,10 @@ rule build_xllora_examples:
     message:
         "Build XL-LoRA examples with {wildcards.generator}"
     shell:
-        "python -m scripts.build_xllora_examples --base {params.base} --name {wildcards.generator}"
-        " --generator {params.generator:q} {params.inputs} --language {params.language:q}"
-        " --count {params.examples} --state {params.state}"
-        " --positive-output {output.positive} --negative-output {output.negative} > {log} 2>&1"
+        "python -m scripts.build_xllora_examples --base {params.base:q} --name {wildcards.generator:q}"
+        " --generator {params.generator:q} {params.inputs:q} --language {params.language:q}"
+        " --count {params.examples:q} --state {params.state:q}"
+        " --positive-output {output.positive:q} --negative-output {output.negative:q} > {log:q} 2>&1"
 
 
 rule train_xllora_adapter:
@@ -213,7 +213,7 @@ rule train_xllora_adapter:
     message:
         "Train the {wildcards.polarity} XL-LoRA adapter of {wildcards.generator}"
     shell:
-        "python -m scripts.train_xllora_adapter --base {params.base} --name {params.name}"
-        " --examples {input.examples} --polarity {wildcards.polarity} --language {params.language:q}"
-        " --style {params.style} --dtype {params.dtype} --lora {params.lora:q}"
-        " --state {params.state} --output {params.directory} > {log} 2>&1"
+        "python -m scripts.train_xllora_adapter --base {params.base:q} --name {params.name:q}"
+        " --examples {input.examples:q} --polarity {wildcards.polarity:q} --language {params.language:q}"
+        " --style {params.style:q} --dtype {params.dtype:q} --lora {params.lora:q}"
+        " --state {params.state:q} --output {params.directory:q} > {log:q} 2>&1"

@@ -33,8 +33,8 @@ rule tabulate:
         "Make {wildcards.table}"
     shell:
         # The plan of hundreds of languages is longer than an argument may be; printf is the shell's own.
-        "printf %s {params.plan:q} | python -m scripts.tabulate --spec {input.spec} --scores {params.scores} --plan -"
-        " --statistics {params.statistics:q} --output {output.table} --layout {output.layout} > {log} 2>&1"
+        "printf %s {params.plan:q} | python -m scripts.tabulate --spec {input.spec:q} --scores {params.scores:q} --plan -"
+        " --statistics {params.statistics:q} --output {output.table:q} --layout {output.layout:q} > {log:q} 2>&1"
 
 
 rule plot:
@@ -61,8 +61,8 @@ rule plot:
     message:
         "Draw {wildcards.figure}"
     shell:
-        "python -m scripts.plot --spec {input.spec} --data {input.data}"
-        " --output {output.svg} --png {output.png} > {log} 2>&1"
+        "python -m scripts.plot --spec {input.spec:q} --data {input.data:q}"
+        " --output {output.svg:q} --png {output.png:q} > {log:q} 2>&1"
 
 
 rule report:
@@ -99,9 +99,9 @@ rule report:
     message:
         "Write the report"
     shell:
-        "python -m scripts.report --title {params.title:q} --tables {input.tables} --layouts {input.layouts}"
-        " --figures {input.figures} --audits {input.audits} --triplets {input.triplets} --rejected {input.rejected}"
-        " --cards {params.cards} --config {input.config} --output {output} > {log} 2>&1"
+        "python -m scripts.report --title {params.title:q} --tables {input.tables:q} --layouts {input.layouts:q}"
+        " --figures {input.figures:q} --audits {input.audits:q} --triplets {input.triplets:q} --rejected {input.rejected:q}"
+        " --cards {params.cards:q} --config {input.config:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule forecast:
@@ -131,5 +131,5 @@ rule forecast:
     message:
         "Forecast the cost of the study"
     shell:
-        "python -m scripts.forecast --forecast {params.forecast:q} {params.asked} --benchmarks {params.benchmarks}"
-        " --output {output.table} --page {output.page} > {log} 2>&1 && cat {output.page}"
+        "python -m scripts.forecast --forecast {params.forecast:q} {params.asked:q} --benchmarks {params.benchmarks:q}"
+        " --output {output.table:q} --page {output.page:q} > {log:q} 2>&1 && cat {output.page:q}"

@@ -33,10 +33,10 @@ rule synthesise:
     message:
         "Write {wildcards.lang} triplets with {wildcards.generator} by {wildcards.method}, shard {wildcards.shard}"
     shell:
-        "python -m scripts.synthesise {params.base} --name {wildcards.generator} --anchors {input.anchors}"
-        " --rows {params.rows} --shard {wildcards.shard} --shards {params.shards} --generator {params.generator:q}"
-        " --method {wildcards.method} --language {params.language:q} {params.adapters}"
-        " --state {params.state} --output {output.triplets} > {log} 2>&1"
+        "python -m scripts.synthesise {params.base:q} --name {wildcards.generator:q} --anchors {input.anchors:q}"
+        " --rows {params.rows:q} --shard {wildcards.shard:q} --shards {params.shards:q} --generator {params.generator:q}"
+        " --method {wildcards.method:q} --language {params.language:q} {params.adapters:q}"
+        " --state {params.state:q} --output {output.triplets:q} > {log:q} 2>&1"
 
 
 rule join_triplets:
@@ -65,8 +65,8 @@ rule join_triplets:
     message:
         "Join {wildcards.lang} triplets of {wildcards.generator} by {wildcards.method}"
     shell:
-        "python -m scripts.join_triplets --shards {input.shards} --anchors {input.anchors}"
-        " --output {output} > {log} 2>&1"
+        "python -m scripts.join_triplets --shards {input.shards:q} --anchors {input.anchors:q}"
+        " --output {output:q} > {log:q} 2>&1"
 
 
 rule audit_triplets:
@@ -94,11 +94,11 @@ rule audit_triplets:
     params:
         code=code("audit_triplets"),
         audit=STUDY.audit.dump(),
-        in_pivot=lambda wildcards: ("--in-pivot" if output_language(wildcards) == STUDY.pivot else ""),
+        in_pivot=lambda wildcards: ["--in-pivot"] if output_language(wildcards) == STUDY.pivot else [],
         script=lambda wildcards: STUDY.facts(output_language(wildcards))["script"],
     message:
         "Audit {wildcards.lang} triplets of {wildcards.generator} by {wildcards.method}"
     shell:
-        "python -m scripts.audit_triplets --triplets {input.triplets} --corpus {input.corpus} --pivot {input.pivot}"
-        " {params.in_pivot} --script {params.script} --tests {input.tests} --audit {params.audit:q}"
-        " --output {output.triplets} --rejected {output.rejected} --report {output.audit} > {log} 2>&1"
+        "python -m scripts.audit_triplets --triplets {input.triplets:q} --corpus {input.corpus:q} --pivot {input.pivot:q}"
+        " {params.in_pivot:q} --script {params.script:q} --tests {input.tests:q} --audit {params.audit:q}"
+        " --output {output.triplets:q} --rejected {output.rejected:q} --report {output.audit:q} > {log:q} 2>&1"

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import yaml
-
+from seedbed import yamls
 from seedbed.io import UserError
 from seedbed.locks import held_since
 from seedbed.tables.forecasting.work import Job
@@ -115,7 +114,7 @@ def rooms() -> dict[str, str]:
 
 def results_of(configfiles: list[Path], config: dict) -> Path:
     """Where a study's results lie."""
-    files = [yaml.safe_load(file.read_text(encoding="utf-8")) for file in configfiles or [Path("config.yaml")]]
+    files = [yamls.read(file) for file in configfiles or [Path("config.yaml")]]
     return Path(ChainMap(config, *reversed(files)).get("results", "results"))
 
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from seedbed.corpora.settings import Source, check_paths
+from seedbed.corpora.settings import Source
 from seedbed.encoders.classifier_settings import Classifier, Retriever
 from seedbed.encoders.settings import SYNTHETIC, UNTRAINED, Recipe, Training
 from seedbed.evaluation.compute.settings import Compute
 from seedbed.evaluation.settings import LEARNING, SEARCHING
-from seedbed.generators.settings import PART_CORPUS, Generator
-from seedbed.io import UserError
-from seedbed.languages import ANY, registry
+from seedbed.generators.settings import Generator
+from seedbed.languages import registry
+from seedbed.names import RESERVED
 from seedbed.settings import explain, suggest
 
 if TYPE_CHECKING:
@@ -29,6 +29,9 @@ def consistent(study: Study) -> None:
     Raises:
         ValueError: the first that does not.
     """
+    for kind, reserved in RESERVED.items():
+        for name in sorted({*getattr(study, kind)} & {*reserved}):
+            raise ValueError(f"{kind}.{name}: this name stands for {reserved[name]}; take another")
     for code in [*study.languages, study.pivot, *study.borrowed(), *study.lent()]:
         _language(study, code)
     for name, recipe in study.recipes.items():
@@ -63,6 +66,9 @@ def _language(study: Study, code: str) -> None:
             f"languages.{code}: not in resources/languages.tsv; {suggest(code, sorted(registry()))}; "
             "or give `name`, `script` and `corpus`"
         )
+    codes = study.languages[code].codes if code in study.languages else {}
+    if own := sorted({"code", "lang", "name", "script"} & {*codes}):
+        raise ValueError(f"languages.{code}.codes.{own[0]}: no name in a resource; give name and script beside `codes`")
 
 
 def _recipe(study: Study, name: str, recipe: Recipe) -> None:
@@ -82,6 +88,8 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
     for entry in {*(recipe.backbones or [])} & {*study.fused}:
         if lacking := sorted({*study.fused[entry].of} - {*(recipe.backbones or [])}):
             raise ValueError(f"{where}.backbones: {entry} fuses {lacking[0]}; name that too, or leave {entry} out")
+    for entry in recipe.encoders:
+        _require(f"{where}.encoders", "backbone", entry, study.backbones)
     if wrong := sorted({*recipe.encoders} & {*study.fused}):
         raise ValueError(f"{where}.encoders: {wrong[0]} is a fusion; give those of its backbones")
     try:
@@ -201,92 +209,9 @@ def _compute(study: Study, spec: Compute) -> None:
             raise ValueError(f"compute.classifiers: {name} runs on {backend}, which cannot be counted; take another")
 
 
-def with_sources(study: Study) -> None:
-    """Every corpus that a recipe needs has a source, and every local file is there.
-
-    Raises:
-        UserError: one is not.
-    """
-    check_paths(study.paths)
-    trained = [name for name, recipe in study.recipes.items() if recipe.method not in UNTRAINED]
-    for code in study.languages:
-        for role in ("text", "instructions"):
-            _check_file(study.corpus(role, code), f"the {role} corpus of {code}")
-        for task in study.tests_by_language[code]:
-            _check_file(study.test(task, code), f"the {task} test set of {code}")
-            if other := study.train_of(task, code):
-                _check_file(study.training_set(task, other), f"the {task} training set of {other}")
-        if trained and study.corpus("text", code) is None:
-            raise UserError(
-                f"languages.{code}: no corpus; give `corpus:` (a file, say), or `corpora.text` for all languages"
-            )
-        if not study.tests_by_language[code]:
-            raise UserError(f"languages.{code}: no test set in any task; give one under `tests:` (a file, say)")
-    if trained and not study.corpora.nli:
-        raise UserError(
-            f"corpora.nli: no source; recipe {trained[0]} needs NLI triplets in {study.pivot}: give a file, say"
-        )
-    _check_file(study.corpus("nli", study.pivot), "corpora.nli")
-    for kind in ("generators", "backbones"):
-        for name, model in getattr(study, kind).items():
-            _check_file(model.source and model.source.resolved(study.facts(ANY)), f"{kind}.{name}.source")
-    if study.adapted():
-        _pairs(study)
-    for name, recipe in study.recipes.items():
-        if recipe.method == "composition":
-            _composition(study, study.generator_of(name))
-        if recipe.method == "xllora":
-            _xllora(study, study.generator_of(name))
-
-
-def _pairs(study: Study) -> None:
-    if study.corpus("nli_pairs", study.pivot) is None:
-        raise UserError(f"classifiers: they learn from labelled pairs in {study.pivot}; give `corpora.nli_pairs`")
-    asked = {code for code, tasks in study.tests_by_language.items() if {*tasks} - {*study.held_out(code)}}
-    for code in sorted({*asked, study.pivot}):
-        _check_file(study.corpus("nli_pairs", code), f"the nli_pairs corpus of {code}")
-
-
-def _composition(study: Study, generator: str) -> None:
-    if not study.generators[generator].composition.scale:
-        return
-    role = study.generators[generator].language_corpus
-    key = "instructions" if role == "annotated" else role
-    if lacking := [code for code in [*study.languages, study.pivot] if study.corpus(role, code) is None]:
-        raise UserError(
-            f"recipes.composition: language adapters learn from {role}, which {', '.join(lacking)} lack; "
-            f"give `corpora.{key}`, or set `language_data` of {generator} to another kind"
-        )
-
-
-def _xllora(study: Study, generator: str) -> None:
-    spec = study.generators[generator].xllora
-    if spec.source == "published":
-        if not (study.corpora.published_positive and study.corpora.published_negative):
-            raise UserError(
-                "recipes.xllora: published examples need corpora.published_positive and .published_negative"
-            )
-        return
-    where = f"generators.{generator}.xllora"
-    roles = [PART_CORPUS[part] for part in spec.parts]
-    lacking = [code for code in spec.languages if not any(study.corpus(role, code) for role in roles)]
-    if lacking or not spec.languages:
-        raise UserError(
-            f"{where}.languages: xllora learns from {', '.join(lacking) or 'no language'}, which have no "
-            f"{' or '.join(f'`corpora.{role}`' for role in roles)}; give one, or other languages"
-        )
-    if "machine" in spec.parts and not any(study.corpus("nli_machine", code) for code in spec.languages):
-        raise UserError(f"{where}.parts: machine needs `corpora.nli_machine`; give it, or other parts")
-
-
 def _require(where: str, what: str, name: str, known: Iterable[str]) -> None:
     if name not in (names := sorted(known)):
         raise ValueError(f"{where}: no {what} {name!r}; {suggest(name, names)}")
-
-
-def _check_file(source: Source | None, what: str) -> None:
-    if source and source.file and not Path(source.file).exists():
-        raise UserError(f"{what}: no such file {source.file}; paths are relative to the folder of the Snakefile")
 
 
 def _specs(kind: str) -> list[str]:

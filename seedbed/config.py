@@ -6,14 +6,16 @@ program imports it, so that an edit here re-runs no job.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import Field, StringConstraints, ValidationError, field_validator, model_validator
+from pydantic import AfterValidator, Field, ValidationError, field_validator, model_validator
 
-from seedbed import checks
-from seedbed.corpora.settings import Anchors, Cleaning, Paths, Source
+from seedbed import checks, supplies
+from seedbed.corpora.clean import unicode_scripts
+from seedbed.corpora.settings import Anchors, Cleaning, Paths, Source, Word
 from seedbed.encoders.classifier_settings import BESIDE, IN_CONTEXT, VARIANTS, Classifier
 from seedbed.encoders.settings import METHOD_TRAINING, SYNTHETIC, UNTRAINED, Backbone, Fusion, Recipe, Training
 from seedbed.evaluation.compute.settings import Compute
@@ -22,20 +24,16 @@ from seedbed.generators.settings import MADE_FROM, Generator
 from seedbed.inheritance import with_parents
 from seedbed.io import UserError
 from seedbed.languages import ANY, registry
-from seedbed.settings import Settings, explain
+from seedbed.names import Code, Name, Spec
+from seedbed.settings import EACH_ONCE, Once, Place, Seed, Settings, explain, written
 from seedbed.tables.maps import Mapped, plan_map
 from seedbed.tables.plan import Block, Offered, Scored, System, beside, plan
 from seedbed.tables.settings import Forecast, Statistics
 from seedbed.tables.specs import OVERLAP, FigureSpec, TableSpec
 from seedbed.triplets.settings import Audit
 
-Code = Annotated[str, StringConstraints(pattern=r"^[a-z]{3}(-[A-Z][a-z]{3})?$")]
-"""ISO 639-3, with a script (ISO 15924) where it is not the one that the language is mostly written in: `ace-Arab`."""
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9.-]*$")]
-"""A name that becomes one path segment."""
-
-Spec = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]+$")]
-"""A name of a file under resources."""
+LONGEST = 1000
+"""Characters of an error at most: a name in it may be a page long."""
 
 Start = Literal["scratch", "adapters", "triplets", "encoders"]
 """The reproduction ladder, from the bottom."""
@@ -44,20 +42,26 @@ TRIPLETS = "training triplets"
 """What stands for the task of columns of overlap; with its blank it is no task's name."""
 
 
+def _known_script(script: str) -> str:
+    if script and not unicode_scripts(script):
+        raise ValueError("expected a script of ISO 15924 that Unicode knows, like Latn")
+    return script
+
+
 class Language(Settings):
     """One language of the study; what it leaves out comes from resources/languages.tsv."""
 
-    name: str = ""
+    name: Annotated[str, written(r"\p{L}[\p{L}\p{M}\p{N} .,/()'’-]*", "a name like Swahili (Congo)")] = ""
     """English name, as prompts use it."""
-    script: str = Field("", pattern=r"^([A-Z][a-z]{3})?$")
-    """ISO 15924."""
+    script: Annotated[str, AfterValidator(_known_script)] = ""
+    """ISO 15924, like Latn."""
     corpus: Source | None = None
     """Its sentences, instead of `corpora.text`."""
     instructions: Source | None = None
     """Its instructions, instead of `corpora.instructions`."""
     tests: dict[Name, Source] = {}
     """Its own test sets by task, instead of the task's source."""
-    codes: dict[str, str] = {}
+    codes: dict[Word, Annotated[str, written(r"[\p{L}\p{M}\p{N}_ .,:/+()'-]+", "a plain name, like hin_Deva")]] = {}
     """Registry columns to set or to change (its name in some resource)."""
     on_request: bool = False
     """Only in tables that name it."""
@@ -89,17 +93,17 @@ class Corpora(Settings):
 class Study(Settings):
     """Everything that `config.yaml` says."""
 
-    results: str = "results"
+    results: Place = "results"
     """Where results go."""
-    downloads: str = "downloads"
+    downloads: Place = "downloads"
     """Where downloads are kept; studies share it."""
-    lock: str = "assets.lock.json"
+    lock: Place = "assets.lock.json"
     """Revisions, digests and licences of unpinned downloads; commit it with your study."""
     paths: Paths = {}
     """Folders of data: each name is a `{placeholder}` of every source."""
     pivot: Code = "eng"
     """The language that lends its NLI data."""
-    seeds: Annotated[list[int], Field(min_length=1)] = [1]
+    seeds: Annotated[list[Seed], Field(min_length=1), EACH_ONCE] = [1]
     """One encoder of each trained recipe per seed."""
     languages: Annotated[dict[Code, Language], Field(min_length=1)]
     """The study's languages; an entry can be as short as `swh: {}`."""
@@ -127,9 +131,9 @@ class Study(Settings):
     """What encoders and classifiers are scored on."""
     statistics: Statistics = Statistics()
     """Intervals and tests."""
-    tables: list[Spec] = ["table1"]
+    tables: Once[Spec] = ["table1"]
     """Specs under resources/tables."""
-    figures: list[Spec] = ["table1"]
+    figures: Once[Spec] = ["table1"]
     """Specs under resources/figures."""
     compute: Compute | None = None
     """What labels cost, counted and timed by rule `measure_compute`; nothing: no measurement."""
@@ -140,7 +144,9 @@ class Study(Settings):
     @classmethod
     def _entries(cls, entries: Any) -> Any:
         """`swh:` with nothing after it is `swh: {}`."""
-        return {key: value or {} for key, value in entries.items()} if isinstance(entries, Mapping) else entries
+        if not isinstance(entries, Mapping):
+            return entries
+        return {key: {} if value is None else value for key, value in entries.items()}
 
     @field_validator("recipes", mode="before")
     @classmethod
@@ -484,7 +490,11 @@ def load(config: Mapping[str, Any], *, where: str = "config") -> Study:
     """
     try:
         study = Study.model_validate(dict(config))
+        supplies.with_sources(study)
     except ValidationError as error:
-        raise UserError(explain(error, Study, where=where)) from None
-    checks.with_sources(study)
-    return study
+        fault = explain(error, Study, where=where)
+    except UserError as error:
+        fault = str(error)
+    else:
+        return study
+    raise UserError(textwrap.shorten(fault, LONGEST, placeholder=" ..."))

@@ -12,7 +12,7 @@ def with_parents(entries: Any, complete: Callable[[str, dict[str, Any]], dict[st
     """Entries with the settings of the entry that each is `like`, groups of settings merged; what is wrong stays so."""
     if not isinstance(entries, Mapping):
         return entries
-    entries = {name: entry or {} for name, entry in entries.items()}
+    entries = {name: {} if entry is None else entry for name, entry in entries.items()}
     if not all(isinstance(entry, Mapping) for entry in entries.values()):
         return entries
 
@@ -20,9 +20,11 @@ def with_parents(entries: Any, complete: Callable[[str, dict[str, Any]], dict[st
         entry = complete(name, dict(entries[name]))
         if not (parent := entry.get("like")):
             return entry
+        if not isinstance(parent, str):
+            raise ValueError(f"{name}.like: expected the name of another entry, found {parent!r}")
         if parent in (*seen, name) or parent not in entries:
             others = sorted({*entries} - {*seen, name})
-            raise ValueError(f"{name}.like: no {parent!r} to start from; {suggest(str(parent), others)}")
+            raise ValueError(f"{name}.like: no {parent!r} to start from; {suggest(parent, others)}")
         return _merged(whole(parent, (*seen, name)), entry)
 
     return {name: whole(name) for name in entries}

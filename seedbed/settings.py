@@ -6,16 +6,22 @@ import difflib
 import json
 import os
 import re
-from typing import Annotated, Any, Self, get_args, get_origin
+import textwrap
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+from typing import Annotated, Any, Self, TypeVar, get_args, get_origin
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+import regex
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
 from seedbed.io import UserError
 
 SHOWN = 30
 """Names in an error at most."""
+WIDEST = 200
+"""Characters of a value in an error at most."""
 SECRET = "secret"
 """The type of a fault whose value may be a secret: no error shows it."""
 
@@ -23,7 +29,9 @@ SECRET = "secret"
 class Settings(BaseModel):
     """A frozen, strict group of settings that travels to a job as one line of canonical JSON."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, validate_default=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, use_attribute_docstrings=True, validate_default=True, allow_inf_nan=False
+    )
 
     def dump(self) -> str:
         """Canonical JSON of what differs from the defaults, so that a new option re-runs no finished job."""
@@ -53,7 +61,8 @@ def explain(error: ValidationError, model: type[BaseModel], *, where: str) -> st
     fault = error.errors()[0]
     place = ".".join([where, *(str(part) for part in fault["loc"])])
     if fault["type"] != "extra_forbidden":
-        given = "" if isinstance(fault["input"], dict) or fault["type"] == SECRET else f" (given: {fault['input']!r})"
+        hidden = isinstance(fault["input"], dict) or fault["type"] == SECRET
+        given = "" if hidden else f" (given: {textwrap.shorten(repr(fault['input']), WIDEST, placeholder='...')})"
         return f"{place}: {fault['msg'].removeprefix('Value error, ')}{given}"
     known = sorted(_fields_at(model, fault["loc"][:-1]))
     return f"{place}: unknown key; {suggest(str(fault['loc'][-1]), known)}"
@@ -97,6 +106,49 @@ def _variable(name: str) -> str:
         raise PydanticCustomError(SECRET, fault)
     return name
 
+
+def written(pattern: str, expected: str) -> AfterValidator:
+    """A check that a text is empty or matches a pattern of `regex` as a whole; its error says what is expected."""
+
+    def check(text: str) -> str:
+        if text and not regex.fullmatch(pattern, text):
+            raise ValueError(f"expected {expected}")
+        return text
+
+    return AfterValidator(check)
+
+
+T = TypeVar("T")
+Each = TypeVar("Each", bound=Sequence)
+
+
+def _once(entries: Each) -> Each:
+    if repeated := [entry for place, entry in enumerate(entries) if entry in entries[:place]]:
+        raise ValueError(f"{repeated[0]!r} appears twice; name each once")
+    return entries
+
+
+EACH_ONCE = AfterValidator(_once)
+"""No repetitions: an entry given twice would count twice, or do nothing."""
+Once = Annotated[list[T], EACH_ONCE, Field(json_schema_extra={"uniqueItems": True})]
+"""A list of such entries."""
+OnceEach = Annotated[tuple[T, ...], EACH_ONCE, Field(json_schema_extra={"uniqueItems": True})]
+"""A tuple of them."""
+
+Seed = Annotated[int, Field(ge=0, lt=2**32)]
+"""Of a random generator: as much as NumPy takes."""
+
+Place = Annotated[
+    str,
+    Field(min_length=1),
+    written(
+        r"(?![-~]|\.?/*$|//)[\p{L}\p{M}\p{N}._/+@=,-]+",
+        "a path of letters, digits and ._/-+@=, alone that begins neither with - nor with ~ (write your home folder in "
+        "full) and is more than . or /",
+    ),
+    AfterValidator(lambda text: str(PurePosixPath(text))),
+]
+"""A path that the study is given: it goes through shells, and through patterns of file names."""
 
 BaseUrl = Annotated[str, AfterValidator(_base_url)]
 """Of a server, without a password; maybe empty."""

@@ -154,6 +154,6 @@ def label_arguments(wildcards):
     """Labels and their records as arguments."""
     found = labels_of(wildcards)
     if not found:
-        return ""
+        return []
     records = (f"{key}={learnt_with(file)}" for key, file in found.items())
-    return " ".join(["--labels", *(f"{key}={file}" for key, file in found.items()), "--learnt", *records])
+    return ["--labels", *(f"{key}={file}" for key, file in found.items()), "--learnt", *records]

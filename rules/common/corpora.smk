@@ -23,8 +23,8 @@ def source_of(wildcards):
 def fetch_options(wildcards):
     """Options that differ between a training corpus and a test set."""
     if kind := ROLES.get(wildcards.corpus) or ("triplets" if "+" in wildcards.corpus else ""):
-        return f"--kind {kind}"
+        return ["--kind", kind]
     task = STUDY.tasks[wildcards.corpus.removesuffix(TRAINING)]
     low, high = task.scale
-    untouched = "" if task.clean else "--test"
-    return f"--kind {KIND_OF[task.protocol]} {untouched} --scale {low:g} {high:g}"
+    untouched = [] if task.clean else ["--test"]
+    return ["--kind", KIND_OF[task.protocol], *untouched, "--scale", f"{low:g}", f"{high:g}"]

@@ -50,6 +50,17 @@ def endpoint_argument(wildcards):
     return [f"--endpoint={endpoint.dump()}"] if endpoint else []
 
 
+def weights_argument(wildcards, input):
+    """The folder of the weights as an argument, if there are any."""
+    return ["--weights", str(Path(str(input.weights)).parent)] if input.weights else []
+
+
+def rows_argument(wildcards):
+    """How many triplets an encoder learns from at most, as an argument."""
+    rows = STUDY.recipes[wildcards.recipe].rows
+    return ["--rows", rows] if rows else []
+
+
 def training_texts(wildcards):
     """What a recipe's encoder learns from; the base encoder learns nothing."""
     recipe = STUDY.recipes[wildcards.recipe]

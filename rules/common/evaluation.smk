@@ -63,7 +63,7 @@ def training_sets(wildcards):
 def training_arguments(wildcards):
     """The same, each with its task."""
     found = trained_by(wildcards)
-    return " ".join(["--trains", *(f"{task}={file}" for task, file in found.items())]) if found else ""
+    return ["--trains", *(f"{task}={file}" for task, file in found.items())] if found else []
 
 
 def tasks_of_bundle(wildcards):

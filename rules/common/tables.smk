@@ -1,7 +1,5 @@
 """What tables, figures and the report are made of."""
 
-import shlex
-
 from seedbed.tables.specs import FigureSpec
 
 FIGURES = specs("figures", FigureSpec)
@@ -73,4 +71,4 @@ def asked():
     given = workflow.config_settings
     threads = {rule: int(getattr(n, "value", n)) for rule, n in workflow.resource_settings.overwrite_threads.items()}
     arguments = ["--configfiles", *map(str, given.configfiles), "--config", compact(dict(given.config))]
-    return shlex.join([*arguments, "--threads", compact(threads)])
+    return [*arguments, "--threads", compact(threads)]

@@ -87,6 +87,22 @@ def wheel(store: Store, requirement: str, digest: str) -> Path:
     return path
 
 
+def local(file: str, digest: str) -> Path:
+    """A file or folder of the user's.
+
+    Raises:
+        UserError: it is not there, or its sha256 is another one.
+    """
+    path = Path(file)
+    if not path.exists():
+        raise UserError(f"{path}: no such file; a `file:` source is relative to the folder of the Snakefile")
+    if digest and (found := sha256(path)) != digest:
+        raise UserError(
+            f"{path}: sha256 is {found}, the config says {digest}; take the right file, or change the digest"
+        )
+    return path
+
+
 def archive(store: Store, url: str, digest: str, licence: str = "") -> Path:
     """Fetch a URL.
 

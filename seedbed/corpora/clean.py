@@ -15,8 +15,23 @@ _PUNCTUATION = regex.compile(r"[^\p{L}\p{M}\p{N}]+")
 _LETTER = regex.compile(r"\p{L}")
 _UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
 
-UNICODE_SCRIPTS = {"Kore": ("Hang", "Hani"), "Jpan": ("Hira", "Kana", "Hani"), "Hans": ("Hani",), "Hant": ("Hani",)}
+UNICODE_SCRIPTS = {
+    "Kore": ("Hang", "Hani"), "Jpan": ("Hira", "Kana", "Hani"), "Hrkt": ("Hira", "Kana"), "Hans": ("Hani",),
+    "Hant": ("Hani",), "Hanb": ("Hani", "Bopo"), "Jamo": ("Hang",), "Aran": ("Arab",), "Cyrs": ("Cyrl",),
+    "Geok": ("Geor",), "Latf": ("Latn",), "Latg": ("Latn",), "Syre": ("Syrc",), "Syrj": ("Syrc",), "Syrn": ("Syrc",),
+}  # fmt: skip
 """Unicode scripts of those ISO 15924 codes that are no Unicode script themselves."""
+
+
+def unicode_scripts(script: str) -> tuple[str, ...]:
+    """The Unicode scripts of an ISO 15924 code; none: it is no code, or one of no script (Zyyy, Zxxx, Qaaa)."""
+    names = UNICODE_SCRIPTS.get(script, (script,))
+    try:
+        for name in names:
+            regex.compile(rf"\p{{Script={name}}}")
+    except regex.error:
+        return ()
+    return names if regex.fullmatch("[A-PR-Y][a-z]{3}", script) else ()
 
 
 def clean(text: str) -> str:

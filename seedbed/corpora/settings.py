@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import fnmatch
+import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
@@ -20,7 +22,7 @@ from pydantic import (
 
 from seedbed.io import UserError
 from seedbed.languages import registry
-from seedbed.settings import Settings, explain
+from seedbed.settings import EACH_ONCE, Once, Place, Seed, Settings, explain, written
 
 Kind = Literal[
     "text", "instructions", "triplets", "pairs", "parallel", "targets", "retrieval", "labelled_pairs", "labelled_texts"
@@ -42,6 +44,10 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 OPTIONAL: dict[str, tuple[str, ...]] = {"retrieval": ("query_id", "document_id", "relevance")}
 """Columns that a fetched corpus keeps where its source has them; they are no text."""
 
+ORIGINS = ("hub", "file", "archive", "package")
+"""Where a source can be."""
+
+Bucket = Annotated[int, Field(ge=0, le=100)]
 Sha256 = Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")]
 _PLACEHOLDER = re.compile(r"\{([^\W\d]\w*)\}")
 """Not `{3}`, which is part of a regular expression."""
@@ -82,7 +88,8 @@ class Source(Settings):
     archive: str | None = None
     """URL of a file, or of a .zip, .tar.gz or .gz of files."""
     sha256: Sha256 = ""
-    """Digest of `archive` or `file`; without it the first download is locked."""
+    """Digest of `archive` or `file` (of a folder as `seedbed.io.sha256` has it); without it the first download is
+    locked."""
     package: dict[str, Sha256] | None = None
     """Wheels of a package index, `name==version: sha256`; read without being installed."""
     member: str | None = None
@@ -94,10 +101,10 @@ class Source(Settings):
     """Stands between the fields of `format: csv`; a tab, say, where fields are quoted as `tsv` does not know."""
     columns: dict[str, str | int | list[str]] = {}
     """Our column name -> the source's name, or its position where there is no header, or several joined by blanks."""
-    divide: dict[str, Annotated[list[str], Field(min_length=2)]] = {}
+    divide: dict[str, Annotated[list[str], Field(min_length=2), EACH_ONCE]] = {}
     """Source column whose cells hold several texts, a line break or tab apart -> our names of the parts. Literal double
     quotes are taken off where every part has them."""
-    where: dict[str, list[str]] = {}
+    where: dict[str, Once[str]] = {}
     """Keep rows whose (source) column has one of these values; a value ending in * is a prefix."""
     join: dict[str, dict[str, Any]] = {}
     """Columns from the same source read again with other settings: one column by row id (line or message id); or, where
@@ -105,7 +112,7 @@ class Source(Settings):
     `keep: all` adds its rows that match none of ours, our columns empty."""
     replace: dict[str, dict[str, str]] = {}
     """Our column -> regular expressions and what replaces their matches, in their order; after `columns` and `join`."""
-    buckets: tuple[int, int] = (0, 100)
+    buckets: tuple[Bucket, Bucket] = (0, 100)
     """Keep rows whose bucket, a hash of the pivot text (or of the text) modulo 100, lies in [first, last)."""
     top_up: dict[str, Any] | None = None
     """Settings of a second reading, used when the first yields fewer than `rows`."""
@@ -116,9 +123,17 @@ class Source(Settings):
 
     @model_validator(mode="after")
     def _one_origin(self) -> Self:
-        given = [name for name in ("hub", "file", "archive", "package") if getattr(self, name) is not None]
+        given = [name for name in ORIGINS if getattr(self, name) is not None]
         if len(given) != 1:
-            raise ValueError(f"give exactly one of hub, file, archive, package; found {', '.join(given) or 'none'}")
+            raise ValueError(f"give exactly one of {', '.join(ORIGINS)}; found {', '.join(given) or 'none'}")
+        if not getattr(self, given[0]):
+            raise ValueError(f"{given[0]}: nothing is there; give a name or a place, or leave the source out")
+        return self
+
+    @model_validator(mode="after")
+    def _some_buckets(self) -> Self:
+        if self.buckets[0] >= self.buckets[1]:
+            raise ValueError(f"buckets: from the first up to the last, which is no more of them; found {self.buckets}")
         return self
 
     @model_validator(mode="after")
@@ -157,9 +172,10 @@ class Source(Settings):
         return self
 
     @model_validator(mode="after")
-    def _joins_can_be_read(self) -> Self:
+    def _others_can_be_read(self) -> Self:
         for column in self.join:
             self.joined(column)
+        self.topped_up()
         return self
 
     def joined(self, column: str) -> tuple[Source, Join]:
@@ -172,16 +188,35 @@ class Source(Settings):
         changes = {key: value for key, value in self.join[column].items() if key not in Join.model_fields}
         whole = {"join": {}, "replace": {}, "top_up": None, "buckets": (0, 100), "rows": None}
         try:
-            return self.updated({**whole, **changes}), Join.model_validate(matching)
+            return self._elsewhere({**whole, **changes}), Join.model_validate(matching)
         except ValidationError as error:
             raise ValueError(explain(error, Source, where=f"join.{column}")) from None
 
-    def readings(self) -> list[Source]:
-        """This source and all others that it names: those of its joins, and what tops it up."""
-        others = [self.joined(column)[0] for column in self.join]
-        if self.top_up:
-            others += self.updated({"top_up": None, **self.top_up}).readings()
-        return [self, *others]
+    def topped_up(self) -> Source | None:
+        """The second reading; None if there is none.
+
+        Raises:
+            ValueError: its settings are none of a source.
+        """
+        if self.top_up is None:
+            return None
+        try:
+            return self._elsewhere({"top_up": None, **self.top_up})
+        except ValidationError as error:
+            raise ValueError(explain(error, Source, where="top_up")) from None
+
+    def _elsewhere(self, changes: dict[str, Any]) -> Source:
+        """This source with other settings; a pin is of the place that it was given for."""
+        moved = any(changes.get(name, getattr(self, name)) != getattr(self, name) for name in ORIGINS)
+        return self.updated({**({"sha256": "", "revision": None} if moved else {}), **changes})
+
+    def readings(self) -> Iterator[Source]:
+        """All that is read for this source: itself, what it joins, what tops it up."""
+        yield self
+        for column in self.join:
+            yield from self.joined(column)[0].readings()
+        if more := self.topped_up():
+            yield from more.readings()
 
     def local_files(self) -> list[Path]:
         """The local files that it reads, of folders those that match `member`; what does not exist is left out."""
@@ -198,7 +233,7 @@ class Source(Settings):
         """This source for one language; None where the registry has nothing for one of its placeholders.
 
         Raises:
-            UserError: a placeholder that is no registry column.
+            UserError: a placeholder that is no registry column, or a source that is none with what it stands for.
         """
         text = self.model_dump_json(exclude_defaults=True)
         for name in sorted(set(_PLACEHOLDER.findall(text))):
@@ -206,8 +241,12 @@ class Source(Settings):
                 raise UserError(f"source: no registry column {name!r}, nor a path; known: {', '.join(sorted(facts))}")
             if not facts[name]:
                 return None
-            text = text.replace(f"{{{name}}}", facts[name])
-        return Source.model_validate_json(text)
+        # Within JSON: a quote in a name must not end the text that it stands in.
+        text = _PLACEHOLDER.sub(lambda found: json.dumps(facts[found[1]], ensure_ascii=False)[1:-1], text)
+        try:
+            return Source.model_validate_json(text)
+        except ValidationError as error:
+            raise UserError(explain(error, Source, where=f"source for {facts.get('lang', 'a language')}")) from None
 
 
 def _free(paths: dict[str, str]) -> dict[str, str]:
@@ -218,7 +257,11 @@ def _free(paths: dict[str, str]) -> dict[str, str]:
     return paths
 
 
-Paths = Annotated[dict[str, str], AfterValidator(_free)]
+Word = Annotated[
+    str, Field(min_length=1), written(r"[\p{L}_][\p{L}\p{M}\p{N}_]*", "letters, digits and _, like my_data")
+]
+"""What can stand in the braces of a placeholder."""
+Paths = Annotated[dict[Word, Place], AfterValidator(_free)]
 """Names of folders, as `{placeholders}` of sources."""
 
 
@@ -245,6 +288,14 @@ class Cleaning(Settings):
     min_words: int = Field(3, ge=1)
     """Fewer words (or, in a script without spaces, fewer characters than twice this) are dropped."""
 
+    @model_validator(mode="after")
+    def _some_fit(self) -> Self:
+        if self.min_characters > self.max_characters:
+            raise ValueError(
+                f"min_characters {self.min_characters} is more than max_characters {self.max_characters}; no text fits"
+            )
+        return self
+
 
 class Anchors(Settings):
     """Which sentences of a corpus become anchors."""
@@ -253,5 +304,5 @@ class Anchors(Settings):
     """Anchors for each language; fewer if the corpus has fewer."""
     language_id: bool = True
     """Drop sentences that a character n-gram model takes for the pivot language, or in another script."""
-    seed: int = 42
+    seed: Seed = 42
     """Order of the draw."""

@@ -42,7 +42,7 @@ def read(source: Source, store: assets.Store) -> pd.DataFrame:
         table = table.assign(**{column: _replaced(_column(table, column, source), changes)})
     table = _in_buckets(table, source)
     if source.top_up and (source.rows is None or len(table) < source.rows):
-        more = read(source.updated({"top_up": None, **source.top_up}), store)
+        more = read(source.topped_up(), store)
         table = pd.concat([table, more.assign(id="+" + more["id"])], ignore_index=True)
     if source.rows and len(table) > source.rows:
         table = table.sample(source.rows, random_state=42).sort_index()
@@ -89,10 +89,7 @@ def _raw(source: Source, store: assets.Store) -> pd.DataFrame:
         return pd.concat([_files(path, source) for path in paths])
     if source.archive:
         return _files(assets.archive(store, source.archive, source.sha256, source.licence), source)
-    path = Path(source.file)
-    if not path.exists():
-        raise UserError(f"{path}: no such file; a `file:` source is relative to the folder of the Snakefile")
-    return _files(path, source)
+    return _files(assets.local(source.file, source.sha256), source)
 
 
 def _files(path: Path, source: Source) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from seedbed.encoders.tuning_settings import FineTuning
 from seedbed.generators.icl_settings import Answering
 from seedbed.generators.settings import Composition, Lora
 from seedbed.precision import Precision
-from seedbed.settings import Settings
+from seedbed.settings import Once, Settings
 
 Variant = Literal["base", "task-target", "task-pivot", "composition"]
 VARIANTS: tuple[Variant, ...] = get_args(Variant)
@@ -99,9 +99,9 @@ class Classifier(Settings):
     """Its name in the papers' tables, if it is there."""
     on_request: bool = False
     """Only in tables that name it."""
-    languages: list[str] | None = None
+    languages: Once[str] | None = None
     """Only for these test languages."""
-    tasks: list[str] | None = None
+    tasks: Once[str] | None = None
     """Only on these tasks."""
     lora: Lora = Lora()
     """Training of every adapter of the encoder, and of the head beside the task's."""

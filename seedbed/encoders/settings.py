@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from seedbed.corpora.settings import Source
 from seedbed.precision import Precision
-from seedbed.settings import BaseUrl, Settings, Variable
+from seedbed.settings import BaseUrl, Once, Settings, Variable
 
 Pooling = Literal["first_last_average", "last_two_average", "mean", "cls", "cls_mlp", "cls_mlp_train", "own"]
 Method = Literal["base", "unsupervised", "crosslingual", "prompting", "composition", "xllora", "published"]
@@ -28,7 +28,7 @@ class Fusion(Settings):
     """Backbone -> weight of its Euclidean distance; or each with nothing, where `dev` chooses."""
     dev: str = ""
     """A bitext or knn task on request, whose main score chooses among `candidates`."""
-    candidates: list[list[Weight]] = []
+    candidates: Once[list[Weight]] = []
     """Weights in the order of `of`; among equally good ones the first is taken."""
 
     @model_validator(mode="after")
@@ -159,9 +159,9 @@ class Recipe(Settings):
     """Who wrote the triplets; left out, the first generator."""
     rows: int | None = Field(None, gt=1)
     """Train on at most so many triplets; no more anchors are written for than some recipe needs."""
-    languages: list[str] | None = None
+    languages: Once[str] | None = None
     """Only for these languages."""
-    backbones: list[str] | None = None
+    backbones: Once[str] | None = None
     """Only of these backbones; left out, of all, but of no endpoint where something is trained."""
     encoders: dict[str, Source] = {}
     """Published encoders by backbone, as templates over the registry; used where the study starts at `encoders`."""

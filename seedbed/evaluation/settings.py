@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from seedbed.corpora.settings import Kind, Source
-from seedbed.settings import Settings
+from seedbed.settings import Once, Seed, Settings
 
 Protocol = Literal["sts", "bitext", "retrieval", "geometry", "knn", "icl", "classification"]
 KIND_OF: dict[Protocol, Kind] = {
@@ -67,7 +67,7 @@ class Task(Settings):
     """bitext and knn: how many of the nearest sentences count; a score for each, in this order."""
     mteb: MtebTask | None = None
     """Score through mteb; `source` must then be the data set and revision that mteb pins."""
-    languages: list[str] | None = None
+    languages: Once[str] | None = None
     """Only these languages have it; left out, all for which the source resolves."""
     on_request: bool = False
     """Only in tables that name it: development sets, say."""
@@ -113,7 +113,7 @@ class TextMap(Settings):
     """Whose encoders; one encoder must serve all languages."""
     texts: int = Field(200, gt=0)
     """About how many: as many whole sentences, each in every language, as come nearest to it."""
-    seed: int = Field(0, ge=0)
+    seed: Seed = 0
     """Of the draw and of t-SNE."""
     perplexity: float = Field(30.0, ge=1)
     """About how many neighbours t-SNE keeps together; less than there are texts. MINERS prints none: scikit-learn's."""

@@ -67,7 +67,7 @@ def _packages(source: Source, store: assets.Store, directory: Path) -> None:
 def _local(source: Source, directory: Path) -> None:
     if not source.file or not Path(source.file).is_dir():
         raise UserError(f"{origin(source)}: a local model is a directory with config.json, weights and tokenizer")
-    shutil.copytree(source.file, directory, ignore=_unwanted, dirs_exist_ok=True)
+    shutil.copytree(assets.local(source.file, source.sha256), directory, ignore=_unwanted, dirs_exist_ok=True)
 
 
 def local_files(source: Source) -> list[Path]:

@@ -13,13 +13,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
-
-from seedbed.generators.settings import Polarity
+from seedbed import yamls
+from seedbed.generators.settings import Method, Polarity
 from seedbed.io import UserError
 
 Style = Literal["chat", "plain"]
-Method = Literal["prompting", "composition", "xllora"]
 
 RESOURCES = Path(__file__).parents[2] / "resources" / "prompts"
 
@@ -161,7 +159,7 @@ def parse(text: str) -> str:
 
 @functools.cache
 def _read(name: str) -> dict[str, Any]:
-    return yaml.safe_load((RESOURCES / f"{name}.yaml").read_text(encoding="utf-8"))
+    return yamls.read(RESOURCES / f"{name}.yaml")
 
 
 def _nli(style: Style) -> dict[str, str]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from seedbed.corpora.settings import Source
 from seedbed.precision import Precision
-from seedbed.settings import BaseUrl, Settings, Variable
+from seedbed.settings import EACH_ONCE, BaseUrl, Once, Seed, Settings, Variable
 
 Polarity = Literal["positive", "negative"]
 POLARITIES: tuple[Polarity, ...] = ("positive", "negative")
 """What is written of each anchor."""
+Method = Literal["prompting", "composition", "xllora"]
+"""How it is asked for."""
 BOTH = "both"
 """In a polarity's place: an adapter that writes positives and negatives alike."""
 
@@ -56,7 +58,7 @@ class Lora(Settings):
     """Tokens of prompt and completion; longer examples are dropped and counted, never cut."""
     quantization: Literal["none", "nf4"] = "none"
     """nf4: the base in 4 bits (QLoRA; needs bitsandbytes and a GPU)."""
-    seed: int = 42
+    seed: Seed = 42
     """Order of examples, dropout, and the initial A: one seed for all adapters that are composed."""
 
 
@@ -75,7 +77,7 @@ class Sampling(Settings):
     """Length limit; a completion cut by it is marked and audited out."""
     max_prompt_tokens: int = Field(512, gt=16)
     """A longer prompt is refused and its row marked, never cut. openai-chat: only the server can count."""
-    seed: int = 42
+    seed: Seed = 42
     """Each row draws from its own stream, a hash of this seed, the row id and the polarity."""
 
 
@@ -92,21 +94,14 @@ class Composition(Settings):
 class XlLora(Settings):
     """Training set of the XL-LoRA adapter (paper 000, section 3, steps 1 and 2)."""
 
-    languages: list[str] = []
+    languages: Once[str] = []
     """Registry codes of the anchors' languages."""
     source: Literal["build", "published"] = "build"
     """build: from `parts`. published: `corpora.published_positive` and `corpora.published_negative`."""
-    parts: Annotated[list[Part], Field(min_length=1)] = ["human", "synthetic"]
+    parts: Annotated[list[Part], Field(min_length=1), EACH_ONCE] = ["human", "synthetic"]
     """What examples are built of (paper 000, table 12); each fills up what those before it left open. human: human NLI
     translations with the pivot anchor swapped out. synthetic: parallel text whose targets the task adapters generate.
     machine: machine-translated NLI in the place of human."""
-
-    @field_validator("parts")
-    @classmethod
-    def _once(cls, parts: list[Part]) -> list[Part]:
-        if len(set(parts)) < len(parts):
-            raise ValueError("name each part once")
-        return parts
 
     def uses(self, part: Part) -> bool:
         """Whether examples are built, and of this part too."""
@@ -145,10 +140,10 @@ class Generator(Settings):
     the same without its `top_up`. text: sentences. passages: sentences put together, up to `lora.max_length` tokens."""
     xllora: XlLora = XlLora()
     """Training set of the XL-LoRA adapter."""
-    adapters: dict[str, dict[Polarity, Source]] = {}
+    adapters: dict[Method, dict[Polarity, Source]] = {}
     """Published adapters by method and polarity, templates over the registry; used where the study starts at `adapters`
     or later."""
-    triplets: dict[str, Source] = {}
+    triplets: dict[Method, Source] = {}
     """Published triplets by method, templates over the registry; used where the study starts at `triplets` or later."""
     batch_size: int = Field(64, gt=0)
     """Rows that the transformers back end decodes together; requests that are under way at a server."""

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from seedbed.settings import Settings
+from seedbed.settings import Once, Seed, Settings
 
 
 class Statistics(Settings):
@@ -18,7 +18,7 @@ class Statistics(Settings):
     """Of the intervals."""
     baseline: str = "crosslingual"
     """The recipe that differences are taken from."""
-    seed: int = 42
+    seed: Seed = 42
     """Of the resampling."""
 
 
@@ -27,7 +27,7 @@ class Forecast(Settings):
 
     device: Literal["gpu", "cpu"] = "gpu"
     """Where jobs that ask for a GPU run: cpu on a machine without one."""
-    targets: list[str] = []
+    targets: Once[str] = []
     """Files or rules to forecast; none: all that the study makes."""
     gpu_hour: float = Field(0, ge=0)
     """Price of a GPU for an hour."""

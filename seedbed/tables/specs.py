@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, Self
 
-import yaml
 from pydantic import Field, StringConstraints, ValidationError, field_validator, model_validator
 
+from seedbed import yamls
 from seedbed.evaluation.settings import LABELLING, Protocol, TextMap
 from seedbed.io import UserError
-from seedbed.settings import Settings, explain, suggest
+from seedbed.settings import OnceEach, Settings, explain, suggest
 
 OVERLAP = "overlap"
 """The protocol of columns that are measured on what encoders learn from: Dice within triplets, no scores."""
@@ -84,14 +84,10 @@ class Spec(Settings):
         """Read and check a spec.
 
         Raises:
-            UserError: no such file, not YAML, an unknown key, protocol or metric, or a value of the wrong type.
+            UserError: as `yamls.read`; an unknown key, protocol or metric, or a value of the wrong type.
         """
         try:
-            return cls.model_validate(yaml.safe_load(Path(path).read_text(encoding="utf-8")))
-        except FileNotFoundError:
-            raise UserError(f"{path}: no such file; expected a {cls.__name__} in YAML") from None
-        except yaml.YAMLError as error:
-            raise UserError(f"{path}: not YAML ({' '.join(str(error).split())})") from None
+            return cls.model_validate(yamls.read(path))
         except ValidationError as error:
             raise UserError(explain(error, cls, where=str(path))) from None
 
@@ -105,17 +101,17 @@ class Column(Settings):
     """Which tasks belong here; overlap: none, but the triplets in one language that a recipe's encoders learn from."""
     metric: str
     """Which number of theirs."""
-    tasks: tuple[str, ...] = ()
+    tasks: OnceEach[str] = ()
     """Only these tasks; left out, all of the protocol but those on request."""
-    recipes: tuple[str, ...] = ()
+    recipes: OnceEach[str] = ()
     """Only these of the table's recipes."""
-    languages: tuple[str, ...] = ()
+    languages: OnceEach[str] = ()
     """Only these languages, in print order, those on request too; left out, the table's."""
     paper_task: str = ""
     """The paper's name of the task; left out, the paper does not have this column."""
     paper_languages: int | None = None
     """Over how many languages the paper's average is, where it prints nothing else; ours over others is no attempt."""
-    paper_data: tuple[str, ...] = ()
+    paper_data: OnceEach[str] = ()
     """Part of the origin of the paper's own test data; a number on other data is marked so."""
 
     @model_validator(mode="after")
@@ -132,7 +128,7 @@ class Overall(Settings):
 
     label: str
     """As printed."""
-    columns: tuple[str, ...] = ()
+    columns: OnceEach[str] = ()
     """Their labels, or those of means before it; left out, all columns."""
     paper_task: str = ""
     """The paper's name of it; left out, the paper does not have it."""
@@ -147,7 +143,7 @@ class Paper(Settings):
     """Recipe -> its slug there, where that is not the recipe's name."""
     backbones: dict[str, str] | None = None
     """Recipe -> what the column `backbone` says of it, where that is not the encoder; nothing for one left out."""
-    skip_notes: tuple[str, ...] = ()
+    skip_notes: OnceEach[str] = ()
     """Notes on print alone."""
 
 
@@ -168,11 +164,11 @@ class TableSpec(Spec):
     """The study's other recipes come last, but those that vary one."""
     baseline: str = ""
     """The recipe that differences are taken from; left out, the study's `statistics.baseline`."""
-    backbones: tuple[str, ...] = ()
+    backbones: OnceEach[str] = ()
     """Only these backbones, by the papers' names or the study's; left out, all but those on request."""
-    classifiers: tuple[Literal["random", "majority", "fine-tuned"], ...] = ()
+    classifiers: OnceEach[Literal["random", "majority", "fine-tuned"]] = ()
     """The study's classifiers of these kinds are rows too, in the columns of protocol knn."""
-    languages: tuple[str, ...] = ()
+    languages: OnceEach[str] = ()
     """Languages in print order; others come after them."""
     only_languages: bool = False
     """No others."""
@@ -268,7 +264,7 @@ class FigureSpec(Spec):
     """Name of the table; a map has none."""
     group: str = ""
     """map: the paper that it belongs to: `all_{group}` makes it. Other figures belong to their table's."""
-    backbones: tuple[str, ...] = ()
+    backbones: OnceEach[str] = ()
     """Only these, by the study's names; `avg`: the average over backbones. Of a map by the papers' names too; left out,
     all that have embeddings. Those on request are on no map."""
     series: dict[str, dict[str, float]] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from seedbed.settings import Settings
+from seedbed.settings import Once, Settings
 
 
 class Audit(Settings):
@@ -29,7 +29,7 @@ class Audit(Settings):
     """Greatest ratio of the characters of anchor and target, either way; entailments are often much shorter."""
     max_repetition: float = Field(0.5, gt=0, le=1)
     """Greatest share of one word among the words of a text of six words or more."""
-    refusals: list[str] = [
+    refusals: Once[str] = [
         "as an ai", "i cannot", "i can't", "i'm sorry", "i am sorry", "here is", "here's", "sure,", "sure!",
         "certainly", "premise:", "entailment", "contradiction", "hypothesis", "output:", "input:", "okay, here",
     ]  # fmt: skip

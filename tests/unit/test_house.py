@@ -95,7 +95,7 @@ def test_every_rule_has_its_directives(room):
         for resource in ("gpu=", "mem_mb=more(", "runtime=more("):
             assert resource in block, f"{name} has no {resource}"
         assert f'code=code("{name}"' in block, f"{name}: its code is no parameter"
-        assert "> {log} 2>&1" in block, name
+        assert "> {log:q} 2>&1" in block, name
         assert not re.search(r"partition|account|gres", block), f"{name}: that belongs in a profile"
         environment = re.search(r'conda:\n\s+"\.\./(.*?)"', block)[1]
         assert Path(environment).is_file(), environment

@@ -207,3 +207,13 @@ def test_a_token_follows_no_redirection(status: int, monkeypatch: pytest.MonkeyP
         with pytest.raises(UserError, match=rf"model 'm': {status} "):
             post(f"{server.url}/embeddings", {"model": "m", "input": ["a"]}, key="EMBEDDER_KEY", timeout=10)
         assert server.tokens == ["Bearer sk-secret"] and other.tokens == []
+
+
+@pytest.mark.parametrize("file", sorted(Path("rules").glob("*.smk")), ids=str)
+def test_every_value_that_reaches_a_shell_is_quoted(file: Path) -> None:
+    """Snakemake's `:q` quotes each word of a list; without it a value of the configuration is read by the shell."""
+    commands = re.findall(r"^    shell:\n(.*?)(?=^\S|\Z)", file.read_text(), flags=re.M | re.S)
+    assert len(commands) == len(re.findall(r"^rule ", file.read_text(), flags=re.M))
+    for command in commands:
+        bare = [field for field in re.findall(r"(?<!\{)\{([^{}]+)\}", command) if not field.endswith(":q")]
+        assert not bare, bare

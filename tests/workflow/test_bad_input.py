@@ -56,7 +56,7 @@ CONFIGURATIONS = [
     ({"corpora/parallel": None}, "xllora learns from fra, which have no `corpora.nli_translations` or `corpora.parallel`"),
     ({"generators/tiny/xllora": {"languages": ["fra"], "parts": ["machine"]}}, "which have no `corpora.nli_machine`; give one"),
     ({"generators/tiny/xllora": {"languages": ["fra"], "parts": ["synthetic", "machine"]}}, "generators.tiny.xllora.parts: machine needs"),
-    ({"generators/tiny/xllora": {"languages": ["fra"], "parts": ["human", "human"]}}, "parts: name each part once"),
+    ({"generators/tiny/xllora": {"languages": ["fra"], "parts": ["human", "human"]}}, "parts: 'human' appears twice; name each once"),
     ({"generators/tiny/language_data": "annotated"}, "learn from annotated, which hau, eng lack; give `corpora.instructions`"),
     ({"recipes/mine": {"like": "xlora"}}, "config.recipes: mine.like: no 'xlora' to start from; did you mean 'xllora'?"),
     ({"recipes/mine": {"like": "mine"}}, "config.recipes: mine.like: no 'mine' to start from"),
@@ -89,16 +89,34 @@ def test_a_wrong_configuration_is_told_in_one_line(project, changes, message):
     assert message in said and "\n" not in said and "sk-secret" not in said, said
 
 
-def test_a_wrong_configuration_stops_at_once(project):
-    changes, message = CONFIGURATIONS[0]
-    config = project.edit(changes, target="bad.yaml")
+def test_a_wrong_configuration_stops_at_once_and_no_shell_reads_it(project):
+    config = project.edit({"results": "res$(touch made)"}, target="bad.yaml")
     before = files(project.root)
-    done = project.snakemake("--dry-run", config=config)
-    errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
-    assert done.returncode == 1
-    assert len(errors) == 1 and message in errors[0], done.stderr
-    assert "Traceback" not in done.stderr
+    done = project.snakemake("res$(touch made)/corpora/hau/text.tsv", config=config)
+    assert "config.results: expected a path of letters, digits" in only_error(done)
     assert files(project.root) == before
+
+
+def test_a_key_that_is_repeated_stops_a_run(project):
+    """Snakemake reads the file for itself, and lets the last one win."""
+    bad = project.root / "repeated.yaml"
+    bad.write_text((project.root / "study.yaml").read_text() + "seeds: [2]\n")
+    assert "repeated.yaml: line " in (said := only_error(project.snakemake("--dry-run", config=bad.name)))
+    assert "key 'seeds' is there already, in line 2; keep one of both" in said
+
+
+def test_a_run_from_another_folder_is_told_where_to_go(project, tmp_path):
+    command = [sys.executable, "-m", "snakemake", "--dry-run", "-s", str(project.root / "Snakefile")]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=ENVIRONMENT)
+    asked = f"run there, or add --directory {project.root}"
+    assert only_error(done) == f"error: {tmp_path} is not the project's folder; {asked}"
+
+
+def only_error(done):
+    """The one line that a run ends with."""
+    errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert done.returncode == 1 and len(errors) == 1 and "Traceback" not in done.stderr, done.stderr
+    return errors[0]
 
 
 def files(root):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from seedbed.encoders.classifier_settings import Retriever
-from seedbed.settings import Settings
+from seedbed.settings import Once, Settings
 
 
 class Compute(Settings):
@@ -22,7 +22,7 @@ class Compute(Settings):
     """The encoder of the nearest texts, which are the shots too."""
     fine_tuned: str = ""
     """The backbone that is fine-tuned with a head; left out, the encoder's."""
-    classifiers: list[str] = []
+    classifiers: Once[str] = []
     """Those of `classifiers` that learn in context, with all their shots."""
     epochs: int = Field(10, gt=0)
     """n_epoch of fine-tuning (MINERS: 10)."""

@@ -1,0 +1,73 @@
+"""YAML that people write: configurations, tables, figures, prompts. A key that is given twice is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from seedbed.io import UserError
+
+_MERGE = "tag:yaml.org,2002:merge"
+TEMPLATE = "__use_yte__"
+"""The key that makes Snakemake run the Python in a configuration."""
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+    """PyYAML's safe loader, but a mapping has each key once; `<<` may bring keys that it overrides."""
+
+    def get_single_node(self) -> yaml.Node | None:
+        node = super().get_single_node()
+        self._each_once(node, set())
+        return node
+
+    def _each_once(self, node: yaml.Node | None, seen: set[int]) -> None:
+        """Look at what was written, before merge keys are replaced by what they stand for."""
+        if id(node) in seen or not isinstance(node, yaml.CollectionNode):
+            return
+        seen.add(id(node))
+        lines: dict[Any, int] = {}
+        for child in node.value:
+            key, value = child if isinstance(node, yaml.MappingNode) else (None, child)
+            self._each_once(value, seen)
+            if not isinstance(key, yaml.ScalarNode) or key.tag == _MERGE:
+                continue
+            name, line = self.construct_object(key), key.start_mark.line + 1
+            if name in lines:
+                raise UserError(f"line {line}: key {name!r} is there already, in line {lines[name]}; keep one of both")
+            lines[name] = line
+
+
+def read(path: str | Path) -> Any:
+    """The content of a YAML file in UTF-8; JSON is YAML too.
+
+    Raises:
+        UserError: no such file, not YAML, or a key that appears twice in one mapping.
+    """
+    try:
+        loader = _Loader(Path(path).read_bytes())
+        try:
+            return loader.get_single_data()
+        finally:
+            loader.dispose()
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; expected YAML") from None
+    except UserError as error:
+        raise UserError(f"{path}: {error}") from None
+    except (yaml.YAMLError, ValueError) as error:
+        raise UserError(f"{path}: not YAML ({' '.join(str(error).split())})") from None
+
+
+def check_configuration(path: str | Path) -> None:
+    """What Snakemake has read as a configuration is plain data, each key once.
+
+    Snakemake lets the last of repeated keys win, and runs the Python of a file that asks for it. It does both before it
+    reads a rule: all that can be done here is to go no further.
+
+    Raises:
+        UserError: as `read`, or the file is a template.
+    """
+    content = read(path)
+    if isinstance(content, dict) and TEMPLATE in content:
+        raise UserError(f"{path}: {TEMPLATE} makes a configuration a program; write down what it gives, without it")
