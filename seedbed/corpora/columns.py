@@ -77,10 +77,16 @@ def origin_of(source: Source) -> str:
 
 
 def in_buckets(table: pd.DataFrame, source: Source) -> pd.DataFrame:
-    """The rows of the source's buckets: by the pivot side, so that all translations of a sentence are in one split."""
+    """The rows of the source's buckets: by the pivot side, so that all translations of a sentence are in one split.
+
+    Raises:
+        UserError: there is no column but `id`.
+    """
     first, last = source.buckets
     if (first, last) == (0, 100):
         return table
+    if table.shape[1] < 2:
+        raise UserError(f"{origin_of(source)}: no column but `id`, so nothing to split by `buckets:`")
     key = table["pivot"] if "pivot" in table.columns else table.iloc[:, 1]
     return table[key.map(bucket).between(first, last - 1)]
 

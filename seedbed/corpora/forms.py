@@ -156,7 +156,9 @@ def _records(rows: Sequence[Any]) -> pd.DataFrame:
 
 
 def _parquet(content: bytes, name: str, source: Source) -> pd.DataFrame:
-    return strings(pyarrow.parquet.read_table(io.BytesIO(content)).to_pandas(integer_object_nulls=True))
+    table = pyarrow.parquet.read_table(io.BytesIO(content))
+    table.validate(full=True)  # UTF-8 too, of which pyarrow takes a file's word
+    return strings(table.to_pandas(integer_object_nulls=True))
 
 
 def _messages(content: bytes, name: str, source: Source) -> pd.DataFrame:

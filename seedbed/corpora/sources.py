@@ -20,7 +20,7 @@ from seedbed.corpora.settings import Join, Source
 from seedbed.io import UserError
 
 DAMAGED = (
-    zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError, RuntimeError, NotImplementedError
+    zipfile.BadZipFile, tarfile.TarError, OSError, zlib.error, EOFError, RuntimeError, NotImplementedError
 )  # fmt: skip
 """What unpacking raises: also for a password (RuntimeError) and an unknown compression."""
 _COMMIT = re.compile(r"[0-9a-f]{40}")
