@@ -98,7 +98,8 @@ def _filtered(
     bounded = [name for name in texts if name not in ("prompt", "response")]
     fits = pd.Series(True, index=table.index)
     for name in texts:
-        fits &= table[name].map(lambda text: within_bounds(text, cleaning)) if name in bounded else table[name] != ""
+        right = table[name].map(lambda text: within_bounds(text, cleaning)) if name in bounded else table[name] != ""
+        fits &= right.astype(bool)  # of no row, text
     # Both sides of a translation pair, so that each sentence has one right answer; else the sentence that is asked.
     once = COLUMNS["parallel"] if texts == list(COLUMNS["parallel"]) else texts[:1]
     if texts == ["premise", "hypothesis"]:  # premises come with several hypotheses

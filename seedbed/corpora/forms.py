@@ -71,7 +71,7 @@ def strings(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _cells(column: pd.Series) -> pd.Series:
     if column.dtype == object:
-        column = column.map(_plain)
+        column = pd.Series([_plain(cell) for cell in column], dtype=object)  # `map` would infer a type with the nulls
     known = column[column.notna()]
     # Of what is there the type is inferred: with nulls among them, whole numbers would be taken for 1.0.
     return known.infer_objects().astype(str).reindex(column.index, fill_value="")
