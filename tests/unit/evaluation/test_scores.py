@@ -33,9 +33,7 @@ def test_a_test_set_without_a_correlation_is_told(test: pd.DataFrame, message: s
         score(STS, test, encode)
 
 
-@pytest.mark.parametrize(
-    ("value", "message"), [(1, "pairs the cosine 1, so nothing"), (0, "zero vector")]
-)
+@pytest.mark.parametrize(("value", "message"), [(1, "pairs the cosine 1, so nothing"), (0, "zero vector")])
 def test_an_encoder_that_collapsed_is_told(value: float, message: str) -> None:
     with pytest.raises(UserError, match=f"sts: the encoder .*{message}.*; its training collapsed"):
         score(STS, graded(), lambda texts: np.full((len(texts), 4), value, np.float32))
