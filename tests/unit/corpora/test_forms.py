@@ -11,7 +11,6 @@ import datasets
 import pandas as pd
 import pytest
 
-from seedbed.corpora import sources
 from seedbed.corpora.assets import Store
 from seedbed.corpora.fetch import fetch
 from seedbed.corpora.settings import COLUMNS, Cleaning, Source
@@ -290,8 +289,3 @@ def test_a_damaged_file_gives_a_corpus_or_one_line(tmp_path, form):
         assert "triplets" in counts or counts["read"] - dropped == counts["kept"] == len(table), (round_, kind)
         read_well += 1
     assert told > 10 and read_well > 2 - 2 * (form == "txt")
-
-
-def test_unpacking_has_a_function_of_its_own():
-    assert sources._unpacked("a.tsv", b"x") == ("a.tsv", b"x")
-    assert sources._unpacked("a.tsv.gz", gzip.compress(b"x")) == ("a.tsv", b"x")
