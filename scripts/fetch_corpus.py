@@ -7,7 +7,8 @@ from pathlib import Path
 
 from scripts.cli import run
 from seedbed.corpora.assets import Store
-from seedbed.corpora.fetch import check_scores, fetch
+from seedbed.corpora.fetch import fetch
+from seedbed.corpora.labels import check_scores
 from seedbed.corpora.settings import COLUMNS, Cleaning, Source
 from seedbed.io import write_json, write_table
 

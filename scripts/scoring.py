@@ -15,7 +15,7 @@ from scripts.cli import pair
 from seedbed.evaluation.protocols import texts
 from seedbed.evaluation.scores import Scores, read_set, write
 from seedbed.evaluation.settings import Task
-from seedbed.io import read_json
+from seedbed.io import UserError, read_json
 
 
 class Set(NamedTuple):
@@ -52,14 +52,26 @@ def sets(args: argparse.Namespace) -> list[Set]:
     """Read the sets that the arguments name.
 
     Raises:
-        UserError: as `read_set`.
+        UserError: as `read_set` and `origin_in`.
     """
     trains = dict(args.trains)
     tasks = {name: Task.load(json.dumps(task)) for name, task in args.tasks.items()}
     return [
-        Set(name, task, read_set(task, test), read_set(task, trains.get(name)), read_json(record))
+        Set(name, task, read_set(task, test), read_set(task, trains.get(name)), origin_in(record))
         for (name, task), test, record in zip(tasks.items(), args.tests, args.records, strict=True)
     ]
+
+
+def origin_in(record: Path) -> dict[str, Any]:
+    """What `fetch_corpus` says of a set.
+
+    Raises:
+        UserError: no such file, or it says nothing of an origin.
+    """
+    found = read_json(record)
+    if not isinstance(found, dict) or not isinstance(found.get("origin"), str):
+        raise UserError(f"{record}: no record of fetch_corpus; delete it and run Snakemake again, which makes it again")
+    return found
 
 
 def at_most(given: Iterable[Set]) -> int:

@@ -31,7 +31,7 @@ def read_table(path: str | Path, columns: Sequence[str], *, unique: str | None =
         unique: a column without repeated values, if it is there.
 
     Raises:
-        UserError: no such file, broken UTF-8, no rows, a missing column, an uneven row (a tab inside a
+        UserError: no such file, broken UTF-8, no rows, a missing or repeated column, an uneven row (a tab inside a
             text), or a repeated value in `unique`.
     """
     path = Path(path)
@@ -44,6 +44,8 @@ def read_table(path: str | Path, columns: Sequence[str], *, unique: str | None =
     header, *rows = tab_separated(text, path) or [[]]
     if missing := [name for name in columns if name not in header]:
         raise UserError(f"{path}: no column {missing[0]!r}; the header has {', '.join(header) or 'nothing'}")
+    if len(set(header)) < len(header):
+        raise UserError(f"{path}: a column stands twice in the header, {', '.join(header)}; rename one")
     table = pd.DataFrame(rows, columns=header, dtype=str)
     if table.empty:
         raise UserError(f"{path}: no rows below the header; at least one is needed")
@@ -81,9 +83,9 @@ def read_json(path: str | Path) -> Any:
     """
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, IsADirectoryError):
         raise UserError(f"{path}: no such file; expected JSON") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(f"{path}: not JSON ({error})") from None
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import unicodedata
 
 import regex
 
 from seedbed.corpora.settings import Cleaning
+from seedbed.io import UserError
 
 _CONTROL = regex.compile(r"[\p{Cc}\p{Cf}\p{Co}\p{Cs}--[\u200c\u200d]]", regex.V1)
 """Control, format, private and surrogate characters; the two joiners are spelling in Indic and Arabic scripts."""
+CONTROL = regex.compile(r"[\p{Cc}\p{Cs}]")
+"""What no id or label may hold: tabs, line breaks, NUL and halves of characters among others."""
 _SPACE = regex.compile(r"\s+")
 _PUNCTUATION = regex.compile(r"[^\p{L}\p{M}\p{N}]+")
 _LETTER = regex.compile(r"\p{L}")
@@ -20,7 +24,7 @@ UNICODE_SCRIPTS = {
     "Hant": ("Hani",), "Hanb": ("Hani", "Bopo"), "Jamo": ("Hang",), "Aran": ("Arab",), "Cyrs": ("Cyrl",),
     "Geok": ("Geor",), "Latf": ("Latn",), "Latg": ("Latn",), "Syre": ("Syrc",), "Syrj": ("Syrc",), "Syrn": ("Syrc",),
 }  # fmt: skip
-"""Unicode scripts of those ISO 15924 codes that are no Unicode script themselves."""
+"""Unicode scripts of those ISO 15924 codes that are no Unicode script themselves: styles and mixtures."""
 
 
 def unicode_scripts(script: str) -> tuple[str, ...]:
@@ -59,10 +63,30 @@ def within_bounds(text: str, bounds: Cleaning) -> bool:
 
 
 def script_share(text: str, script: str) -> float:
-    """Share of a text's letters that belong to an ISO 15924 script; 1 for a text without letters."""
+    """Share of a text's letters that belong to an ISO 15924 script; 1 for a text without letters.
+
+    Raises:
+        UserError: as `characters_of`.
+    """
     letters = _LETTER.findall(text)
     if not letters:
         return 1.0
-    names = UNICODE_SCRIPTS.get(script, (script,))
-    own = regex.compile("[" + "".join(rf"\p{{Script={name}}}" for name in names) + "]")
+    own = _own(script)
     return sum(bool(own.match(letter)) for letter in letters) / len(letters)
+
+
+@functools.cache
+def _own(script: str) -> regex.Pattern[str]:
+    return regex.compile(f"[{characters_of(script)}]")
+
+
+@functools.cache
+def characters_of(script: str) -> str:
+    """The characters of an ISO 15924 script, as the inside of a regular expression's brackets.
+
+    Raises:
+        UserError: Unicode knows no such script.
+    """
+    if not (names := unicode_scripts(script)):
+        raise UserError(f"script {script!r}: no such script; expected a code of ISO 15924 like Latn or Arab")
+    return "".join(rf"\p{{Script={name}}}" for name in names)

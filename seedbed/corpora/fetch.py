@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pandas as pd
 
 from seedbed.corpora.assets import Store
-from seedbed.corpora.clean import clean, comparable, within_bounds
-from seedbed.corpora.labels import named
+from seedbed.corpora.clean import CONTROL, clean, comparable, within_bounds
+from seedbed.corpora.labels import named, require_labels
 from seedbed.corpora.settings import COLUMNS, OPTIONAL, Cleaning, Kind, Source
 from seedbed.corpora.sources import read
 from seedbed.io import UserError
@@ -28,23 +29,29 @@ def fetch(
 
     Returns:
         The corpus (`id`, the columns of its kind, and of its optional ones those that the source has), and its record:
-        origin, licence and counts by what was done.
+        origin, licence and counts by what was done, from the rows read to those kept.
 
     Raises:
-        UserError: the source cannot be read, lacks a column, or nothing is left of it.
+        UserError: the source cannot be read, lacks a column, an id or a label, repeats an id of a test set, has a tab
+            or a control character where no text is, or nothing is left of it.
     """
-    table = read(source, store)
-    if kind == "triplets" and "label" in table.columns:
+    left_out: Counter[str] = Counter()
+    table = read(source, store, whole=test, counts=left_out)
+    counts = {name: count for name, count in left_out.items() if count or name == "read"}
+    if kind == "triplets" and {"premise", "hypothesis", "label"} <= set(table.columns):
         table = triplets_from_labels(table)
+        counts["triplets"] = len(table)
     where = f"{kind} corpus from {origin(source)}"
     if missing := [name for name in COLUMNS[kind] if name not in table.columns]:
         raise UserError(f"{where}: no column {missing[0]!r}; map it under `columns:` (there are {', '.join(table)})")
     optional = [name for name in OPTIONAL.get(kind, ()) if name in table.columns]
     table = table[["id", *COLUMNS[kind], *optional]]
-    counts = {"read": len(table)}
     if kind == "labelled_pairs":
         table = named(table, where)
+    if kind == "labelled_texts":
+        require_labels(table, where)
     texts = [name for name in COLUMNS[kind] if name not in ("score", "label")]
+    _require_one_line(table.drop(columns=texts), where)
     table = table.assign(**{name: table[name].map(clean) for name in texts})
     if not test and kind != "retrieval":
         table, counts = _filtered(table, texts, cleaning, counts)
@@ -54,8 +61,34 @@ def fetch(
         raise UserError(
             f"{where}: column {blank[0]!r} is empty in all {len(table)} rows; check the file and `columns:`"
         )
+    if test:
+        counts |= _told(table, kind, texts)
     counts["kept"] = len(table)
     return table, {"origin": origin(source), "licence": source.licence, "kind": kind, "counts": counts}
+
+
+def _require_one_line(table: pd.DataFrame, where: str) -> None:
+    """Texts are cleaned; what names them (ids, labels) is not, and must fit a cell of a TSV as it is."""
+    for name in table.columns:
+        wrong = table[name].map(lambda cell: CONTROL.search(cell) is not None)
+        if wrong.any():
+            raise UserError(
+                f"{where}: {name} {table[name][wrong].iloc[0]!r} holds a tab, a line break or a control character; "
+                "take it out of the file, or by `replace:`"
+            )
+
+
+def _told(table: pd.DataFrame, kind: Kind, texts: list[str]) -> dict[str, int]:
+    """What is odd about a test set and stays in it, by name; nothing for most."""
+    found = {"blank, kept": int((table[texts[-1:] if kind == "retrieval" else texts] == "").any(axis=1).sum())}
+    if kind == "parallel":  # of two rows with one translation, the search finds the first
+        found["repeated, kept"] = int(sum(table[name].duplicated(keep=False) for name in texts).astype(bool).sum())
+    if kind == "retrieval" and "relevance" in table.columns:
+        judged = table[table["query"] != ""]
+        relevant = pd.to_numeric(judged["relevance"], errors="coerce") > 0
+        answered = relevant.groupby(judged.get("query_id", judged["id"])).any()
+        found["queries without a relevant document"] = int((~answered).sum())
+    return {name: count for name, count in found.items() if count}
 
 
 def _filtered(
@@ -65,7 +98,8 @@ def _filtered(
     bounded = [name for name in texts if name not in ("prompt", "response")]
     fits = pd.Series(True, index=table.index)
     for name in texts:
-        fits &= table[name].map(lambda text: within_bounds(text, cleaning)) if name in bounded else table[name] != ""
+        right = table[name].map(lambda text: within_bounds(text, cleaning)) if name in bounded else table[name] != ""
+        fits &= right.astype(bool)  # of no row, text
     # Both sides of a translation pair, so that each sentence has one right answer; else the sentence that is asked.
     once = COLUMNS["parallel"] if texts == list(COLUMNS["parallel"]) else texts[:1]
     if texts == ["premise", "hypothesis"]:  # premises come with several hypotheses
@@ -94,22 +128,6 @@ def triplets_from_labels(table: pd.DataFrame) -> pd.DataFrame:
         .rename(columns={"hypothesis": "positive"})
     )
     return both[["id", "anchor", "positive", "negative"]]
-
-
-def check_scores(table: pd.DataFrame, scale: tuple[float, float], where: str) -> None:
-    """Every score of a graded test set is a number on its scale.
-
-    Raises:
-        UserError: one is not.
-    """
-    scores = pd.to_numeric(table["score"], errors="coerce")
-    wrong = table[~scores.between(*scale)]
-    if len(wrong):
-        row = wrong.iloc[0]
-        raise UserError(
-            f"{where}: id {row['id']!r} has score {row['score']!r}; "
-            f"expected a number from {scale[0]:g} to {scale[1]:g}, set `scale:` of the task for another range"
-        )
 
 
 def origin(source: Source) -> str:

@@ -1,4 +1,4 @@
-"""Labelled pairs: a premise, a hypothesis, and what the one says of the other."""
+"""What people said of a text or a pair: labels and scores, checked; labelled pairs as their kind has them."""
 
 from __future__ import annotations
 
@@ -28,6 +28,36 @@ def named(table: pd.DataFrame, where: str) -> pd.DataFrame:
             "leave other rows out with `where:`"
         )
     return table.assign(label=labels)
+
+
+def require_labels(table: pd.DataFrame, where: str) -> None:
+    """Every row has a label.
+
+    Raises:
+        UserError: one has none.
+    """
+    blank = table[table["label"].str.strip() == ""]
+    if len(blank):
+        raise UserError(
+            f"{where}: id {blank['id'].iloc[0]!r} has no label, as {len(blank)} of {len(table)} rows; "
+            "give it one, or leave such rows out with `where:`"
+        )
+
+
+def check_scores(table: pd.DataFrame, scale: tuple[float, float], where: str) -> None:
+    """Every score of a graded test set is a number on its scale.
+
+    Raises:
+        UserError: one is not.
+    """
+    scores = pd.to_numeric(table["score"], errors="coerce")
+    wrong = table[~scores.between(*scale)]
+    if len(wrong):
+        row = wrong.iloc[0]
+        raise UserError(
+            f"{where}: id {row['id']!r} has score {row['score']!r}; "
+            f"expected a number from {scale[0]:g} to {scale[1]:g}, set `scale:` of the task for another range"
+        )
 
 
 def read_pairs(path: Path, *, train: bool = False) -> pd.DataFrame:

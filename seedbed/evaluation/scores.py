@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from seedbed.corpora.labels import read_pairs
+from seedbed.corpora.labels import check_scores, read_pairs, require_labels
 from seedbed.corpora.settings import COLUMNS
 from seedbed.evaluation.settings import KIND_OF, Task
-from seedbed.io import read_table, write_json, write_table
+from seedbed.io import UserError, atomic, read_table, write_json, write_table
 
 Encode = Callable[[Sequence[str]], np.ndarray]
 """Sentences (n) to embeddings (n, d), float32."""
@@ -54,23 +55,44 @@ def read_set(task: Task, path: str | Path | None) -> pd.DataFrame | None:
     """A test or training set, the columns of the protocol's kind; None where there is none.
 
     Raises:
-        UserError: as `read_table`, and `read_pairs` for labelled pairs.
+        UserError: as `read_table`, and `read_pairs` for labelled pairs; a row without a label, or with a score that is
+            none of the task's scale.
     """
     if not path:
         return None
     kind = KIND_OF[task.protocol]
-    return read_pairs(Path(path)) if kind == "labelled_pairs" else read_table(path, ["id", *COLUMNS[kind]])
+    if kind == "labelled_pairs":
+        return read_pairs(Path(path))
+    table = read_table(path, ["id", *COLUMNS[kind]])
+    if kind == "labelled_texts":
+        require_labels(table, str(path))
+    if kind == "pairs":
+        check_scores(table, task.scale, str(path))
+    return table
 
 
 def write(scores: Scores, about: dict[str, Any], path: Path) -> list[Path]:
-    """Write a score file, {task}/{language}.json, and its items beside it; both files, written."""
+    """Write a score file, {task}/{language}.json, and its items beside it; both files, written.
+
+    Raises:
+        UserError: a metric is not finite.
+    """
     items = path.with_suffix(".items.tsv")
-    write_table(scores.items, items)
-    write_json(record(scores, about, items.name), path)
+    found = record(scores, about, items.name)
+    with atomic(path) as file, atomic(items) as rows:  # both are whole before either has its name
+        write_table(scores.items, rows)
+        write_json(found, file)
     return [path, items]
 
 
 def record(scores: Scores, about: dict[str, Any], items: str) -> dict[str, Any]:
-    """The score file of a model, a task and a language (DESIGN: no timestamps in it)."""
+    """The score file of a model, a task and a language (DESIGN: no timestamps in it).
+
+    Raises:
+        UserError: a metric is not finite.
+    """
+    for name, value in {"main_score": scores.main, **scores.metrics}.items():
+        if not math.isfinite(value):
+            raise UserError(f"score: {name} is {value} over {len(scores.items)} items; it is not defined there")
     metrics = {name: round(value, 6) for name, value in scores.metrics.items()}
     return about | {"main_score": round(scores.main, 6), "metrics": metrics, "n": len(scores.items), "items": items}

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pydantic import BaseModel, FiniteFloat, StrictStr, ValidationError, field_validator
 
 from seedbed.evaluation.significance import (
     LEAST_ITEMS,
@@ -21,6 +23,7 @@ from seedbed.evaluation.significance import (
     spearman,
 )
 from seedbed.io import UserError, read_json, read_table
+from seedbed.settings import explain
 from seedbed.tables.plan import Block, Cell
 from seedbed.tables.published import AVERAGE
 from seedbed.tables.settings import Statistics
@@ -136,25 +139,76 @@ def _is_part(origin: str, parts: Sequence[str]) -> bool:
     return any(part.casefold() in origin.casefold() for part in parts)
 
 
+class _File(BaseModel):
+    """What a table needs of a score file, see `evaluation.scores.record`."""
+
+    protocol: StrictStr
+    metrics: dict[str, FiniteFloat]
+    items: StrictStr
+    """The name of the file of items beside it."""
+    dataset: dict[str, Any]
+
+    @field_validator("dataset")
+    @classmethod
+    def _has_origin(cls, dataset: dict[str, Any]) -> dict[str, Any]:
+        if not isinstance(dataset.get("origin"), str):
+            raise ValueError("no `origin`")
+        return dataset
+
+
 def _read(path: Path, column: Column) -> _Score:
-    score = read_json(path)
-    if score["protocol"] != column.protocol:
-        raise UserError(f"{path}: protocol {score['protocol']!r}; column {column.label!r} is of {column.protocol!r}")
+    """One score file and its items.
+
+    Raises:
+        UserError: it is missing, broken or at odds with its items; with what to do so that it is made again.
+    """
+    try:
+        return _checked(path, column)
+    except UserError as error:
+        # Snakemake watches the list of a job's scores, not each.
+        lists = path.parents[2] / f"{path.stem}.*.json"
+        raise UserError(f"{error}; to score it again, delete {lists} and run Snakemake") from None
+
+
+def _checked(path: Path, column: Column) -> _Score:
+    """As `_read`; errors say what is wrong alone."""
+    try:
+        score = _File.model_validate(read_json(path))
+    except ValidationError as error:
+        raise UserError(f"{explain(error, _File, where=str(path))}; expected a score file") from None
+    if score.protocol != column.protocol:
+        raise UserError(f"{path}: protocol {score.protocol!r}; column {column.label!r} is of {column.protocol!r}")
     metric = METRICS[column.protocol][column.metric]
-    if metric.key not in score["metrics"]:
-        raise UserError(f"{path}: no metric {metric.key!r}; score it again")
-    names, value = list(metric.items), float(score["metrics"][metric.key])
-    table = read_table(path.parent / score["items"], ["id", *names])
-    questions = table.filter(["id", "gold"])
-    items = _classes(table[names]) if metric.f1 else table[names].apply(pd.to_numeric, errors="coerce").to_numpy(float)
-    if metric.f1 == "weighted":
-        items = f1_of_items(items)[:, None]
+    if metric.key not in score.metrics:
+        raise UserError(f"{path}: no metric {metric.key!r}")
+    names, value = list(metric.items), score.metrics[metric.key]
+    table = read_table(path.parent / score.items, ["id", *names])
+    items = _numbers(table, names, metric.f1, path.parent / score.items)
     if names:
         exact = float(statistic_of(column)(items))
         if not abs(exact - value) < 1e-4:  # written so that NaN fails too
-            raise UserError(f"{path}: {metric.key} {value}, but its items give {exact:.6f}; score it again")
+            raise UserError(f"{path}: {metric.key} {value}, but its items give {exact:.6f}")
         value = exact
-    return _Score(path, score["dataset"]["origin"], value, questions, items)
+    return _Score(path, score.dataset["origin"], value, table.filter(["id", "gold"]), items)
+
+
+def _numbers(table: pd.DataFrame, names: Sequence[str], f1: str, path: Path) -> Items:
+    """The columns that a metric needs, (n_items, k).
+
+    Raises:
+        UserError: a cell is no number, or, where classes are numbered, none of theirs.
+    """
+    if f1 == "macro":
+        return _classes(table[names])
+    items = table[names].apply(pd.to_numeric, errors="coerce").to_numpy(float)
+    if (bad := ~np.isfinite(items)).any():
+        row, place = np.argwhere(bad)[0]
+        raise UserError(f"{path}: id {table['id'][row]!r} has {names[place]} {table[names[place]][row]!r}, no number")
+    if f1 != "weighted":
+        return items
+    if ((items < 0) | (items >= len(table)) | (items % 1 != 0)).any():
+        raise UserError(f"{path}: {' or '.join(names)} is no place among the {len(table)} items")
+    return f1_of_items(items)[:, None]
 
 
 def _classes(names: pd.DataFrame) -> NDArray[np.float64]:
@@ -167,7 +221,11 @@ def _require_same_questions(scores: Sequence[_Score]) -> None:
     first = scores[0]
     for score in scores:
         if not score.questions.equals(first.questions):
-            raise UserError(f"{score.path}: not the items of {first.path}; score both on the same test set")
+            raise UserError(
+                f"{score.path}: not the items of {first.path}; score both on the same test set: "
+                f"delete {score.path.parents[2]}/{score.path.stem}.*.json and {first.path.parents[2]}/"
+                f"{first.path.stem}.*.json, and run Snakemake"
+            )
 
 
 def _resample(column: Column, items: Mapping[str, Items], statistics: Statistics) -> dict[str, NDArray[np.float64]]:

@@ -12,15 +12,17 @@ from typing import Any
 import jinja2
 from markdown_it import MarkdownIt
 from markupsafe import Markup
+from pydantic import BaseModel, FiniteFloat, ValidationError
 
 from seedbed.io import UserError, atomic, read_json
+from seedbed.settings import explain
 from seedbed.tables.triplet_browser import browse
 
 TEMPLATE = Path(__file__).parents[2] / "resources" / "report.html.j2"
 GROUPS = ("tables", "layouts", "figures", "audits", "triplets", "rejected", "cards", "config")
 """Folders in the zip, by what the files are; the page knows what to show of each."""
 IMAGES = {".svg": "image/svg+xml", ".png": "image/png"}
-AUDIT = ("read", "kept", "dropped", "dice")
+AGAIN = "delete it and run Snakemake again, which makes it again"
 DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can say: equal files give equal bytes
 
 
@@ -48,7 +50,7 @@ def report(
         raise UserError(f"report: no group {unknown[0]!r}; known: {', '.join(GROUPS)}")
     members = {f"{group}/{name}": path for group in GROUPS for name, path in named.get(group, {}).items()}
     if missing := [path for path in members.values() if not path.is_file()]:
-        raise UserError(f"{missing[0]}: no such file; make it before the report")
+        raise UserError(f"{missing[0]}: no such file; run Snakemake, which makes it before the report")
     small = {name: path for name, path in members.items() if path.stat().st_size <= max_megabytes * 1e6}
     large = {name: path.stat().st_size / 1e6 for name, path in members.items() if name not in small}
     shown = {group: named.get(group, {}) for group in GROUPS}
@@ -88,11 +90,11 @@ def _page(files: Mapping[str, Mapping[str, Path]], sample: int, template: Path, 
     )
     return environment.from_string(template.read_text(encoding="utf-8")).render(
         figures=_figures(files["figures"]),
-        layouts=[_markdown(path.read_text(encoding="utf-8")) for path in files["layouts"].values()],
+        layouts=[_markdown(_text(path)) for path in files["layouts"].values()],
         audits={name: _audit(path) for name, path in files["audits"].items()},
         triplets=browse(list(files["triplets"].values()), list(files["rejected"].values()), sample),
         cards={name: _card(path) for name, path in files["cards"].items()},
-        configs={name: path.read_text(encoding="utf-8") for name, path in files["config"].items()},
+        configs={name: _text(path) for name, path in files["config"].items()},
         **facts,
     )
 
@@ -127,7 +129,7 @@ def _markdown(text: str) -> Markup:
 
 def _card(path: Path) -> dict[str, Any]:
     """A model or data card: its YAML front matter, if it has one, and its text; a record in JSON as it is."""
-    text = path.read_text(encoding="utf-8")
+    text = _text(path)
     if path.suffix != ".md":
         return {"front": text, "body": ""}
     if not text.startswith("---\n"):
@@ -136,9 +138,33 @@ def _card(path: Path) -> dict[str, Any]:
     return {"front": front, "body": _markdown(body)}
 
 
-def _audit(path: Path) -> dict[str, Any]:
-    """The report of `audit_triplets`."""
-    audit = read_json(path)
-    if missing := [key for key in AUDIT if key not in audit]:
-        raise UserError(f"{path}: no {missing[0]!r}; expected a report of audit_triplets")
-    return audit
+class _Quartiles(BaseModel):
+    q25: FiniteFloat
+    q50: FiniteFloat
+    q75: FiniteFloat
+
+
+class _Audit(BaseModel):
+    """What the page shows of a report of `audit_triplets`."""
+
+    read: int
+    kept: int
+    dropped: dict[str, int]
+    dice: dict[str, _Quartiles]
+
+
+def _audit(path: Path) -> _Audit:
+    try:
+        return _Audit.model_validate(read_json(path))
+    except ValidationError as error:
+        fault = explain(error, _Audit, where=str(path))
+        raise UserError(f"{fault}; expected a report of audit_triplets: {AGAIN}") from None
+    except UserError as error:
+        raise UserError(f"{error}: {AGAIN}") from None
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: byte {error.start} is not UTF-8; {AGAIN}") from None

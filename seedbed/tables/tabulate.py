@@ -224,8 +224,12 @@ def read(path: Path) -> pd.DataFrame:
     """
     if not path.is_file():
         raise UserError(f"{path}: no such file; expected a table made by tabulate")
-    # `nan` is a language (Min Nan Chinese): only numbers may be missing.
-    table = pd.read_csv(path, dtype=str, keep_default_na=False)
-    if list(table.columns) != COLUMNS:
-        raise UserError(f"{path}: columns {', '.join(table.columns)}; expected a table made by tabulate")
-    return table.assign(**{name: pd.to_numeric(table[name]) for name in DECIMALS})
+    try:
+        # `nan` is a language (Min Nan Chinese): only numbers may be missing.
+        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+        if list(table.columns) != COLUMNS:
+            raise ValueError(f"columns {', '.join(table.columns)}")
+        return table.assign(**{name: pd.to_numeric(table[name]) for name in DECIMALS})
+    except ValueError as error:
+        reason = str(error).splitlines()[0]
+        raise UserError(f"{path}: {reason}; expected a table made by tabulate: delete it and run Snakemake") from None

@@ -77,7 +77,7 @@ def side_by_side(tables: Mapping[str, pd.DataFrame], count: int) -> list[Row]:
 
 def rejections(path: Path, count: int) -> list[Row]:
     """A row of each reason, the commonest reasons first; none where nothing was rejected. See `browse`."""
-    if path.is_file() and path.read_text(encoding="utf-8").count("\n") < 2:
+    if path.is_file() and path.read_bytes().count(b"\n") < 2:
         return []
     table = read_table(path, ["id", *TEXTS, "reason"])
     rows = []

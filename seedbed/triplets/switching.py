@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 import regex
 
-from seedbed.corpora.clean import UNICODE_SCRIPTS, words
+from seedbed.corpora.clean import characters_of, words
 from seedbed.io import UserError
 
 ORDER = 5
@@ -32,7 +32,7 @@ _WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+")
 @cache
 def _runs(script: str) -> tuple[regex.Pattern[str], regex.Pattern[str]]:
     """Runs of two or more letters or vowel signs: of scripts neither `script` nor Latin, and of Latin."""
-    own = "".join(rf"\p{{Script={name}}}" for name in UNICODE_SCRIPTS.get(script, (script,)))
+    own = characters_of(script)
     foreign = rf"[[\p{{L}}\p{{M}}]--[{own}\p{{Script=Common}}\p{{Script=Inherited}}\p{{Script=Latin}}]]{{2,}}"
     return regex.compile(foreign, regex.V1), regex.compile(r"\p{Script=Latin}{2,}")
 
@@ -124,8 +124,7 @@ class WordCheck:
                 "word check: fewer than ten sentences in the language or none in the other; give more text"
                 " or set `audit.foreign_words` and `audit.unlikely_words` to 0"
             )
-        names = UNICODE_SCRIPTS.get(script, (script,))
-        scripts = "".join(rf"\p{{Script={name}}}" for name in [*names, "Common", "Inherited"])
+        scripts = rf"{characters_of(script)}\p{{Script=Common}}\p{{Script=Inherited}}"
         self._in_script = regex.compile(rf"[{scripts}]+", regex.V1)
         step = max(5, len(own) // HELD_OUT)
         self.other, self.own = Lexicon(other), Lexicon([text for n, text in enumerate(own) if n % step])

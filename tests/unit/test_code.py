@@ -22,6 +22,8 @@ SCORING = {"fuse_encoders", "map_texts", "score_baseline", "score_encoder", *LAB
 NOT_RUN = {
     "seedbed/config.py": "the study, read when jobs are planned",
     "seedbed/checks.py": "its checks",
+    "seedbed/supplies.py": "its files, checked",
+    "seedbed/names.py": "its names",
     "seedbed/inheritance.py": "its entries that are like others",
     "seedbed/tables/maps.py": "its maps, planned",
     "seedbed/code.py": "this very value",

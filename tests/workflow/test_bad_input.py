@@ -8,6 +8,7 @@ import sys
 
 import pandas as pd
 import pytest
+from sentence_transformers import SentenceTransformer
 
 from tests import tiny
 from tests.workflow.conftest import ENVIRONMENT
@@ -142,6 +143,11 @@ def inputs(tmp_path_factory):
     (root / "two.txt").write_text("A\nB\n")
     (root / "blank.txt").write_text("")
     (root / "broken.jsonl").write_text('{"id": 1\n')
+    (root / "corpus.hau").write_text("a b c d\n")
+    (root / "false.tsv.gz").write_text("id\ttext\n1\ta b c d\n")
+    (root / "blank.tsv").write_text("id\ttext\tlabel\n1\ta b\tgood\n2\tc d\t\n")
+    (root / "row.tsv").write_text("id\tsentence1\tsentence2\tscore\n1\ta\tb\t1\n")
+    (root / "record.json").write_text('{"origin": "file row.tsv"}')
     (root / "nli.tsv").write_text(
         "id\tanchor\tpositive\tnegative\n1\ta b\tc d\te f\n2\tg h\ti j\tk l\n3\tm n\to p\tq r\n"
     )
@@ -152,6 +158,8 @@ def inputs(tmp_path_factory):
     (root / "one-label.tsv").write_text(pairs.format("1", "neutral"))
     tiny.generator(root / "generator")
     tiny.backbone(root / "backbone")
+    SentenceTransformer(str(root / "backbone")).save(str(root / "encoder"))
+    (root / "encoder" / "seedbed.json").write_text('{"about": {}}')
     tiny.backbone(root / "no-tokenizer")
     for file in (root / "no-tokenizer").glob("tokenizer*"):
         file.unlink()
@@ -198,6 +206,12 @@ def lora(style="plain", **settings):
     return LORA.replace("{style}", style).replace("{lora}", json.dumps(settings).replace(" ", ""))
 
 
+SELECT = "select_anchors --corpus {root}/good.tsv --pivot {root}/good.tsv --output {out}/x --audit {out}/y --script "
+SCORE = (
+    "score_encoder --encoders {root}/encoder --tests {root}/FILE --records {root}/record.json --tasks"
+    ' {"t":{"protocol":"sts"}} --language hau --scores {out} --output {out}/x'
+)
+
 PROGRAMS = [
     (fetch("text", file="{root}/none.tsv"), "none.tsv: no such file"),
     (fetch("text", file="{root}/empty.tsv"), "empty.tsv: empty; expected tab-separated rows"),
@@ -209,6 +223,16 @@ PROGRAMS = [
     (fetch("text", file="{root}/tabs.tsv"), "row 2 has 3 fields, the first 2; replace tabs"),
     (fetch("text", file="{root}/latin1.tsv"), "byte 13 is not UTF-8"),
     (fetch("text", file="{root}/column.tsv"), "no column 'text'"),
+    (fetch("text", file="{root}/corpus.hau"), "corpus.hau: its ending says no form"),
+    (fetch("text", file="{root}/false.tsv.gz"), "false.tsv.gz: not gzip, or cut short"),
+    (fetch("text", file="{root}/generator"), "generator: a folder; name the file in it"),
+    (fetch("text", file="{root}/twice.tsv") + " --test", "id '1' stands in several rows"),
+    (fetch("labelled_texts", file="{root}/blank.tsv"), "id '2' has no label"),
+    (SELECT + "Latm", "script 'Latm': no such script"),
+    (SCORE.replace("FILE", "row.tsv"), "sts: a single pair; a correlation needs two pairs"),
+    (SCORE.replace("FILE", "words.tsv"), "words.tsv: id '1' has score 'high'"),
+    (SCORE.replace("FILE", "row.tsv").replace("record.json", "blank.txt"), "blank.txt: not JSON"),
+    ("report --title x --layouts {root}/latin1.tsv --output {out}/x", "latin1.tsv: byte 13 is not UTF-8; delete it"),
     (fetch("text", file="{root}/good.tsv", columns={"text": "body"}), "no column 'body'; it has id, text"),
     (fetch("text", file="{root}/broken.jsonl"), "broken.jsonl: not jsonl"),
     (fetch("text", file="{root}/good.tsv", member="*.txt"), "not a zip or tar archive"),

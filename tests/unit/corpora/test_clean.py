@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from seedbed.corpora.clean import clean, comparable, script_share, within_bounds, words
 from seedbed.corpora.settings import Cleaning
+from seedbed.io import UserError
 
 
 @given(st.text())
@@ -51,10 +52,16 @@ def test_words(text, expected):
         ("漢字かな", "Jpan", 1.0),
         ("123 !", "Telu", 1.0),
         ("Depremde 理解", "Latn", 8 / 10),
+        ("اردو زبان ab", "Aran", 8 / 10),  # Urdu as it is written, which Unicode has as Arab
     ],
 )
 def test_script_share_counts_letters(text, script, share):
     assert script_share(text, script) == pytest.approx(share)
+
+
+def test_an_unknown_script_is_one_line():
+    with pytest.raises(UserError, match="^script 'Latm': no such script; expected a code of ISO 15924"):
+        script_share("abc", "Latm")
 
 
 def test_bounds():

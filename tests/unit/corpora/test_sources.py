@@ -12,9 +12,11 @@ import yaml
 
 from seedbed.config import Study, load
 from seedbed.corpora.assets import Store
-from seedbed.corpora.fetch import check_scores, fetch, triplets_from_labels
+from seedbed.corpora.columns import bucket
+from seedbed.corpora.fetch import fetch, triplets_from_labels
+from seedbed.corpora.labels import check_scores
 from seedbed.corpora.settings import Cleaning, Source
-from seedbed.corpora.sources import bucket, pin, read
+from seedbed.corpora.sources import pin, read
 from seedbed.io import UserError, read_json, sha256
 
 ROWS = ["Ina zuwa kasuwa yau da safe", "Yara suna wasa a waje", "Ruwa ya zubo jiya da dare"]

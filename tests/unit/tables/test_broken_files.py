@@ -1,0 +1,148 @@
+"""Score files, audits and tables that are missing or broken: one line that says how they are made again."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+from seedbed.io import UserError, read_json, write_json
+from seedbed.tables.measures import _numbers
+from seedbed.tables.report import report
+from seedbed.tables.tabulate import read
+
+
+def without(key):
+    return lambda score: {name: value for name, value in score.items() if name != key}
+
+
+SCORES = [
+    (None, r"no such file; expected JSON"),
+    ("{", "not JSON"),
+    (b"\xff", "not JSON"),
+    ("[" * 100_000, "not JSON"),
+    ("[1]", "expected a score file"),
+    ("null", "expected a score file"),
+    (without("protocol"), r"protocol: Field required"),
+    (without("metrics"), r"metrics: Field required"),
+    (without("items"), r"items: Field required"),
+    (without("dataset"), r"dataset: Field required"),
+    (lambda score: score | {"dataset": {}}, r"dataset: no `origin`"),
+    (lambda score: score | {"dataset": "x"}, r"dataset: Input should be"),
+    (lambda score: score | {"metrics": [1]}, r"metrics: Input should be"),
+    (
+        lambda score: score | {"metrics": {"cosine_spearman": "high"}},
+        r"cosine_spearman: Input should be a valid number",
+    ),
+    (lambda score: score | {"metrics": {"cosine_spearman": None}}, r"cosine_spearman: Input should be a valid number"),
+    (lambda score: score | {"metrics": {"other": 1.0}}, r"no metric 'cosine_spearman'"),
+    (lambda score: score | {"metrics": {"cosine_spearman": 0.99}}, r"but its items give"),
+    (lambda score: score | {"items": 3}, r"items: Input should be a valid string"),
+    (lambda score: score | {"items": "none.tsv"}, r"none.tsv: no such file"),
+    (lambda score: score | {"protocol": "bitext"}, r"protocol 'bitext'; column 'STS' is of 'sts'"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), SCORES, ids=[message[:30] for _, message in SCORES])
+def test_a_broken_score_file_says_how_it_is_made_again(make, spec, change, message):
+    study = make(languages=("hau",), seeds=1, n=12, resamples=100)
+    path = study.score("xlmr", "xllora", 1, "semrel-sts", "hau")
+    if change is None:
+        path.unlink()
+    elif isinstance(change, str | bytes):
+        path.write_bytes(change if isinstance(change, bytes) else change.encode())
+    else:
+        path.write_text(json.dumps(change(read_json(path))))
+    refused(study, spec, message, path)
+
+
+ITEMS = [
+    (lambda text: "", "no column 'id'"),
+    (lambda text: text.splitlines()[0] + "\n", "no rows below the header"),
+    (lambda text: text.replace("cosine", "other", 1), "no column 'cosine'"),
+    (lambda text: re.sub("^(?=.)", "id\t", text, flags=re.M), "a column stands twice in the header"),
+    (lambda text: text.replace("item-3", "item-2"), "id 'item-2' appears twice"),
+    (lambda text: text.replace("item-3\t", "item-3\tx"), "id 'item-3' has gold 'x.*', no number"),
+    (lambda text: "".join(text.splitlines(keepends=True)[:6]), "but its items give|not the items of"),
+    (lambda text: text.replace("item-3\t", "item-x\t"), "not the items of"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), ITEMS, ids=[message[:30] for _, message in ITEMS])
+def test_broken_items_say_how_they_are_made_again(make, spec, change, message):
+    study = make(languages=("hau",), seeds=1, n=12, resamples=100)
+    path = study.score("xlmr", "xllora", 1, "semrel-sts", "hau")
+    items = path.with_suffix(".items.tsv")
+    items.write_text(change(items.read_text()))
+    refused(study, spec, message, path)
+
+
+def refused(study, spec, message, path):
+    with pytest.raises(UserError, match=message) as caught:
+        study.tabulate(spec)
+    said = str(caught.value)
+    assert "\n" not in said and str(path.parent) in said
+    assert f"delete {path.parents[2]}/hau.*.json" in said and "run Snakemake" in said
+
+
+@pytest.mark.parametrize("cell", ["-1", "3", "0.5", "1e12", "nan", "x"])
+def test_a_place_that_is_none_is_told(tmp_path, cell):
+    table = pd.DataFrame({"id": list("abc"), "place": list("012"), "forward_1": ["0", "1", cell]})
+    with pytest.raises(UserError, match="no place among the 3 items|no number"):
+        _numbers(table, ["place", "forward_1"], "weighted", tmp_path)
+
+
+AUDIT = {"read": 3, "kept": 2, "dropped": {"x": 1}, "dice": {"anchor-positive": {"q25": 0.1, "q50": 0.2, "q75": 0.3}}}
+
+
+@pytest.mark.parametrize(
+    ("group", "content", "message"),
+    [
+        ("audits", "{", "not JSON"),
+        ("audits", "3", "expected a report of audit_triplets"),
+        ("audits", json.dumps(AUDIT | {"dropped": 3}), "dropped: Input should be"),
+        ("audits", json.dumps(AUDIT | {"dice": {"anchor-positive": {"q50": 1}}}), "q25: Field required"),
+        ("audits", json.dumps(AUDIT | {"dice": {"anchor-positive": None}}), "expected a report of audit_triplets"),
+        ("layouts", b"\xff", "byte 0 is not UTF-8"),
+        ("cards", b"\xff", "byte 0 is not UTF-8"),
+        ("config", b"\xff", "byte 0 is not UTF-8"),
+        ("cards", None, "no such file; run Snakemake"),
+        ("triplets", "id\tanchor\tpositive\tnegative\n", "no rows below the header"),
+        ("rejected", b"\xff\n\n", "byte 0 is not UTF-8"),
+    ],
+)
+def test_a_broken_file_of_a_report_is_told(tmp_path, group, content, message):
+    path = tmp_path / "a" / "b" / "hau.json"
+    path.parent.mkdir(parents=True)
+    if content is not None:
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(UserError, match=message) as caught:
+        report({group: [path]}, tmp_path / "report.zip", "Seedbed")
+    assert "\n" not in str(caught.value) and str(path) in str(caught.value)
+    assert group in ("triplets", "rejected") or "run Snakemake" in str(caught.value)
+    assert not (tmp_path / "report.zip").exists()
+
+
+def test_a_whole_audit_is_shown(tmp_path):
+    write_json(AUDIT | {"more": 1}, tmp_path / "hau.json")
+    report({"audits": [tmp_path / "hau.json"]}, tmp_path / "report.zip", "Seedbed")
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff", b'a,b\n1,"2\n', b"a,b\n1\n1,2,3\n"])
+def test_a_broken_table_is_told(tmp_path, content):
+    (tmp_path / "table.csv").write_bytes(content)
+    with pytest.raises(UserError, match="expected a table made by tabulate: delete it and run Snakemake"):
+        read(tmp_path / "table.csv")
+
+
+def test_tables_need_no_locale_and_no_home(study, spec, tmp_path):
+    outputs = ["--output", str(tmp_path / "a.csv"), "--layout", str(tmp_path / "a.md")]
+    done = subprocess.run(
+        [sys.executable, "-m", "scripts.tabulate", "--spec", "resources/tables/table1.yaml", *study.arguments(spec), *outputs],
+        capture_output=True, text=True, env={"PATH": os.environ["PATH"], "LC_ALL": "C"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "±" in (tmp_path / "a.md").read_text(encoding="utf-8")
