@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
 import hashlib
 import io
 import json
@@ -104,7 +103,7 @@ def _files(path: Path, source: Source) -> pd.DataFrame:
 def _parse(name: str, content: bytes, source: Source) -> pd.DataFrame:
     """One file's rows, all values strings; without a header the columns are positions."""
     if name.endswith(".gz"):
-        name, content = name.removesuffix(".gz"), gzip.decompress(content)
+        name, content = name.removesuffix(".gz"), assets.unpacked(content, name)
     form = source.format if source.format != "auto" else name.rsplit(".", 1)[-1].lower()
     if form == "parquet":
         return _strings(pd.read_parquet(io.BytesIO(content)))
