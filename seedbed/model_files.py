@@ -15,7 +15,9 @@ from typing import Any
 from seedbed.io import UserError, read_json
 
 LARGEST = 2**27
-"""Bytes of a JSON file. The tokenizers of 262,000 pieces have 33 MB, the indexes of the largest models less."""
+"""Bytes of a file that is read whole. The tokenizers of 262,000 pieces have 33 MB, indexes of the largest models less."""
+WHOLE = {".json", ".jinja", ".md", ".model", ".txt"}
+"""Endings of such files."""
 
 _HOMES = {
     "Transformer": "base.modules.transformer",
@@ -95,14 +97,13 @@ def check(directory: Path) -> None:
     Every folder below is looked at. No file is written, and none but JSON is read.
 
     Raises:
-        UserError: code, a file outside, or a kernel of the hub is named in it; or a JSON file is broken, or larger than
-            LARGEST.
+        UserError: code, a file outside, or a kernel of the hub is named in it; or a JSON file is broken; or a file that is
+            read whole is larger than LARGEST.
     """
-    for path in sorted(Path(directory).rglob("*.json")):
-        if not path.is_file():
+    for path in sorted(Path(directory).rglob("*")):
+        if path.suffix not in WHOLE or not path.is_file():
             continue
-        if path.stat().st_size > LARGEST:
-            raise UserError(f"{path}: {path.stat().st_size} bytes; no configuration is larger than {LARGEST}")
+        _measure(path)
         for pattern, look in _LOOKS.items():
             if fnmatch(path.name, pattern):
                 look(path, _read(path, list if look is _modules else dict))
@@ -126,7 +127,13 @@ def modules_of(directory: Path) -> list[tuple[str, Path]]:
     return [(str(entry["type"]), Path(directory) / entry["path"]) for entry in entries]
 
 
+def _measure(path: Path) -> None:
+    if (size := path.stat().st_size) > LARGEST:
+        raise UserError(f"{path}: {size} bytes; no file of this kind is larger than {LARGEST}")
+
+
 def _read(path: Path, kind: type) -> Any:
+    _measure(path)
     try:
         value = read_json(path)
     except RecursionError:
