@@ -15,7 +15,7 @@ from typing import Any
 from seedbed.io import UserError, read_json
 
 LARGEST = 2**27
-"""Bytes of a file that is read whole. The tokenizers of 262,000 pieces have 33 MB, indexes of the largest models less."""
+"""Bytes of a file that is read whole. Tokenizers of 262,000 pieces have 33 MB, indexes of the largest models less."""
 WHOLE = {".json", ".jinja", ".md", ".model", ".txt"}
 """Endings of such files."""
 
@@ -94,11 +94,11 @@ _LORA = {
 def check(directory: Path) -> None:
     """Refuse a model, an adapter or an encoder whose configuration names what is none of its own.
 
-    Every folder below is looked at. No file is written, and none but JSON is read.
+    Every folder below is looked at; nothing but JSON is read.
 
     Raises:
-        UserError: code, a file outside, or a kernel of the hub is named in it; or a JSON file is broken; or a file that is
-            read whole is larger than LARGEST.
+        UserError: code, a file outside, or a kernel of the hub is named in it; a JSON file of it is broken; or a file
+            that is read whole is larger than LARGEST.
     """
     for path in sorted(Path(directory).rglob("*")):
         if path.suffix not in WHOLE or not path.is_file():

@@ -245,14 +245,11 @@ def test_a_broken_list_of_modules_is_one_line(model: Path, fetching: Callable[[P
     refusals(model, fetching)
 
 
-def test_a_configuration_has_a_size(
-    model: Path, fetching: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with (model / "config.json").open("r+b") as file:
+@pytest.mark.parametrize("name", ["config.json", "modules.json", "tokenizer.json", "chat_template.jinja"])
+def test_a_file_that_is_read_whole_has_a_size(model: Path, fetching: Callable[[Path], None], name: str) -> None:
+    with (model / name).open("ab") as file:
         file.truncate(2**30)  # a hole: it takes no room on the disk
-    assert all(
-        "config.json: 1073741824 bytes; no configuration is larger" in said for said in refusals(model, fetching)
-    )
+    assert all(f"{name}: 1073741824 bytes; no file of this kind" in said for said in refusals(model, fetching))
 
 
 LORA = {"peft_type": "LORA", "r": 8, "lora_alpha": 16, "target_modules": ["q"], "base_model_name_or_path": "google/x"}
