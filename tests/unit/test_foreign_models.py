@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import pickle
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 from safetensors.torch import save_file
 from sentence_transformers.sentence_transformer.modules import Dense, Normalize
+from sentence_transformers.util import import_from_string
 
 from scripts import train_encoder
 from seedbed import model_files
@@ -161,6 +163,15 @@ def test_no_text_and_no_token_reaches_a_models_server(
 def test_modules_are_those_of_a_list(model: Path, fetching: Callable[[Path], None], kind: str) -> None:
     add_module(model, kind, "")
     assert all(f"modules.json: {kind} is foreign code" in said for said in refusals(model, fetching))
+
+
+@pytest.mark.parametrize("name", sorted(model_files.MODULES))
+def test_no_module_of_the_list_imports_what_its_file_names(name: str) -> None:
+    """But Dense, whose activation has a list of its own."""
+    kind = import_from_string(name)
+    source = inspect.getsource(kind)
+    assert kind.__name__ == model_files.MODULES[name]
+    assert ("import_from_string" in source or "import_module_class" in source) == (kind is Dense)
 
 
 def test_old_spellings_of_modules_are_on_the_list(model: Path) -> None:
