@@ -22,7 +22,9 @@ from seedbed.corpora.assets import Store
 from seedbed.corpora.settings import Source
 from seedbed.encoders import backbone
 from seedbed.encoders.settings import Endpoint
+from seedbed.generators.backends import open_backend
 from seedbed.generators.fetch import fetch
+from seedbed.generators.settings import Generator
 from seedbed.io import UserError
 from tests import tiny
 from tests.embedder import DIMENSIONS, Embedder
@@ -298,6 +300,14 @@ def test_an_adapter_imports_nothing(
     edit(adapter / "adapter_config.json", **changes)
     with pytest.raises(UserError, match=message):
         fetching(adapter)
+
+
+def test_a_generator_is_no_adapter_that_names_its_base(adapter: Path, model: Path) -> None:
+    """transformers would load whatever model the adapter names, wherever it lies."""
+    edit(adapter / "adapter_config.json", base_model_name_or_path=str(model))
+    generator = Generator.model_validate({"source": {"file": "x"}, "prompts": "plain", "dtype": "float32"})
+    with pytest.raises(UserError, match=r"adapter: no config.json; expected the directory of a language model"):
+        open_backend(generator, adapter)
 
 
 def links(model: Path, tmp_path: Path) -> None:
