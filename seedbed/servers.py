@@ -19,6 +19,8 @@ LONGEST = 300
 """Seconds; a server that wants more peace than that is asked again all the same."""
 TOLD = 400
 """Characters of a server's own words in an error."""
+LARGEST = 2**28
+"""Bytes of an answer: 2,000 embeddings of 4,096 numbers are 180 MB of JSON, and no request asks for more."""
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):
@@ -43,7 +45,7 @@ def post(
         wait: seconds before the second try, doubled each time; more if the server's Retry-After says so.
 
     Raises:
-        UserError: it refuses, stays busy or broken, does not answer, or answers something that is no JSON.
+        UserError: it refuses, stays busy or broken, does not answer, or answers something that is no JSON or too long.
     """
     token = os.environ.get(key, "").strip()
     if not (token.isascii() and token.isprintable()):
@@ -55,7 +57,10 @@ def post(
         pause = wait * 2**attempt
         try:
             with _OPENER.open(message, timeout=timeout) as answer:
-                text = answer.read()
+                text = answer.read(LARGEST + 1)
+            if len(text) > LARGEST:
+                reason = f"an answer of more than {LARGEST} bytes; lower batch_size, or ask whoever runs the server"
+                break
             return json.loads(text)
         except urllib.error.HTTPError as error:
             reason = f"{error.code} {error.reason}{_advice(error.code, key, token)}: {_words(error)}"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import fnmatch
+import gzip
 import http.client
 import io
+import os
 import re
 import subprocess
 import sys
@@ -13,10 +15,12 @@ import time
 import urllib.error
 import urllib.request
 import zipfile
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock
 from tqdm import tqdm
@@ -25,6 +29,14 @@ from seedbed.io import UserError, atomic, fingerprint, read_json, sha256, write_
 
 PAUSES = (1, 10)
 """Seconds before a download is tried again."""
+DOWNLOAD = 2**36
+"""Bytes of a download: 64 GiB, four times the largest model of one file; what is longer would only fill the disk."""
+UNPACKED = 2**33
+"""Bytes that are read from one archive or compressed file: 8 GiB, some 30 million sentence pairs. What is read is held
+in memory, and parsing takes several times as much."""
+RATIO, SMALL = 50, 2**26
+"""Text is compressed to a third or a tenth, tables with repetitions to a thirtieth: what grows more than RATIO times is
+made to fill the memory. Nothing that stays below SMALL bytes (64 MiB) could."""
 
 
 @dataclass(frozen=True)
@@ -132,9 +144,14 @@ def _download(url: str, path: Path) -> None:
 
 def _download_once(url: str, path: Path) -> None:
     with urllib.request.urlopen(url, timeout=60) as response, atomic(path) as temporary:
-        size = int(response.headers.get("Content-Length") or 0) or None
+        length = response.headers.get("Content-Length") or ""
+        size = int(length) if length.isdecimal() else None
+        if (size or 0) > DOWNLOAD:
+            raise UserError(f"{url}: {size} bytes; no download is larger than {DOWNLOAD}, give a local copy as `file:`")
         with temporary.open("wb") as file, tqdm(total=size, unit="B", unit_scale=True, desc=path.name) as bar:
             while block := response.read(1 << 20):
+                if file.tell() + len(block) > DOWNLOAD:
+                    raise UserError(f"{url}: more than {DOWNLOAD} bytes; give a local copy as `file:`")
                 file.write(block)
                 bar.update(len(block))
             # `read` takes a connection that was cut for the end of the file.
@@ -154,22 +171,108 @@ def _check(path: Path, name: str, digest: str, store: Store, licence: str = "") 
 def members(path: Path, pattern: str) -> list[tuple[str, io.BufferedIOBase]]:
     """Open the files of an archive (or the folder, or the plain file) whose names match, in order of their names.
 
+    A link is no member, unless a folder's leads to a file that is its own, see `is_own`.
+
     Raises:
-        UserError: nothing matches, or the file is no archive.
+        UserError: nothing matches; the file is no archive; or the members are together larger than UNPACKED, or than
+            RATIO times the archive.
     """
     if path.is_dir():
-        names = sorted(str(file.relative_to(path)) for file in path.rglob("*") if file.is_file())
+        names = sorted(str(file.relative_to(path)) for file in path.rglob("*") if is_own(file, path))
         found = [(name, (path / name).open("rb")) for name in fnmatch.filter(names, pattern)]
     elif zipfile.is_zipfile(path):
         container = zipfile.ZipFile(path)
-        names = sorted(container.namelist())
-        found = [(name, container.open(name)) for name in fnmatch.filter(names, pattern)]
-    elif tarfile.is_tarfile(path):
-        container = tarfile.open(path)  # noqa: SIM115 (the caller reads its members)
-        names = sorted(item.name for item in container if item.isfile())
-        found = [(name, container.extractfile(name)) for name in fnmatch.filter(names, pattern)]
+        sizes = {item.filename: item.file_size for item in container.infolist()}
+        names = sorted(sizes)
+        chosen = _bounded(path, sizes, fnmatch.filter(names, pattern))
+        found = [(name, io.BufferedReader(_Piecewise(container.open(name)))) for name in chosen]
+    elif (tar := _tar(path)) is not None:
+        sizes = {item.name: item.size for item in tar if item.isfile()}
+        names = sorted(sizes)
+        found = [(name, tar.extractfile(name)) for name in _bounded(path, sizes, fnmatch.filter(names, pattern))]
     else:
         raise UserError(f"{path}: not a zip or tar archive, so it has no member {pattern!r}")
     if not found:
         raise UserError(f"{path}: no member matches {pattern!r}; it has {', '.join(names[:5])}, ...")
     return found
+
+
+def unpacked(content: bytes, name: str) -> bytes:
+    """Gzip data, decompressed.
+
+    Raises:
+        UserError: it is no gzip, is cut short, or grows beyond UNPACKED, or beyond RATIO times its size.
+    """
+    packed, parts, size = io.BytesIO(content), [], 0
+    try:
+        with gzip.GzipFile(fileobj=packed) as stream:
+            while part := stream.read(1 << 20):
+                parts.append(part)
+                size += len(part)
+                if size > limit(packed.tell()):
+                    raise UserError(f"{name}: {_too_large(size, packed.tell())}")
+    except (EOFError, OSError, zlib.error) as error:
+        raise UserError(f"{name}: not gzip, or cut short ({error}); fetch it again") from None
+    return b"".join(parts)
+
+
+def limit(packed: int) -> int:
+    """How many bytes may be read from so many compressed ones."""
+    return min(UNPACKED, max(SMALL, RATIO * packed))
+
+
+def _too_large(size: int, packed: int) -> str:
+    return f"{size} bytes in {packed} compressed ones; at most {limit(packed)} are read, divide it or give it unpacked"
+
+
+def _bounded(path: Path, sizes: Mapping[str, int], chosen: list[str]) -> list[str]:
+    """The chosen members, if they are not too large together: an archive may hold the same bytes under many names."""
+    packed, total = path.stat().st_size, sum(sizes[name] for name in chosen)
+    if total > limit(packed):
+        raise UserError(f"{path}: {_too_large(total, packed)}")
+    return chosen
+
+
+class _Piecewise(io.RawIOBase):
+    """A member of a zip file, never decompressed at once: it ends where it says it does, whatever comes out of it."""
+
+    def __init__(self, stream: io.BufferedIOBase) -> None:
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:
+        part = self._stream.read(len(buffer))
+        buffer[: len(part)] = part
+        return len(part)
+
+
+class _Header(tarfile.TarInfo):
+    """An entry of a tar file. The name of another one may be an entry too, which tarfile reads whole, however long."""
+
+    @classmethod
+    def frombuf(cls, *args: Any) -> tarfile.TarInfo:
+        header = super().frombuf(*args)
+        if header.type in b"LKxgX" and header.size > 1 << 20:
+            raise UserError(f"{header.name}: an entry of a tar file with {header.size} bytes for the name of another")
+        return header
+
+
+def _tar(path: Path) -> tarfile.TarFile | None:
+    try:
+        return tarfile.open(path, tarinfo=_Header)
+    except tarfile.TarError:
+        return None
+
+
+def is_own(path: Path, folder: Path) -> bool:
+    """Whether what lies in a folder is a file and its own: not a link that leads elsewhere, or in a circle.
+
+    A snapshot in a cache of the hub consists of links into its repository's `blobs`: these are its own.
+    """
+    home = folder.resolve()
+    if home.parent.name == "snapshots" and re.match("(models|datasets)--", home.parent.parent.name):
+        home = home.parent.parent
+    real = Path(os.path.realpath(path))
+    return real.is_file() and real.is_relative_to(home)

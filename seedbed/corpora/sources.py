@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
 import re
 import tarfile
 import zipfile
@@ -155,18 +154,10 @@ def _files(path: Path, source: Source) -> pd.DataFrame:
 
 
 def _parse(name: str, content: bytes, source: Source) -> pd.DataFrame:
-    """One file's rows; see `forms.parse`."""
-    return forms.parse(*_unpacked(name, content), source)
-
-
-def _unpacked(name: str, content: bytes) -> tuple[str, bytes]:
-    """The name and the content of a file, without its compression."""
-    if not name.lower().endswith(".gz"):
-        return name, content
-    try:
-        return name[: -len(".gz")], gzip.decompress(content)
-    except DAMAGED as error:
-        raise UserError(f"{name}: not gzip, or cut short ({_reason(error)}); get the file again") from None
+    """One file's rows, unpacked where it is compressed; see `forms.parse`."""
+    if name.lower().endswith(".gz"):
+        name, content = name[: -len(".gz")], assets.unpacked(content, name)
+    return forms.parse(name, content, source)
 
 
 def _reason(error: Exception) -> str:

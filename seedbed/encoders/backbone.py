@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import torch
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer.modules import Module, Pooling, Transformer
+from sentence_transformers.sentence_transformer.modules import Module, Pooling, Transformer, WeightedLayerPooling
 from sentence_transformers.util import fullname
 from torch import Tensor, nn
 from transformers import MODEL_MAPPING, AutoConfig, AutoModelForMaskedLM, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
+from seedbed import model_files
 from seedbed.encoders import settings
 from seedbed.encoders.endpoint import Endpoint
-from seedbed.encoders.pooling import AVERAGES, dense
+from seedbed.encoders.pooling import AVERAGES, LayerAverage, dense
 from seedbed.io import UserError, read_json
 
 TOKENIZER_FILES = ("tokenizer.json", "sentencepiece.bpe.model", "spiece.model", "tokenizer.model", "vocab.txt")
 NO_CODE = {"trust_remote_code": False}
 LOCAL = NO_CODE | {"local_files_only": True}
+WEIGHTED = ("WeightedLayerPooling", "Dense", "LayerNorm")
+"""Modules with weights of their own."""
 
 
 def load(
@@ -35,17 +38,18 @@ def load(
 
     Args:
         weights: a directory as `save_pretrained` writes it, of transformers or of sentence-transformers; of the
-            latter only the transformer is used, but with own. Safetensors only, and no code from the directory is run.
+            latter only the transformer is used, but with own. Safetensors only; no code is run and no server asked, of
+            the directory's or of its choice, see `model_files.check`.
         prefix: put before every text by `encode`, `encode_query` and `encode_document`, and saved with the encoder.
         max_length: tokens of a text; None for as many as the backbone can read.
         seed: of the dense layer's weights; nothing else is random.
 
     Raises:
-        UserError: no such directory, or no config.json, no tokenizer or no safetensors in it.
+        UserError: no such directory, no config.json, no tokenizer or no safetensors in it, or as `model_files.check`.
     """
     folder = directory_of(Path(weights))
     if pooling == "own" and (Path(weights) / "modules.json").is_file():
-        return _with_prefix(open_encoder(weights, modules=AVERAGES.values()), prefix)
+        return _with_prefix(open_encoder(weights), prefix)
     pooling = "mean" if pooling == "own" else pooling
     transformer = _transformer(folder, hidden_states=pooling in AVERAGES)
     limit = longest(transformer.auto_model, transformer.max_seq_length)
@@ -69,30 +73,52 @@ def _with_prefix(encoder: SentenceTransformer, prefix: str) -> SentenceTransform
     return encoder
 
 
-def open_encoder(directory: Path, *, modules: Iterable[type] = (*AVERAGES.values(), Endpoint)) -> SentenceTransformer:
+def open_encoder(directory: Path, *, servers: bool = False) -> SentenceTransformer:
     """Open an encoder that a recipe saved; no file of the directory is run.
 
     Args:
-        modules: of this package that it may have. Somebody else's directory must name no server: it would be sent the
-            texts, and the token of whatever variable it asks for.
+        servers: it may be one whose vectors a server makes. Somebody else's directory may not: its server would be sent
+            the texts, and the token of whatever variable it asks for.
 
     Raises:
-        UserError: no encoder there, or one with a module of somebody else's.
+        UserError: no encoder there, a module without safetensors, or as `model_files.check`.
     """
-    if not (listed := Path(directory) / "modules.json").is_file():
-        raise UserError(f"{directory}: no modules.json; expected an encoder as train_encoder writes it")
-    own = {fullname(kind) for kind in modules}
-    for name in (module["type"] for module in read_json(listed)):
-        if name not in own and not name.startswith("sentence_transformers."):
-            raise UserError(f"{directory}: {name} is foreign code; only this package and sentence-transformers are run")
-    # sentence-transformers asks for trust as soon as a module is not its own; the weights get none.
-    return SentenceTransformer(
+    modules = model_files.modules_of(directory)
+    if servers and [kind for kind, _ in modules] == [fullname(Endpoint)]:
+        prompts = read_json(Path(directory) / "config_sentence_transformers.json")["prompts"]
+        return remote(Endpoint.load(str(modules[0][1])).settings, prefix=prompts["document"])
+    model_files.check(directory)
+    for kind, folder in modules:
+        if model_files.MODULES[kind] in WEIGHTED and not (folder / "model.safetensors").is_file():
+            raise UserError(f"{folder}: no model.safetensors; save the encoder again with safetensors")
+    encoder = SentenceTransformer(
         str(directory),
-        trust_remote_code=True,
         local_files_only=True,
-        model_kwargs=dict(NO_CODE),
+        trust_remote_code=False,
+        model_kwargs=NO_CODE | {"use_safetensors": True},
         processor_kwargs=dict(NO_CODE),
         config_kwargs=dict(NO_CODE),
+    )
+    for module in encoder.modules():  # an average of layers stays one where the encoder is trained on
+        if isinstance(module, WeightedLayerPooling):
+            module.requires_grad_(False)
+    return encoder
+
+
+def stock(encoder: SentenceTransformer) -> SentenceTransformer:
+    """An encoder as it is saved: of sentence-transformers' modules alone, where it has weights, which are shared."""
+    transformer, *others = encoder
+    if not any(isinstance(module, LayerAverage) for module in others):
+        return encoder
+    layers = transformer.auto_model.config.num_hidden_layers
+    parts = [module.stock(layers) if isinstance(module, LayerAverage) else [module] for module in others]
+    return SentenceTransformer(
+        modules=[transformer, *chain.from_iterable(parts)],
+        device=str(encoder.device),
+        prompts=encoder.prompts,
+        default_prompt_name=encoder.default_prompt_name,
+        similarity_fn_name=encoder.similarity_fn_name,
+        local_files_only=True,
     )
 
 
@@ -137,8 +163,9 @@ def directory_of(weights: Path) -> Path:
     """The directory that holds the transformer, checked."""
     if not weights.is_dir():
         raise UserError(f"{weights}: no such directory; expected weights as save_pretrained writes them")
-    if (modules := weights / "modules.json").is_file():
-        weights = weights / read_json(modules)[0]["path"]
+    model_files.check(weights)
+    if (weights / "modules.json").is_file():
+        weights = model_files.modules_of(weights)[0][1]
     if not (weights / "config.json").is_file():
         raise UserError(f"{weights}: no config.json; expected weights as save_pretrained writes them")
     if not any((weights / name).is_file() for name in TOKENIZER_FILES):

@@ -40,8 +40,7 @@ A sentence encoder made with Seedbed. {recipe}
 ## Use
 
 ```python
-from sentence_transformers import SentenceTransformer  # seedbed must be installed: the pooling may be its own
-encoder = SentenceTransformer("path/to/this/directory", trust_remote_code=True)
+{opening}
 embeddings = encoder.encode(["a sentence", "another one"])
 print(encoder.similarity(embeddings, embeddings))
 ```
@@ -52,6 +51,13 @@ It was trained on single sentences; measure it on your own task before you rely 
 backbone and of its training text, and with synthetic triplets those of the model that wrote them. The licences of the
 backbone, of the data and of a generator's output apply to it.
 """
+
+OPENING = """# pip install "sentence-transformers>=6" "transformers>=5"
+from sentence_transformers import SentenceTransformer
+encoder = SentenceTransformer("path/to/this/directory")"""
+REMOTE = """# A server makes the vectors: it is sent the texts, and the token that endpoint.json names. Seedbed asks it.
+from seedbed.encoders.backbone import open_encoder
+encoder = open_encoder("path/to/this/directory", servers=True)"""
 
 
 def write(directory: Path, about: dict[str, Any], training: dict[str, Any]) -> None:
@@ -64,7 +70,7 @@ def write(directory: Path, about: dict[str, Any], training: dict[str, Any]) -> N
         training: JSON: the settings and what `training.train` returned, in one.
     """
     directory = Path(directory)
-    (directory / "README.md").write_text(_card(about, training), encoding="utf-8")
+    (directory / "README.md").write_text(_card(directory, about, training), encoding="utf-8")
     manifests.write(directory, {"about": about, "training": training, "versions": versions()})
 
 
@@ -73,7 +79,7 @@ def versions() -> dict[str, str]:
     return {name: importlib.metadata.version(name) for name in ("torch", "transformers", "sentence-transformers")}
 
 
-def _card(about: dict[str, Any], training: dict[str, Any]) -> str:
+def _card(directory: Path, about: dict[str, Any], training: dict[str, Any]) -> str:
     parts = [str(about[key]) for key in ("backbone", "recipe", "language") if about.get(key)]
     facts = [(key, value) for key, value in about.items() if isinstance(value, str | int | float) and value != ""]
     return TEMPLATE.format(
@@ -83,6 +89,7 @@ def _card(about: dict[str, Any], training: dict[str, Any]) -> str:
         facts=_table(("Fact", "Value"), facts),
         training=_training(training),
         data=_data(about.get("data", []), trained=bool(training.get("steps"))),
+        opening=REMOTE if (directory / "endpoint.json").is_file() else OPENING,
     )
 
 

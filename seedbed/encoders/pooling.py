@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import torch
-from sentence_transformers.sentence_transformer.modules import Dense, Pooling
+from sentence_transformers.sentence_transformer.modules import Dense, Module, Pooling, WeightedLayerPooling
 from torch import Tensor, nn
 
 from seedbed.io import UserError
@@ -16,8 +16,8 @@ class LayerAverage(Pooling):
 
     The last state is the one after the final norm. Sub-classes say which the other is.
 
-    A saved encoder names its class by the import path, so it loads wherever seedbed is installed:
-    `SentenceTransformer(path, trust_remote_code=True)`.
+    It is what trains: it holds two layers in memory and averages in single precision. An encoder is saved with `stock`
+    in its place, which any sentence-transformers loads.
     """
 
     config_keys: ClassVar[list[str]] = ["embedding_dimension", "include_prompt"]
@@ -47,6 +47,27 @@ class LayerAverage(Pooling):
         pooled = super().forward(features | {"token_embeddings": average}, **kwargs)
         features["sentence_embedding"] = pooled["sentence_embedding"]
         return features
+
+    def stock(self, layers: int) -> list[Module]:
+        """The same pooling in sentence-transformers' own modules, equal to the last bit in float32.
+
+        The last of all hidden states must be the one after the final norm, as in transformers 5; it was not in 4, for
+        ModernBERT.
+
+        Args:
+            layers: blocks of the backbone.
+        """
+        first = range(layers + 1)[self.other]
+        weights = torch.zeros(layers + 1 - first)
+        weights[0] += 1
+        weights[-1] += 1
+        average = WeightedLayerPooling(
+            self.embedding_dimension,
+            layers,
+            layer_start=first,
+            layer_weights=nn.Parameter(weights, requires_grad=False),
+        )
+        return [average, Pooling(self.embedding_dimension, "mean", self.include_prompt)]
 
 
 class FirstLastAverage(LayerAverage):

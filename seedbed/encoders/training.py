@@ -250,4 +250,4 @@ def _save(encoder: SentenceTransformer, directory: Path) -> None:
     if encoder.tokenizer is not None:
         encoder.tokenizer.backend_tokenizer.no_truncation()
         encoder.tokenizer.backend_tokenizer.no_padding()
-    encoder.save_pretrained(str(directory), create_model_card=False)
+    backbone.stock(encoder).save_pretrained(str(directory), create_model_card=False)

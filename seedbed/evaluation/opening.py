@@ -46,7 +46,7 @@ def opened(folder: Path, rows: int, state: Path | None = None) -> Opened:
         widths = [one.width for one in each]
         search = search_by(widths, [member.weight for member in members])
         return Opened(side_by_side([one.encode for one in each]), sum(widths), search, None, manifest["about"])
-    encoder = open_encoder(folder)
+    encoder = open_encoder(folder, servers=True)  # of a recipe of this study, not somebody else's
     encode = batched(encoder, rows)
     if state:
         encode = shared(encode, folder_of(state, manifest), remote=is_remote(encoder))

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from seedbed import manifests
+from seedbed import manifests, model_files
 from seedbed.corpora import assets
 from seedbed.corpora.fetch import origin
 from seedbed.corpora.settings import Source
@@ -23,7 +23,8 @@ def fetch(source: Source, store: assets.Store, output: Path) -> None:
     """Write a model's files and its manifest to `output`, whole or not at all.
 
     Raises:
-        UserError: it cannot be had, or is not a model in safetensors with a tokenizer.
+        UserError: it cannot be had, is not a model in safetensors with a tokenizer, holds a link that leads elsewhere,
+            or its configuration names what is none of its own, see `model_files.check`.
     """
     with atomic_directory(output) as directory:
         record = {"origin": origin(source), "licence": source.licence}
@@ -41,8 +42,13 @@ def _hub(source: Source, store: assets.Store, directory: Path) -> dict[str, Any]
     import huggingface_hub
 
     commit = pin(store, source, kind="model")
-    with hub_errors(source.hub):
-        huggingface_hub.snapshot_download(source.hub, revision=commit, local_dir=directory, allow_patterns=WANTED)
+    for patterns in (["*.json"], WANTED):  # what it says of itself first: a bad model costs no gigabytes
+        with hub_errors(source.hub):
+            huggingface_hub.snapshot_download(source.hub, revision=commit, local_dir=directory, allow_patterns=patterns)
+        try:
+            model_files.check(directory)
+        except UserError as error:
+            raise UserError(str(error).replace(str(directory), source.hub)) from None
     shutil.rmtree(directory / ".cache", ignore_errors=True)
     store.verify(f"hub:model:{source.hub}", {"revision": commit, "sha256": sha256(directory)})
     return {"revision": commit}
@@ -67,7 +73,15 @@ def _packages(source: Source, store: assets.Store, directory: Path) -> None:
 def _local(source: Source, directory: Path) -> None:
     if not source.file or not Path(source.file).is_dir():
         raise UserError(f"{origin(source)}: a local model is a directory with config.json, weights and tokenizer")
-    shutil.copytree(assets.local(source.file, source.sha256), directory, ignore=_unwanted, dirs_exist_ok=True)
+    root = assets.local(source.file, source.sha256)
+    for path in sorted(root.rglob("*")):
+        link = path.is_symlink() if path.is_dir() else _is_wanted(path.name) and not assets.is_own(path, root)
+        if link:
+            raise UserError(
+                f"{path}: leads out of its folder; copy the model, what links lead to in their place (cp -rL)"
+            )
+    model_files.check(root)
+    shutil.copytree(root, directory, ignore=_unwanted, dirs_exist_ok=True)
 
 
 def local_files(source: Source) -> list[Path]:
@@ -80,8 +94,11 @@ def local_files(source: Source) -> list[Path]:
 
 def _unwanted(folder: str, names: list[str]) -> list[str]:
     """Files that are not even copied: pickled weights, code."""
-    wanted = {name for pattern in WANTED for name in fnmatch.filter(names, pattern)}
-    return [name for name in names if name not in wanted and not Path(folder, name).is_dir()]
+    return [name for name in names if not _is_wanted(name) and not Path(folder, name).is_dir()]
+
+
+def _is_wanted(name: str) -> bool:
+    return any(fnmatch.fnmatch(name, pattern) for pattern in WANTED)
 
 
 def _check(directory: Path, name: str) -> None:

@@ -70,6 +70,12 @@ def test_no_model_is_loaded_with_its_own_code(path: Path) -> None:
     assert backbone.LOCAL["trust_remote_code"] is False
 
 
+@pytest.mark.parametrize("path", PROGRAMS, ids=str)
+def test_no_foreign_code_is_trusted(path: Path) -> None:
+    """Neither in a call nor in what a card tells others to call."""
+    assert not re.search(r"trust_remote_code\W+True", path.read_text())
+
+
 def test_trust_cannot_be_configured() -> None:
     for file in (*Path("schemas").glob("*.json"), Path("config.yaml"), *Path("config").glob("*.yaml")):
         assert "trust" not in file.read_text(), file

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from seedbed import model_files
 from seedbed.generators.prompts import Style, encode
 from seedbed.generators.settings import Generator
 from seedbed.io import UserError, read_json
@@ -92,7 +93,8 @@ def open_backend(generator: Generator, base: Path | None, adapters: Sequence[Pat
     """Load the base with the back end that the settings name; `adapters` are those that `write` will be given.
 
     Raises:
-        UserError: the back end's package is not installed, its settings are incomplete, or it cannot run this base.
+        UserError: the back end's package is not installed, its settings are incomplete, it cannot run this base, or as
+            `model_files.check`.
     """
     if generator.backend == "openai-chat":
         from seedbed.generators.backends.openai import ChatBackend
@@ -100,6 +102,9 @@ def open_backend(generator: Generator, base: Path | None, adapters: Sequence[Pat
         return ChatBackend(generator)
     if base is None:
         raise UserError(f"backend {generator.backend}: no weights; give `--base`")
+    model_files.check(base)
+    if not (base / "config.json").is_file():  # of an adapter transformers would load the base that it names
+        raise UserError(f"{base}: no config.json; expected the directory of a language model")
     if is_encoder_decoder(base):
         if generator.backend != "transformers":
             raise UserError(f"{base}: an encoder-decoder; set `backend: transformers`, not {generator.backend}")

@@ -1,12 +1,19 @@
-"""Downloads from a real server that fails in real ways."""
+"""Downloads from a real server that fails in real ways, and archives that are made to fill the memory."""
 
+import contextlib
+import gzip
 import http.server
+import io
+import tarfile
 import threading
+import tracemalloc
+import zipfile
+from pathlib import Path
 
 import pytest
 
 from seedbed.corpora import assets
-from seedbed.corpora.assets import Store, archive
+from seedbed.corpora.assets import Store, archive, members
 from seedbed.io import UserError
 
 CONTENT = b"Yara suna karatu. " * 5000
@@ -68,3 +75,144 @@ def test_a_download_that_is_always_cut_leaves_nothing(fetched, tmp_path):
 def test_what_is_not_there_is_not_asked_for_again(fetched):
     message, requests = fetched("404")
     assert requests == 1 and "404" in message
+
+
+def test_a_download_that_says_it_has_no_end_is_not_begun(tmp_path, monkeypatch):
+    monkeypatch.setattr(assets, "DOWNLOAD", len(CONTENT) - 1)
+    store = Store(tmp_path / "downloads", tmp_path / "lock.json")
+    with Server() as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        with pytest.raises(UserError, match=r"corpus.txt: 90000 bytes; no download is larger than 89999"):
+            archive(store, f"http://127.0.0.1:{server.server_port}/corpus.txt", "")
+        server.shutdown()
+    assert server.requests == 1 and not [path for path in tmp_path.rglob("*.txt*") if path.is_file()]
+
+
+def test_a_download_that_does_not_say_how_long_it_is_ends_all_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr(assets, "DOWNLOAD", len(CONTENT) - 1)
+    monkeypatch.setattr(Handler, "send_header", lambda *_: None)
+    store = Store(tmp_path / "downloads", tmp_path / "lock.json")
+    with Server() as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        with pytest.raises(UserError, match=r"corpus.txt: more than 89999 bytes"):
+            archive(store, f"http://127.0.0.1:{server.server_port}/corpus.txt", "")
+        server.shutdown()
+    assert not [path for path in tmp_path.rglob("*.txt*") if path.is_file()]
+
+
+@pytest.fixture(scope="module")
+def bomb():
+    """100 MiB of blanks in a thousandth of it."""
+    return gzip.compress(b" " * (100 << 20), 1)
+
+
+def packed(path: Path, content: bytes | int) -> Path:
+    """An archive with one member: these bytes, or so many blanks."""
+    content = b" " * content if isinstance(content, int) else content
+    if path.suffix == ".zip":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("a.txt", content)
+    else:
+        entry = tarfile.TarInfo("a.txt")
+        entry.size = len(content)
+        with tarfile.open(path, "w:gz") as archive:
+            archive.addfile(entry, io.BytesIO(content))
+    return path
+
+
+def test_a_gzip_bomb_is_left_before_it_fills_the_memory(bomb):
+    tracemalloc.start()
+    with pytest.raises(UserError, match=r"^big.txt.gz: \d+ bytes in \d+ compressed ones; at most \d+ are read"):
+        assets.unpacked(bomb, "big.txt.gz")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 80 << 20
+
+
+@pytest.mark.parametrize("name", ["a.zip", "a.tar.gz"])
+def test_a_member_that_is_a_bomb_is_not_opened(tmp_path, name):
+    path = packed(tmp_path / name, 100 << 20)
+    with pytest.raises(UserError, match=rf"{name}: 104857600 bytes in \d+ compressed ones; at most 67108864 are read"):
+        members(path, "*.txt")
+
+
+def test_members_are_measured_together(tmp_path, monkeypatch):
+    """The same bytes under many names are as large as they are when they are read."""
+    monkeypatch.setattr(assets, "SMALL", 1000)
+    monkeypatch.setattr(assets, "RATIO", 1)
+    with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(10):
+            archive.writestr(f"{number}.txt", b" " * 900)
+    assert len(members(tmp_path / "a.zip", "1.txt")) == 1
+    with pytest.raises(UserError, match=r"a.zip: 9000 bytes in \d+ compressed"):
+        members(tmp_path / "a.zip", "*.txt")
+
+
+def test_a_zip_member_that_lies_about_its_size_is_cut_there(tmp_path):
+    path = packed(tmp_path / "a.zip", 50 << 20)
+    size = (50 << 20).to_bytes(4, "little")
+    assert path.read_bytes().count(size) == 2
+    path.write_bytes(path.read_bytes().replace(size, (10).to_bytes(4, "little")))
+    ((_, stream),) = members(path, "*.txt")
+    tracemalloc.start()
+    with contextlib.suppress(zipfile.BadZipFile):
+        assert stream.read() == b" " * 10
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 5 << 20
+
+
+def test_the_name_of_a_tar_entry_has_a_size(tmp_path):
+    name = tarfile.TarInfo("././@LongLink")
+    name.type, name.size = tarfile.GNUTYPE_LONGNAME, 100 << 20
+    header = name.tobuf(tarfile.GNU_FORMAT)
+    (tmp_path / "a.tar.gz").write_bytes(gzip.compress(header + b"x" * name.size, 1))
+    with pytest.raises(UserError, match="104857600 bytes for the name of another"):
+        members(tmp_path / "a.tar.gz", "*")
+
+
+@pytest.mark.parametrize("name", ["a.zip", "a.tar.gz"])
+def test_real_text_is_read_whole(tmp_path, name):
+    ((_, stream),) = members(packed(tmp_path / name, CONTENT), "*")
+    assert stream.read() == CONTENT
+    assert assets.unpacked(gzip.compress(CONTENT), "a.gz") == CONTENT
+
+
+@pytest.mark.parametrize(
+    "content", [b"no gzip", gzip.compress(CONTENT)[:-20], gzip.compress(CONTENT)[:40], b"\x1f\x8b"]
+)
+def test_a_broken_gzip_is_one_line(content):
+    with pytest.raises(UserError, match=r"^a.gz: not gzip, or cut short \(.+\); fetch it again$"):
+        assets.unpacked(content, "a.gz")
+
+
+def test_a_link_out_of_a_folder_is_no_member(tmp_path):
+    (tmp_path / "out.txt").write_text("secret")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "b.txt").write_text("secret")
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "own.txt").write_text("own")
+    links = {
+        "a.txt": "../out.txt",
+        "b.txt": "/etc/passwd",
+        "c.txt": "c.txt",
+        "d": "../out",
+        "e": ".",
+        "f.txt": "own.txt",
+    }
+    for name, target in links.items():
+        (folder / name).symlink_to(target)
+    assert [name for name, _ in members(folder, "*.txt")] == ["f.txt", "own.txt"]
+    with pytest.raises(UserError, match="no member matches 'a.txt'"):
+        members(folder, "a.txt")
+
+
+def test_a_snapshot_of_the_hub_has_its_links_for_members(tmp_path):
+    snapshot = tmp_path / "datasets--some--one" / "snapshots" / "abc"
+    (snapshot.parents[1] / "blobs").mkdir(parents=True)
+    (snapshot.parents[1] / "blobs" / "0").write_text("text")
+    snapshot.mkdir(parents=True)
+    (snapshot / "a.txt").symlink_to("../../blobs/0")
+    (snapshot / "b.txt").symlink_to("../../../datasets--another/blobs/0")
+    assert [name for name, _ in members(snapshot, "*")] == ["a.txt"]

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from email.utils import formatdate
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 from sentence_transformers import SentenceTransformer
 
 from scripts import train_encoder
+from seedbed import servers
 from seedbed.encoders import backbone, training
 from seedbed.encoders.settings import Backbone, Endpoint
 from seedbed.evaluation import embeddings
@@ -83,12 +85,12 @@ def test_a_saved_endpoint_is_an_encoder_like_any(
     monkeypatch.setenv("EMBEDDER_KEY", SECRET)
     training.save(encoder(server, prefix="query: "), tmp_path / "encoder", {"method": "published"}, {})
     assert not server.bodies, "saving asks nobody"
-    opened = backbone.open_encoder(tmp_path / "encoder")
+    opened = backbone.open_encoder(tmp_path / "encoder", servers=True)
     assert opened[0].settings == settings(server)
     expected = np.array([vector(f"query: {text}") for text in TEXTS], np.float32)
     np.testing.assert_array_equal(opened.encode(TEXTS), expected)
-    theirs = SentenceTransformer(str(tmp_path / "encoder"), trust_remote_code=True)
-    np.testing.assert_array_equal(theirs.encode(TEXTS), expected)
+    card = (tmp_path / "encoder" / "README.md").read_text()
+    assert "servers=True" in card and "trust_remote_code" not in card
     assert not [file for file in (tmp_path / "encoder").rglob("*") if file.is_file() and SECRET in file.read_text()]
 
 
@@ -101,7 +103,7 @@ def test_the_program_makes_one_without_weights(server: Embedder, tmp_path: Path)
     )  # fmt: skip
     about = read_json(tmp_path / "encoder" / "seedbed.json")["about"]
     assert about == {"backbone": "big-one", "endpoint": server.url, "model": "big", "method": "published", "seed": 0}
-    assert backbone.open_encoder(tmp_path / "encoder").prompts["document"] == "query: "
+    assert backbone.open_encoder(tmp_path / "encoder", servers=True).prompts["document"] == "query: "
     assert not (tmp_path / "state").exists()
 
 
@@ -263,6 +265,14 @@ def test_a_backbone_that_brings_a_server_of_its_own_is_refused(
     monkeypatch.setenv("EMBEDDER_KEY", SECRET)
     encoder(server).save_pretrained(str(tmp_path / "theirs"), create_model_card=False)
     shutil.copytree(weights, tmp_path / "theirs", dirs_exist_ok=True)
-    with pytest.raises(UserError, match="Endpoint is foreign code"):
-        backbone.load(tmp_path / "theirs", pooling="own").encode(TEXTS)
+    for opening in (partial(backbone.load, pooling="own"), backbone.open_encoder):
+        with pytest.raises(UserError, match="Endpoint is foreign code"):
+            opening(tmp_path / "theirs").encode(TEXTS)
     assert not server.bodies
+
+
+def test_an_answer_without_an_end_is_not_read_to_its_end(server: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(servers, "LARGEST", 1000)
+    server.faults = [b" " * 2000, [vector("a")]]
+    assert "an answer of more than 1000 bytes; lower batch_size" in refusal(encoder(server))
+    assert len(server.bodies) == 1, "it is not asked again"

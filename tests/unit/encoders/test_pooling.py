@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize, Pooling
 from transformers import AutoModel, AutoTokenizer
 
-from seedbed.encoders import backbone
+from seedbed.encoders import backbone, training
 from seedbed.encoders.pooling import FirstLastAverage, LastTwoAverage, dense
 from seedbed.io import UserError
 
@@ -97,11 +99,46 @@ def test_saved_encoder_loads_and_gives_the_same(
     directory: Path, tmp_path: Path, sentences: list[str], pooling: Any
 ) -> None:
     encoder = backbone.load(directory, pooling=pooling, prefix="query: ")
-    encoder.save_pretrained(str(tmp_path), create_model_card=False)
-    again = SentenceTransformer(str(tmp_path), trust_remote_code=True)
-    assert [type(module) for module in again] == [type(module) for module in encoder]
+    backbone.stock(encoder).save_pretrained(str(tmp_path), create_model_card=False)
+    again = SentenceTransformer(str(tmp_path))
+    assert [type(module) for module in again] == [type(module) for module in backbone.stock(encoder)]
     np.testing.assert_array_equal(again.encode(sentences), encoder.encode(sentences))
-    assert set(again.state_dict()) == set(encoder.state_dict()), "a pooler has come back"
+    lost = set(again.state_dict()) ^ set(backbone.stock(encoder).state_dict())
+    assert not lost, "a pooler has come back"
+
+
+PLAIN = """
+import json, sys
+sys.modules["seedbed"] = None  # an import of it, or of what is below, fails
+from sentence_transformers import SentenceTransformer
+folders, texts = map(json.loads, sys.argv[1:])
+print(json.dumps([SentenceTransformer(folder, device="cpu").encode(texts).tolist() for folder in folders]))
+"""
+
+
+def test_every_saved_encoder_loads_without_this_package(
+    make_weights: Callable[..., Path], tmp_path: Path, sentences: list[str]
+) -> None:
+    expected = {}
+    for architecture in ARCHITECTURES:
+        for pooling in POOLINGS:
+            encoder = backbone.load(make_weights(architecture), pooling=pooling, prefix="query: ")
+            encoder = encoder.to("cpu")  # as the other process
+            folder = tmp_path / architecture / pooling
+            training.save(encoder, folder, {}, {})
+            assert "trust_remote_code" not in (folder / "README.md").read_text()
+            expected[str(folder)] = encoder.encode(sentences)
+    arguments = [json.dumps(list(expected)), json.dumps(sentences)]
+    done = subprocess.run([sys.executable, "-c", PLAIN, *arguments], capture_output=True, text=True, check=True)
+    for vectors, (folder, ours) in zip(json.loads(done.stdout), expected.items(), strict=True):
+        np.testing.assert_array_equal(np.array(vectors, np.float32), ours, err_msg=folder)
+
+
+def test_an_average_of_layers_stays_one_where_training_goes_on(weights: Path, tmp_path: Path) -> None:
+    training.save(backbone.load(weights, pooling="first_last_average"), tmp_path / "encoder", {}, {})
+    encoder = backbone.load(tmp_path / "encoder", pooling="own")
+    assert encoder[1].layer_weights.tolist() == [1, 0, 1] and not encoder[1].layer_weights.requires_grad
+    assert all(parameter.requires_grad for parameter in encoder[0].parameters())
 
 
 def test_texts_may_be_longer_than_the_positions(directory: Path, sentences: list[str]) -> None:
@@ -201,12 +238,12 @@ def test_an_opened_encoder_is_the_saved_one(
     directory: Path, tmp_path: Path, sentences: list[str], pooling: Any
 ) -> None:
     encoder = backbone.load(directory, pooling=pooling, prefix="query: ")
-    encoder.save_pretrained(str(tmp_path), create_model_card=False)
+    backbone.stock(encoder).save_pretrained(str(tmp_path), create_model_card=False)
     np.testing.assert_array_equal(backbone.open_encoder(tmp_path).encode(sentences), encoder.encode(sentences))
 
 
 def test_opening_runs_no_code_of_the_directory(weights: Path, tmp_path: Path) -> None:
-    backbone.load(weights, pooling="first_last_average").save_pretrained(str(tmp_path), create_model_card=False)
+    training.save(backbone.load(weights, pooling="first_last_average"), tmp_path, {}, {})
     for name in ("seedbed.py", "evil.py"):
         (tmp_path / name).write_text("raise SystemExit('foreign code was run')")
     config = json.loads((tmp_path / "config.json").read_text())

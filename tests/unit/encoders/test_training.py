@@ -255,7 +255,7 @@ def test_saved_encoder_reads_its_backbones_length_and_keeps_the_prefix(
     run: Callable[..., dict[str, Any]], weights: Path, tmp_path: Path
 ) -> None:
     run("encoder")
-    encoder = SentenceTransformer(str(tmp_path / "encoder"), trust_remote_code=True)
+    encoder = SentenceTransformer(str(tmp_path / "encoder"))
     assert encoder.max_seq_length == backbone.load(weights, pooling="mean").max_seq_length
     assert encoder.prompts["query"] == encoder.prompts["document"] == "query: "
     assert json.loads((tmp_path / "encoder" / "tokenizer.json").read_text())["truncation"] is None

@@ -1,0 +1,240 @@
+"""What the files of a model that somebody else made may say: data, and nothing that runs, leads out or asks a server.
+
+transformers, sentence-transformers and peft import classes, open files and fetch code by names that they read in a
+model's own configuration. Here is the list of what may stand there; all else is refused before they read it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from fnmatch import fnmatch
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from seedbed.io import UserError, read_json
+
+LARGEST = 2**27
+"""Bytes of a file that is read whole. Tokenizers of 262,000 pieces have 33 MB, indexes of the largest models less."""
+WHOLE = {".json", ".jinja", ".md", ".model", ".txt"}
+"""Endings of such files."""
+
+_HOMES = {
+    "Transformer": "base.modules.transformer",
+    "Pooling": "sentence_transformer.modules.pooling",
+    "WeightedLayerPooling": "sentence_transformer.modules.weighted_layer_pooling",
+    "Dense": "base.modules.dense",
+    "LayerNorm": "sentence_transformer.modules.layer_norm",
+    "Dropout": "sentence_transformer.modules.dropout",
+    "Normalize": "base.modules.normalize",
+}
+MODULES = {
+    **{f"sentence_transformers.{home}.{name}": name for name, home in _HOMES.items()},
+    **{f"sentence_transformers.models.{name}": name for name in _HOMES},  # until 5.3
+    "sentence_transformers.sentence_transformer.modules.normalize.Normalize": "Normalize",  # 5.4 to 5.7
+}
+"""Types in modules.json -> modules of sentence-transformers whose files name no class; Dense's does, see ACTIVATIONS.
+
+Not among them: Router and Asym, which import each class that their own file names; WordEmbeddings, which imports a
+tokenizer by name and may unpickle; and those that read no transformer, which no recipe here could train.
+"""
+ACTIVATIONS = {
+    "torch.nn.modules.linear.Identity",
+    *(
+        f"torch.nn.modules.activation.{name}"
+        for name in ("ELU", "GELU", "LeakyReLU", "Mish", "ReLU", "Sigmoid", "SiLU", "Tanh")
+    ),
+}
+"""What a Dense module may name; sentence-transformers would import and call any name below `torch`."""
+
+_SCALAR = (bool, int, float, str, type(None))
+_WORD = re.compile(r"\w*")
+_FORWARD = {"method": "forward", "method_output_name": "last_hidden_state"}
+_TRANSFORMER: dict[str, Callable[[Any], bool]] = {
+    "max_seq_length": lambda value: isinstance(value, int | None),
+    "do_lower_case": lambda value: isinstance(value, bool),
+    "transformer_task": lambda value: value == "feature-extraction",
+    "modality_config": lambda value: all(_FORWARD.items() <= way.items() for way in value.values()),
+    "module_output_name": lambda value: value == "token_embeddings",
+    "unpad_inputs": lambda value: isinstance(value, bool | None),
+    "processing_kwargs": lambda value: all(
+        {*way} <= {"add_generation_prompt", "max_length", "padding", "truncation"} and _plain(way.values())
+        for way in value.values()
+    ),
+    **dict.fromkeys(
+        ("model_kwargs", "model_args"),
+        lambda value: (
+            {*value} <= {"add_pooling_layer", "attn_implementation", "dtype", "torch_dtype"} and _plain(value.values())
+        ),
+    ),
+    **dict.fromkeys(
+        ("processor_kwargs", "tokenizer_args"),
+        lambda value: (
+            {*value} <= {"do_lower_case", "model_max_length", "padding_side", "truncation_side"}
+            and _plain(value.values())
+        ),
+    ),
+    **dict.fromkeys(
+        ("config_kwargs", "config_args"),
+        lambda value: {*value} <= {"output_hidden_states", "use_cache"} and _plain(value.values()),
+    ),
+}
+"""Keys of sentence_bert_config.json: they reach the model's constructor, and by `method` any function of the model."""
+
+_LORA = {
+    *("alpha_pattern", "auto_mapping", "base_model_name_or_path", "bias", "ensure_weight_tying", "exclude_modules"),
+    *("fan_in_fan_out", "inference_mode", "init_lora_weights", "layers_pattern", "layers_to_transform", "lora_alpha"),
+    *("lora_bias", "lora_dropout", "megatron_core", "modules_to_save", "peft_type", "peft_version"),
+    *("qalora_group_size", "r", "rank_pattern", "revision", "target_modules", "target_parameters", "task_type"),
+    *("trainable_token_indices", "use_dora", "use_rslora"),
+}
+"""Keys of adapter_config.json that may be set; peft imports what `megatron_core` names once `megatron_config` is."""
+
+
+def check(directory: Path) -> None:
+    """Refuse a model, an adapter or an encoder whose configuration names what is none of its own.
+
+    Every folder below is looked at; nothing but JSON is read.
+
+    Raises:
+        UserError: code, a file outside, or a kernel of the hub is named in it; a JSON file of it is broken; or a file
+            that is read whole is larger than LARGEST.
+    """
+    for path in sorted(Path(directory).rglob("*")):
+        if path.suffix not in WHOLE or not path.is_file():
+            continue
+        _measure(path)
+        for pattern, look in _LOOKS.items():
+            if fnmatch(path.name, pattern):
+                look(path, _read(path, list if look is _modules else dict))
+
+
+def modules_of(directory: Path) -> list[tuple[str, Path]]:
+    """What modules.json lists, in order: each type, and its folder, which is one of the directory's.
+
+    Raises:
+        UserError: no such file, or not one as sentence-transformers writes it.
+    """
+    path = Path(directory) / "modules.json"
+    if not path.is_file():
+        raise UserError(f"{directory}: no modules.json; expected an encoder as train_encoder writes it")
+    entries = _read(path, list)
+    if not entries or not all(isinstance(entry, dict) and {"type", "path"} <= {*entry} for entry in entries):
+        raise UserError(f"{path}: expected a list of modules, each with type and path")
+    for entry in entries:
+        if not _inside(entry["path"]):
+            raise UserError(f"{path}: path {entry['path']!r} leads out of the model's directory")
+    return [(str(entry["type"]), Path(directory) / entry["path"]) for entry in entries]
+
+
+def _measure(path: Path) -> None:
+    if (size := path.stat().st_size) > LARGEST:
+        raise UserError(f"{path}: {size} bytes; no file of this kind is larger than {LARGEST}")
+
+
+def _read(path: Path, kind: type) -> Any:
+    _measure(path)
+    try:
+        value = read_json(path)
+    except RecursionError:
+        raise UserError(f"{path}: not JSON of a model (nested too deeply)") from None
+    if not isinstance(value, kind):
+        raise UserError(f"{path}: not JSON of a model (expected a {'list' if kind is list else 'mapping'})")
+    return value
+
+
+def _modules(path: Path, _: list[Any]) -> None:
+    for kind, folder in modules_of(path.parent):
+        if kind not in MODULES:
+            raise UserError(
+                f"{path}: {kind} is foreign code; allowed are sentence-transformers' {', '.join(sorted(_HOMES))}"
+            )
+        config = folder / "config.json"
+        if MODULES[kind] == "Dense" and config.is_file():
+            name = _read(config, dict).get("activation_function", "torch.nn.modules.activation.Tanh")
+            if name not in ACTIVATIONS:
+                raise UserError(f"{config}: activation_function {name!r} is none of {', '.join(sorted(ACTIVATIONS))}")
+
+
+def _transformer(path: Path, config: dict[str, Any]) -> None:
+    for key, value in config.items():
+        try:
+            allowed = key in _TRANSFORMER and _TRANSFORMER[key](value)
+        except (AttributeError, TypeError):  # of another shape
+            allowed = False
+        if not allowed:
+            raise UserError(f"{path}: {key}: {str(value)[:80]!r} is not among what an encoder may ask for")
+
+
+def _encoder(path: Path, config: dict[str, Any]) -> None:
+    if (kind := config.get("model_type", "SentenceTransformer")) != "SentenceTransformer":
+        raise UserError(f"{path}: a model of type {kind!r}; expected a SentenceTransformer")
+
+
+def _config(path: Path, config: dict[str, Any]) -> None:
+    """transformers fetches an attention from the hub, as code, if it has a repository's name."""
+    for key, value in config.items():
+        if "_implementation" in key:
+            names = value.values() if isinstance(value, dict) else [value]
+            if not _plain(names):
+                raise UserError(f"{path}: {key}: {value!r} is code from elsewhere; expected a name like sdpa")
+        elif isinstance(value, dict):
+            _config(path, value)
+
+
+def _tokenizer(path: Path, config: dict[str, Any]) -> None:
+    """In the place of three of the files transformers puts the model's own; others it opens as they are named."""
+    overridden = {"tokenizer_file", "special_tokens_map_file", "added_tokens_file"}
+    named = {key: value for key, value in config.items() if key.endswith("_file") and key not in overridden}
+    for key, value in [
+        *named.items(),
+        *(("fast_tokenizer_files", name) for name in config.get("fast_tokenizer_files") or []),
+    ]:
+        if value is not None and not _file_name(value):
+            raise UserError(f"{path}: {key}: {value!r} is no file of the model's directory")
+
+
+def _index(path: Path, config: dict[str, Any]) -> None:
+    shards = config.get("weight_map", {})
+    if not isinstance(shards, dict) or not all(map(_file_name, shards.values())):
+        raise UserError(f"{path}: weight_map names a file that is none of the model's directory")
+
+
+def _adapter(path: Path, config: dict[str, Any]) -> None:
+    if (kind := config.get("peft_type")) != "LORA":
+        raise UserError(f"{path}: peft_type {kind!r}; only LORA adapters are read")
+    if odd := sorted(key for key, value in config.items() if value and key not in _LORA):
+        raise UserError(f"{path}: {odd[0]} is set; only plain LoRA adapters are read")
+    library = (config.get("auto_mapping") or {}).get("parent_library", "transformers.models.")
+    if not re.fullmatch(r"transformers\.models\.[a-z0-9_.]*", library):
+        raise UserError(f"{path}: auto_mapping: parent_library {library!r} is foreign code")
+    if (path.parent / "config.json").is_file():
+        raise UserError(f"{path}: an adapter beside a model's config.json; merge it into the model, or give it alone")
+
+
+_LOOKS = {
+    "modules.json": _modules,
+    "sentence_*_config.json": _transformer,
+    "config_sentence_transformers.json": _encoder,
+    "config.json": _config,
+    "tokenizer_config.json": _tokenizer,
+    "*.index.json": _index,
+    "adapter_config.json": _adapter,
+}
+"""Name of a file -> what looks at it."""
+
+
+def _plain(values: Iterable[Any]) -> bool:
+    """Whether all are numbers, switches or single words: no path, no repository, no dotted name."""
+    return all(
+        isinstance(value, _SCALAR) and (not isinstance(value, str) or _WORD.fullmatch(value)) for value in values
+    )
+
+
+def _inside(name: Any) -> bool:
+    """Whether a relative path stays below where it starts."""
+    return isinstance(name, str) and "\\" not in name and not {"..", "/"} & {*PurePosixPath(name).parts}
+
+
+def _file_name(name: Any) -> bool:
+    return _inside(name) and "/" not in name
