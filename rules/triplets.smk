@@ -61,11 +61,13 @@ rule join_triplets:
         gpu=0,
         mem_mb=more(4000),
         runtime=more(30),
+    params:
+        rows=lambda wildcards: STUDY.anchors_for(wildcards.generator, wildcards.method),
     message:
         "Join {wildcards.lang} triplets of {wildcards.generator} by {wildcards.method}"
     shell:
         "python -m scripts.join_triplets --shards {input.shards} --anchors {input.anchors}"
-        " --output {output} > {log} 2>&1"
+        " --rows {params.rows} --output {output} > {log} 2>&1"
 
 
 rule audit_triplets:

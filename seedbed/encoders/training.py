@@ -45,7 +45,6 @@ def train(
     seed: int,
     output: Path,
     state: Path,
-    rows: int | None = None,
     about: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Make one encoder and save it, in float32 and with its card, as a sentence-transformers directory.
@@ -63,8 +62,6 @@ def train(
             for byte.
         output: replaced as a whole, at the end.
         state: a directory for checkpoints. A killed run goes on from its last one; after success they are removed.
-        rows: train on the first so many of `texts`; on all if they are fewer, or if None. Anchors lie in random order,
-            so these are a random sample, and those of a smaller number are among those of a larger one.
         about: what else the card and the manifest should say, see `card.write`.
 
     Returns:
@@ -72,11 +69,11 @@ def train(
         last of them, None without training).
 
     Raises:
-        UserError: bad weights, fewer than two texts or rows, a batch size below two, a loss that is not finite, or, for
+        UserError: bad weights, fewer than two texts, a batch size below two, a loss that is not finite, or, for
             the method `base`, a pooling with weights to train.
     """
     training = training.updated({"precision": precision(training.precision)})
-    columns = {} if method in UNTRAINED else _columns(texts, training, method, rows)
+    columns = {} if method in UNTRAINED else _columns(texts, training, method)
     if training.pooling == "cls_mlp" and not columns:
         raise UserError(f"{method}: pooling cls_mlp would be a dense layer of random weights; give cls, or train")
     encoder = backbone.load(weights, pooling=training.pooling, prefix=prefix, seed=seed)
@@ -102,15 +99,12 @@ def key_of(columns: dict[str, list[str]], training: Training, prefix: str, seed:
     return fingerprint([columns, training.model_dump(mode="json"), prefix, seed, sha256(weights), card.versions()])
 
 
-def _columns(texts: pd.DataFrame | None, training: Training, method: Method, rows: int | None) -> dict[str, list[str]]:
+def _columns(texts: pd.DataFrame | None, training: Training, method: Method) -> dict[str, list[str]]:
     """The texts by their part in the loss, in the order in which the loss expects them."""
-    if rows is not None and rows < 2:
-        raise UserError(f"{method}: {rows} rows; contrast needs two at least")
     if texts is None or len(texts) < 2:
         raise UserError(f"{method}: {0 if texts is None else len(texts)} texts; contrast needs two at least")
     if training.batch_size < 2:
         raise UserError("training.batch_size: 1 leaves nothing to contrast with; give 2 or more")
-    texts = texts[:rows]
     if method == "unsupervised":
         return {"anchor": texts["text"].tolist(), "positive": texts["text"].tolist()}
     return {name: texts[name].tolist() for name in ("anchor", "positive", "negative")}

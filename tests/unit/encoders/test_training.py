@@ -361,22 +361,6 @@ def test_a_base_encoder_has_no_random_layer(run: Callable[..., dict[str, Any]], 
     assert len(backbone.open_encoder(tmp_path / "base")) == 2
 
 
-@pytest.mark.parametrize(("rows", "examples"), [(5, 5), (8, 8), (100, 8), (None, 8)])
-def test_rows_are_the_first(
-    run: Callable[..., dict[str, Any]], triplets: pd.DataFrame, tmp_path: Path, rows: int | None, examples: int
-) -> None:
-    result = run("rows", rows=rows)
-    assert result["examples"] == examples == read_json(tmp_path / "rows" / "seedbed.json")["training"]["examples"]
-    assert result == run("first", triplets[:examples])
-    assert sha256(tmp_path / "rows") == sha256(tmp_path / "first")
-
-
-@pytest.mark.parametrize("rows", [1, 0, -3])
-def test_too_few_rows(run: Callable[..., dict[str, Any]], rows: int) -> None:
-    with pytest.raises(UserError, match=f"{rows} rows; contrast needs two"):
-        run("nothing", rows=rows)
-
-
 class TestProgram:
     @pytest.fixture
     def output(self, weights: Path, triplets: pd.DataFrame, tmp_path: Path) -> Path:
