@@ -36,7 +36,7 @@ rule fetch_corpus:
 rule select_anchors:
     input:
         corpus="<results>/corpora/{lang}/text.tsv",
-        pivot=f"<results>/corpora/{STUDY.pivot}/text.tsv",
+        pivot=pivot_text,
         tests=tests_of,
         code=code("select_anchors"),
     output:
@@ -55,10 +55,11 @@ rule select_anchors:
         runtime=more(60),
     params:
         anchors=STUDY.anchors.dump(),
+        pivot=pivot_argument,
         script=fact("script"),
     message:
         "Draw anchors of {wildcards.lang}"
     shell:
-        "python -m scripts.select_anchors --corpus {input.corpus} --pivot {input.pivot} --tests {input.tests}"
+        "python -m scripts.select_anchors --corpus {input.corpus} {params.pivot:q} --tests {input.tests}"
         " --script {params.script} --anchors {params.anchors:q}"
         " --output {output.anchors} --audit {output.audit} > {log} 2>&1"

@@ -74,7 +74,7 @@ rule audit_triplets:
     input:
         triplets=raw_triplets,
         corpus="<results>/corpora/{lang}/text.tsv",
-        pivot=f"<results>/corpora/{STUDY.pivot}/text.tsv",
+        pivot=pivot_text,
         tests=tests_of,
         code=code("audit_triplets"),
     output:
@@ -95,11 +95,12 @@ rule audit_triplets:
         runtime=more(60),
     params:
         audit=STUDY.audit.dump(),
+        pivot=pivot_argument,
         in_pivot=lambda wildcards: ("--in-pivot" if output_language(wildcards) == STUDY.pivot else ""),
         script=lambda wildcards: STUDY.facts(output_language(wildcards))["script"],
     message:
         "Audit {wildcards.lang} triplets of {wildcards.generator} by {wildcards.method}"
     shell:
-        "python -m scripts.audit_triplets --triplets {input.triplets} --corpus {input.corpus} --pivot {input.pivot}"
+        "python -m scripts.audit_triplets --triplets {input.triplets} --corpus {input.corpus} {params.pivot:q}"
         " {params.in_pivot} --script {params.script} --tests {input.tests} --audit {params.audit:q}"
         " --output {output.triplets} --rejected {output.rejected} --report {output.audit} > {log} 2>&1"
