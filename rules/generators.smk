@@ -92,6 +92,7 @@ rule train_language_adapter:
         name=weights_name,
         lora=generator_setting("lora"),
         kind=generator_setting("language_data"),
+        loss=generator_setting("language_loss"),
         style=generator_setting("prompts"),
         dtype=generator_setting("dtype"),
         language=fact("name"),
@@ -102,7 +103,7 @@ rule train_language_adapter:
         "Train the {wildcards.lang} adapter of {wildcards.generator}"
     shell:
         "python -m scripts.train_language_adapter --base {params.base} --name {params.name}"
-        " --texts {input.texts} --kind {params.kind} --language {params.language:q}"
+        " --texts {input.texts} --kind {params.kind} --loss {params.loss} --language {params.language:q}"
         " --style {params.style} --dtype {params.dtype} --lora {params.lora:q}"
         " --state {params.state} --output {params.directory} > {log} 2>&1"
 

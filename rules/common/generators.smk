@@ -35,7 +35,16 @@ def generator_setting(*path):
 
 def written_with(name, *unused):
     """A generator's settings for a job that writes, without those that it does not read: an edit of them re-runs nothing."""
-    never = {"like", "adapters", "triplets", "task_adapters", "language_data", "composition", "shard_rows"}
+    never = {
+        "like",
+        "adapters",
+        "triplets",
+        "task_adapters",
+        "language_data",
+        "language_loss",
+        "composition",
+        "shard_rows",
+    }
     generator = STUDY.generators[name]
     return compact(generator.model_dump(mode="json", exclude_defaults=True, exclude=never | set(unused)))
 

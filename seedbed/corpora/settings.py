@@ -41,6 +41,9 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 OPTIONAL: dict[str, tuple[str, ...]] = {"retrieval": ("query_id", "document_id", "relevance")}
 """Columns that a fetched corpus keeps where its source has them; they are no text."""
 
+TOPPED_UP = "+"
+"""What the ids of rows that top up a source begin with."""
+
 Sha256 = Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")]
 _PLACEHOLDER = re.compile(r"\{([^\W\d]\w*)\}")
 """Not `{3}`, which is part of a regular expression."""
@@ -107,7 +110,8 @@ class Source(Settings):
     buckets: tuple[int, int] = (0, 100)
     """Keep rows whose bucket, a hash of the pivot text (or of the text) modulo 100, lies in [first, last)."""
     top_up: dict[str, Any] | None = None
-    """Settings of a second reading, used when the first yields fewer than `rows`."""
+    """Settings of a second reading, whose rows fill up what the first leaves of `rows`, or all follow without `rows`.
+    Where only some are learnt, those of the first go before."""
     rows: int | None = Field(None, gt=0)
     """Keep at most so many rows, in a seeded order."""
     licence: str = ""

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from seedbed.corpora import assets
-from seedbed.corpora.settings import Join, Source
+from seedbed.corpora.settings import TOPPED_UP, Join, Source
 from seedbed.io import UserError, tab_separated
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -41,12 +41,17 @@ def read(source: Source, store: assets.Store) -> pd.DataFrame:
     for column, changes in source.replace.items():
         table = table.assign(**{column: _replaced(_column(table, column, source), changes)})
     table = _in_buckets(table, source)
+    table = _at_most(table, source.rows)
     if source.top_up and (source.rows is None or len(table) < source.rows):
-        more = read(source.updated({"top_up": None, **source.top_up}), store)
-        table = pd.concat([table, more.assign(id="+" + more["id"])], ignore_index=True)
-    if source.rows and len(table) > source.rows:
-        table = table.sample(source.rows, random_state=42).sort_index()
+        more = read(source.updated({"top_up": None, "rows": None, **source.top_up}), store)
+        more = _at_most(more, source.rows and source.rows - len(table))
+        table = pd.concat([table, more.assign(id=TOPPED_UP + more["id"])], ignore_index=True)
     return table.reset_index(drop=True)
+
+
+def _at_most(table: pd.DataFrame, rows: int | None) -> pd.DataFrame:
+    """So many rows of a table, drawn, in its order."""
+    return table if rows is None or len(table) <= rows else table.sample(rows, random_state=42).sort_index()
 
 
 def _require_aligned(table: pd.DataFrame, other: pd.DataFrame, source: Source, changes: Source) -> None:
