@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +48,8 @@ class Scores:
     """All numbers."""
     items: pd.DataFrame
     """`id` and one score, hit or label per item and column, so that tables can resample them."""
+    notes: list[str] = field(default_factory=list)
+    """What a reader of the numbers must know."""
 
 
 def read_set(task: Task, path: str | Path | None) -> pd.DataFrame | None:
@@ -73,4 +75,5 @@ def write(scores: Scores, about: dict[str, Any], path: Path) -> dict[str, str]:
 def record(scores: Scores, about: dict[str, Any], items: str) -> dict[str, Any]:
     """The score file of a model, a task and a language (DESIGN: no timestamps in it)."""
     metrics = {name: round(value, 6) for name, value in scores.metrics.items()}
-    return about | {"main_score": round(scores.main, 6), "metrics": metrics, "n": len(scores.items), "items": items}
+    found = {"main_score": round(scores.main, 6), "metrics": metrics, "n": len(scores.items), "items": items}
+    return about | found | ({"notes": scores.notes} if scores.notes else {})
