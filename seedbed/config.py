@@ -52,7 +52,7 @@ class Language(Settings):
     script: str = Field("", pattern=r"^([A-Z][a-z]{3})?$")
     """ISO 15924."""
     corpus: Source | None = None
-    """Its sentences, instead of `corpora.text`."""
+    """Its sentences, instead of `corpora.text`. Of a list, the first that is there (see `otherwise`)."""
     instructions: Source | None = None
     """Its instructions, instead of `corpora.instructions`."""
     tests: dict[Name, Source] = {}
@@ -61,6 +61,17 @@ class Language(Settings):
     """Registry columns to set or to change (its name in some resource)."""
     on_request: bool = False
     """Only in tables that name it."""
+
+    @field_validator("corpus", mode="before")
+    @classmethod
+    def _in_turn(cls, corpus: Any) -> Any:
+        """`[first, second]` is the first, otherwise the second."""
+        if not isinstance(corpus, list):
+            return corpus
+        chosen = None
+        for source in reversed(corpus):
+            chosen = {**source, "otherwise": chosen}
+        return chosen
 
 
 class Corpora(Settings):

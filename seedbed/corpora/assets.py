@@ -27,6 +27,10 @@ PAUSES = (1, 10)
 """Seconds before a download is tried again."""
 
 
+class NotThereError(UserError):
+    """A server has nothing under a name."""
+
+
 @dataclass(frozen=True)
 class Store:
     """Where downloads are kept, and the lock file that says what they were the first time."""
@@ -91,6 +95,7 @@ def archive(store: Store, url: str, digest: str, licence: str = "") -> Path:
     """Fetch a URL.
 
     Raises:
+        NotThereError: the server has no such file.
         UserError: it cannot be had, or its sha256 is another one.
     """
     name = url.rsplit("/", 1)[-1]
@@ -109,7 +114,8 @@ def _download(url: str, path: Path) -> None:
         except (OSError, http.client.HTTPException) as error:
             refused = isinstance(error, urllib.error.HTTPError) and error.code < 500
             if pause is None or refused:
-                raise UserError(f"{url}: cannot be downloaded ({error}); give a local copy as `file:`") from None
+                kind = NotThereError if refused and error.code in (404, 410) else UserError
+                raise kind(f"{url}: cannot be downloaded ({error}); give a local copy as `file:`") from None
             print(f"{url}: {error}; once more in {pause} s", file=sys.stderr)
             time.sleep(pause)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pandas as pd
 
-from seedbed.corpora.assets import Store
+from seedbed.corpora.assets import NotThereError, Store
 from seedbed.corpora.clean import clean, comparable, within_bounds
 from seedbed.corpora.labels import named
 from seedbed.corpora.settings import COLUMNS, OPTIONAL, Cleaning, Kind, Source
@@ -33,7 +34,8 @@ def fetch(
     Raises:
         UserError: the source cannot be read, lacks a column, or nothing is left of it.
     """
-    table = read(source, store)
+    asked = source
+    source, table = _there(source, store)
     if kind == "triplets" and "label" in table.columns:
         table = triplets_from_labels(table)
     where = f"{kind} corpus from {origin(source)}"
@@ -55,7 +57,19 @@ def fetch(
             f"{where}: column {blank[0]!r} is empty in all {len(table)} rows; check the file and `columns:`"
         )
     counts["kept"] = len(table)
-    return table, {"origin": origin(source), "licence": source.licence, "kind": kind, "counts": counts}
+    record = {"origin": origin(source), "licence": source.licence, "kind": kind, "counts": counts}
+    return table, record | ({} if source is asked else {"instead_of": origin(asked)})
+
+
+def _there(source: Source, store: Store) -> tuple[Source, pd.DataFrame]:
+    """The first of a source and what may stand in its place that is there, and its rows."""
+    try:
+        return source, read(source, store)
+    except NotThereError as error:
+        if source.otherwise is None:
+            raise
+        print(f"{error}; {origin(source.otherwise)} is read in its place", file=sys.stderr)
+        return _there(source.otherwise, store)
 
 
 def _filtered(

@@ -112,6 +112,8 @@ class Source(Settings):
     top_up: dict[str, Any] | None = None
     """Settings of a second reading, whose rows fill up what the first leaves of `rows`, or all follow without `rows`.
     Where only some are learnt, those of the first go before."""
+    otherwise: Source | None = None
+    """Another source, read in the place of this one where its `archive` is not there (404)."""
     rows: int | None = Field(None, gt=0)
     """Keep at most so many rows, in a seeded order."""
     licence: str = ""
@@ -173,7 +175,7 @@ class Source(Settings):
         """
         matching = {key: value for key, value in self.join[column].items() if key in Join.model_fields}
         changes = {key: value for key, value in self.join[column].items() if key not in Join.model_fields}
-        whole = {"join": {}, "replace": {}, "top_up": None, "buckets": (0, 100), "rows": None}
+        whole = {"join": {}, "replace": {}, "top_up": None, "otherwise": None, "buckets": (0, 100), "rows": None}
         try:
             return self.updated({**whole, **changes}), Join.model_validate(matching)
         except ValidationError as error:

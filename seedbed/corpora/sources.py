@@ -43,7 +43,7 @@ def read(source: Source, store: assets.Store) -> pd.DataFrame:
     table = _in_buckets(table, source)
     table = _at_most(table, source.rows)
     if source.top_up and (source.rows is None or len(table) < source.rows):
-        more = read(source.updated({"top_up": None, "rows": None, **source.top_up}), store)
+        more = read(source.updated({"top_up": None, "otherwise": None, "rows": None, **source.top_up}), store)
         more = _at_most(more, source.rows and source.rows - len(table))
         table = pd.concat([table, more.assign(id=TOPPED_UP + more["id"])], ignore_index=True)
     return table.reset_index(drop=True)

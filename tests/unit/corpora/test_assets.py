@@ -5,8 +5,11 @@ import threading
 
 import pytest
 
+from seedbed.config import Language
 from seedbed.corpora import assets
 from seedbed.corpora.assets import Store, archive
+from seedbed.corpora.fetch import fetch
+from seedbed.corpora.settings import Cleaning
 from seedbed.io import UserError
 
 CONTENT = b"Yara suna karatu. " * 5000
@@ -68,3 +71,21 @@ def test_a_download_that_is_always_cut_leaves_nothing(fetched, tmp_path):
 def test_what_is_not_there_is_not_asked_for_again(fetched):
     message, requests = fetched("404")
     assert requests == 1 and "404" in message
+
+
+@pytest.mark.parametrize(("fault", "second"), [("404", True), ("403", False), ("", False)])
+def test_another_source_is_read_where_the_first_is_not_there(tmp_path, fault, second):
+    """Leipzig's corpora are renamed by year and size: a 404 is no end, but a refusal is."""
+    (tmp_path / "second.txt").write_text("Yara suna karatu yau.\n")
+    store = Store(tmp_path / "downloads", tmp_path / "lock.json")
+    with Server(fault) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        first = {"archive": f"http://127.0.0.1:{server.server_port}/corpus.txt"}
+        language = Language.model_validate({"corpus": [first, {"file": str(tmp_path / "second.txt")}]})
+        try:
+            table, record = fetch(language.corpus.resolved({}), "text", store, Cleaning(max_characters=10**6))
+            assert (record["origin"] == f"file {tmp_path}/second.txt") == second == ("instead_of" in record)
+            assert ("yau" in table["text"].iloc[0]) == second
+        except UserError as error:
+            assert fault == "403" and "cannot be downloaded" in str(error)
+        server.shutdown()
