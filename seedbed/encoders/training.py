@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,6 +29,8 @@ from seedbed.encoders.settings import UNTRAINED, Method, Training
 from seedbed.io import UserError, atomic_directory, fingerprint, sha256
 from seedbed.precision import precision
 from seedbed.trainers import mixed, on_one_gpu
+
+log = logging.getLogger(__name__)
 
 POINTS = 20
 """At most so many points of the loss curve are kept."""
@@ -66,7 +69,7 @@ def train(
 
     Returns:
         steps, examples (rows trained on), loss (at most 20 means over equal stretches of steps) and final_loss (the
-        last of them, None without training).
+        last of them, None without training); of unsupervised training also the greatest dropout of a layer.
 
     Raises:
         UserError: bad weights, fewer than two texts, a batch size below two, a loss that is not finite, or, for
@@ -76,15 +79,29 @@ def train(
     columns = {} if method in UNTRAINED else _columns(texts, training, method)
     if training.pooling == "cls_mlp" and not columns:
         raise UserError(f"{method}: pooling cls_mlp would be a dense layer of random weights; give cls, or train")
-    encoder = backbone.load(weights, pooling=training.pooling, prefix=prefix, seed=seed)
+    options = {"pooling": training.pooling, "prefix": prefix, "seed": seed}
+    encoder = backbone.load(weights, **options, dropout=training.dropout if columns else None)
+    noise = _noise(encoder, weights) if method == "unsupervised" else {}
     checkpoints = Path(state) / key_of(columns, training, prefix, seed, weights)
     losses = _fit(encoder, columns, training, prefix, seed, checkpoints, weights) if columns else []
     if training.pooling == "cls_mlp_train":
         del encoder[2]
-    result = {"examples": len(columns.get("anchor", []))} | _summary(losses)
+    result = {"examples": len(columns.get("anchor", []))} | _summary(losses) | noise
     save(encoder, output, (about or {}) | {"method": method, "seed": seed}, training.model_dump(mode="json") | result)
     shutil.rmtree(checkpoints, ignore_errors=True)
     return result
+
+
+def _noise(encoder: SentenceTransformer, weights: Path) -> dict[str, float]:
+    """The greatest dropout of an encoder that learns without labels; a warning if it is 0."""
+    rate = max(backbone.dropouts(encoder[0].auto_model.config).values(), default=0.0)
+    if not rate:
+        log.warning(
+            "unsupervised: %s has no dropout, so that a text and its positive are one vector and only other texts "
+            "teach anything; for SimCSE's training set training.dropout to 0.1",
+            weights,
+        )
+    return {"dropout": rate}
 
 
 def save(encoder: SentenceTransformer, output: Path, about: dict[str, Any], training: dict[str, Any]) -> None:
