@@ -246,7 +246,7 @@ class Study(Settings):
         trained = self.adapted()
         found: dict[str, list[str]] = {**dict.fromkeys(VARIANTS, trained), **{name: [] for name in IN_CONTEXT}}
         for name, spec in self.classifiers.items():
-            for variant in spec.in_context.shown() if spec.in_context else ():
+            for variant in (*spec.composed, *(spec.in_context.shown() if spec.in_context else ())):
                 found.setdefault(variant, []).append(name)
         return found
 
@@ -347,6 +347,7 @@ class Study(Settings):
     def _of_classifiers(self) -> tuple[list[System], dict[str, Offered]]:
         """The variants and classifiers that a table of classifiers can show; one seed, that of their adapters."""
         folders = {"task-target": "*", "composition": "*", "task-pivot": self.pivot}
+        folders |= {variant: "*" for spec in self.classifiers.values() for variant in spec.composed}
         taught = {"task-target": [code for code in self.languages if self.corpus("nli_pairs", code)]}
         systems = [
             System(
