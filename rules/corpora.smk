@@ -35,7 +35,7 @@ rule fetch_corpus:
 rule select_anchors:
     input:
         corpus="<results>/corpora/{lang}/text.tsv",
-        pivot=f"<results>/corpora/{STUDY.pivot}/text.tsv",
+        pivot=pivot_text,
         tests=tests_of,
     output:
         anchors="<results>/corpora/{lang}/anchors.tsv",
@@ -54,10 +54,11 @@ rule select_anchors:
     params:
         code=code("select_anchors"),
         anchors=STUDY.anchors.dump(),
+        pivot=pivot_argument,
         script=fact("script"),
     message:
         "Draw anchors of {wildcards.lang}"
     shell:
-        "python -m scripts.select_anchors --corpus {input.corpus:q} --pivot {input.pivot:q} --tests {input.tests:q}"
+        "python -m scripts.select_anchors --corpus {input.corpus:q} {params.pivot:q} --tests {input.tests:q}"
         " --script {params.script:q} --anchors {params.anchors:q}"
         " --output {output.anchors:q} --audit {output.audit:q} > {log:q} 2>&1"

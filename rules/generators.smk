@@ -92,6 +92,7 @@ rule train_language_adapter:
         name=weights_name,
         lora=generator_setting("lora"),
         kind=generator_setting("language_data"),
+        loss=generator_setting("language_loss"),
         style=generator_setting("prompts"),
         dtype=generator_setting("dtype"),
         language=fact("name"),
@@ -102,7 +103,7 @@ rule train_language_adapter:
         "Train the {wildcards.lang} adapter of {wildcards.generator}"
     shell:
         "python -m scripts.train_language_adapter --base {params.base:q} --name {params.name:q}"
-        " --texts {input.texts:q} --kind {params.kind:q} --language {params.language:q}"
+        " --texts {input.texts:q} --kind {params.kind:q} --loss {params.loss:q} --language {params.language:q}"
         " --style {params.style:q} --dtype {params.dtype:q} --lora {params.lora:q}"
         " --state {params.state:q} --output {params.directory:q} > {log:q} 2>&1"
 

@@ -62,18 +62,19 @@ rule join_triplets:
         runtime=more(30),
     params:
         code=code("join_triplets"),
+        rows=lambda wildcards: STUDY.anchors_for(wildcards.generator, wildcards.method),
     message:
         "Join {wildcards.lang} triplets of {wildcards.generator} by {wildcards.method}"
     shell:
         "python -m scripts.join_triplets --shards {input.shards:q} --anchors {input.anchors:q}"
-        " --output {output:q} > {log:q} 2>&1"
+        " --rows {params.rows:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule audit_triplets:
     input:
         triplets=raw_triplets,
         corpus="<results>/corpora/{lang}/text.tsv",
-        pivot=f"<results>/corpora/{STUDY.pivot}/text.tsv",
+        pivot=pivot_text,
         tests=tests_of,
     output:
         triplets="<results>/triplets/{generator}/{method}/{lang}.tsv",
@@ -94,11 +95,12 @@ rule audit_triplets:
     params:
         code=code("audit_triplets"),
         audit=STUDY.audit.dump(),
+        pivot=pivot_argument,
         in_pivot=lambda wildcards: ["--in-pivot"] if output_language(wildcards) == STUDY.pivot else [],
         script=lambda wildcards: STUDY.facts(output_language(wildcards))["script"],
     message:
         "Audit {wildcards.lang} triplets of {wildcards.generator} by {wildcards.method}"
     shell:
-        "python -m scripts.audit_triplets --triplets {input.triplets:q} --corpus {input.corpus:q} --pivot {input.pivot:q}"
+        "python -m scripts.audit_triplets --triplets {input.triplets:q} --corpus {input.corpus:q} {params.pivot:q}"
         " {params.in_pivot:q} --script {params.script:q} --tests {input.tests:q} --audit {params.audit:q}"
         " --output {output.triplets:q} --rejected {output.rejected:q} --report {output.audit:q} > {log:q} 2>&1"

@@ -18,7 +18,7 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--triplets", required=True, type=Path)
     parser.add_argument("--corpus", required=True, type=Path, help="sentences of the anchors' language")
-    parser.add_argument("--pivot", required=True, type=Path, help="sentences of the pivot language")
+    parser.add_argument("--pivot", type=Path, help="sentences of the pivot language; left out, this is the pivot")
     parser.add_argument("--in-pivot", action="store_true", help="positives and negatives are in the pivot language")
     parser.add_argument("--script", required=True, help="ISO 15924 of positives and negatives")
     parser.add_argument("--tests", nargs="*", type=Path, default=[], help="the language's evaluation sets")
@@ -29,11 +29,11 @@ def main(argv: list[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     rules = Audit.load(args.audit)
-    corpus, pivot = (list(read_table(path, ["id", "text"])["text"]) for path in (args.corpus, args.pivot))
+    corpus, pivot = (path and list(read_table(path, ["id", "text"])["text"]) for path in (args.corpus, args.pivot))
     kept, rejected, report = audit(
         read_table(args.triplets, ["id", "anchor", "positive", "negative"]),
         Expected(args.in_pivot, args.script),
-        LanguageId(corpus, pivot) if rules.language_id else None,
+        LanguageId(corpus, pivot) if rules.language_id and pivot else None,
         EvaluationTexts(texts_of(args.tests)),
         rules,
         word_check(args, corpus, pivot, rules),
@@ -43,12 +43,13 @@ def main(argv: list[str] | None = None) -> None:
     write_json(report, args.report)
 
 
-def word_check(args: argparse.Namespace, corpus: list[str], pivot: list[str], rules: Audit) -> WordCheck | None:
-    """The check of words that the rules ask for: targets' own language against the other one."""
-    if not rules.foreign_words and not rules.unlikely_words:
+def word_check(args: argparse.Namespace, corpus: list[str], pivot: list[str] | None, rules: Audit) -> WordCheck | None:
+    """The check of words that the rules ask for: targets' own language against the other one, if it is another."""
+    foreign = rules.foreign_words if pivot else 0
+    if not foreign and not rules.unlikely_words:
         return None
-    own, other = (pivot, corpus) if args.in_pivot else (corpus, pivot)
-    return WordCheck(own, other, args.script, others=rules.foreign_words, unlikely=rules.unlikely_words)
+    own, other = (pivot or corpus, corpus) if args.in_pivot else (corpus, pivot or corpus)
+    return WordCheck(own, other, args.script, others=foreign, unlikely=rules.unlikely_words)
 
 
 if __name__ == "__main__":

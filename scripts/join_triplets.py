@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from scripts.cli import run
+from seedbed.corpora.subset import subset
 from seedbed.io import UserError, read_table, write_table
 from seedbed.triplets.shards import read_shard
 
@@ -16,15 +17,16 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--shards", required=True, nargs="+", type=Path)
     parser.add_argument("--anchors", required=True, type=Path)
+    parser.add_argument("--rows", type=int, help="as of the shards; left out, they are of all anchors")
     parser.add_argument("--output", required=True, type=Path)
     args = parser.parse_args(argv)
 
     triplets = pd.concat([read_shard(path) for path in args.shards], ignore_index=True)
-    anchors = read_table(args.anchors, ["id", "text"])
+    anchors = subset(read_table(args.anchors, ["id", "text"]), args.rows)
     if list(triplets["id"]) != list(anchors["id"]):
         raise UserError(
-            f"{args.output}: shards hold {len(triplets)} rows, {args.anchors} {len(anchors)}, or in another order; "
-            "remove the shards so that they are made again"
+            f"{args.output}: shards hold {len(triplets)} rows, those of {args.anchors} are {len(anchors)}, or in "
+            "another order; remove the shards so that they are made again"
         )
     write_table(triplets, args.output)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from tqdm import tqdm
@@ -12,7 +13,7 @@ from seedbed import manifests
 from seedbed.evaluation.embeddings import at_once
 from seedbed.evaluation.opening import Opened, opened
 from seedbed.evaluation.protocols import score
-from seedbed.evaluation.reference import mteb_scores, require_agreement
+from seedbed.evaluation.reference import mteb_scores, require_agreement, spread
 from seedbed.evaluation.scores import Encode, Scores
 from seedbed.evaluation.settings import AGREE
 
@@ -46,8 +47,12 @@ def scored(encoder: Opened, encode: Encode, given: Set) -> Scores:
     if given.task.mteb:
         revision = given.origin["origin"].partition(" @ ")[2]
         theirs = mteb_scores(given.task, given.test, revision, encoder.encoder, encode)
+        apart = spread(encode(given.texts()))
         for metric in AGREE[given.task.protocol]:
-            require_agreement(scores.metrics[metric], theirs[metric], f"{given.name} ({metric})")
+            name = f"{given.name} ({metric})"
+            if note := require_agreement(scores.metrics[metric], theirs[metric], name, spread=apart):
+                scores.notes.append(note)
+                print(note, file=sys.stderr)
         scores.metrics.update(theirs | scores.metrics)
     return scores
 

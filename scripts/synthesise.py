@@ -8,6 +8,7 @@ from typing import get_args
 
 from scripts.cli import run
 from seedbed.checkpoints import own_state
+from seedbed.corpora.subset import subset
 from seedbed.generators.backends import open_backend
 from seedbed.generators.prompts import Method, prompter
 from seedbed.generators.settings import Generator
@@ -22,7 +23,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--name", required=True, help="the generator's name")
     parser.add_argument("--generator", default="{}", help="JSON: seedbed.generators.settings.Generator")
     parser.add_argument("--anchors", required=True, type=Path)
-    parser.add_argument("--rows", type=int, help="only the first so many anchors")
+    parser.add_argument("--rows", type=int, help="for so many of the anchors; see corpora.subset")
     parser.add_argument("--shard", type=int, default=0, help="number of the shard, from 0")
     parser.add_argument("--shards", type=int, default=1, help="number of shards")
     parser.add_argument("--method", required=True, choices=get_args(Method))
@@ -38,7 +39,7 @@ def main(argv: list[str] | None = None) -> None:
     with own_state(args.state, args.output, argv) as state:
         synthesise(
             open_backend(generator, args.base, [adapter for adapter in adapters.values() if adapter]),
-            shard(read_table(args.anchors, ["id", "text"]).head(args.rows), args.shard, args.shards),
+            shard(subset(read_table(args.anchors, ["id", "text"]), args.rows), args.shard, args.shards),
             prompter(args.method, args.language, generator.prompts, generator.sampling.seed, generator.shots),
             adapters,
             generator=generator,

@@ -13,7 +13,7 @@ from seedbed.corpora.labels import read_pairs
 from seedbed.corpora.settings import COLUMNS
 from seedbed.encoders import classifier
 from seedbed.generators import lora
-from seedbed.generators.examples import for_labels
+from seedbed.generators.examples import for_labels, sample
 from seedbed.generators.settings import DATA_KIND, Lora
 from seedbed.io import read_table
 from seedbed.manifests import MANIFEST
@@ -43,8 +43,9 @@ def train(args: argparse.Namespace, settings: Lora, options: dict[str, Any]) -> 
     """Train the adapter that the arguments ask for."""
     if args.kind != "pairs":
         columns = list(COLUMNS[DATA_KIND[args.kind]])
-        texts = read_table(args.examples, ["id", *columns])[columns].agg(" ".join, axis=1)
-        classifier.train_language(args.base, list(texts), settings, **options)
+        rows = sample(read_table(args.examples, ["id", *columns]).to_dict("records"), settings)
+        texts = [" ".join(row[name] for name in columns) for row in rows]
+        classifier.train_language(args.base, texts, settings, **options)
         return
     pairs = read_pairs(args.examples, train=True).to_dict("records")
     if args.style == "head":

@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 from scripts.cli import run
 from seedbed.checkpoints import own_state
+from seedbed.corpora.subset import subset
 from seedbed.encoders.backbone import remote
 from seedbed.encoders.settings import Endpoint, Method, Training
 from seedbed.encoders.training import save, train
@@ -23,7 +24,7 @@ def main(argv: list[str] | None = None) -> None:
     start.add_argument("--endpoint", help="JSON: seedbed.encoders.settings.Endpoint; not trained")
     parser.add_argument("--method", required=True, choices=get_args(Method))
     parser.add_argument("--texts", type=Path, help="TSV: id, text or id, anchor, positive, negative; none for base")
-    parser.add_argument("--rows", type=int, help="train on the first so many texts; fewer are fine")
+    parser.add_argument("--rows", type=int, help="train on so many of the texts; see corpora.subset")
     parser.add_argument("--training", default="{}", help="JSON: seedbed.encoders.settings.Training")
     parser.add_argument("--prefix", default="", help="put before every text, in training and in use")
     parser.add_argument("--seed", required=True, type=int)
@@ -37,8 +38,8 @@ def main(argv: list[str] | None = None) -> None:
         about = {"endpoint": endpoint.url, "model": endpoint.model, "method": args.method, "seed": args.seed}
         save(remote(endpoint, prefix=args.prefix), args.output, args.about | about, {})
         return
-    columns = ["id", "text"] if args.method == "unsupervised" else ["id", "anchor", "positive", "negative"]
-    texts = read_table(args.texts, columns) if args.texts else None
+    columns = ["text"] if args.method == "unsupervised" else ["anchor", "positive", "negative"]
+    texts = subset(read_table(args.texts, ["id", *columns]), args.rows) if args.texts else None
     with own_state(args.state, args.output / MANIFEST, argv) as state:
         train(
             args.weights,
@@ -49,7 +50,6 @@ def main(argv: list[str] | None = None) -> None:
             seed=args.seed,
             output=args.output,
             state=state,
-            rows=args.rows,
             about=args.about,
         )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from transformers import AutoTokenizer
 
 from scripts.cli import adapter_parser, run
@@ -9,7 +11,7 @@ from seedbed.checkpoints import own_state
 from seedbed.corpora.settings import COLUMNS
 from seedbed.generators import lora
 from seedbed.generators.examples import for_language
-from seedbed.generators.settings import DATA_KIND, Lora
+from seedbed.generators.settings import DATA_KIND, LanguageLoss, Lora
 from seedbed.io import read_table
 from seedbed.manifests import MANIFEST
 
@@ -17,13 +19,15 @@ from seedbed.manifests import MANIFEST
 def main(argv: list[str] | None = None) -> None:
     parser = adapter_parser(__doc__, "texts", "TSV: id, text; or id, prompt, response")
     parser.add_argument("--kind", required=True, choices=tuple(DATA_KIND))
+    parser.add_argument("--loss", default="text", choices=get_args(LanguageLoss), help="what is learnt of instructions")
     args = parser.parse_args(argv)
 
     settings = Lora.load(args.lora)
     rows = read_table(args.texts, ["id", *COLUMNS[DATA_KIND[args.kind]]]).to_dict("records")
     tokenizer = AutoTokenizer.from_pretrained(args.base, trust_remote_code=False)
-    examples = for_language(tokenizer, rows, args.kind, settings, language=args.language, style=args.style)
-    about = {"kind": "language", "data": args.kind, "language": args.language, "prompts": args.style}
+    asked = {"language": args.language, "style": args.style, "loss": args.loss}
+    examples = for_language(tokenizer, rows, args.kind, settings, **asked)
+    about = {"kind": "language", "data": args.kind, "language": args.language, "prompts": args.style, "loss": args.loss}
     with own_state(args.state, args.output / MANIFEST, argv) as state:
         lora.train(
             args.base, examples, settings,

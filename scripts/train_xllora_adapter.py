@@ -26,7 +26,7 @@ def main(argv: list[str] | None = None) -> None:
     about = {"kind": "xllora", "polarity": args.polarity, "language": args.language, "prompts": args.style}
     with own_state(args.state, args.output / MANIFEST, argv) as state:
         lora.train(
-            args.base, from_pairs(tokenizer, pairs, args.style), settings,
+            args.base, list(from_pairs(tokenizer, pairs, args.style)), settings,
             name=args.name, output=args.output, state=state, dtype=args.dtype, about=about,
         )  # fmt: skip
 

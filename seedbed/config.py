@@ -56,7 +56,7 @@ class Language(Settings):
     script: Annotated[str, AfterValidator(_known_script)] = ""
     """ISO 15924, like Latn."""
     corpus: Source | None = None
-    """Its sentences, instead of `corpora.text`."""
+    """Its sentences, instead of `corpora.text`. Of a list, the first that is there (see `otherwise`)."""
     instructions: Source | None = None
     """Its instructions, instead of `corpora.instructions`."""
     tests: dict[Name, Source] = {}
@@ -65,6 +65,17 @@ class Language(Settings):
     """Registry columns to set or to change (its name in some resource)."""
     on_request: bool = False
     """Only in tables that name it."""
+
+    @field_validator("corpus", mode="before")
+    @classmethod
+    def _in_turn(cls, corpus: Any) -> Any:
+        """`[first, second]` is the first, otherwise the second."""
+        if not isinstance(corpus, list):
+            return corpus
+        chosen = None
+        for source in reversed(corpus):
+            chosen = {**source, "otherwise": chosen}
+        return chosen
 
 
 class Corpora(Settings):
@@ -241,7 +252,7 @@ class Study(Settings):
         trained = self.adapted()
         found: dict[str, list[str]] = {**dict.fromkeys(VARIANTS, trained), **{name: [] for name in IN_CONTEXT}}
         for name, spec in self.classifiers.items():
-            for variant in spec.in_context.shown() if spec.in_context else ():
+            for variant in (*spec.composed, *(spec.in_context.shown() if spec.in_context else ())):
                 found.setdefault(variant, []).append(name)
         return found
 
@@ -342,6 +353,7 @@ class Study(Settings):
     def _of_classifiers(self) -> tuple[list[System], dict[str, Offered]]:
         """The variants and classifiers that a table of classifiers can show; one seed, that of their adapters."""
         folders = {"task-target": "*", "composition": "*", "task-pivot": self.pivot}
+        folders |= {variant: "*" for spec in self.classifiers.values() for variant in spec.composed}
         taught = {"task-target": [code for code in self.languages if self.corpus("nli_pairs", code)]}
         systems = [
             System(

@@ -76,15 +76,18 @@ def variant_adapter(wildcards):
     """The adapter of a variant; untrained or in context, it has none."""
     if wildcards.variant == "base" or in_context(wildcards):
         return []
-    folder = f"composition/{{lang}}/{STUDY.pivot}" if wildcards.variant == "composition" else "task/{lang}"
-    return f"<results>/encoders/{{classifier}}/{folder}/seedbed.json"
+    form, _, scale = wildcards.variant.partition("-")
+    if form != "composition":
+        return "<results>/encoders/{classifier}/task/{lang}/seedbed.json"
+    model = f"{wildcards.classifier}+{scale}" if scale else wildcards.classifier
+    return f"<results>/encoders/{model}/composition/{{lang}}/{STUDY.pivot}/seedbed.json"
 
 
 def variant_head(wildcards):
     """The task adapter whose head an encoder takes."""
     if wildcards.variant == "base" or STUDY.classifiers[wildcards.classifier].generator:
         return []
-    lang = STUDY.pivot if wildcards.variant == "composition" else "{lang}"
+    lang = STUDY.pivot if wildcards.variant.startswith("composition") else "{lang}"
     return f"<results>/encoders/{{classifier}}/task/{lang}/seedbed.json"
 
 

@@ -28,3 +28,13 @@ def fetch_options(wildcards):
     low, high = task.scale
     untouched = [] if task.clean else ["--test"]
     return ["--kind", KIND_OF[task.protocol], *untouched, "--scale", f"{low:g}", f"{high:g}"]
+
+
+def pivot_text(wildcards):
+    """Sentences of the pivot language, which a language is told from; of the pivot itself none."""
+    return [] if wildcards.lang == STUDY.pivot else f"<results>/corpora/{STUDY.pivot}/text.tsv"
+
+
+def pivot_argument(wildcards, input):
+    """The same as an argument."""
+    return ["--pivot", str(input.pivot)] if input.pivot else []

@@ -42,7 +42,16 @@ def generator_setting(*path):
 
 def written_with(name, *unused):
     """A generator's settings for a job that writes, without those that it does not read: an edit of them re-runs nothing."""
-    never = {"like", "adapters", "triplets", "task_adapters", "language_data", "composition", "shard_rows"}
+    never = {
+        "like",
+        "adapters",
+        "triplets",
+        "task_adapters",
+        "language_data",
+        "language_loss",
+        "composition",
+        "shard_rows",
+    }
     generator = STUDY.generators[name]
     return compact(generator.model_dump(mode="json", exclude_defaults=True, exclude=never | set(unused)))
 
@@ -93,15 +102,16 @@ def composed(part, path):
 
     def file(wildcards):
         find = classifier_made if wildcards.room == "encoders" else generator_file
-        return find(wildcards.model, part, path)
+        return find(wildcards.model.partition("+")[0], part, path)
 
     return file
 
 
 def composition_of(wildcards):
-    """How a generator's or a classifier's adapters are composed."""
-    model = STUDY.generators[wildcards.model] if wildcards.room == "generators" else learner(wildcards.model)
-    return model.composition.dump()
+    """How a generator's or a classifier's adapters are composed; of a classifier maybe with one of its `scales`."""
+    name, _, scale = wildcards.model.partition("+")
+    model = STUDY.generators[name] if wildcards.room == "generators" else learner(name)
+    return (model.composition.updated({"scale": float(scale)}) if scale else model.composition).dump()
 
 
 def weights_name(wildcards):

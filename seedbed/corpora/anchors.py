@@ -17,12 +17,13 @@ LEAST_SCRIPT = 0.7
 
 
 def select(
-    corpus: pd.DataFrame, pivot: pd.DataFrame, tests: list[str], script: str, anchors: Anchors
+    corpus: pd.DataFrame, pivot: pd.DataFrame | None, tests: list[str], script: str, anchors: Anchors
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Draw anchors from a corpus: in the language, in its script, and in no evaluation set.
 
     Args:
-        corpus, pivot: `id`, `text`; the language's sentences and the pivot language's.
+        corpus: `id`, `text`: the language's sentences.
+        pivot: the pivot language's; None: the language is the pivot, and there is none to tell it from.
         tests: every sentence of the language's evaluation sets, both sides.
         script: ISO 15924 code.
 
@@ -35,9 +36,10 @@ def select(
     seen = EvaluationTexts(tests)
     reason = pd.Series("", index=corpus.index)
     reason[corpus["text"].map(seen.repeats)] = "in an evaluation set"
-    if anchors.language_id:
+    if anchors.language_id and pivot is not None:
         identify = LanguageId(list(corpus["text"]), list(pivot["text"]))
         reason[(reason == "") & ~identify.in_language(list(corpus["text"]))] = "other language"
+    if anchors.language_id:
         reason[(reason == "") & (corpus["text"].map(lambda text: script_share(text, script)) < LEAST_SCRIPT)] = "script"
     kept = corpus[reason == ""]
     if kept.empty:

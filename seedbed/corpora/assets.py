@@ -39,6 +39,10 @@ RATIO, SMALL = 50, 2**26
 made to fill the memory. Nothing that stays below SMALL bytes (64 MiB) could."""
 
 
+class NotThereError(UserError):
+    """A server has nothing under a name."""
+
+
 @dataclass(frozen=True)
 class Store:
     """Where downloads are kept, and the lock file that says what they were the first time."""
@@ -119,6 +123,7 @@ def archive(store: Store, url: str, digest: str, licence: str = "") -> Path:
     """Fetch a URL.
 
     Raises:
+        NotThereError: the server has no such file.
         UserError: it cannot be had, or its sha256 is another one.
     """
     name = url.rsplit("/", 1)[-1]
@@ -137,7 +142,8 @@ def _download(url: str, path: Path) -> None:
         except (OSError, http.client.HTTPException) as error:
             refused = isinstance(error, urllib.error.HTTPError) and error.code < 500
             if pause is None or refused:
-                raise UserError(f"{url}: cannot be downloaded ({error}); give a local copy as `file:`") from None
+                kind = NotThereError if refused and error.code in (404, 410) else UserError
+                raise kind(f"{url}: cannot be downloaded ({error}); give a local copy as `file:`") from None
             print(f"{url}: {error}; once more in {pause} s", file=sys.stderr)
             time.sleep(pause)
 
@@ -212,7 +218,7 @@ def unpacked(content: bytes, name: str) -> bytes:
                 if size > limit(packed.tell()):
                     raise UserError(f"{name}: {_too_large(size, packed.tell())}")
     except (EOFError, OSError, zlib.error) as error:
-        raise UserError(f"{name}: not gzip, or cut short ({error}); fetch it again") from None
+        raise UserError(f"{name}: not gzip, or cut short ({error}); get the file again") from None
     return b"".join(parts)
 
 

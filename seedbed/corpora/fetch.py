@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from typing import Any
 
 import pandas as pd
 
-from seedbed.corpora.assets import Store
+from seedbed.corpora.assets import NotThereError, Store
 from seedbed.corpora.clean import CONTROL, clean, comparable, within_bounds
 from seedbed.corpora.labels import named, require_labels
 from seedbed.corpora.settings import COLUMNS, OPTIONAL, Cleaning, Kind, Source
@@ -36,7 +37,8 @@ def fetch(
             or a control character where no text is, or nothing is left of it.
     """
     left_out: Counter[str] = Counter()
-    table = read(source, store, whole=test, counts=left_out)
+    asked = source
+    source, table = _there(source, store, test, left_out)
     counts = {name: count for name, count in left_out.items() if count or name == "read"}
     if kind == "triplets" and {"premise", "hypothesis", "label"} <= set(table.columns):
         table = triplets_from_labels(table)
@@ -64,7 +66,19 @@ def fetch(
     if test:
         counts |= _told(table, kind, texts)
     counts["kept"] = len(table)
-    return table, {"origin": origin(source), "licence": source.licence, "kind": kind, "counts": counts}
+    record = {"origin": origin(source), "licence": source.licence, "kind": kind, "counts": counts}
+    return table, record | ({} if source is asked else {"instead_of": origin(asked)})
+
+
+def _there(source: Source, store: Store, test: bool, left_out: Counter[str]) -> tuple[Source, pd.DataFrame]:
+    """The first of a source and what may stand in its place that is there, and its rows."""
+    try:
+        return source, read(source, store, whole=test, counts=left_out)
+    except NotThereError as error:
+        if source.otherwise is None:
+            raise
+        print(f"{error}; {origin(source.otherwise)} is read in its place", file=sys.stderr)
+        return _there(source.otherwise, store, test, left_out)
 
 
 def _require_one_line(table: pd.DataFrame, where: str) -> None:

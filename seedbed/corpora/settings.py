@@ -48,6 +48,9 @@ ORIGINS = ("hub", "file", "archive", "package")
 """Where a source can be."""
 
 Bucket = Annotated[int, Field(ge=0, le=100)]
+TOPPED_UP = "+"
+"""What the ids of rows that top up a source begin with."""
+
 Sha256 = Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")]
 _PLACEHOLDER = re.compile(r"\{([^\W\d]\w*)\}")
 """Not `{3}`, which is part of a regular expression."""
@@ -116,7 +119,10 @@ class Source(Settings):
     buckets: tuple[Bucket, Bucket] = (0, 100)
     """Keep rows whose bucket, a hash of the pivot text (or of the text) modulo 100, lies in [first, last)."""
     top_up: dict[str, Any] | None = None
-    """Settings of a second reading, used when the first yields fewer than `rows`."""
+    """Settings of a second reading, whose rows fill up what the first leaves of `rows`, or all follow without `rows`.
+    Where only some are learnt, those of the first go before."""
+    otherwise: Source | None = None
+    """Another source, read in the place of this one where its `archive` is not there (404)."""
     rows: int | None = Field(None, gt=0)
     """Keep at most so many rows, in a seeded order."""
     licence: str = ""
@@ -187,7 +193,7 @@ class Source(Settings):
         """
         matching = {key: value for key, value in self.join[column].items() if key in Join.model_fields}
         changes = {key: value for key, value in self.join[column].items() if key not in Join.model_fields}
-        whole = {"join": {}, "replace": {}, "top_up": None, "buckets": (0, 100), "rows": None}
+        whole = {"join": {}, "replace": {}, "top_up": None, "otherwise": None, "buckets": (0, 100), "rows": None}
         try:
             return self._elsewhere({**whole, **changes}), Join.model_validate(matching)
         except ValidationError as error:
@@ -202,7 +208,7 @@ class Source(Settings):
         if self.top_up is None:
             return None
         try:
-            return self._elsewhere({"top_up": None, **self.top_up})
+            return self._elsewhere({"top_up": None, "otherwise": None, "rows": None, **self.top_up})
         except ValidationError as error:
             raise ValueError(explain(error, Source, where="top_up")) from None
 
@@ -212,12 +218,14 @@ class Source(Settings):
         return self.updated({**({"sha256": "", "revision": None} if moved else {}), **changes})
 
     def readings(self) -> Iterator[Source]:
-        """All that is read for this source: itself, what it joins, what tops it up."""
+        """All that may be read for this source: itself, what it joins, what tops it up, what stands in its place."""
         yield self
         for column in self.join:
             yield from self.joined(column)[0].readings()
         if more := self.topped_up():
             yield from more.readings()
+        if self.otherwise:
+            yield from self.otherwise.readings()
 
     def local_files(self) -> list[Path]:
         """The local files that it reads, of folders those that match `member`; what does not exist is left out."""

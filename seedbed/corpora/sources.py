@@ -15,7 +15,7 @@ import pandas as pd
 
 from seedbed.corpora import assets, forms
 from seedbed.corpora.columns import column_of, columns_of, in_buckets, origin_of, replaced
-from seedbed.corpora.settings import Join, Source
+from seedbed.corpora.settings import TOPPED_UP, Join, Source
 from seedbed.io import UserError
 
 DAMAGED = (
@@ -49,14 +49,21 @@ def read(
     counts["other buckets"] += len(table)
     table = in_buckets(table, source)
     counts["other buckets"] -= len(table)
+    table = _at_most(table, source.rows, counts)
     if source.top_up and (source.rows is None or len(table) < source.rows):
         more = read(source.topped_up(), store, whole=whole, counts=counts)
-        table = pd.concat([table, more.assign(id="+" + more["id"])], ignore_index=True, join="inner")
+        more = _at_most(more, source.rows and source.rows - len(table), counts)
+        table = pd.concat([table, more.assign(id=TOPPED_UP + more["id"])], ignore_index=True, join="inner")
         table = _identified(table, source, whole, counts)
-    if source.rows and len(table) > source.rows:
-        counts["not drawn"] += len(table) - source.rows
-        table = table.sample(source.rows, random_state=42).sort_index()
     return table.reset_index(drop=True)
+
+
+def _at_most(table: pd.DataFrame, rows: int | None, counts: Counter[str]) -> pd.DataFrame:
+    """So many rows of a table, drawn, in its order."""
+    if rows is None or len(table) <= rows:
+        return table
+    counts["not drawn"] += len(table) - rows
+    return table.sample(rows, random_state=42).sort_index()
 
 
 def _identified(table: pd.DataFrame, source: Source, whole: bool, counts: Counter[str]) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Module, Pooling, Transformer, WeightedLayerPooling
 from sentence_transformers.util import fullname
 from torch import Tensor, nn
-from transformers import MODEL_MAPPING, AutoConfig, AutoModelForMaskedLM, PreTrainedModel
+from transformers import MODEL_MAPPING, AutoConfig, AutoModelForMaskedLM, PretrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
 from seedbed import model_files
@@ -29,7 +29,13 @@ WEIGHTED = ("WeightedLayerPooling", "Dense", "LayerNorm")
 
 
 def load(
-    weights: Path, *, pooling: settings.Pooling, prefix: str = "", max_length: int | None = None, seed: int = 0
+    weights: Path,
+    *,
+    pooling: settings.Pooling,
+    prefix: str = "",
+    max_length: int | None = None,
+    seed: int = 0,
+    dropout: float | None = None,
 ) -> SentenceTransformer:
     """Build an encoder: the transformer, then pooling, in float32.
 
@@ -43,15 +49,19 @@ def load(
         prefix: put before every text by `encode`, `encode_query` and `encode_document`, and saved with the encoder.
         max_length: tokens of a text; None for as many as the backbone can read.
         seed: of the dense layer's weights; nothing else is random.
+        dropout: of every layer, in training; None: the backbone's own.
 
     Raises:
-        UserError: no such directory, no config.json, no tokenizer or no safetensors in it, or as `model_files.check`.
+        UserError: no such directory, no config.json, no tokenizer or no safetensors in it, or as `model_files.check`; a
+            dropout for a backbone that knows none, or for modules of its own.
     """
     folder = directory_of(Path(weights))
     if pooling == "own" and (Path(weights) / "modules.json").is_file():
+        if dropout is not None:
+            raise UserError(f"{weights}: dropout cannot be set for modules of its own; take another pooling")
         return _with_prefix(open_encoder(weights), prefix)
     pooling = "mean" if pooling == "own" else pooling
-    transformer = _transformer(folder, hidden_states=pooling in AVERAGES)
+    transformer = _transformer(folder, hidden_states=pooling in AVERAGES, dropout=dropout)
     limit = longest(transformer.auto_model, transformer.max_seq_length)
     transformer.max_seq_length = min(limit, max_length or limit)
     # An encoder has its first token at the first place, and BERT's positions count from there.
@@ -175,14 +185,29 @@ def directory_of(weights: Path) -> Path:
     return weights
 
 
-def _transformer(weights: Path, *, hidden_states: bool) -> Transformer:
+def dropouts(config: PretrainedConfig) -> dict[str, float]:
+    """A transformer's probabilities of dropout by their names in its config, without those of classification heads."""
+    ending = ("dropout", "dropout_prob", "dropout_rate")
+    return {
+        name: float(value)
+        for name, value in config.to_dict().items()
+        if name.endswith(ending) and not name.startswith("classifier") and isinstance(value, int | float)
+    }
+
+
+def _transformer(weights: Path, *, hidden_states: bool, dropout: float | None) -> Transformer:
     """The sentence-transformers module around the weights."""
     options = _without_pooler(weights)
+    rates: dict[str, float] = {}
+    if dropout is not None:
+        rates = dict.fromkeys(dropouts(AutoConfig.from_pretrained(weights, **LOCAL)), dropout)
+        if not rates:
+            raise UserError(f"{weights}: this kind of backbone has no dropout to set; leave training.dropout out")
     transformer = Transformer(
         str(weights),
         model_kwargs=LOCAL | options | {"dtype": torch.float32, "use_safetensors": True},
         processor_kwargs=dict(NO_CODE),  # a tokenizer would save `local_files_only` too
-        config_kwargs=LOCAL | {"output_hidden_states": hidden_states},
+        config_kwargs=LOCAL | rates | {"output_hidden_states": hidden_states},
     )
     # Saved with the module and read back by it. Without this, loading a saved encoder (or a checkpoint, strictly)
     # would add a pooler of random weights again.

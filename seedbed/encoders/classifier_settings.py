@@ -109,6 +109,8 @@ class Classifier(Settings):
     """What the encoder's language adapters learn from, by masked language modelling."""
     composition: Composition = Composition()
     """How the encoder's adapters are composed."""
+    scales: list[Annotated[float, Field(ge=0)]] = []
+    """Other lambdas of its composition: variants `composition-{scale}` (paper 000, figure 10)."""
     dtype: Precision = "auto"
     """bfloat16: autocast in training; the encoder's weights stay float32."""
     in_context: InContext | None = None
@@ -128,6 +130,8 @@ class Classifier(Settings):
         own = self.model_fields_set & {"lora", "language_data", "composition", "dtype"}
         if self.baseline and (given := sorted(own | self.model_fields_set & {"backbone", "generator"})):
             raise ValueError(f"{given[0]}: baseline {self.baseline} has no model; leave it out")
+        if self.scales and forms:
+            raise ValueError(f"scales: of adapters, and {forms[0]} has none; leave it out")
         if self.fine_tuning and (adapted := sorted(own - {"dtype"})):
             raise ValueError(f"{adapted[0]}: of adapters, and fine_tuning has none; leave it out")
         return self
@@ -146,6 +150,11 @@ class Classifier(Settings):
                 f"{sorted(own)[0]}: a language model has its generator's; leave it out, or change it there"
             )
         return self
+
+    @property
+    def composed(self) -> list[str]:
+        """The variants of its `scales`."""
+        return [f"composition-{scale:g}" for scale in self.scales]
 
     @property
     def protocol(self) -> Literal["knn", "icl", "classification"]:

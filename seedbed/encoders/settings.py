@@ -137,6 +137,9 @@ class Training(Settings):
     """Tau of equation 1."""
     precision: Precision = "bfloat16"
     """bfloat16: autocast in training; weights stay float32. auto: bfloat16 on a GPU or a CPU with AMX, else float32."""
+    dropout: float | None = Field(None, ge=0, lt=1)
+    """Of every layer of the backbone in training; left out, the backbone's own (mmBERT has none, by which unsupervised
+    training tells a text from its positive; SimCSE: 0.1)."""
     mlm_weight: float = Field(0.0, ge=0)
     """Weight of masked language modelling beside the contrast (SimCSE: 0.1); the backbone must bring a head for it."""
     mlm_probability: float = Field(0.15, gt=0, lt=1)

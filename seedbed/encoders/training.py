@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,6 +30,8 @@ from seedbed.io import UserError, atomic_directory, fingerprint, sha256
 from seedbed.precision import precision
 from seedbed.trainers import mixed, on_one_gpu
 
+log = logging.getLogger(__name__)
+
 POINTS = 20
 """At most so many points of the loss curve are kept."""
 HEAD = "head.safetensors"
@@ -45,7 +48,6 @@ def train(
     seed: int,
     output: Path,
     state: Path,
-    rows: int | None = None,
     about: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Make one encoder and save it, in float32 and with its card, as a sentence-transformers directory.
@@ -63,31 +65,43 @@ def train(
             for byte.
         output: replaced as a whole, at the end.
         state: a directory for checkpoints. A killed run goes on from its last one; after success they are removed.
-        rows: train on the first so many of `texts`; on all if they are fewer, or if None. Anchors lie in random order,
-            so these are a random sample, and those of a smaller number are among those of a larger one.
         about: what else the card and the manifest should say, see `card.write`.
 
     Returns:
         steps, examples (rows trained on), loss (at most 20 means over equal stretches of steps) and final_loss (the
-        last of them, None without training).
+        last of them, None without training); of unsupervised training also the greatest dropout of a layer.
 
     Raises:
-        UserError: bad weights, fewer than two texts or rows, a batch size below two, a loss that is not finite, or, for
+        UserError: bad weights, fewer than two texts, a batch size below two, a loss that is not finite, or, for
             the method `base`, a pooling with weights to train.
     """
     training = training.updated({"precision": precision(training.precision)})
-    columns = {} if method in UNTRAINED else _columns(texts, training, method, rows)
+    columns = {} if method in UNTRAINED else _columns(texts, training, method)
     if training.pooling == "cls_mlp" and not columns:
         raise UserError(f"{method}: pooling cls_mlp would be a dense layer of random weights; give cls, or train")
-    encoder = backbone.load(weights, pooling=training.pooling, prefix=prefix, seed=seed)
+    options = {"pooling": training.pooling, "prefix": prefix, "seed": seed}
+    encoder = backbone.load(weights, **options, dropout=training.dropout if columns else None)
+    noise = _noise(encoder, weights) if method == "unsupervised" else {}
     checkpoints = Path(state) / key_of(columns, training, prefix, seed, weights)
     losses = _fit(encoder, columns, training, prefix, seed, checkpoints, weights) if columns else []
     if training.pooling == "cls_mlp_train":
         del encoder[2]
-    result = {"examples": len(columns.get("anchor", []))} | _summary(losses)
+    result = {"examples": len(columns.get("anchor", []))} | _summary(losses) | noise
     save(encoder, output, (about or {}) | {"method": method, "seed": seed}, training.model_dump(mode="json") | result)
     shutil.rmtree(checkpoints, ignore_errors=True)
     return result
+
+
+def _noise(encoder: SentenceTransformer, weights: Path) -> dict[str, float]:
+    """The greatest dropout of an encoder that learns without labels; a warning if it is 0."""
+    rate = max(backbone.dropouts(encoder[0].auto_model.config).values(), default=0.0)
+    if not rate:
+        log.warning(
+            "unsupervised: %s has no dropout, so that a text and its positive are one vector and only other texts "
+            "teach anything; for SimCSE's training set training.dropout to 0.1",
+            weights,
+        )
+    return {"dropout": rate}
 
 
 def save(encoder: SentenceTransformer, output: Path, about: dict[str, Any], training: dict[str, Any]) -> None:
@@ -102,15 +116,12 @@ def key_of(columns: dict[str, list[str]], training: Training, prefix: str, seed:
     return fingerprint([columns, training.model_dump(mode="json"), prefix, seed, sha256(weights), card.versions()])
 
 
-def _columns(texts: pd.DataFrame | None, training: Training, method: Method, rows: int | None) -> dict[str, list[str]]:
+def _columns(texts: pd.DataFrame | None, training: Training, method: Method) -> dict[str, list[str]]:
     """The texts by their part in the loss, in the order in which the loss expects them."""
-    if rows is not None and rows < 2:
-        raise UserError(f"{method}: {rows} rows; contrast needs two at least")
     if texts is None or len(texts) < 2:
         raise UserError(f"{method}: {0 if texts is None else len(texts)} texts; contrast needs two at least")
     if training.batch_size < 2:
         raise UserError("training.batch_size: 1 leaves nothing to contrast with; give 2 or more")
-    texts = texts[:rows]
     if method == "unsupervised":
         return {"anchor": texts["text"].tolist(), "positive": texts["text"].tolist()}
     return {name: texts[name].tolist() for name in ("anchor", "positive", "negative")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,8 @@ class Scores:
     """All numbers."""
     items: pd.DataFrame
     """`id` and one score, hit or label per item and column, so that tables can resample them."""
+    notes: list[str] = field(default_factory=list)
+    """What a reader of the numbers must know."""
 
 
 def read_set(task: Task, path: str | Path | None) -> pd.DataFrame | None:
@@ -95,4 +97,5 @@ def record(scores: Scores, about: dict[str, Any], items: str) -> dict[str, Any]:
         if not math.isfinite(value):
             raise UserError(f"score: {name} is {value} over {len(scores.items)} items; it is not defined there")
     metrics = {name: round(value, 6) for name, value in scores.metrics.items()}
-    return about | {"main_score": round(scores.main, 6), "metrics": metrics, "n": len(scores.items), "items": items}
+    found = {"main_score": round(scores.main, 6), "metrics": metrics, "n": len(scores.items), "items": items}
+    return about | found | ({"notes": scores.notes} if scores.notes else {})

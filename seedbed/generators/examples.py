@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from seedbed.corpora.labels import LABELS
+from seedbed.corpora.settings import TOPPED_UP
 from seedbed.generators.prompts import Style, encode, encode_completion, language_prompt, pair_prompt, zero_shot
-from seedbed.generators.settings import LanguageData, Lora, Polarity
+from seedbed.generators.settings import LanguageData, LanguageLoss, Lora, Polarity
 
 Row = TypeVar("Row")
 Texts = Mapping[str, str]
@@ -38,31 +38,39 @@ def for_task(
         polarities: with both, each row gives one example of each.
         language: name of the language of positives and negatives.
     """
-    pairs = [
+    pairs = (
         (zero_shot(row["anchor"], polarity, language, style), row[polarity])
-        for row in sample(rows, lora)
+        for row in in_turn(rows, lora.seed)
         for polarity in polarities
-    ]
-    return from_pairs(tokenizer, pairs[: lora.examples], style)
+    )
+    return enough(from_pairs(tokenizer, pairs, style), lora)
 
 
 def for_language(
-    tokenizer: Any, rows: Iterable[Texts], data: LanguageData, lora: Lora, *, language: str, style: Style
+    tokenizer: Any,
+    rows: Iterable[Texts],
+    data: LanguageData,
+    lora: Lora,
+    *,
+    language: str,
+    style: Style,
+    loss: LanguageLoss = "text",
 ) -> list[Example]:
     """Causal language modelling of one language: `lora.examples` of the kind that `data` names (paper 000, table 10).
 
     Args:
         rows: text; or prompt and response, for instructions.
         language: its name.
+        loss: of instructions, over prompt and response alike ("text") or over the response alone.
     """
+    turns = in_turn(rows, lora.seed)
     if data == "passages":
-        texts = (row["text"] for row in shuffled(rows, lora.seed))
-        return list(itertools.islice(passages(tokenizer, texts, lora.max_length), lora.examples))
-    chosen = sample(rows, lora)
+        return enough(passages(tokenizer, (row["text"] for row in turns), lora.max_length), lora)
     if data == "text":
-        return from_texts(tokenizer, [row["text"] for row in chosen])
-    pairs = [(language_prompt(row["prompt"], language, style), row["response"]) for row in chosen]
-    return from_pairs(tokenizer, pairs, style)
+        return enough(from_texts(tokenizer, (row["text"] for row in turns)), lora)
+    pairs = ((language_prompt(row["prompt"], language, style), row["response"]) for row in turns)
+    found = from_pairs(tokenizer, pairs, style)
+    return enough(map(whole, found) if loss == "text" else found, lora)
 
 
 def for_labels(tokenizer: Any, rows: Iterable[Texts], lora: Lora, *, language: str, style: Style) -> list[Example]:
@@ -72,36 +80,51 @@ def for_labels(tokenizer: Any, rows: Iterable[Texts], lora: Lora, *, language: s
         rows: premise, hypothesis and label.
         language: name of the language of the pairs.
     """
-    pairs = [
+    pairs = (
         (pair_prompt(row["premise"], row["hypothesis"], language, style), str(LABELS.index(row["label"])))
-        for row in sample(rows, lora)
-    ]
-    return from_pairs(tokenizer, pairs, style)
+        for row in in_turn(rows, lora.seed)
+    )
+    return enough(from_pairs(tokenizer, pairs, style), lora)
 
 
-def shuffled(rows: Iterable[Row], seed: int) -> list[Row]:
-    """The rows in a seeded random order."""
+def in_turn(rows: Iterable[Row], seed: int) -> list[Row]:
+    """The rows in a seeded random order, those that top up a source after all others."""
     order = list(rows)
     random.Random(seed).shuffle(order)
-    return order
+    return sorted(order, key=lambda row: isinstance(row, Mapping) and row.get("id", "").startswith(TOPPED_UP))
 
 
 def sample(rows: Iterable[Row], lora: Lora) -> list[Row]:
-    """The first `lora.examples` rows after a shuffle by `lora.seed`."""
-    return shuffled(rows, lora.seed)[: lora.examples]
+    """The first `lora.examples` rows in their turn."""
+    return in_turn(rows, lora.seed)[: lora.examples]
 
 
-def from_pairs(tokenizer: Any, pairs: Iterable[tuple[str, str]], style: Style) -> list[Example]:
+def enough(examples: Iterable[Example], lora: Lora) -> list[Example]:
+    """The first examples, until `lora.examples` of them fit into `lora.max_length`; training drops the longer ones."""
+    found: list[Example] = []
+    fitting = 0
+    for one in examples:
+        found.append(one)
+        fitting += len(one) <= lora.max_length
+        if fitting == lora.examples:
+            break
+    return found
+
+
+def from_pairs(tokenizer: Any, pairs: Iterable[tuple[str, str]], style: Style) -> Iterator[Example]:
     """Examples from (prompt, completion) texts, tokenised as for generation."""
-    return [
-        Example(encode(tokenizer, prompt, style), encode_completion(tokenizer, completion, style))
-        for prompt, completion in pairs
-    ]
+    for prompt, completion in pairs:
+        yield Example(encode(tokenizer, prompt, style), encode_completion(tokenizer, completion, style))
 
 
-def from_texts(tokenizer: Any, texts: Iterable[str]) -> list[Example]:
+def whole(pair: Example) -> Example:
+    """The same tokens with the loss over all of them but the first."""
+    return Example(pair.prompt[:1], pair.prompt[1:] + pair.completion)
+
+
+def from_texts(tokenizer: Any, texts: Iterable[str]) -> Iterator[Example]:
     """Examples for causal language modelling: BOS (or the first token, if the model has none) and all that follows."""
-    return [_modelled(encode(tokenizer, text, "plain"), tokenizer) for text in texts]
+    return (_modelled(encode(tokenizer, text, "plain"), tokenizer) for text in texts)
 
 
 def passages(tokenizer: Any, texts: Iterable[str], limit: int) -> Iterator[Example]:

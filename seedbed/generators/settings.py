@@ -24,6 +24,8 @@ DATA_KIND: dict[LanguageData, str] = {
 }  # fmt: skip
 """The kind of corpus behind each."""
 
+LanguageLoss = Literal["text", "response"]
+
 Part = Literal["human", "synthetic", "machine"]
 PART_CORPUS: dict[Part, str] = {"human": "nli_translations", "synthetic": "parallel", "machine": "nli_machine"}
 """The key of `corpora:` behind each part of the XL-LoRA examples."""
@@ -138,6 +140,8 @@ class Generator(Settings):
     language_data: LanguageData = "instructions"
     """What language adapters learn from (paper 000, tables 9 and 10). instructions: `corpora.instructions`. annotated:
     the same without its `top_up`. text: sentences. passages: sentences put together, up to `lora.max_length` tokens."""
+    language_loss: LanguageLoss = "text"
+    """Which tokens of instructions language adapters learn. text: prompt and response alike. response: that alone."""
     xllora: XlLora = XlLora()
     """Training set of the XL-LoRA adapter."""
     adapters: dict[Method, dict[Polarity, Source]] = {}
@@ -191,13 +195,14 @@ class Generator(Settings):
 
 
 _TRAINS = ("origin", "prompts", "dtype", "lora", "task_adapters")
+_LANGUAGE = ("language_data", "language_loss")
 _WRITES = ("backend", "served_model", "sampling")
 MADE_FROM: dict[str, tuple[str, ...]] = {
     "weights": ("origin",),
     "task": _TRAINS,
-    "language": (*_TRAINS[:-1], "language_data"),
+    "language": (*_TRAINS[:-1], *_LANGUAGE),
     "prompting": ("origin", "prompts", "dtype", "shots", *_WRITES),
-    "composition": (*_TRAINS, "language_data", "composition", *_WRITES),
+    "composition": (*_TRAINS, *_LANGUAGE, "composition", *_WRITES),
     "xllora": (*_TRAINS, "xllora", *_WRITES),
 }
 """What a generator makes (its weights, adapters, and the triplets of each method) -> the settings that decide it."""

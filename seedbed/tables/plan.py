@@ -103,6 +103,8 @@ class Block(Settings):
     """Its name in the study, or nothing."""
     paper_backbone: str
     """Its name in the paper, or nothing."""
+    averaged: list[str] = []
+    """Of an average over backbones: their names in the paper."""
     column: Column
     """What is measured."""
     tests: dict[str, str]
@@ -239,27 +241,28 @@ def _names(spec: TableSpec, systems: Sequence[System]) -> dict[str, str]:
 def _columns(
     spec: TableSpec, tasks: Mapping[str, Scored], reserved: Collection[str]
 ) -> list[tuple[Column, dict[str, str]]]:
-    """Columns and their tests (language -> task); tasks of one protocol share a column unless they share a language."""
+    """Columns and their tests (language -> task).
+
+    Tasks of one protocol share a column unless they share a language that is shown: others cannot part them.
+    """
     columns: list[tuple[Column, dict[str, str]]] = []
     for column in spec.columns:
         if spec.partial and not {*column.tasks} <= {*tasks}:
             continue
         chosen = _tasks(column, tasks)
-        tests = [(language, name) for name, languages in chosen.items() for language in languages]
+        every = dict.fromkeys(language for languages in chosen.values() for language in languages)
+        shown = column.languages or spec.ordered(every, reserved)
+        tests = [(code, name) for code in shown for name, languages in chosen.items() if code in languages]
         if len(dict(tests)) == len(tests):
             columns.append((column, dict(tests)))
             continue
         for name, languages in chosen.items():
             own = column.model_copy(update={"label": f"{column.label} ({name})"})
-            columns.append((own, dict.fromkeys(languages, name)))
+            columns.append((own, {code: name for code in shown if code in languages}))
     if not any(tests for _, tests in columns):
         wanted = " or ".join(dict.fromkeys(column.protocol for column in spec.columns))
         raise UserError(f"tasks: none has protocol {wanted} and a language; add one, or leave the table out")
-    return [
-        (column, {code: tests[code] for code in column.languages or spec.ordered(tests, reserved) if code in tests})
-        for column, tests in columns
-        if tests
-    ]
+    return [(column, tests) for column, tests in columns if tests]
 
 
 def _tasks(column: Column, tasks: Mapping[str, Scored]) -> dict[str, list[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,26 +66,41 @@ class Published:
         backbone = backbone if named is None else named.get(recipe, "")
         return slug, backbone, language, column.paper_task, column.metric
 
-    def average(self, column: Column, recipe: str, backbone: str, languages: Iterable[str]) -> Printed | None:
-        """The printed average if it is over these languages, else the mean of their numbers, if all are there.
+    def average(
+        self, column: Column, recipe: str, backbone: str, languages: Iterable[str], over: Sequence[str] = ()
+    ) -> Printed | None:
+        """The printed average if it is over these cells, else the mean of their numbers, if all are there.
 
-        Where the paper prints nothing but averages, that one, over whatever languages.
+        Where the paper prints nothing but averages, that one, over whatever cells.
+
+        Args:
+            over: of an average over backbones (`backbone` is then AVERAGE): which, by the paper's names.
         """
-        if not self._languages(column, recipe, backbone):
-            return self.cell(column, recipe, backbone, AVERAGE)
-        ours = {language: self.cell(column, recipe, backbone, language) for language in languages}
-        if None in ours.values():
+        if not self.paper:
             return None
         printed = self.cell(column, recipe, backbone, AVERAGE)
-        if printed and set(ours) == self._languages(column, recipe, backbone):
+        known = self._averaged(column, recipe, backbone)
+        if not known:
             return printed
-        mean = sum(number.value for number in ours.values()) / len(ours)
-        return Printed("", mean, math.nan, f"mean of the paper's {', '.join(ours)}")
+        backbones, languages = list(over) or [backbone], list(languages)
+        ours = {self.key(column, recipe, one, language) for one in backbones for language in languages}
+        if not ours <= known:
+            return None
+        if printed and ours == known:
+            return printed
+        mean = math.fsum(self.cells[key].value for key in ours) / len(ours)
+        return Printed("", mean, math.nan, f"mean of the paper's {', '.join([*over, *languages])}")
 
-    def _languages(self, column: Column, recipe: str, backbone: str) -> set[str]:
-        """Languages that the paper averages over."""
-        known = {key[KEY.index("language")] for key in self.cells} - {AVERAGE}
-        return {language for language in known if self.cell(column, recipe, backbone, language)}
+    def _averaged(self, column: Column, recipe: str, backbone: str) -> set[tuple[str, ...]]:
+        """The cells that the paper averages over; for AVERAGE those of all its backbones."""
+        wanted = self.key(column, recipe, backbone, AVERAGE)
+        return {
+            key
+            for key in self.cells
+            if (key[0], *key[3:]) == (wanted[0], *wanted[3:])
+            and key[2] != AVERAGE
+            and (key[1] == wanted[1] or (wanted[1] == AVERAGE and key[1] != AVERAGE))
+        }
 
 
 def _records(path: Path) -> list[dict[str, str]]:

@@ -89,7 +89,9 @@ def _measured(
         yield block, [*measures, over_languages]
     for same in by_column.values() if over_backbones else ():
         if len(same) > 1:
-            block = same[0][0].model_copy(update={"backbone": AVERAGE, "paper_backbone": AVERAGE})
+            averaged = [each.paper_backbone for each, _ in same]
+            changes = {"backbone": AVERAGE, "paper_backbone": AVERAGE, "averaged": averaged}
+            block = same[0][0].model_copy(update=changes)
             yield block, [average([each for _, measures in same for each in measures])]
     labels = list(dict.fromkeys(label for columns in by_backbone.values() for label in columns))
     for columns in by_backbone.values():
@@ -185,8 +187,8 @@ def _printed(published: Published, row: Mapping[str, Any], measured: Measure, bl
     """The paper's number for a row and how ours compares; nothing if it has none."""
     what = (block.column, row["recipe"], block.paper_backbone)
     cell = published.cell(*what, measured.language)
-    if measured.language == AVERAGE and block.paper_backbone != AVERAGE:
-        cell = published.average(*what, block.tests)
+    if measured.language == AVERAGE:
+        cell = published.average(*what, block.tests, over=block.averaged)
     if cell is None:
         return {"paper_note": "", "paper_cell": "", "verdict": ""}
     notes = [note for note in (cell.note, "" if measured.papers_data else OTHER_DATA) if note]

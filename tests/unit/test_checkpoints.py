@@ -21,7 +21,7 @@ TEXTS = {"anchor": ["a", "b"], "positive": ["c", "d"]}
 EXAMPLES = [Example([1, 2], [3]), Example([1], [4])]
 GENERATOR = Generator.model_validate({"source": {"file": "x"}})
 
-NOT_OF_A_COMPLETION = {"like", "lora", "composition", "task_adapters", "language_data", "xllora", "adapters", "triplets",
+NOT_OF_A_COMPLETION = {"like", "lora", "composition", "task_adapters", "language_data", "language_loss", "xllora", "adapters", "triplets",
                        "shots", "shard_rows"}  # fmt: skip
 """Settings of a generator that reach its completions through their prompts and adapters alone, which have digests."""
 

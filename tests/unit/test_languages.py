@@ -53,6 +53,13 @@ def test_every_language_of_a_set_has_one_row(column, count):
     assert len(named) == len(set(named)) == count
 
 
+def test_a_pair_of_opus_is_called_by_its_two_codes_in_order():
+    """Its members end in them: `Tatoeba.cmn-en.cmn` in cmn-en.txt.zip."""
+    for row in ROWS:
+        assert row["opus"] == ("-".join(sorted([row["opus_lang"], "en"])) if row["opus_lang"] else ""), row["code"]
+    assert (registry()["zho"]["opus_lang"], registry()["swh"]["opus_lang"]) == ("cmn", "swh")
+
+
 SIZES = {
     "config/miners.yaml": {
         "tatoeba-bitext": 112, "bucc-bitext": 4, "nusax-bitext": 11, "nusatranslation-bitext": 11, "nollysenti-bitext": 4,

@@ -36,6 +36,14 @@ def test_evaluation_sentences_other_languages_and_scripts_are_dropped():
     assert audit["kept"] == len(HAUSA) - 1
 
 
+def test_anchors_of_the_pivot_itself_are_told_from_no_other_language():
+    """Paper 000, table 4: its anchors and prompts are English."""
+    mixed = [*ENGLISH, "यह हिंदी में एक वाक्य है"]
+    chosen, audit = select(corpus(mixed), None, [ENGLISH[0]], "Latn", Anchors())
+    assert list(chosen["text"]) == ENGLISH[1:]
+    assert audit["dropped"] == {"in an evaluation set": 1, "script": 1}
+
+
 def test_nothing_left_is_an_error():
     with pytest.raises(UserError, match="none of 48 sentences is left"):
         select(corpus(HAUSA), corpus(ENGLISH), HAUSA, "Latn", Anchors())

@@ -12,8 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from seedbed.config import Language
 from seedbed.corpora import assets
 from seedbed.corpora.assets import Store, archive, members
+from seedbed.corpora.fetch import fetch
+from seedbed.corpora.settings import Cleaning
 from seedbed.io import UserError
 
 CONTENT = b"Yara suna karatu. " * 5000
@@ -179,10 +182,10 @@ def test_real_text_is_read_whole(tmp_path, name):
 
 
 @pytest.mark.parametrize(
-    "content", [b"no gzip", gzip.compress(CONTENT)[:-20], gzip.compress(CONTENT)[:40], b"\x1f\x8b"]
+    "content", [b"no gzip", gzip.compress(CONTENT, mtime=0)[:-20], gzip.compress(CONTENT, mtime=0)[:40], b"\x1f\x8b"]
 )
 def test_a_broken_gzip_is_one_line(content):
-    with pytest.raises(UserError, match=r"^a.gz: not gzip, or cut short \(.+\); fetch it again$"):
+    with pytest.raises(UserError, match=r"^a.gz: not gzip, or cut short \(.+\); get the file again$"):
         assets.unpacked(content, "a.gz")
 
 
@@ -216,3 +219,21 @@ def test_a_snapshot_of_the_hub_has_its_links_for_members(tmp_path):
     (snapshot / "a.txt").symlink_to("../../blobs/0")
     (snapshot / "b.txt").symlink_to("../../../datasets--another/blobs/0")
     assert [name for name, _ in members(snapshot, "*")] == ["a.txt"]
+
+
+@pytest.mark.parametrize(("fault", "second"), [("404", True), ("403", False), ("", False)])
+def test_another_source_is_read_where_the_first_is_not_there(tmp_path, fault, second):
+    """Leipzig's corpora are renamed by year and size: a 404 is no end, but a refusal is."""
+    (tmp_path / "second.txt").write_text("Yara suna karatu yau.\n")
+    store = Store(tmp_path / "downloads", tmp_path / "lock.json")
+    with Server(fault) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        first = {"archive": f"http://127.0.0.1:{server.server_port}/corpus.txt"}
+        language = Language.model_validate({"corpus": [first, {"file": str(tmp_path / "second.txt")}]})
+        try:
+            table, record = fetch(language.corpus.resolved({}), "text", store, Cleaning(max_characters=10**6))
+            assert (record["origin"] == f"file {tmp_path}/second.txt") == second == ("instead_of" in record)
+            assert ("yau" in table["text"].iloc[0]) == second
+        except UserError as error:
+            assert fault == "403" and "cannot be downloaded" in str(error)
+        server.shutdown()

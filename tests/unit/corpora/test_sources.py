@@ -135,6 +135,17 @@ def test_rows_are_filtered_and_topped_up(tmp_path, store):
     assert len(read(source, store)) == 4
 
 
+def test_a_top_up_of_many_rows_displaces_none_of_the_first(tmp_path, store):
+    """Aya has some hundred human rows of a language and tens of thousands of translated ones."""
+    for name, count in (("human", 500), ("machine", 20_000)):
+        pd.DataFrame({"text": [f"{name} {n}" for n in range(count)]}).to_csv(tmp_path / f"{name}.csv", index=False)
+    source = Source(file=str(tmp_path / "human.csv"), rows=1000, top_up={"file": str(tmp_path / "machine.csv")})
+    table = read(source, store)
+    assert list(table["text"][:500]) == [f"human {n}" for n in range(500)] and len(table) == 1000
+    assert table["id"].str.startswith("+").sum() == 500 and table["text"].str.contains("machine").sum() == 500
+    assert len(read(source.updated({"rows": 300}), store)) == 300
+
+
 def test_a_language_without_rows_stops_with_one_line(tmp_path, store):
     path = tmp_path / "aya.tsv"
     path.write_text("code\tinputs\ttargets\nhau\tIna kwana?\tLafiya lau\n")

@@ -361,20 +361,29 @@ def test_a_base_encoder_has_no_random_layer(run: Callable[..., dict[str, Any]], 
     assert len(backbone.open_encoder(tmp_path / "base")) == 2
 
 
-@pytest.mark.parametrize(("rows", "examples"), [(5, 5), (8, 8), (100, 8), (None, 8)])
-def test_rows_are_the_first(
-    run: Callable[..., dict[str, Any]], triplets: pd.DataFrame, tmp_path: Path, rows: int | None, examples: int
+def test_unsupervised_training_without_dropout_is_told_and_dropout_can_be_given(
+    run: Callable[..., dict[str, Any]], make_weights: Callable[..., Path], tmp_path: Path, caplog
 ) -> None:
-    result = run("rows", rows=rows)
-    assert result["examples"] == examples == read_json(tmp_path / "rows" / "seedbed.json")["training"]["examples"]
-    assert result == run("first", triplets[:examples])
-    assert sha256(tmp_path / "rows") == sha256(tmp_path / "first")
+    """mmBERT's config has none: an anchor and its positive are the same vector."""
+    texts = pd.DataFrame({"text": [f"Yara suna wasa {n}" for n in range(6)]})
+    still = {"method": "unsupervised", "weights": make_weights("modernbert")}
+    assert run("still", texts, **still)["dropout"] == 0
+    assert "has no dropout" in caplog.text and "training.dropout" in caplog.text
+    caplog.clear()
+    assert run("noisy", texts, **still, settings={"dropout": 0.1})["dropout"] == 0.1
+    assert run("bert", texts, method="unsupervised")["dropout"] == 0.1 and "has no" not in caplog.text
+    states = [load_file(tmp_path / name / "model.safetensors") for name in ("still", "noisy")]
+    assert any(not torch.equal(states[0][name], states[1][name]) for name in states[0])
+    assert "dropout" not in run("supervised", weights=still["weights"])
 
 
-@pytest.mark.parametrize("rows", [1, 0, -3])
-def test_too_few_rows(run: Callable[..., dict[str, Any]], rows: int) -> None:
-    with pytest.raises(UserError, match=f"{rows} rows; contrast needs two"):
-        run("nothing", rows=rows)
+def test_a_given_dropout_reaches_every_layer(make_weights: Callable[..., Path]) -> None:
+    encoder = backbone.load(make_weights("modernbert"), pooling="mean", dropout=0.1)
+    assert set(backbone.dropouts(encoder[0].auto_model.config).values()) == {0.1}
+    encoder.train()
+    words = encoder.tokenize(["Yara suna wasa a filin makaranta."] * 2)
+    one, two = encoder(words)["sentence_embedding"]
+    assert not torch.allclose(one, two, atol=1e-4)
 
 
 class TestProgram:

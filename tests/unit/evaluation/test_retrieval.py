@@ -14,8 +14,9 @@ from seedbed.encoders import backbone
 from seedbed.evaluation import protocols
 from seedbed.evaluation.embeddings import at_once
 from seedbed.evaluation.protocols import score
-from seedbed.evaluation.reference import mteb_scores, require_agreement
+from seedbed.evaluation.reference import mteb_scores, require_agreement, spread
 from seedbed.evaluation.retrieval import METRICS, collection
+from seedbed.evaluation.scores import Scores, record
 from seedbed.evaluation.settings import AGREE, Task
 from seedbed.io import UserError
 from tests import tiny
@@ -216,6 +217,27 @@ def test_mteb_sees_embeddings_that_are_not_the_encoders(tiny_encoder) -> None:
     mixed = mteb_scores(task, test, "", tiny_encoder, lambda texts: tiny_encoder.encode(texts[::-1]))
     with pytest.raises(UserError, match="they must agree"):
         require_agreement(true["ndcg_at_10"], mixed["ndcg_at_10"], "nDCG")
+
+
+def test_mteb_may_differ_where_cosines_are_nearly_equal() -> None:
+    """An encoder that was not trained gives texts nearly one direction, and float32 cannot order them."""
+    random = np.random.default_rng(0)
+    vectors = 1 + random.normal(scale=0.003, size=(1200, 768))
+    apart = spread(vectors)
+    assert apart < 1e-4
+    note = require_agreement(0.5, 0.501, "Belebele", spread=apart)
+    assert "cosines are nearly equal" in note and "\n" not in note
+    assert not require_agreement(0.5, 0.50005, "Belebele", spread=apart)
+    for close, far in ((0.3, 2e-4), (apart, 0.2)):
+        with pytest.raises(UserError, match="they must agree"):
+            require_agreement(0.5, 0.5 + far, "Belebele", spread=close)
+
+
+def test_a_note_stands_in_the_score_file() -> None:
+    found = Scores(0.5, {"ndcg_at_10": 0.5}, pd.DataFrame({"id": [1]}))
+    assert "notes" not in record(found, {}, "items.tsv")
+    found.notes.append("cosines are nearly equal")
+    assert record(found, {}, "items.tsv")["notes"] == ["cosines are nearly equal"]
 
 
 def test_mteb_encodes_where_a_query_has_a_prompt_of_its_own(tiny_encoder, monkeypatch: pytest.MonkeyPatch) -> None:

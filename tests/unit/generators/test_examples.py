@@ -71,10 +71,32 @@ def test_a_task_adapter_of_both_polarities_sees_a_row_twice_and_has_no_more_exam
 def test_annotated_rows_are_read_as_instructions(tokenizer: AutoTokenizer) -> None:
     rows = [{"prompt": f"q{n}", "response": f"r{n}"} for n in range(9)]
     hausa = {"language": "Hausa", "style": "plain"}
-    found = subject.for_language(tokenizer, rows, "annotated", Lora(examples=5), **hausa)
-    assert found == subject.for_language(tokenizer, rows, "instructions", Lora(examples=5), **hausa)
+    found = subject.for_language(tokenizer, rows, "annotated", Lora(examples=5), loss="response", **hausa)
+    assert found == subject.for_language(tokenizer, rows, "instructions", Lora(examples=5), loss="response", **hausa)
     assert len(found) == 5
     assert all(prompt == "<bos>Hausa:" for prompt, _ in texts(tokenizer, found))
+
+
+def test_a_language_is_learnt_from_prompt_and_response_alike(tiny_chat_generator: Path) -> None:
+    chat, rows = AutoTokenizer.from_pretrained(tiny_chat_generator), [{"prompt": "q", "response": "r"}]
+    facts = {"language": "Hausa", "style": "chat"}
+    (whole,) = subject.for_language(chat, rows, "instructions", Lora(), **facts)
+    (response,) = subject.for_language(chat, rows, "instructions", Lora(), loss="response", **facts)
+    assert whole.prompt == response.prompt[:1] == [chat.bos_token_id]
+    assert whole.prompt + whole.completion == response.prompt + response.completion
+    assert chat.decode(response.completion) == "r<end_of_turn>"
+
+
+def test_rows_too_long_to_learn_take_the_place_of_none(tokenizer: AutoTokenizer) -> None:
+    rows = [{"id": f"{n}", "text": "a " * (200 if n % 2 else 2)} for n in range(40)]
+    found = subject.for_language(tokenizer, rows, "text", Lora(examples=15, max_length=50), language="", style="plain")
+    assert sum(len(one) <= 50 for one in found) == 15 < len(found)
+
+
+def test_rows_of_a_top_up_are_learnt_after_all_others() -> None:
+    rows = [{"id": f"+{n}"} for n in range(50)] + [{"id": f"{n}"} for n in range(5)]
+    chosen = [row["id"] for row in subject.sample(rows, Lora(examples=8))]
+    assert sorted(chosen[:5]) == ["0", "1", "2", "3", "4"] and all(row.startswith("+") for row in chosen[5:])
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -1,8 +1,12 @@
 """What a table shows of a study: recipes, backbones, tasks and languages that meet."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+import yaml
 
+from seedbed.config import Study
 from seedbed.io import UserError
 from seedbed.tables.plan import Offered, Scored, System, beside, plan
 from seedbed.tables.specs import Column, TableSpec
@@ -79,6 +83,32 @@ def test_a_recipe_for_some_languages_or_backbones_fills_its_cells_alone():
 def test_a_closed_list_of_languages():
     assert list(planned(spec(languages=["ind", "hau"]))[0].tests) == ["ind", "hau"]
     assert list(planned(spec(languages=["ind"], only_languages=True))[0].tests) == ["ind"]
+
+
+def test_a_language_that_a_table_does_not_show_parts_no_column():
+    """Paper 000's Korean test set is another than its other languages'; both also have English."""
+    tasks = {
+        "semrel": Scored(protocol="sts", languages=["eng", "hau", "ind"]),
+        "sts17": Scored(protocol="sts", languages=["eng", "kor"]),
+    }
+    whole = {"hau": "semrel", "ind": "semrel", "kor": "sts17"}
+    closed = spec(languages=["hau", "ind", "kor"], only_languages=True)
+    named = spec(columns=[STS | {"languages": [*whole]}])
+    for table, reserved in ((closed, []), (spec(open=True), ["eng"]), (named, [])):
+        (block,) = planned(table, tasks=tasks, reserved=reserved)
+        assert (block.column.label, block.tests) == ("STS", whole)
+    assert [block.column.label for block in planned(spec(), tasks=tasks)] == ["STS (semrel)", "STS (sts17)"]
+
+
+@pytest.mark.parametrize("table", ["table1", "bootstrapping_table12"])
+def test_sts_of_paper_000_is_one_column_of_seven_languages_on_the_papers_data(table):
+    study = Study.model_validate(yaml.safe_load(Path("config.yaml").read_text()))
+    blocks = [block for block in study.plan(table) if block.column.protocol == "sts"]
+    assert [(block.paper_backbone, block.column.label) for block in blocks] == [("XLM-R", "STS"), ("mmBERT", "STS")]
+    for block in blocks:
+        assert list(block.tests) == ["afr", "hin", "mar", "tel", "ind", "hau", "kor"]
+        for code, task in block.tests.items():
+            assert any(part.casefold() in study.test(task, code).hub.casefold() for part in block.column.paper_data)
 
 
 FAULTS = {

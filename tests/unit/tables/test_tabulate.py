@@ -12,6 +12,7 @@ from scripts.tabulate import main
 from seedbed.evaluation.significance import interval, paired_bootstrap, spearman, williams
 from seedbed.io import UserError, read_json, write_json
 from seedbed.tables.plan import Scored
+from seedbed.tables.specs import TableSpec
 from seedbed.tables.tabulate import COLUMNS, read, write
 from tests.unit.tables.conftest import page
 
@@ -129,6 +130,24 @@ def test_the_printed_average_stands_beside_an_average_over_the_same_languages(ma
     assert (row["paper"], row["paper_sd"]) == (72.3, 0.1)
     assert list(table["language"].unique()) == ["afr", "hin", "mar", "tel", "ind", "hau", "kor", "avg"]
     assert "SemRel2024 has no Korean" in cell(table, "base", "kor")["paper_note"]
+
+
+def test_the_printed_average_over_backbones_stands_beside_the_same_cells_alone(make):
+    """Paper 000, table 12: its Score is over seven languages and both backbones."""
+    spec = TableSpec.load("resources/tables/bootstrapping_table12.yaml")
+    recipes, seven = {"base": "MT"}, ("afr", "hin", "mar", "tel", "ind", "hau", "kor")
+    slugs = spec.paper.model_copy(update={"slugs": {"base": "xllora-mt"}})
+    changes = {"columns": [spec.columns[0].model_copy(update={"tasks": ("semrel-sts",)})]}
+    spec = spec.model_copy(update={"recipes": recipes, "baseline": "base", "paper": slugs, **changes})
+    for languages, backbones, number in (
+        (seven, {"a": "XLM-R", "b": "mmBERT"}, 72.9),
+        (("afr", "hau"), {"a": "XLM-R", "b": "mmBERT"}, (80.0 + 61.0 + 80.5 + 59.4) / 4),
+    ):
+        options = {"recipes": ("base",), "n": 12, "resamples": 100}
+        table = make(languages=languages, backbones=backbones, **options).tabulate(spec)
+        row = cell(table, "base", "avg", backbone="avg")
+        assert row["paper"] == pytest.approx(number, abs=0.01)
+        assert ("mean of the paper's" in row["paper_note"]) == (languages != seven)
 
 
 def test_a_number_on_other_data_is_marked(make, spec):

@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scripts import audit_triplets
 from seedbed.corpora.contamination import EvaluationTexts
 from seedbed.corpora.language_id import LanguageId
-from seedbed.io import UserError
+from seedbed.io import UserError, read_json, write_table
 from seedbed.triplets.audit import Expected, audit, dice, length_ratio, repetition
 from seedbed.triplets.settings import Audit
 from seedbed.triplets.switching import WordCheck
@@ -31,6 +32,25 @@ OWN = Expected(False, "Latn")
 def run(rows, *, seen=(), expected=OWN, rules=RULES):
     identify = LanguageId([text for row in GOOD for text in row], ENGLISH)
     return audit(frame(rows), expected, identify, EvaluationTexts(seen), rules)
+
+
+def test_triplets_of_the_pivot_itself_pass(tmp_path):
+    """Paper 000, table 4: English anchors, positives and negatives; no word is of another language."""
+    rows = [
+        (text, f"The trip was cold on day {n}", f"The weather of day {n} was the cold")
+        for n, text in enumerate(ENGLISH)
+    ]
+    write_table(frame(rows), tmp_path / "t")
+    write_table(pd.DataFrame({"id": range(40), "text": ENGLISH}), tmp_path / "corpus")
+    rules = RULES.updated({"foreign_words": 0.1, "unlikely_words": 0.1})
+    for in_pivot in ([], ["--in-pivot"]):
+        audit_triplets.main([
+            *("--triplets", str(tmp_path / "t"), "--corpus", str(tmp_path / "corpus"), "--script", "Latn", *in_pivot),
+            *("--audit", rules.dump(), "--output", str(tmp_path / "kept"), "--rejected", str(tmp_path / "rejected")),
+            *("--report", str(tmp_path / "report")),
+        ])  # fmt: skip
+        dropped = read_json(tmp_path / "report")["dropped"]
+        assert read_json(tmp_path / "report")["kept"] > 30 and not [why for why in dropped if "unlikely" not in why]
 
 
 def test_good_triplets_pass_and_the_report_counts_them():

@@ -12,8 +12,9 @@ import time
 import pandas as pd
 import pytest
 
-from scripts import build_xllora_examples
+from scripts import build_xllora_examples, join_triplets
 from scripts import synthesise as script
+from seedbed.corpora.subset import subset
 from seedbed.generators.backends import Completion, Tokenizing
 from seedbed.generators.journal import COMMIT_ROWS, Journal
 from seedbed.generators.prompts import prompter
@@ -234,6 +235,20 @@ def test_shards_add_up_to_the_whole(study, tmp_path):
     write_table(first, tmp_path / "first.tsv")
     script.main(arguments(study, names[4], anchors=tmp_path / "first.tsv", method="xllora"))
     pd.testing.assert_frame_equal(table, read_table(names[4], []))
+
+
+@pytest.mark.parametrize("rows", [7, 200])
+def test_shards_for_fewer_anchors_are_joined(study, tmp_path, rows):
+    """Paper 000's ablations write for 50,000 of 275,000 anchors."""
+    names = [tmp_path / f"{number}.tsv" for number in range(2)]
+    for number, name in enumerate(names):
+        script.main(arguments(study, name, shard=number, shards=2, rows=rows, method="xllora"))
+    anchors = study[0] / "anchors.tsv"
+    joined = ["--anchors", str(anchors), "--output", str(tmp_path / "joined.tsv")]
+    join_triplets.main(["--shards", *map(str, names), "--rows", str(rows), *joined])
+    assert list(read_table(tmp_path / "joined.tsv", [])["id"]) == list(subset(read_table(anchors, []), rows)["id"])
+    with pytest.raises(UserError, match="those of .* are 9, or in another order"):
+        join_triplets.main(["--shards", *map(str, names), "--rows", "9", *joined])
 
 
 def test_examples_for_xllora(study, tmp_path):

@@ -1,0 +1,22 @@
+"""A part of a table that is the same wherever it is drawn: for anchors, what is written of them, and what trains."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from seedbed.io import fingerprint
+
+
+def subset(table: pd.DataFrame, rows: int | None) -> pd.DataFrame:
+    """At most `rows` rows of a table, those whose ids have the least hashes, in the table's order.
+
+    A corpus may be sorted by its texts, so that its first rows are no sample. A row's place in the draw depends on its
+    id alone: those of a smaller number are among those of a larger one, and so are the rows that an audit leaves.
+
+    Args:
+        rows: None: all.
+    """
+    if rows is None or rows >= len(table):
+        return table
+    places = table["id"].map(lambda row: int(fingerprint(row)[:15], 16))
+    return table.loc[places.nsmallest(rows).index.sort_values()]
