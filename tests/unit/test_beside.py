@@ -25,7 +25,7 @@ def config(**classifiers: Any) -> dict[str, Any]:
     return {
         "languages": {"eng": {}, "hau": {}, "swh": {}},
         "seeds": [2, 1],
-        "backbones": {"a": {"source": FILE}},
+        "backbones": {"a": {"source": {"file": "resources"}}},
         "recipes": {"base": {}},
         "classifiers": CLASSIFIERS | classifiers,
         "statistics": {"baseline": "base"},

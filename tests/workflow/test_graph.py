@@ -94,7 +94,7 @@ def test_an_edit_of_any_age_runs_what_it_must_and_reverting_it_nothing(finished)
             path.write_bytes(content)
     assert set().union(*(rules for *_, rules in EDITS.values())) <= set(jobs)
     assert (jobs["fetch_corpus"], jobs["fetch_model"], jobs["tabulate"]) == (1, 1, 1)
-    assert not {"synthesise", "train_task_adapter", "select_anchors"} & set(jobs)
+    assert not {"train_task_adapter", "train_language_adapter", "compose_adapters"} & set(jobs)
     assert nothing_to_do(finished.snakemake("--dry-run"))
 
 

@@ -75,10 +75,10 @@ def test_a_score_file_that_cannot_be_written_leaves_no_items(tmp_path: Path, mon
 
 def test_a_score_file_and_its_items_keep_their_bytes(tmp_path: Path) -> None:
     found = score(STS, graded(), encode)
-    digests = write(found, {"protocol": "sts"}, tmp_path / "own" / "hau.json")
+    files = write(found, {"protocol": "sts"}, tmp_path / "own" / "hau.json")
     write_table(found.items, tmp_path / "items.tsv")
     assert (tmp_path / "own/hau.items.tsv").read_bytes() == (tmp_path / "items.tsv").read_bytes()
-    assert {*digests} == {"own/hau.json", "own/hau.items.tsv"}
+    assert files == [tmp_path / "own/hau.json", tmp_path / "own/hau.items.tsv"]
     assert {metric.key for metric in METRICS["sts"].values()} <= {*found.metrics}
 
 
