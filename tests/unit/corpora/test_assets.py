@@ -1,12 +1,14 @@
 """Downloads from a real server that fails in real ways."""
 
 import http.server
+import tarfile
 import threading
+import zipfile
 
 import pytest
 
 from seedbed.corpora import assets
-from seedbed.corpora.assets import Store, archive
+from seedbed.corpora.assets import Store, archive, members
 from seedbed.io import UserError
 
 CONTENT = b"Yara suna karatu. " * 5000
@@ -68,3 +70,26 @@ def test_a_download_that_is_always_cut_leaves_nothing(fetched, tmp_path):
 def test_what_is_not_there_is_not_asked_for_again(fetched):
     message, requests = fetched("404")
     assert requests == 1 and "404" in message
+
+
+@pytest.mark.parametrize("kind", ["folder", "zip", "tar"])
+def test_files_of_an_archive_come_in_the_order_of_their_names(tmp_path, kind):
+    """Not in that of the archive, which another packer or disk changes: rows without ids have their places for ids."""
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    names = ["c.txt", "a.txt", "b.txt"]
+    for name in names:
+        (folder / name).write_text(f"of {name}")
+    path = folder
+    if kind == "zip":
+        path = tmp_path / "texts.zip"
+        with zipfile.ZipFile(path, "w") as container:
+            for name in names:
+                container.write(folder / name, name)
+    elif kind == "tar":
+        path = tmp_path / "texts.tar"
+        with tarfile.open(path, "w") as container:
+            for name in names:
+                container.add(folder / name, name)
+    found = [(name, stream.read().decode()) for name, stream in members(path, "*.txt")]
+    assert found == [(name, f"of {name}") for name in sorted(names)]

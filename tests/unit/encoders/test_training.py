@@ -43,7 +43,9 @@ def test_the_same_seed_gives_the_same_bytes(run: Callable[..., dict[str, Any]], 
     assert run("one") == run("two")
     assert sha256(tmp_path / "one") == sha256(tmp_path / "two")
     run("other", seed=2)
-    assert sha256(tmp_path / "one") != sha256(tmp_path / "other")
+    # Not the folder: its card names the seed.
+    one, other = (sha256(tmp_path / name / "model.safetensors") for name in ("one", "other"))
+    assert one != other
 
 
 @pytest.fixture
@@ -58,6 +60,26 @@ def batches(monkeypatch: pytest.MonkeyPatch) -> list[torch.Tensor]:
 
     monkeypatch.setattr(training._Trainer, "compute_loss", spy)
     return seen
+
+
+def test_the_loss_is_given_anchors_positives_and_negatives_in_this_order(
+    run: Callable[..., dict[str, Any]], weights: Path, triplets: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows: list[tuple[str, ...]] = []
+    tokenizer = backbone.load(weights, pooling="mean").tokenizer
+    forward = training.SimCSELoss.forward
+
+    def read(ids: Any) -> list[str]:
+        return tokenizer.batch_decode(ids, skip_special_tokens=True)
+
+    def spy(loss: Any, features: Any, labels: Any = None) -> torch.Tensor:
+        rows.extend(zip(*(read(column["input_ids"]) for column in features), strict=True))
+        return forward(loss, features, labels)
+
+    monkeypatch.setattr(training.SimCSELoss, "forward", spy)
+    run("order", prefix="", settings={"epochs": 1, "max_length": 64})
+    columns = [read(tokenizer(triplets[name].tolist())["input_ids"]) for name in ("anchor", "positive", "negative")]
+    assert sorted(rows) == sorted(zip(*columns, strict=True))
 
 
 def test_neighbouring_seeds_share_no_batches(run: Callable[..., dict[str, Any]], batches: list[torch.Tensor]) -> None:
@@ -128,6 +150,20 @@ def test_a_killed_run_goes_on_as_if_nothing_had_happened(
     assert run("resumed", **start) == unbroken
     assert len(batches) == 6 - stop, "it began anew"
     assert sha256(tmp_path / "resumed") == sha256(tmp_path / "unbroken")
+
+
+@pytest.mark.parametrize("other", ["columns", "training", "prefix", "seed", "weights"])
+def test_checkpoints_are_named_after_all_that_the_weights_depend_on(weights: Path, with_head: Path, other: str) -> None:
+    given = {"columns": {"anchor": ["a", "b"]}, "training": SETTINGS, "prefix": "", "seed": 1, "weights": weights}
+    changed = {
+        "columns": {"anchor": ["b", "a"]},
+        "training": SETTINGS.updated({"temperature": 0.1}),
+        "prefix": "query: ",
+        "seed": 2,
+        "weights": with_head,
+    }
+    assert training.key_of(**given) == training.key_of(**given)
+    assert training.key_of(**given) != training.key_of(**given | {other: changed[other]})
 
 
 def kill(*args: Any, **kwargs: Any) -> None:

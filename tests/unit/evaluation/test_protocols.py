@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.spatial.distance import pdist
+from scipy.stats import pearsonr, spearmanr
 
 from seedbed.evaluation.protocols import PROTOCOLS, score, texts
 from seedbed.evaluation.settings import KIND_OF, LABELLING, Task
@@ -29,6 +30,21 @@ def graded(n: int = 30, low: float = 0, high: float = 1) -> pd.DataFrame:
             "score": scores,
         }
     )
+
+
+def test_sts_is_the_rank_correlation_of_cosine_and_gold() -> None:
+    """Of vectors of other lengths than one; the two correlations differ, and the first is the score."""
+    test = graded()
+    scores = score(Task(protocol="sts"), test, encode)
+    a, b = (np.stack([encode([text])[0] for text in test[name]]) for name in ("sentence1", "sentence2"))
+    cosine = (a * b).sum(1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)
+    gold = test["score"].astype(float)
+    rank, linear = spearmanr(cosine, gold).statistic, pearsonr(cosine, gold).statistic
+    assert abs(rank - linear) > 1e-3
+    assert scores.main == scores.metrics["cosine_spearman"] == pytest.approx(rank)
+    assert scores.metrics["cosine_pearson"] == pytest.approx(linear)
+    np.testing.assert_allclose(scores.items["cosine"], cosine, rtol=1e-5)
+    assert scores.items["id"].tolist() == test["id"].tolist()
 
 
 @pytest.mark.parametrize("scale", [(0.0, 1.0), (1.0, 5.0), (-2.0, 3.0)])
