@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.mutants.listed import Mutant, Stale, mutants, planted
+from tests.mutants.listed import Mutant, StaleError, mutants, planted
 
 SHARE = 0.95
 """Of the bugs, at least so many must be seen."""
@@ -78,8 +78,8 @@ def verdict(free: queue.Queue[Path], mutant: Mutant, passing: bool) -> str:
         # 1: a test failed. Other numbers: nothing was tested, since the bug is no Python, say.
         found = {0: SURVIVED, 1: KILLED}.get(code, f"{BROKEN}: pytest ended with {code}")
         found = found if passing else f"{BROKEN}: its tests fail without it"
-    except Stale as stale:
-        found = f"{BROKEN}: {stale}"
+    except StaleError as error:
+        found = f"{BROKEN}: {error}"
     finally:
         path.write_bytes(before)
         free.put(root)

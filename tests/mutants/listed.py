@@ -30,7 +30,7 @@ class Mutant:
     """It survived once: its survival is an error, whatever the share."""
 
 
-class Stale(ValueError):
+class StaleError(ValueError):
     """The list does not fit the code."""
 
 
@@ -48,11 +48,13 @@ def planted(mutant: Mutant, text: str) -> str:
     """A file's text with the bug in it.
 
     Raises:
-        Stale: the old text is not there, or stands there twice.
+        StaleError: the old text is not there, or stands there twice.
     """
     start, end = _place(mutant, text)
     if (count := text[start:end].count(mutant.old)) != 1:
-        raise Stale(f"{mutant.file}: {mutant.old!r} stands {count} times {mutant.within and 'in ' + mutant.within}")
+        raise StaleError(
+            f"{mutant.file}: {mutant.old!r} stands {count} times {mutant.within and 'in ' + mutant.within}"
+        )
     return text[:start] + text[start:end].replace(mutant.old, mutant.new) + text[end:]
 
 
@@ -61,6 +63,6 @@ def _place(mutant: Mutant, text: str) -> tuple[int, int]:
     if not mutant.within:
         return 0, len(text)
     if not (head := re.search(rf"^( *){re.escape(mutant.within)}\b", text, flags=re.M)):
-        raise Stale(f"{mutant.file}: no {mutant.within!r}")
+        raise StaleError(f"{mutant.file}: no {mutant.within!r}")
     following = re.compile(rf"^ {{0,{len(head[1])}}}[^\s)]", flags=re.M).search(text, head.end())
     return head.start(), following.start() if following else len(text)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutants.listed import Mutant, Stale, mutants, planted
+from tests.mutants.listed import Mutant, StaleError, mutants, planted
 
 LISTED = mutants()
 
@@ -27,7 +27,7 @@ def test_each_can_be_planted(mutant: Mutant):
     [("", "x = 3", "stands 0 times"), ("", "x = 1", "stands 2 times"), ("def c", "x = 1", "no 'def c'")],
 )
 def test_a_bug_that_does_not_fit_is_told(within: str, old: str, message: str):
-    with pytest.raises(Stale, match=message):
+    with pytest.raises(StaleError, match=message):
         planted(Mutant("room", "name", "file.py", old, "x = 2", "", "", within), TEXT)
 
 
