@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
 import queue
-import shlex
 import shutil
 import subprocess
 import sys
@@ -24,13 +22,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.mutants.listed import Mutant, StaleError, mutants, planted
+from tests.mutants.testing import prepare, pytest
 
 SHARE = 0.95
 """Of the bugs, at least so many must be seen."""
-SECONDS = 300
-"""A test that hangs for so long has seen the bug."""
-# Without bytecode: that of a file is known by its size and second, which a bug may share with the text before it.
-ENVIRONMENT = os.environ | {"PYTHONDONTWRITEBYTECODE": "1", "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
 KILLED, SURVIVED, BROKEN = "killed", "SURVIVED", "BROKEN"
 
 
@@ -44,6 +39,7 @@ def main() -> int:
     chosen = [each for each in mutants() if args.room in (None, each.room) and args.only in (None, each.name)]
     if not chosen:
         parser.error("no such bug")
+    prepare()
     with copies(args.workers) as free, ThreadPoolExecutor(args.workers) as pool:
         selections = sorted({each.tests for each in chosen})
         passing = dict(zip(selections, pool.map(lambda tests: passes(free, tests), selections), strict=True))
@@ -97,16 +93,6 @@ def passes(free: queue.Queue[Path], tests: str) -> bool:
     if code:
         print(f"without a bug pytest ends with {code}: {tests}", flush=True)
     return not code
-
-
-def pytest(root: Path, tests: str) -> int:
-    """Pytest's exit code; 1 if it hangs."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *shlex.split(tests)]
-    try:
-        done = subprocess.run(command, cwd=root, env=ENVIRONMENT, capture_output=True, timeout=SECONDS)
-    except subprocess.TimeoutExpired:
-        return 1
-    return done.returncode
 
 
 def told(chosen: list[Mutant], found: list[str]) -> int:

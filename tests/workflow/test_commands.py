@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from tests.unit.test_house import ALL_RULES, ROOMS
-from tests.workflow.conftest import copy_project
+from tests.workflow.conftest import copy_files
 
 Options = dict[str, Any]
 """Option -> its value, its values, or what the JSON in it says."""
@@ -89,12 +89,12 @@ def output(options: Options) -> str:
 @pytest.fixture(scope="module")
 def commands(tmp_path_factory) -> list[str]:
     """The shell commands of the plan."""
-    project = copy_project(tmp_path_factory.mktemp("told"), STUDY)
+    project = copy_files(tmp_path_factory.mktemp("told"), STUDY)
     own = project.root / "own"
-    for folder in ("other", "published"):
-        (own / folder).mkdir()
+    for folder in ("generator", "backbone", "other", "published"):
+        (own / folder).mkdir(parents=True)
     names = [f"{lang}{ending}" for lang in ("hau", "hin", "swh", "fra", "eng") for ending in FILES]
-    for name in [*names, "positive.tsv", "negative.tsv"]:
+    for name in [*names, "nli.tsv", "positive.tsv", "negative.tsv"]:
         (own / name).touch()
     for kind in ("tables", "figures"):
         for name, spec in PLAN[kind].items():
