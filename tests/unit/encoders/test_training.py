@@ -152,20 +152,6 @@ def test_a_killed_run_goes_on_as_if_nothing_had_happened(
     assert sha256(tmp_path / "resumed") == sha256(tmp_path / "unbroken")
 
 
-@pytest.mark.parametrize("other", ["columns", "training", "prefix", "seed", "weights"])
-def test_checkpoints_are_named_after_all_that_the_weights_depend_on(weights: Path, with_head: Path, other: str) -> None:
-    given = {"columns": {"anchor": ["a", "b"]}, "training": SETTINGS, "prefix": "", "seed": 1, "weights": weights}
-    changed = {
-        "columns": {"anchor": ["b", "a"]},
-        "training": SETTINGS.updated({"temperature": 0.1}),
-        "prefix": "query: ",
-        "seed": 2,
-        "weights": with_head,
-    }
-    assert training.key_of(**given) == training.key_of(**given)
-    assert training.key_of(**given) != training.key_of(**given | {other: changed[other]})
-
-
 def kill(*args: Any, **kwargs: Any) -> None:
     raise KeyboardInterrupt
 
