@@ -48,6 +48,9 @@ def test_language_identification_on_unseen_sentences():
     assert identify.in_language(HAUSA[1::2]).mean() > 0.95
     assert identify.in_language(ENGLISH[1::2]).mean() < 0.05
     assert identify.in_language([]).shape == (0,)
+    # A text without letters says nothing, nor does the size of a corpus.
+    uneven = [LanguageId(HAUSA * 3, ENGLISH[:3]), LanguageId(HAUSA[:3], ENGLISH * 3)]
+    assert uneven[0].in_language(["?!"]) == uneven[1].in_language(["?!"])
     with pytest.raises(UserError, match="no sentence"):
         LanguageId([], ENGLISH)
 
@@ -57,6 +60,8 @@ def test_contamination_sees_case_punctuation_and_eight_common_words():
     assert seen.repeats("One two, three four five six seven eight nine ten!")
     assert seen.repeats("zero one two three four five six seven eight and then more")
     assert not seen.repeats("one two three four five six seven and others")
+    short = EvaluationTexts(["One two three."])
+    assert short.repeats("ONE, TWO, THREE") and not short.repeats("one two")
 
 
 @pytest.mark.parametrize("kind", ["text", "pairs", "parallel", "retrieval", "labelled_texts"])
