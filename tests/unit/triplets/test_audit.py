@@ -136,4 +136,4 @@ def test_dice_by_hand():
 def test_repetition_and_length():
     assert repetition("a b c d e f") == pytest.approx(1 / 6)
     assert repetition("a a a") == 0
-    assert list(length_ratio(pd.Series(["ab", ""]), pd.Series(["abcd", "abc"]))) == [2, 3]
+    assert list(length_ratio(pd.Series(["ab", "", "abcd"]), pd.Series(["abcd", "abc", "ab"]))) == [2, 3, 2]
