@@ -64,6 +64,15 @@ def test_geometry_is_numpys(scale: tuple[float, float]) -> None:
     assert scores.metrics["sentences"] == 15
 
 
+def test_uniformity_is_of_the_sentences_of_both_sides() -> None:
+    test = graded(4).assign(sentence1=list("abab"), sentence2=list("cdcd"))
+    every = encode(list("abcd")).astype(np.float64)
+    every /= np.linalg.norm(every, axis=1, keepdims=True)
+    expected = np.log(np.mean(np.exp(-2 * pdist(every, "sqeuclidean"))))
+    metrics = score(Task(protocol="geometry", scale=(0, 0.8)), test, encode).metrics
+    assert metrics["uniformity"] == pytest.approx(expected) and metrics["sentences"] == 4
+
+
 def test_geometry_does_not_depend_on_the_order_of_rows() -> None:
     test = graded()
     expected = score(Task(protocol="geometry"), test, encode).metrics
