@@ -82,6 +82,19 @@ def test_the_loss_is_given_anchors_positives_and_negatives_in_this_order(
     assert sorted(rows) == sorted(zip(*columns, strict=True))
 
 
+def test_the_trainer_is_told_the_settings_and_linear_decay(tmp_path: Path) -> None:
+    settings = Training(epochs=2, batch_size=6, learning_rate=0.25, weight_decay=0.5, checkpoint_steps=7)
+    told = training._arguments(settings, 12, {}, 1, tmp_path)
+    assert (told.num_train_epochs, told.per_device_train_batch_size, told.save_steps) == (2, 6, 7)
+    assert (told.learning_rate, told.weight_decay, told.lr_scheduler_type, told.warmup_steps) == (
+        0.25,
+        0.5,
+        "linear",
+        0,
+    )
+    assert (told.max_grad_norm, told.gradient_accumulation_steps) == (1, 1)
+
+
 def test_neighbouring_seeds_share_no_batches(run: Callable[..., dict[str, Any]], batches: list[torch.Tensor]) -> None:
     """The trainer's own rule would make the second epoch of one the first of the other."""
     run("one", seed=1)
