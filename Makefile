@@ -5,7 +5,7 @@ SNAKEMAKE = $(VENV)/bin/snakemake
 CONFIGS = config/demo.yaml $(if $(SIX),config/demo-six.yaml)
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
-.PHONY: demo forecast status clean-state test test-papers test-faults test-slurm env lint clean
+.PHONY: demo forecast status clean-state test test-papers test-faults test-mutants test-slurm env lint clean
 .DEFAULT_GOAL := demo
 
 env: $(VENV)/.ready
@@ -53,6 +53,10 @@ test-papers: env
 # Kills at random moments, a full disk, a changed shard, two runs at once.
 test-faults: env
 	python -m pytest -m faults
+
+# Planted bugs that would silently give wrong numbers, each of which some test must see; ROOM=corpora: of one list.
+test-mutants: env
+	python -m tests.mutants $(if $(ROOM),--room $(ROOM))
 
 # The graph as jobs of a Slurm of one node with fake GPUs, which the tests start and stop. Needs root; installs what it lacks.
 test-slurm: env

@@ -40,8 +40,9 @@ def unicode_scripts(script: str) -> tuple[str, ...]:
 
 def clean(text: str) -> str:
     """NFC, white space (tabs and newlines too) as single blanks, no control characters, no blanks around."""
-    text = _SPACE.sub(" ", unicodedata.normalize("NFC", text))
-    return _CONTROL.sub("", text).strip()
+    # A control character may stand between two blanks, or between a letter and its accent.
+    bare = _CONTROL.sub("", _SPACE.sub(" ", text))
+    return _SPACE.sub(" ", unicodedata.normalize("NFC", bare)).strip()
 
 
 def comparable(text: str) -> str:

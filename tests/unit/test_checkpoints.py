@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from seedbed.checkpoints import MAY_CHANGE, RECORD, own_state, place
-from seedbed.encoders import training
+from seedbed.checkpoints import MAY_CHANGE, RECORD, last_complete, own_state, place
+from seedbed.encoders import fine_tuning, training
 from seedbed.encoders.settings import Training
+from seedbed.encoders.tuning_settings import FineTuning
 from seedbed.generators import lora
 from seedbed.generators.examples import Example
 from seedbed.generators.journal import journal_name
@@ -19,6 +20,7 @@ from seedbed.manifests import digest_of
 
 TEXTS = {"anchor": ["a", "b"], "positive": ["c", "d"]}
 EXAMPLES = [Example([1, 2], [3]), Example([1], [4])]
+TUNING = FineTuning()
 GENERATOR = Generator.model_validate({"source": {"file": "x"}})
 
 NOT_OF_A_COMPLETION = {"like", "lora", "composition", "task_adapters", "language_data", "language_loss", "xllora", "adapters", "triplets",
@@ -69,6 +71,18 @@ def test_every_setting_of_an_adapter_and_every_input_changes_the_key(base: Path)
     (base / "model.safetensors").write_text("Weights!")
     keys["weights"] = lora.key_of(base, settings, "float32", EXAMPLES)
     assert len(set(keys.values())) == len(keys) > len(Lora.model_fields)
+
+
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
+def test_every_setting_of_a_fine_tuning_and_every_input_changes_the_key(base: Path) -> None:
+    def key(examples=EXAMPLES, settings=TUNING, dtype="float32", seed=1):
+        return fine_tuning._key_of(base, [vars(one) for one in examples], settings, dtype, seed)
+
+    keys = {"": key(), "examples": key(EXAMPLES[::-1]), "dtype": key(dtype="bfloat16"), "seed": key(seed=2)}
+    keys |= {name: key(settings=one) for name, one in changed(TUNING)}
+    (base / "model.safetensors").write_text("Weights!")
+    keys["weights"] = key()
+    assert len(set(keys.values())) == len(keys) > len(FineTuning.model_fields)
 
 
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
@@ -125,3 +139,13 @@ def test_a_folder_is_of_one_command_but_for_what_changes_nothing(tmp_path: Path)
         at(*words, "--rows", "7"),
     ]
     assert len({at(*words), *others}) == 5
+
+
+def test_the_newest_whole_checkpoint_is_gone_on_from(tmp_path: Path) -> None:
+    """By its number, not its name; one whose last file is half written, or not there, does not count."""
+    assert last_complete(tmp_path) is None
+    for step, state in ((8, "{}"), (9, '{"a": 1}'), (10, '{"a": 1}'), (11, '{"a"'), (12, None)):
+        (tmp_path / f"checkpoint-{step}").mkdir()
+        if state is not None:
+            (tmp_path / f"checkpoint-{step}/trainer_state.json").write_text(state)
+    assert last_complete(tmp_path) == str(tmp_path / "checkpoint-10")

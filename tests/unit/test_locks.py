@@ -14,10 +14,12 @@ HOLD = "import sys, time; from seedbed.locks import exclusive\nwith exclusive(sy
 def test_a_second_process_is_told_where_the_first_is_at_work(tmp_path):
     lock = tmp_path / "state" / "lock"
     with subprocess.Popen([sys.executable, "-c", HOLD, str(lock)], stdout=subprocess.PIPE, text=True) as first:
-        assert first.stdout.readline() == "held\n"
-        with pytest.raises(UserError, match=r"state: another process is at work there; wait for it, or stop it"):
-            exclusive(lock).__enter__()
-        first.kill()
+        try:
+            assert first.stdout.readline() == "held\n"
+            with pytest.raises(UserError, match=r"state: another process is at work there; wait for it, or stop it"):
+                exclusive(lock).__enter__()
+        finally:
+            first.kill()
     with exclusive(lock):
         pass
 

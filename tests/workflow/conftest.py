@@ -16,7 +16,6 @@ import yaml
 
 from seedbed.config import load
 from seedbed.io import UserError
-from tests import tiny
 
 ENVIRONMENT = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
 ENVIRONMENT["PATH"] = f"{Path(sys.executable).parent}:{ENVIRONMENT['PATH']}"
@@ -71,6 +70,8 @@ class Project:
 
 def own_study(root: Path) -> None:
     """A study on local files: own corpora, own graded pairs, own generator and backbone directories."""
+    from tests import tiny  # torch takes seconds, which a plan alone does not need
+
     data = root / "own"
     data.mkdir()
     for lang in ("hau", "swh", "eng"):
@@ -128,6 +129,12 @@ STUDY = {
 
 
 def copy_project(root: Path, study: dict) -> Project:
+    """The project's files, copied, with a study in it and the files of `own_study`."""
+    own_study(root)
+    return copy_files(root, study)
+
+
+def copy_files(root: Path, study: dict) -> Project:
     """The project's files, copied, with a study in it."""
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True, check=True
@@ -136,7 +143,6 @@ def copy_project(root: Path, study: dict) -> Project:
         if Path(name).is_file():
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(name, root / name)
-    own_study(root)
     (root / "study.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
     return Project(root)
 

@@ -4,10 +4,10 @@ import pandas as pd
 import pytest
 
 from seedbed.corpora.anchors import select
-from seedbed.corpora.contamination import EvaluationTexts
+from seedbed.corpora.contamination import EvaluationTexts, texts_of
 from seedbed.corpora.language_id import LanguageId
-from seedbed.corpora.settings import Anchors
-from seedbed.io import UserError
+from seedbed.corpora.settings import COLUMNS, OPTIONAL, Anchors
+from seedbed.io import UserError, write_table
 
 HAUSA = [f"{who} {what} {where}" for who in ("Yara", "Mata", "Maza", "Dalibai") for what in ("suna zuwa", "sun dawo daga", "za su je")
          for where in ("kasuwa yau", "makaranta gobe", "gona da safe", "asibiti jiya")]  # fmt: skip
@@ -23,6 +23,8 @@ def test_anchors_are_drawn_in_order_and_by_seed():
     chosen, audit = select(corpus(HAUSA), corpus(ENGLISH), [], "Latn", Anchors(count=10))
     again, _ = select(corpus(HAUSA), corpus(ENGLISH), [], "Latn", Anchors(count=10))
     pd.testing.assert_frame_equal(chosen, again)
+    other, _ = select(corpus(HAUSA), corpus(ENGLISH), [], "Latn", Anchors(count=10, seed=1))
+    assert list(other["id"]) != list(chosen["id"])
     assert list(chosen["id"].astype(int)) == sorted(chosen["id"].astype(int))
     assert audit == {"read": len(HAUSA), "dropped": {}, "not drawn": len(HAUSA) - 10, "kept": 10}
 
@@ -54,6 +56,9 @@ def test_language_identification_on_unseen_sentences():
     assert identify.in_language(HAUSA[1::2]).mean() > 0.95
     assert identify.in_language(ENGLISH[1::2]).mean() < 0.05
     assert identify.in_language([]).shape == (0,)
+    # A text without letters says nothing, nor does the size of a corpus.
+    uneven = [LanguageId(HAUSA * 3, ENGLISH[:3]), LanguageId(HAUSA[:3], ENGLISH * 3)]
+    assert uneven[0].in_language(["?!"]) == uneven[1].in_language(["?!"])
     with pytest.raises(UserError, match="no sentence"):
         LanguageId([], ENGLISH)
 
@@ -63,3 +68,14 @@ def test_contamination_sees_case_punctuation_and_eight_common_words():
     assert seen.repeats("One two, three four five six seven eight nine ten!")
     assert seen.repeats("zero one two three four five six seven eight and then more")
     assert not seen.repeats("one two three four five six seven and others")
+    short = EvaluationTexts(["One two three."])
+    assert short.repeats("ONE, TWO, THREE") and not short.repeats("one two")
+
+
+@pytest.mark.parametrize("kind", ["text", "pairs", "parallel", "retrieval", "labelled_texts"])
+def test_every_text_of_an_evaluation_set_is_held_out(tmp_path, kind):
+    names = [*COLUMNS[kind], *OPTIONAL.get(kind, ())]
+    write_table(pd.DataFrame({"id": ["1"], **{name: [f"the {name}"] for name in names}}), tmp_path / "test.tsv")
+    expected = {f"the {name}" for name in COLUMNS[kind] if name not in ("score", "label")}
+    held_out = set(texts_of([tmp_path / "test.tsv"]))
+    assert expected <= held_out and not held_out & {"1", "the score", "the query_id", "the relevance"}

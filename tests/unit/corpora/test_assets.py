@@ -237,3 +237,26 @@ def test_another_source_is_read_where_the_first_is_not_there(tmp_path, fault, se
         except UserError as error:
             assert fault == "403" and "cannot be downloaded" in str(error)
         server.shutdown()
+
+
+@pytest.mark.parametrize("kind", ["folder", "zip", "tar"])
+def test_files_of_an_archive_come_in_the_order_of_their_names(tmp_path, kind):
+    """Not in that of the archive, which another packer or disk changes: rows without ids have their places for ids."""
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    names = ["c.txt", "a.txt", "b.txt"]
+    for name in names:
+        (folder / name).write_text(f"of {name}")
+    path = folder
+    if kind == "zip":
+        path = tmp_path / "texts.zip"
+        with zipfile.ZipFile(path, "w") as container:
+            for name in names:
+                container.write(folder / name, name)
+    elif kind == "tar":
+        path = tmp_path / "texts.tar"
+        with tarfile.open(path, "w") as container:
+            for name in names:
+                container.add(folder / name, name)
+    found = [(name, stream.read().decode()) for name, stream in members(path, "*.txt")]
+    assert found == [(name, f"of {name}") for name in sorted(names)]

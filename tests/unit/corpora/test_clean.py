@@ -25,6 +25,15 @@ def test_comparable_ignores_case_and_punctuation(text):
     assert comparable(f"  {text}!? ") == comparable(text)
 
 
+def test_two_encodings_of_a_letter_are_one():
+    assert clean("e\u0301 \u1100\u1161") == "é 가"
+
+
+def test_what_is_taken_out_leaves_no_trace():
+    assert clean("one \u200b two\r\U000f0000\rthree") == "one two three"
+    assert clean("e\u200b\u0301") == "é"
+
+
 def test_joiners_are_spelling_and_stay():
     assert clean("क्\u200dष") == "क्\u200dष"
     assert clean("a\u200bb\ufeff") == "ab"

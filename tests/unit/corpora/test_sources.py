@@ -123,6 +123,16 @@ def test_buckets_split_without_overlap_and_by_text_alone(tmp_path, store):
     assert bucket("A  b") == bucket("a b")
 
 
+def test_translations_of_one_sentence_lie_on_one_side_of_a_split(tmp_path, store):
+    pivot = [f"sentence number {n} of many" for n in range(50)]
+    found = []
+    for lang in ("hau", "swh"):
+        texts = [f"{lang} {n}" for n in range(50)]
+        pd.DataFrame({"text": texts, "pivot": pivot}).to_csv(tmp_path / f"{lang}.csv", index=False)
+        found.append(list(read(Source(file=str(tmp_path / f"{lang}.csv"), buckets=(0, 50)), store)["pivot"]))
+    assert found[0] == found[1] and 10 < len(found[0]) < 40
+
+
 def test_rows_are_filtered_and_topped_up(tmp_path, store):
     path = tmp_path / "aya.csv"
     pd.DataFrame({"code": ["hau", "eng", "hau"], "text": ["a", "b", "c"]}).to_csv(path, index=False)
@@ -131,8 +141,18 @@ def test_rows_are_filtered_and_topped_up(tmp_path, store):
     source = Source(
         file=str(path), where={"code": ["hau*"]}, columns={"text": "text"}, rows=4, top_up={"file": str(more)}
     )
-    assert sorted(read(source, store)["text"])[:2] == ["a", "c"]
-    assert len(read(source, store)) == 4
+    found = read(source, store)
+    assert sorted(found["text"])[:2] == ["a", "c"] and len(found) == 4
+    assert list(found["id"]) == ["1", "2", *sorted(found["id"][2:])]
+    assert set(found["id"][2:]) < {"+1", "+2", "+3"}, "a row of the second reading has the id of one of the first"
+
+
+def test_a_source_with_rows_enough_is_not_topped_up(tmp_path, store):
+    (tmp_path / "a.txt").write_text("a\nb\n")
+    (tmp_path / "more.txt").write_text("c\nd\n")
+    top_up = {"file": str(tmp_path / "more.txt")}
+    assert list(read(Source(file=str(tmp_path / "a.txt"), rows=2, top_up=top_up), store)["text"]) == ["a", "b"]
+    assert list(read(Source(file=str(tmp_path / "a.txt"), top_up=top_up), store)["text"]) == ["a", "b", "c", "d"]
 
 
 def test_a_top_up_of_many_rows_displaces_none_of_the_first(tmp_path, store):
@@ -175,6 +195,15 @@ def test_a_corpus_is_cleaned_bounded_and_deduplicated(tmp_path, store):
     assert list(corpus["text"]) == ["Ina zuwa kasuwa yau"]
     assert record["counts"] == {"read": 4, "out of bounds": 2, "repeated": 1, "kept": 1}
     assert record["licence"] == "CC0-1.0"
+
+
+def test_a_sentence_has_one_translation_either_way(tmp_path, store):
+    """Else one of two right ones would count as wrong."""
+    rows = [("Ina zuwa kasuwa", "I am going"), ("Ina zuwa kasuwa!", "I go there"), ("Zan tafi kasuwa", "i am going.")]
+    rows.append(("Yara suna gida", "The children are home"))
+    pd.DataFrame(rows, columns=["text", "pivot"]).to_csv(tmp_path / "pairs.csv", index=False)
+    corpus, record = fetch(Source(file=str(tmp_path / "pairs.csv")), "parallel", store, Cleaning())
+    assert list(corpus["id"]) == ["1", "4"] and record["counts"]["repeated"] == 2
 
 
 def test_a_test_set_keeps_every_row(tmp_path, store):

@@ -172,3 +172,16 @@ FAULTS = [
 def test_what_cannot_be_learnt(base: Path, tmp_path: Path, rows: pd.DataFrame, changes: dict, told: str) -> None:
     with pytest.raises(UserError, match=told):
         tune(base, tmp_path, rows, **changes)
+
+
+def test_the_trainer_is_told_the_settings_and_linear_decay(tmp_path: Path) -> None:
+    settings = FineTuning(epochs=2, batch_size=6, learning_rate=0.25, weight_decay=0.5)
+    told = fine_tuning._arguments(settings, "float32", 1, tmp_path)
+    assert (told.num_train_epochs, told.per_device_train_batch_size) == (2, 6)
+    assert (told.learning_rate, told.weight_decay, told.lr_scheduler_type, told.warmup_steps) == (
+        0.25,
+        0.5,
+        "linear",
+        0,
+    )
+    assert told.seed != fine_tuning._arguments(settings, "float32", 2, tmp_path).seed

@@ -92,7 +92,8 @@ def test_a_single_vector_is_no_batch() -> None:
         simcse(torch.ones(5), torch.ones(5), temperature=0.05)
 
 
-def test_module_gives_columns_to_the_loss_in_order() -> None:
+@pytest.mark.parametrize("temperature", [0.05, 0.5])
+def test_module_gives_columns_to_the_loss_in_order(temperature: float) -> None:
     """A model that looks vectors up: what the module encodes is what the function gets, padding and all."""
 
     class Lookup(nn.Module):
@@ -108,5 +109,5 @@ def test_module_gives_columns_to_the_loss_in_order() -> None:
     ids = [torch.tensor(rows) for rows in ([[1, 2], [3, 4]], [[5, 6], [7, 8]], [[2], [1]])]
     features = [{"input_ids": column, "attention_mask": torch.ones_like(column)} for column in ids]
     for width in (2, 3):
-        expected = simcse(*(model.table(column).sum(1) for column in ids[:width]), temperature=0.05)
-        torch.testing.assert_close(SimCSELoss(model, 0.05)(features[:width]), expected)
+        expected = simcse(*(model.table(column).sum(1) for column in ids[:width]), temperature=temperature)
+        torch.testing.assert_close(SimCSELoss(model, temperature)(features[:width]), expected)

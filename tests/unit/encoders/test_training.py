@@ -43,7 +43,9 @@ def test_the_same_seed_gives_the_same_bytes(run: Callable[..., dict[str, Any]], 
     assert run("one") == run("two")
     assert sha256(tmp_path / "one") == sha256(tmp_path / "two")
     run("other", seed=2)
-    assert sha256(tmp_path / "one") != sha256(tmp_path / "other")
+    # Not the folder: its card names the seed.
+    one, other = (sha256(tmp_path / name / "model.safetensors") for name in ("one", "other"))
+    assert one != other
 
 
 @pytest.fixture
@@ -58,6 +60,39 @@ def batches(monkeypatch: pytest.MonkeyPatch) -> list[torch.Tensor]:
 
     monkeypatch.setattr(training._Trainer, "compute_loss", spy)
     return seen
+
+
+def test_the_loss_is_given_anchors_positives_and_negatives_in_this_order(
+    run: Callable[..., dict[str, Any]], weights: Path, triplets: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows: list[tuple[str, ...]] = []
+    tokenizer = backbone.load(weights, pooling="mean").tokenizer
+    forward = training.SimCSELoss.forward
+
+    def read(ids: Any) -> list[str]:
+        return tokenizer.batch_decode(ids, skip_special_tokens=True)
+
+    def spy(loss: Any, features: Any, labels: Any = None) -> torch.Tensor:
+        rows.extend(zip(*(read(column["input_ids"]) for column in features), strict=True))
+        return forward(loss, features, labels)
+
+    monkeypatch.setattr(training.SimCSELoss, "forward", spy)
+    run("order", prefix="", settings={"epochs": 1, "max_length": 64})
+    columns = [read(tokenizer(triplets[name].tolist())["input_ids"]) for name in ("anchor", "positive", "negative")]
+    assert sorted(rows) == sorted(zip(*columns, strict=True))
+
+
+def test_the_trainer_is_told_the_settings_and_linear_decay(tmp_path: Path) -> None:
+    settings = Training(epochs=2, batch_size=6, learning_rate=0.25, weight_decay=0.5, checkpoint_steps=7)
+    told = training._arguments(settings, 12, {}, 1, tmp_path)
+    assert (told.num_train_epochs, told.per_device_train_batch_size, told.save_steps) == (2, 6, 7)
+    assert (told.learning_rate, told.weight_decay, told.lr_scheduler_type, told.warmup_steps) == (
+        0.25,
+        0.5,
+        "linear",
+        0,
+    )
+    assert (told.max_grad_norm, told.gradient_accumulation_steps) == (1, 1)
 
 
 def test_neighbouring_seeds_share_no_batches(run: Callable[..., dict[str, Any]], batches: list[torch.Tensor]) -> None:

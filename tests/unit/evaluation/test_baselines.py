@@ -27,6 +27,7 @@ def test_the_majority_is_that_of_the_training_set_and_its_accuracy_the_frequency
     found = by_classifier(KNN, test, TRAIN, majority(TRAIN, test))
     assert {*found.items["predicted_10"]} == {"joy"}  # as frequent as sad, and first by name
     assert found.main == found.metrics["accuracy_at_1"] == 4 / 8
+    assert majority(pd.DataFrame({"label": ["sad", "sad", "joy"]}), test) == ["sad"] * 8  # half of the test set is joy
     # joy: precision 1/2, recall 1; the others nothing
     assert found.metrics["macro_f1_at_10"] == pytest.approx(2 / 3 / 3)
 

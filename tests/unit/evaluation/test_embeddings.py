@@ -45,6 +45,11 @@ def test_a_text_is_encoded_once_by_all_jobs(tmp_path: Path) -> None:
     assert found.dtype == more.dtype == np.float32
 
 
+def test_texts_that_differ_in_anything_have_embeddings_of_their_own(tmp_path: Path) -> None:
+    alike = ["a", "A", " a", "a ", "á", "a\u0301"]
+    np.testing.assert_array_equal(shared(Counting(), tmp_path)(alike), Counting()(alike))
+
+
 def test_repeated_texts_are_encoded_once_and_long_ones_first(tmp_path: Path) -> None:
     encode = Counting()
     shared(encode, tmp_path)(["a", "bbb", "a", "cc"])

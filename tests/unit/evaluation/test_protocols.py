@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.spatial.distance import pdist
+from scipy.stats import pearsonr, spearmanr
 
 from seedbed.evaluation.protocols import PROTOCOLS, score, texts
 from seedbed.evaluation.settings import KIND_OF, LABELLING, Task
@@ -31,6 +32,21 @@ def graded(n: int = 30, low: float = 0, high: float = 1) -> pd.DataFrame:
     )
 
 
+def test_sts_is_the_rank_correlation_of_cosine_and_gold() -> None:
+    """Of vectors of other lengths than one; the two correlations differ, and the first is the score."""
+    test = graded()
+    scores = score(Task(protocol="sts"), test, encode)
+    a, b = (np.stack([encode([text])[0] for text in test[name]]) for name in ("sentence1", "sentence2"))
+    cosine = (a * b).sum(1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)
+    gold = test["score"].astype(float)
+    rank, linear = spearmanr(cosine, gold).statistic, pearsonr(cosine, gold).statistic
+    assert abs(rank - linear) > 1e-3
+    assert scores.main == scores.metrics["cosine_spearman"] == pytest.approx(rank)
+    assert scores.metrics["cosine_pearson"] == pytest.approx(linear)
+    np.testing.assert_allclose(scores.items["cosine"], cosine, rtol=1e-5)
+    assert scores.items["id"].tolist() == test["id"].tolist()
+
+
 @pytest.mark.parametrize("scale", [(0.0, 1.0), (1.0, 5.0), (-2.0, 3.0)])
 def test_geometry_is_numpys(scale: tuple[float, float]) -> None:
     test = graded(low=scale[0], high=scale[1])
@@ -46,6 +62,15 @@ def test_geometry_is_numpys(scale: tuple[float, float]) -> None:
     every = np.stack(list(unit.values()))
     assert scores.metrics["uniformity"] == pytest.approx(np.log(np.mean(np.exp(-2 * pdist(every, "sqeuclidean")))))
     assert scores.metrics["sentences"] == 15
+
+
+def test_uniformity_is_of_the_sentences_of_both_sides() -> None:
+    test = graded(4).assign(sentence1=list("abab"), sentence2=list("cdcd"))
+    every = encode(list("abcd")).astype(np.float64)
+    every /= np.linalg.norm(every, axis=1, keepdims=True)
+    expected = np.log(np.mean(np.exp(-2 * pdist(every, "sqeuclidean"))))
+    metrics = score(Task(protocol="geometry", scale=(0, 0.8)), test, encode).metrics
+    assert metrics["uniformity"] == pytest.approx(expected) and metrics["sentences"] == 4
 
 
 def test_geometry_does_not_depend_on_the_order_of_rows() -> None:

@@ -259,6 +259,12 @@ def test_a_permutation_agrees_with_the_exact_one():
         permuted(a, b[:5])
 
 
+def test_a_permutation_pairs_items() -> None:
+    """A small gain on every item is seen, however much harder one item is than another."""
+    hard = np.linspace(0, 10, 30)
+    assert permuted(hard + 0.1, hard) < 0.01 < 0.5 < permuted(hard + 0.1, hard[::-1])
+
+
 def test_correlated_systems_by_williams():
     gold, noise, bad = rng(4).random((3, 200))
     good = gold + 0.1 * noise
@@ -273,6 +279,10 @@ def test_macro_f1_of_many_resamples_is_scikit_learns() -> None:
         for seed in items
     ]
     np.testing.assert_allclose(macro_f1(items), expected, rtol=1e-12)
+
+
+def test_a_class_that_a_resample_lacks_does_not_lower_its_f1() -> None:
+    assert macro_f1(np.array([[[0, 0], [2, 2]], [[0, 0], [1, 2]]])).tolist() == pytest.approx([1, 1 / 3])
 
 
 @pytest.mark.parametrize("classes", [6, 40])

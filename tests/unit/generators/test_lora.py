@@ -254,6 +254,15 @@ def test_by_length_is_an_order_that_only_the_seed_and_epoch_decide(lengths: list
     assert len(order) == len(lengths)
 
 
+def test_the_trainer_is_told_the_settings(tmp_path: Path) -> None:
+    settings = {"epochs": 2, "learning_rate": 0.25, "schedule": "cosine", "max_grad_norm": 0.75, "seed": 9}
+    told = subject.training_arguments(Lora(batch_size=6, micro_batch_size=3, **settings), "float32")(str(tmp_path))
+    assert [told.num_train_epochs, told.learning_rate, told.lr_scheduler_type, told.max_grad_norm, told.seed] == [
+        *settings.values()
+    ]
+    assert (told.per_device_train_batch_size, told.gradient_accumulation_steps, told.warmup_steps) == (3, 2, 0)
+
+
 def test_by_length_pads_little_and_changes_with_the_epoch() -> None:
     lengths = [index * 37 % 200 for index in range(400)]
     order = ByLength(lengths, 8, seed=1)

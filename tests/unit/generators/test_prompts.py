@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections import Counter
 
 import pytest
@@ -72,6 +73,14 @@ def test_few_shot_uses_every_instruction_and_example_about_equally(polarity):
     assert len(examples) == 18 and min(examples) > 170 and sum(examples) == 5 * 800
 
 
+@pytest.mark.parametrize(("polarity", "other"), [("positive", "negative"), ("negative", "positive")])
+def test_few_shot_shows_what_it_asks_for_as_often_as_it_is_told(polarity, other):
+    text = prompts.prompter("prompting", "Hausa", "plain", 1, shots=3)("7", "A dog.", polarity)
+    shown = [example for example in prompts._read("syncse")["examples"] if example["input"] in text]
+    assert len(shown) == 3 and text.count("Input: ") == 4
+    assert all(example[polarity] in text and example[other] not in text for example in shown)
+
+
 @pytest.mark.parametrize("method", ["prompting", "composition", "xllora"])
 def test_prompting_shows_examples_and_adapters_see_their_training(method):
     prompt = prompts.prompter(method, "Hausa", "plain", 1)("7", "A dog.", "negative")
@@ -97,6 +106,12 @@ def test_names_of_special_tokens_are_ordinary_text(tokenizers, premise, style):
 def test_one_bos_whatever_the_text(tokenizers, text, style):
     ids = prompts.encode(tokenizers[style], text, style)
     assert ids[0] == tokenizers[style].bos_token_id and ids.count(tokenizers[style].bos_token_id) == 1
+
+
+def test_a_template_that_writes_bos_twice_gives_one(tokenizers):
+    once, twice = tokenizers["chat"], copy.deepcopy(tokenizers["chat"])
+    twice.chat_template = "{{ bos_token }}" + once.chat_template
+    assert prompts.encode(twice, "A dog.", "chat") == prompts.encode(once, "A dog.", "chat")
 
 
 def test_a_model_without_bos_gets_none(tiny_generator):

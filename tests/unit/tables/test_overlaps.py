@@ -133,6 +133,15 @@ def test_methods_are_compared_each_resampled_on_its_own(table, folder):
         assert np.isnan(row["p_items"]) and row["p_adjusted"] >= row["p"]
 
 
+def test_nothing_pairs_two_methods(folder, monkeypatch):
+    """Not even the same triplets: another method would have kept other rows."""
+    monkeypatch.setitem(FOLDERS, "composition", "prompted")
+    table = tabulated(folder)
+    rows = table[(table["recipe"] == "composition") & (table["language"] == "hau")]
+    assert len(rows) == 3 and (rows["difference"] == 0).all()
+    assert (rows["difference_low"] < 0).all() and (rows["difference_high"] > 0).all()
+
+
 def test_the_average_is_over_the_languages_of_its_column(table):
     average = table[(table["language"] == "avg") & (table["recipe"] == "composition")].iloc[0]
     own = table[(table["column"] == average["column"]) & (table["recipe"] == "composition")].iloc[:2]

@@ -75,6 +75,8 @@ def test_good_triplets_pass_and_the_report_counts_them():
         (("Ina", "Zan tafi kasuwar lamba daya yau da safe domin in sayi kaya", "Ba na gida"), "positive: length"),
         (("Ina gida yau", "Ba na gida ko kadan", "ba na gida ko kadan."), "positive equals negative"),
         (("Ina gida yau da safe", "Zan tafi gona yau", "Ba zan je kasuwa ba"), "positive: in an evaluation set"),
+        (("Zan tafi gona yau", "Ina gida yau da safe", "Ba zan je kasuwa ba"), "anchor: in an evaluation set"),
+        (("Ina gida yau da safe", "Ba zan je kasuwa ba", "Zan tafi gona yau"), "negative: in an evaluation set"),
         (("Sabon zance", GOOD[0][1], "Ba na gida"), "positive: repeated"),
         ((GOOD[0][0], "Zan tafi can nesa", "Ba na gida"), "anchor: repeated"),
     ],
@@ -154,4 +156,4 @@ def test_dice_by_hand():
 def test_repetition_and_length():
     assert repetition("a b c d e f") == pytest.approx(1 / 6)
     assert repetition("a a a") == 0
-    assert list(length_ratio(pd.Series(["ab", ""]), pd.Series(["abcd", "abc"]))) == [2, 3]
+    assert list(length_ratio(pd.Series(["ab", "", "abcd"]), pd.Series(["abcd", "abc", "ab"]))) == [2, 3, 2]

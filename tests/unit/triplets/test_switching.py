@@ -106,6 +106,9 @@ def test_thresholds_keep_to_their_share():
         assert sum(strict.foreign(text)[0] for text in fresh) <= share * 300
     off = WordCheck(own, sentences(ENGLISH, 200), "Latn", others=0, unlikely=0)
     assert off.foreign("the xqwvyz umbrella") == (False, False)
+    # Each check has a share of its own.
+    foreign, unlikely = (WordCheck(own, sentences(ENGLISH, 200), "Latn", others=o, unlikely=0.2 - o) for o in (0.2, 0))
+    assert unlikely.limits[0] == foreign.limits[1] == float("inf")
 
 
 @pytest.mark.parametrize(("own", "other"), [(HAUSA[:9], ENGLISH), (HAUSA, [])])

@@ -41,7 +41,7 @@ class Echo(Tokenizing):
     tokenizer, style = Letters(), "plain"
 
     def __init__(self, lives=10**9, text="{}"):
-        self.lives, self.text, self.written = lives, text, []
+        self.lives, self.text, self.written, self.adapters = lives, text, [], set()
 
     def write(self, requests, adapter):
         for request in reversed(requests):
@@ -49,6 +49,7 @@ class Echo(Tokenizing):
                 raise KeyboardInterrupt
             self.lives -= 1
             self.written.append(request.id)
+            self.adapters.add((request.id.partition("/")[0], adapter))
             yield Completion(request.id, self.text.format(request.id), finished=not request.id.endswith("3"))
 
 
@@ -85,6 +86,16 @@ def test_the_table(anchors, tmp_path):
     assert set(table["generator"]) == {"gemma"} and set(table["method"]) == {"composition"}
     assert table["prompt"].is_unique
     assert not list((tmp_path / "state").iterdir()), "the journal is removed"
+
+
+def test_each_polarity_has_its_adapter(anchors, tmp_path):
+    adapters = {polarity: tmp_path / polarity for polarity in ADAPTERS}
+    for folder in adapters.values():
+        folder.mkdir()
+        (folder / "adapter_model.safetensors").write_text(folder.name)
+    backend = Echo()
+    run(backend, anchors[:3], tmp_path, adapters)
+    assert backend.adapters == set(adapters.items())
 
 
 @pytest.mark.parametrize("text", ['"{}"\nAnd more', "\n\n {} \t\r\n", "{}\u2028x", "{}\x85\n"])

@@ -1,0 +1,114 @@
+"""Plant bugs, one at a time, each in a copy of the project, and run the tests that must see it.
+
+    python -m tests.mutants [--room ROOM] [--only NAME] [--workers 2]
+
+cosmic-ray and mutmut make up their own bugs, of Python alone, and run one set of tests for all; these bugs are those that
+would silently give a wrong number, in rules too, and each names the few tests that see it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import queue
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from tests.mutants.listed import Mutant, StaleError, mutants, planted
+from tests.mutants.testing import prepare, pytest
+
+SHARE = 0.95
+"""Of the bugs, at least so many must be seen."""
+KILLED, SURVIVED, BROKEN = "killed", "SURVIVED", "BROKEN"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--room", help="only this list")
+    parser.add_argument("--only", help="only the bugs of this name")
+    parser.add_argument("--workers", type=int, default=2, help="copies of the project that are tested side by side")
+    args = parser.parse_args()
+
+    chosen = [each for each in mutants() if args.room in (None, each.room) and args.only in (None, each.name)]
+    if not chosen:
+        parser.error("no such bug")
+    prepare()
+    with copies(args.workers) as free, ThreadPoolExecutor(args.workers) as pool:
+        selections = sorted({each.tests for each in chosen})
+        passing = dict(zip(selections, pool.map(lambda tests: passes(free, tests), selections), strict=True))
+        found = list(pool.map(lambda each: verdict(free, each, passing[each.tests]), chosen))
+    return told(chosen, found)
+
+
+@contextlib.contextmanager
+def copies(count: int) -> Iterator[queue.Queue[Path]]:
+    """Copies of the project; whoever takes one puts it back."""
+    files = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True, check=True)
+    free: queue.Queue[Path] = queue.Queue()
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        for number in range(count):
+            root = Path(folder, str(number))
+            for name in filter(lambda name: Path(name).is_file(), files.stdout.splitlines()):
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(name, root / name)
+            subprocess.run(["git", "init", "-q", str(root)], check=True)  # some tests ask git for the project's files
+            free.put(root)
+        yield free
+
+
+def verdict(free: queue.Queue[Path], mutant: Mutant, passing: bool) -> str:
+    """What became of a bug; told at once."""
+    start, root = time.monotonic(), free.get()
+    path = root / mutant.file
+    before = path.read_bytes()
+    try:
+        path.write_text(planted(mutant, before.decode()))
+        code = pytest(root, mutant.tests) if passing else None
+        # 1: a test failed. Other numbers: nothing was tested, since the bug is no Python, say.
+        found = {0: SURVIVED, 1: KILLED}.get(code, f"{BROKEN}: pytest ended with {code}")
+        found = found if passing else f"{BROKEN}: its tests fail without it"
+    except StaleError as error:
+        found = f"{BROKEN}: {error}"
+    finally:
+        path.write_bytes(before)
+        free.put(root)
+    print(f"{found:8}  {mutant.room}  {mutant.name}  {time.monotonic() - start:.0f} s", flush=True)
+    return found
+
+
+def passes(free: queue.Queue[Path], tests: str) -> bool:
+    """Whether tests pass without a bug: else they would see one in anything."""
+    root = free.get()
+    try:
+        code = pytest(root, tests)
+    finally:
+        free.put(root)
+    if code:
+        print(f"without a bug pytest ends with {code}: {tests}", flush=True)
+    return not code
+
+
+def told(chosen: list[Mutant], found: list[str]) -> int:
+    """Print the share by room; 1 if it is too small, a bug survived that must not, or the list does not fit."""
+    rooms = Counter(each.room for each in chosen)
+    dead = Counter(each.room for each, what in zip(chosen, found, strict=True) if what == KILLED)
+    for room, count in rooms.items():
+        print(f"{room}: {dead[room]} of {count} killed")
+    wrong = [each for each, what in zip(chosen, found, strict=True) if what != KILLED]
+    for each in wrong:
+        print(f"not killed: {each.room} {each.name}: {each.why}")
+    share = dead.total() / len(chosen)
+    print(f"{dead.total()} of {len(chosen)} killed, {share:.1%}")
+    fatal = any(each.must_die for each in wrong) or any(what.startswith(BROKEN) for what in found)
+    return int(fatal or share < SHARE)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,69 @@
+"""What systems share in a bootstrap, what an average is over, and what a cell says of both."""
+
+from __future__ import annotations
+
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from seedbed.tables.cells import cell
+from seedbed.tables.measures import Measure, average, measure
+from seedbed.tables.tabulate import verdict
+from tests.unit.tables.conftest import write_score
+
+
+def test_a_difference_is_of_the_same_items_in_every_resample(make, spec) -> None:
+    """Of two systems that answer alike it is nothing, however much their scores vary."""
+    study = make(seeds=1, recipes=("crosslingual", "xllora"))
+    for language in ("hau", "ind"):
+        for task in ("semrel-sts", "kolibri-bitext"):
+            ours, theirs = (study.score("xlmr", name, 1, task, language) for name in ("xllora", "crosslingual"))
+            for ending in (".json", ".items.tsv"):
+                shutil.copy(theirs.with_suffix(ending), ours.with_suffix(ending))
+    table = study.tabulate(spec)
+    rows = table[table["recipe"] == "xllora"]
+    assert len(rows) == 6 and (rows["high"] - rows["low"] > 1).all()
+    assert (rows[["difference", "difference_low", "difference_high"]] == 0).all(axis=None)
+
+
+def test_a_draw_of_seeds_is_the_same_in_all_languages(make, spec) -> None:
+    """Some systems are one encoder for all languages; an average over them must see that."""
+    study = make(seeds=2, recipes=("crosslingual", "xllora"))
+    for language, n in (("hau", 80), ("ind", 81)):
+        for recipe in ("crosslingual", "xllora"):
+            for seed in (1, 2):
+                hits = pd.DataFrame(seed - 1, index=range(n), columns=["forward", "backward"])
+                path = study.score("xlmr", recipe, seed, "kolibri-bitext", language)
+                write_score(path, "bitext", hits, seed - 1, "here")
+    (block,) = [block for block in study.plan(spec) if block.column.protocol == "bitext"]
+    hau, ind = (measure(study.scores, block, language, study.statistics) for language in ("hau", "ind"))
+    for recipe in ("crosslingual", "xllora"):
+        assert set(hau.replicates[recipe]) == {0, 0.5, 1}
+        np.testing.assert_array_equal(hau.replicates[recipe], ind.replicates[recipe])
+
+
+def test_an_average_is_of_the_systems_that_all_languages_have() -> None:
+    def of(language: str, n: int, **values: float) -> Measure:
+        scores = {recipe: np.array([value]) for recipe, value in values.items()}
+        return Measure(language, "sts", dict.fromkeys(values, n), scores, scores, None, papers_data=True)
+
+    found = average([of("hau", 80, a=0.2, b=0.9), of("ind", 81, a=0.4)])
+    assert {recipe: values.tolist() for recipe, values in found.by_seed.items()} == {"a": [pytest.approx(0.3)]}
+    assert found.n == {"a": 161} and list(found.replicates) == ["a"] and found.language == "avg"
+
+
+@pytest.mark.parametrize(
+    ("difference", "p", "mark"),
+    [(3.0, 0.04, " ▲"), (-3.0, 0.04, " ▼"), (3.0, 0.06, ""), (-3.0, 0.9, ""), (3.0, None, "")],
+)
+def test_a_cell_marks_what_is_real_and_which_way(difference: float, p: float | None, mark: str) -> None:
+    row = {"value": 71.34, "low": 68.2, "high": 74.1, "difference": difference, "p_adjusted": p, "level": 0.95, "n": 80}
+    assert cell(pd.Series(row, dtype=float), best=None) == f"71.3 [68.2, 74.1]{mark}"
+
+
+@pytest.mark.parametrize(("paper", "found"), [(1.0, "reproduced"), (2.0, "reproduced"), (0.9, ""), (2.1, "")])
+def test_a_number_is_reproduced_within_both_ends(paper: float, found: str) -> None:
+    assert verdict({"low": 1.0, "high": 2.0}, paper) == (found or "not reproduced")
+    assert verdict({}, paper) == ""
