@@ -94,6 +94,7 @@ def test_every_rule_has_its_directives(room):
             assert re.search(rf"^    {directive}:", block, flags=re.M), f"{name} has no {directive}"
         for resource in ("gpu=", "mem_mb=more(", "runtime=more("):
             assert resource in block, f"{name} has no {resource}"
+        assert name.startswith("fetch_") == ("local=lambda wildcards: digests_of(" in block), f"{name}: local files"
         assert f'code=code("{name}"' in block, f"{name}: its code is no parameter"
         assert "> {log:q} 2>&1" in block, name
         assert not re.search(r"partition|account|gres", block), f"{name}: that belongs in a profile"
