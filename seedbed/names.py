@@ -6,7 +6,6 @@ from typing import Annotated
 
 from pydantic import StringConstraints
 
-from seedbed.corpora.settings import Kind
 from seedbed.languages import ANY
 
 Code = Annotated[str, StringConstraints(pattern=r"^[a-z]{3}(-[A-Z][a-z]{3})?$")]
@@ -16,7 +15,7 @@ Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9.-]*$", 
 Spec = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]+$")]
 """A name of a file under resources."""
 
-ROLES: dict[str, Kind] = {
+ROLES: dict[str, str] = {
     "text": "text",
     "instructions": "instructions",
     "annotated": "instructions",
