@@ -42,8 +42,8 @@ def unicode_scripts(script: str) -> tuple[str, ...]:
 def clean(text: str) -> str:
     """NFC, white space (tabs and newlines too) as single blanks, no control characters, no blanks around.
 
-    A clean text stays as it is: what is taken out goes first, since it may stand between two blanks, or between a letter
-    and its mark.
+    A clean text stays as it is: what is taken out goes first, since it may stand between two blanks, or between a
+    letter and its mark.
     """
     return _SPACE.sub(" ", unicodedata.normalize("NFC", _CONTROL.sub("", text))).strip()
 
