@@ -31,7 +31,10 @@ def test_a_folder_that_cannot_be_written_to_is_told(tmp_path):
     (tmp_path / "results").mkdir(mode=0o555)
     for place in ("results", "results/own"):
         done = subprocess.run(
-            [sys.executable, "-c", TAKE, str(tmp_path / place / ".lock")], capture_output=True, text=True, preexec_fn=humble
+            [sys.executable, "-c", TAKE, str(tmp_path / place / ".lock")],
+            capture_output=True,
+            text=True,
+            preexec_fn=humble,
         )
         said = f"UserError: {tmp_path}/{place}: permission denied; expected a folder that can be written to"
         assert done.stderr.splitlines()[-1].endswith(said), done.stderr
