@@ -77,7 +77,7 @@ rule report:
         audits=triplets_of(".audit.json"),
         triplets=triplets_of(".tsv"),
         rejected=triplets_of(".rejected.tsv"),
-        config=[str(file) for file in workflow.configfiles],
+        config=CONFIGURATION,
     output:
         "<results>/report.zip",
     log:
@@ -93,7 +93,7 @@ rule report:
         mem_mb=more(4000),
         runtime=more(30),
     params:
-        code=code("report", "resources/report.html.j2", *map(str, workflow.configfiles)),
+        code=code("report", "resources/report.html.j2", *CONFIGURATION),
         title=f"Seedbed: {STUDY.results}",
         cards=cards(),
     message:
@@ -106,7 +106,7 @@ rule report:
 
 rule forecast:
     input:
-        config=[str(file) for file in workflow.configfiles],
+        config=CONFIGURATION,
     output:
         table="<results>/forecast.tsv",
         page="<results>/forecast.md",
@@ -123,7 +123,7 @@ rule forecast:
         mem_mb=more(1000),
         runtime=more(30),
     params:
-        code=code("forecast", "resources/forecast.yaml", *map(str, workflow.configfiles)),
+        code=code("forecast", "resources/forecast.yaml", *CONFIGURATION),
         forecast=STUDY.forecast.dump(),
         asked=lambda wildcards: asked(),
         moment=lambda wildcards: time.time_ns(),  # always another: a forecast is made anew whenever it is asked for

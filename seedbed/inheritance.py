@@ -13,17 +13,17 @@ def with_parents(entries: Any, complete: Callable[[str, dict[str, Any]], dict[st
     if not isinstance(entries, Mapping):
         return entries
     entries = {name: {} if entry is None else entry for name, entry in entries.items()}
-    if not all(isinstance(entry, Mapping) for entry in entries.values()):
-        return entries
 
-    def whole(name: str, seen: tuple[str, ...] = ()) -> dict[str, Any]:
+    def whole(name: str, seen: tuple[str, ...] = ()) -> Any:
+        if not isinstance(entries[name], Mapping):
+            return entries[name]
         entry = complete(name, dict(entries[name]))
         if not (parent := entry.get("like")):
             return entry
         if not isinstance(parent, str):
             raise ValueError(f"{name}.like: expected the name of another entry, found {parent!r}")
-        if parent in (*seen, name) or parent not in entries:
-            others = sorted({*entries} - {*seen, name})
+        if parent in (*seen, name) or not isinstance(entries.get(parent), Mapping):
+            others = sorted({other for other in entries if isinstance(other, str)} - {*seen, name})
             raise ValueError(f"{name}.like: no {parent!r} to start from; {suggest(parent, others)}")
         return _merged(whole(parent, (*seen, name)), entry)
 

@@ -19,18 +19,22 @@ def exclusive(path: str | Path) -> Iterator[None]:
     The file's time is the beginning of the block.
 
     Raises:
-        UserError: another process holds it.
+        UserError: another process holds it, or its folder cannot be written to.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with FileLock(path, timeout=0):
-            path.touch()
-            yield
+        path.parent.mkdir(parents=True, exist_ok=True)
+        held = FileLock(path, timeout=0).acquire()
     except Timeout:
         raise UserError(
             f"{path.parent}: another process is at work there; wait for it, or stop it and run again"
         ) from None
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise UserError(f"{path.parent}: {reason}; expected a folder that can be written to") from None
+    with held:
+        path.touch()
+        yield
 
 
 def held_since(path: str | Path) -> float | None:

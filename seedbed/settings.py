@@ -60,6 +60,9 @@ def explain(error: ValidationError, model: type[BaseModel], *, where: str) -> st
     """The first fault of a ValidationError as one line: what, where, and what would be right."""
     fault = error.errors()[0]
     place = ".".join([where, *(str(part) for part in fault["loc"])])
+    if fault["type"] == "invalid_key" or (fault["type"] == "string_type" and fault["loc"][-1] == "[key]"):
+        group = place.removesuffix(".[key]").rpartition(".")[0]
+        return f"{group}: key {fault['input']!r} is no text; put it in quotes, or take another"
     if fault["type"] != "extra_forbidden":
         hidden = isinstance(fault["input"], dict) or fault["type"] == SECRET
         given = "" if hidden else f" (given: {textwrap.shorten(repr(fault['input']), WIDEST, placeholder='...')})"

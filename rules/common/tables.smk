@@ -1,7 +1,11 @@
 """What tables, figures and the report are made of."""
 
+import os
+
 from seedbed.tables.specs import FigureSpec
 
+CONFIGURATION = [os.path.relpath(file) for file in workflow.configfiles]
+"""Its files, from the project's folder: where that lies is no part of a result."""
 FIGURES = specs("figures", FigureSpec)
 
 

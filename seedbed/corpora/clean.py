@@ -10,8 +10,9 @@ import regex
 from seedbed.corpora.settings import Cleaning
 from seedbed.io import UserError
 
-_CONTROL = regex.compile(r"[\p{Cc}\p{Cf}\p{Co}\p{Cs}--[\u200c\u200d]]", regex.V1)
-"""Control, format, private and surrogate characters; the two joiners are spelling in Indic and Arabic scripts."""
+_CONTROL = regex.compile(r"[\p{Cc}\p{Cf}\p{Co}\p{Cs}--[\s\u200c\u200d]]", regex.V1)
+"""Control, format, private and surrogate characters that are no white space; the two joiners are spelling in Indic and
+Arabic scripts."""
 CONTROL = regex.compile(r"[\p{Cc}\p{Cs}]")
 """What no id or label may hold: tabs, line breaks, NUL and halves of characters among others."""
 _SPACE = regex.compile(r"\s+")
@@ -39,10 +40,12 @@ def unicode_scripts(script: str) -> tuple[str, ...]:
 
 
 def clean(text: str) -> str:
-    """NFC, white space (tabs and newlines too) as single blanks, no control characters, no blanks around."""
-    # A control character may stand between two blanks, or between a letter and its accent.
-    bare = _CONTROL.sub("", _SPACE.sub(" ", text))
-    return _SPACE.sub(" ", unicodedata.normalize("NFC", bare)).strip()
+    """NFC, white space (tabs and newlines too) as single blanks, no control characters, no blanks around.
+
+    A clean text stays as it is: what is taken out goes first, since it may stand between two blanks, or between a
+    letter and its mark.
+    """
+    return _SPACE.sub(" ", unicodedata.normalize("NFC", _CONTROL.sub("", text))).strip()
 
 
 def comparable(text: str) -> str:

@@ -15,11 +15,10 @@ from filelock import FileLock
 from sentence_transformers import SentenceTransformer
 from tqdm.auto import tqdm
 
-from seedbed.encoders import pooling
 from seedbed.encoders.card import versions
 from seedbed.encoders.endpoint import TRANSPORT, Endpoint
 from seedbed.evaluation.scores import Encode
-from seedbed.io import UserError, atomic, fingerprint, sha256
+from seedbed.io import UserError, atomic, fingerprint
 
 TOKENS = 2**10
 """Tokens of a batch on a CPU, which is busy with so few; more of them only hold more padding (docs/speed.md)."""
@@ -139,15 +138,14 @@ def _alone(folder: Path, share: int) -> FileLock:
 
 
 def folder_of(state: Path, manifest: dict[str, Any]) -> Path:
-    """Where the embeddings of an encoder lie: by its files, but for those that change no embedding, and what runs them.
+    """Where the embeddings of an encoder lie: by its files, but for those that change no embedding, and the libraries.
 
     Args:
         manifest: of the encoder's directory, whose "files" are the digests.
     """
     files = {name: digest for name, digest in manifest["files"].items() if name not in ("README.md", TRANSPORT)}
-    remote = TRANSPORT in manifest["files"]  # a server makes the vectors; what was paid for outlives an edit here
-    by = [] if remote else [sha256(str(pooling.__file__)), versions()]
-    return state / "embeddings" / fingerprint([files, by])[:32]
+    remote = TRANSPORT in manifest["files"]  # a server makes the vectors; what was paid for outlives an upgrade here
+    return state / "embeddings" / fingerprint([files, {} if remote else versions()])[:32]
 
 
 def _write(folder: Path, keys: Sequence[bytes], embeddings: np.ndarray) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,22 @@ def test_every_setting_of_a_completion_and_every_input_changes_the_key(base: Pat
     assert len(set(keys.values())) == len(keys)
     for name in MAY_CHANGE:
         assert key(GENERATOR.model_copy(update={name: other(getattr(GENERATOR, name))})) == keys[""], name
+
+
+def test_another_library_changes_the_key_of_a_training_and_not_of_what_was_written(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def keys() -> list[str]:
+        return [
+            training.key_of(TEXTS, Training(), "", 1, base),
+            lora.key_of(base, Lora(), "float32", EXAMPLES),
+            fine_tuning._key_of(base, [], FineTuning(), "float32", 1),
+            journal_name([(("r1", "positive"), [1, 2])], GENERATOR, "w", None),
+        ]
+
+    before, version = keys(), importlib.metadata.version
+    monkeypatch.setattr(importlib.metadata, "version", lambda name: f"{version(name)}.1")
+    assert [one == other for one, other in zip(before, keys(), strict=True)] == [False, False, False, True]
 
 
 def test_weights_that_change_in_their_place_are_others(base: Path) -> None:

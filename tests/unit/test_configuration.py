@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from snakemake.common.configfile import load_configfile
+from snakemake.exceptions import WorkflowError
 
 from seedbed import yamls
 from seedbed.config import Corpora, load
@@ -183,7 +185,8 @@ def test_a_plain_path_may_be_in_any_script_and_is_kept_in_its_normal_form(own: d
         ("backbones/bert/source/file", "README.md", "backbones.bert.source: README.md is a file; a local model is a folder"),
         ("recipes/base", {"languages": ["hau"], "encoders": {"brt": {"file": "x"}}}, "recipes.base.encoders: no backbone 'brt'"),
         ("generators/tiny/triplets", {"promptin": {"file": "x"}}, "config.generators.tiny.triplets.promptin"),
-        ("recipes/base", 0, "config.recipes.base"),
+        ("recipes/zero", 0, "config.recipes.zero: Input should be a valid dictionary"),
+        ("recipes/prompting", 0, "config.recipes: mine.like: no 'prompting' to start from"),
         ("languages/hau", False, "config.languages.hau"),
     ],
 )  # fmt: skip
@@ -322,6 +325,59 @@ def test_a_key_is_given_once(tmp_path: Path, text: str, message: str) -> None:
             spec.load(file)
 
 
+@pytest.mark.parametrize(
+    ("key", "read"), [("true", True), ("yes", True), ("off", False), ("1", 1), ("0x10", 16), ("~", None)]
+)
+@pytest.mark.parametrize("group", ["", "languages", "tasks", "recipes", "generators", "corpora", "paths"])
+def test_a_name_that_yaml_takes_for_something_else_is_told(
+    own: dict[str, Any], tmp_path: Path, group: str, key: str, read: Any
+) -> None:
+    entry = both_readings(tmp_path, f"{key}: {{}}\n")
+    study = changed(own, [group], own[group] | entry) if group else own | entry
+    place = f"config.{group}".rstrip(".")
+    assert fault(study) == f"{place}: key {read!r} is no text; put it in quotes, or take another"
+    assert both_readings(tmp_path, f'"{key}": {{}}\n') == {key: {}}
+
+
+TABS = ["a:\n\tb: 1\n", "\ta: 1\n", "a:\n  b: 1\n\tc: 2\n", "a: |\n\tb\n", "a:\n- b\n-\tc: 1\n"]
+
+
+@pytest.mark.parametrize("text", TABS)
+def test_a_tab_is_no_indentation(tmp_path: Path, text: str) -> None:
+    """Neither reader guesses how many blanks it stands for."""
+    file = tmp_path / "study.yaml"
+    file.write_text(text)
+    with pytest.raises(WorkflowError, match="not mix whitespace and tab indentation"):
+        load_configfile(file)
+    with pytest.raises(UserError, match=r"study\.yaml: not YAML"):
+        yamls.check_configuration(file)
+
+
+def test_a_tab_within_a_text_stays(tmp_path: Path) -> None:
+    assert both_readings(tmp_path, 'a: "b\\tc"\nd: |\n  e\tf\n') == {"a": "b\tc", "d": "e\tf\n"}
+
+
+def both_readings(folder: Path, text: str) -> Any:
+    """What Snakemake reads, and so do we."""
+    file = folder / "study.yaml"
+    file.write_text(text)
+    yamls.check_configuration(file)
+    found = load_configfile(file)
+    assert found == yamls.read(file)
+    return found
+
+
+@pytest.mark.parametrize("group", ["recipes", "generators"])
+@pytest.mark.parametrize("length", [1, 2, 3, 7])
+def test_entries_that_are_like_each_other_are_told(own: dict[str, Any], group: str, length: int) -> None:
+    names = [f"entry-{number}" for number in range(length)]
+    ring = {name: {"like": names[number - 1]} for number, name in enumerate(names)}
+    outside = {"outside": {"like": names[-1]}}
+    for entries in (own[group] | ring | outside, outside | ring | own[group]):
+        said = fault(changed(own, group, entries))
+        assert re.match(rf"config\.{group}: entry-\d\.like: no 'entry-\d' to start from; known: ", said), said
+
+
 def test_merge_keys_may_bring_what_they_override(tmp_path: Path) -> None:
     file = tmp_path / "study.yaml"
     file.write_text("a: &a {x: 1, y: 1}\nb: &b {<<: *a, x: 2}\nc: {<<: [*b, *a], y: 3}\nd: *a\n")
@@ -329,7 +385,11 @@ def test_merge_keys_may_bring_what_they_override(tmp_path: Path) -> None:
 
 
 def test_a_configuration_that_is_a_program_goes_no_further(tmp_path: Path) -> None:
-    file = tmp_path / "study.yaml"
-    file.write_text("__use_yte__: true\n?if True:\n  seeds: [1]\n")
+    """But Snakemake has run it by then; no Python is run by the check."""
+    file, marker = tmp_path / "study.yaml", tmp_path / "run"
+    file.write_text(f"__use_yte__: true\n__definitions__:\n  - import os\n  - os.mkdir({str(marker)!r})\nseeds: [1]\n")
     with pytest.raises(UserError, match="__use_yte__ makes a configuration a program"):
         yamls.check_configuration(file)
+    assert not marker.exists()
+    load_configfile(file)
+    assert marker.exists()

@@ -11,6 +11,7 @@ import pytest
 from sentence_transformers import SentenceTransformer
 
 from tests import tiny
+from tests.humble import humble
 from tests.workflow.conftest import ENVIRONMENT
 
 ENDPOINT = {"url": "https://host/v1", "model": "m", "dimensions": 8}
@@ -278,14 +279,22 @@ def test_a_program_stops_with_one_line_and_leaves_nothing(inputs, tmp_path, monk
     assert not [path for path in tmp_path.iterdir() if path.name != "state"]
 
 
-def test_a_full_disk_is_one_line_and_leaves_nothing(inputs, tmp_path):
+def full() -> None:
     """A limit on the size of files stands for a disk without space."""
-    command = fetch("text", file="{root}/good.tsv").replace("{root}", str(inputs)).replace("{out}", str(tmp_path))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8, 8))
+
+
+@pytest.mark.parametrize(("disk", "said"), [(full, ""), (humble, "permission denied")])
+def test_a_disk_that_takes_nothing_is_one_line_and_left_as_it_is(inputs, tmp_path, disk, said):
+    (tmp_path / "results").mkdir(mode=0o555 if disk is humble else 0o755)
+    out = {"{root}": str(inputs), "{out}": str(tmp_path / "results")}
+    command = fetch("text", file="{root}/good.tsv")
+    for name, value in out.items():
+        command = command.replace(name, value)
     done = subprocess.run(
         [sys.executable, "-m", "scripts.fetch_corpus", *command.split()[1:]],
-        capture_output=True, text=True, env=ENVIRONMENT,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8, 8)),
+        capture_output=True, text=True, env=ENVIRONMENT, preexec_fn=disk,
     )  # fmt: skip
-    assert done.returncode == 1
-    assert done.stderr.strip().splitlines()[-1].endswith("nothing was written") and "Traceback" not in done.stderr
-    assert not list(tmp_path.iterdir())
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert done.returncode == 1 and said in line and line.endswith("nothing was written")
+    assert "Traceback" not in done.stderr and not list((tmp_path / "results").iterdir())

@@ -17,6 +17,7 @@ import yaml
 from scipy.stats import spearmanr
 
 from tests.embedder import DIMENSIONS, Embedder, vector
+from tests.humble import humble
 from tests.workflow.test_status import status
 
 
@@ -69,6 +70,40 @@ def test_touching_every_file_runs_nothing(finished):
             if path.is_file() and path.stat().st_size < 1_000_000:
                 path.touch()
     assert nothing_to_do(finished.snakemake("--dry-run"))
+
+
+def test_a_study_in_another_place_with_times_of_the_future_runs_nothing(finished, tmp_path):
+    """Its folder was moved, its results lie behind a link, and nobody may write there."""
+    moved, results = tmp_path / "moved", tmp_path / "results"
+    texts = [path for name in ("own", "resources", "study.yaml") for path in files_of(finished.root / name)]
+    texts += (finished.root / "results/own/corpora").rglob("*.tsv")
+    times = {path: path.stat().st_mtime_ns for path in texts}
+    for path in times:
+        os.utime(path, (2**31, 2**31))
+    (finished.root / "results").rename(results)
+    (finished.root / "results").symlink_to(results)
+    finished.root.rename(moved)
+    folders = [path for path in (results, *results.rglob("*")) if path.is_dir()]
+    for path in folders:
+        path.chmod(0o555)
+    try:
+        done = subprocess.run(
+            finished.command("--dry-run"), cwd=moved, capture_output=True, text=True, env=finished.environment,
+            preexec_fn=humble,
+        )  # fmt: skip
+    finally:
+        for path in folders:
+            path.chmod(0o755)
+        moved.rename(finished.root)
+        (finished.root / "results").unlink()
+        results.rename(finished.root / "results")
+        for path, moment in times.items():
+            os.utime(path, ns=(moment, moment))
+    assert done.returncode == 0 and nothing_to_do(done), done.stdout + done.stderr
+
+
+def files_of(place):
+    return [path for path in (place, *place.rglob("*")) if path.is_file()]
 
 
 EDITS = {

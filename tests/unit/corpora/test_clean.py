@@ -3,7 +3,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from seedbed.corpora.clean import clean, comparable, script_share, within_bounds, words
@@ -11,11 +11,14 @@ from seedbed.corpora.settings import Cleaning
 from seedbed.io import UserError
 
 
-@given(st.text())
+@given(st.text(st.one_of(st.characters(), st.sampled_from("ab \r\n\t\x1f\x85\u200b\u2028\u0301\u200d"))))
+@example("0\r\x1f\r0")
+@example("e\u200b\u0301")
+@example("\u200b \u0301a\x1f ")
 def test_clean_is_idempotent_one_line_and_nfc(text):
     cleaned = clean(text)
     assert clean(cleaned) == cleaned
-    assert not {"\t", "\n", "\r", "\0"} & set(cleaned)
+    assert not {"\t", "\n", "\r", "\0"} & set(cleaned) and "  " not in cleaned
     assert unicodedata.is_normalized("NFC", cleaned)
 
 
@@ -37,6 +40,7 @@ def test_what_is_taken_out_leaves_no_trace():
 def test_joiners_are_spelling_and_stay():
     assert clean("क्\u200dष") == "क्\u200dष"
     assert clean("a\u200bb\ufeff") == "ab"
+    assert clean(" a\tb\r\n\x1fc\x1c \u3000d\u2028") == "a b c d"
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,10 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +22,7 @@ from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
 
 from scripts.train_encoder import main
+from seedbed.checkpoints import last_complete
 from seedbed.encoders import backbone, training
 from seedbed.encoders.settings import Training
 from seedbed.io import UserError, read_json, sha256, write_table
@@ -167,6 +172,38 @@ def test_a_killed_run_goes_on_as_if_nothing_had_happened(
 
 def kill(*args: Any, **kwargs: Any) -> None:
     raise KeyboardInterrupt
+
+
+def test_ctrl_c_leaves_no_half_file_and_the_same_command_goes_on(
+    weights: Path, triplets: pd.DataFrame, tmp_path: Path
+) -> None:
+    write_table(triplets.rename_axis("id").reset_index(), tmp_path / "texts.tsv")
+    settings = SETTINGS.updated({"epochs": 15, "checkpoint_steps": 10}).dump()
+
+    def words(name: str) -> list[str]:
+        return [
+            "--weights", str(weights), "--method", "xllora", "--texts", str(tmp_path / "texts.tsv"), "--seed", "1",
+            "--training", settings, "--state", str(tmp_path / "state" / name), "--output", str(tmp_path / "out" / name),
+        ]  # fmt: skip
+
+    job = subprocess.Popen(
+        [sys.executable, "-m", "scripts.train_encoder", *words("stopped")],
+        env={**os.environ, "OMP_NUM_THREADS": str(torch.get_num_threads())},
+        stderr=subprocess.DEVNULL,
+    )
+    while job.poll() is None and not [*(tmp_path / "state").rglob("trainer_state.json")]:
+        time.sleep(0.02)
+    job.send_signal(signal.SIGINT)
+    assert job.wait(timeout=60) in (1, -signal.SIGINT)
+    assert not (tmp_path / "out").exists() or not [*(tmp_path / "out").iterdir()]
+    (left,) = (tmp_path / "state" / "stopped").iterdir()
+    assert read_json(left / "job.json")["output"] == str(tmp_path / "out" / "stopped" / "seedbed.json")
+    assert last_complete(*(folder for folder in left.iterdir() if folder.is_dir())), "nothing to go on from"
+
+    for name in ("stopped", "whole"):
+        main(words(name))
+    assert sha256(tmp_path / "out" / "stopped") == sha256(tmp_path / "out" / "whole")
+    assert not [*(tmp_path / "state" / "stopped").iterdir()]
 
 
 def test_other_settings_do_not_resume(

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from filelock import FileLock
 from sentence_transformers import SentenceTransformer
 
-from seedbed.encoders import backbone, pooling
+from seedbed.encoders import backbone
 from seedbed.encoders.endpoint import TRANSPORT
 from seedbed.evaluation import embeddings
 from seedbed.evaluation.embeddings import at_once, batched, folder_of, shared
@@ -150,17 +152,11 @@ def test_encoders_do_not_share_and_cards_do_not_count(tmp_path: Path) -> None:
     assert folder != folder_of(tmp_path, {"files": files | {"model.safetensors": "c"}})
 
 
-def test_edited_code_and_other_libraries_make_other_embeddings_but_a_server_the_same(
+def test_other_libraries_make_other_embeddings_but_a_server_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     local, remote = {"files": {"model.safetensors": "a"}}, {"files": {"endpoint.json": "a", TRANSPORT: "b"}}
     before, paid = folder_of(tmp_path, local), folder_of(tmp_path, remote)
-    edited = tmp_path / "edited.py"
-    edited.write_text(f"{Path(str(pooling.__file__)).read_text()}\n")
-    with monkeypatch.context() as patched:
-        patched.setattr(pooling, "__file__", str(edited))
-        assert folder_of(tmp_path, local) != before and folder_of(tmp_path, remote) == paid
-    assert folder_of(tmp_path, local) == before
     monkeypatch.setattr(embeddings, "versions", lambda: {"torch": "99"})
     assert folder_of(tmp_path, local) != before and folder_of(tmp_path, remote) == paid
 
@@ -172,6 +168,30 @@ def test_a_broken_file_is_named(tmp_path: Path) -> None:
         path.write_bytes(content)
         with pytest.raises(UserError, match=rf"{path.name}: no file of embeddings .*delete it"):
             shared(Counting(), tmp_path)(TEXTS)
+
+
+class Evil:
+    """A pickle that makes a folder when it is loaded."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, (str(self.path),)
+
+
+def test_a_pickle_in_the_place_of_embeddings_is_not_run(tmp_path: Path) -> None:
+    folder, marker = tmp_path / "store", tmp_path / "run"
+    shared(Counting(), folder)(TEXTS)
+    (path,) = folder.glob("*.npz")
+    for part in ("keys", "embeddings"):
+        with np.load(path) as file:
+            content = dict(file)
+        np.savez(path, **content | {part: np.array([Evil(marker)] * len(TEXTS), object)})
+        with pytest.raises(UserError, match=rf"{path.name}: no file of embeddings .*pickle"):
+            shared(Counting(), folder)(TEXTS)
+        np.savez(path, **content)
+    assert not marker.exists()
 
 
 def test_one_call_for_all_texts_and_another_for_a_stranger() -> None:

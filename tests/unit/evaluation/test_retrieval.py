@@ -10,9 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from scripts import score_encoder
+from scripts.scoring import Set
 from seedbed.encoders import backbone
 from seedbed.evaluation import protocols
 from seedbed.evaluation.embeddings import at_once
+from seedbed.evaluation.opening import Opened
 from seedbed.evaluation.protocols import score
 from seedbed.evaluation.reference import mteb_scores, require_agreement, spread
 from seedbed.evaluation.retrieval import METRICS, collection
@@ -238,6 +241,18 @@ def test_a_note_stands_in_the_score_file() -> None:
     assert "notes" not in record(found, {}, "items.tsv")
     found.notes.append("cosines are nearly equal")
     assert record(found, {}, "items.tsv")["notes"] == ["cosines are nearly equal"]
+
+
+def test_a_note_is_told_in_the_log_too(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    task = Task(protocol="retrieval", mteb={"name": "MIRACLRetrievalHardNegatives", "subset": "sw"})
+    found = Scores(0.5, {"ndcg_at_10": 0.5, "recall_at_10": 0.5}, pd.DataFrame({"id": [1]}))
+    monkeypatch.setattr(score_encoder, "score", lambda *_, **__: found)
+    monkeypatch.setattr(score_encoder, "mteb_scores", lambda *_: {"ndcg_at_10": 0.5, "recall_at_10": 0.5})
+    monkeypatch.setattr(score_encoder, "require_agreement", lambda *_, **__: "cosines are nearly equal")
+    monkeypatch.setattr(score_encoder, "spread", lambda _: 0.0)
+    given = Set("miracl", task, sentences_judged(), None, {"origin": "a/b @ main"})
+    scored = score_encoder.scored(Opened(encoder(), 4, None, None, {}), encoder(), given)
+    assert {*scored.notes} == {"cosines are nearly equal"} and "cosines are nearly equal\n" in capsys.readouterr().err
 
 
 def test_mteb_encodes_where_a_query_has_a_prompt_of_its_own(tiny_encoder, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from seedbed.checkpoints import RECORD, own_state
 from seedbed.evaluation.embeddings import folder_of
+from seedbed.generators.journal import ANSWERS
 from seedbed.io import write_json
 from seedbed.tables.forecasting.work import Job
 from seedbed.tables.leftovers import listing, remove, stale
@@ -61,6 +62,12 @@ def test_embeddings_are_kept_as_long_as_their_encoder(tmp_path):
         folder_of(state, {"files": {"model.safetensors": files}}).mkdir(parents=True)
     (found,) = stale(state, [])
     assert found.path == folder_of(state, {"files": {"model.safetensors": "b"}}) and found.why == "its encoder is gone"
+
+
+def test_what_a_server_answered_is_never_listed(tmp_path):
+    (tmp_path / "state" / ANSWERS / "abc").mkdir(parents=True)
+    (tmp_path / "state" / ANSWERS / "abc" / "journal.jsonl").write_text("{}\n")
+    assert stale(tmp_path / "state", []) == []
 
 
 def test_what_is_removed_is_what_was_listed(killed):

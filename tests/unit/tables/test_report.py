@@ -54,23 +54,28 @@ def files(tmp_path):
     }
 
 
+VOID = ("meta", "img", "br", "hr")
+"""Tags without an end."""
+
+
 class Page(HTMLParser):
-    """Tags, links, images and text of a page."""
+    """Tags, names of attributes, links, images and text of a page."""
 
     def __init__(self, text):
         super().__init__()
-        self.tags, self.links, self.images, self.text, self.open = [], [], [], "", []
+        self.tags, self.links, self.images, self.text, self.open, self.names = [], [], [], "", [], []
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
         self.tags.append(tag)
-        if tag not in ("meta", "img", "br", "hr"):
+        self.names += [name for name, _ in attributes]
+        if tag not in VOID:
             self.open.append(tag)
         self.links += [value for name, value in attributes if name == "href"]
         self.images += [value for name, value in attributes if name == "src"]
 
     def handle_endtag(self, tag):
-        assert self.open.pop() == tag
+        assert tag in VOID or self.open.pop() == tag
 
     def handle_data(self, data):
         self.text += data
@@ -117,6 +122,44 @@ def test_text_stays_text(files, tmp_path):
     assert "script" not in page.tags and "img" in page.tags and len(page.images) == 1
     assert not [link for link in page.links if link.startswith("javascript")]
     assert page.text.count(HOSTILE) >= 2 + 1 + 2 + 5 + 2 * 2 + 1 and "{{ 7 * 7 }}" in page.text
+
+
+ATTACKS = [
+    "<script>alert(1)</script>",
+    "</pre></td></title></style><ScRiPt src=//evil></ScRiPt>",
+    "<img src=x onerror=alert(1)>",
+    "<svg/onload=alert(1)><animate onbegin=alert(1) attributeName=x></svg>",
+    "\"><iframe srcdoc='<script>alert(1)</script>'>",
+    "' onmouseover='alert(1)",
+    "<a href=javascript:alert(1)>a</a> <javascript:alert(1)>",
+    "[a](javascript:alert(1)) [b](JaVaScRiPt&#58;alert(1)) [c](<java\tscript:alert(1)>) [d](vbscript:x)",
+    "[a](data:text/html;base64,PHNjcmlwdD4=) [b](data:image/svg+xml,<svg/onload=alert(1)>) ![c](data:text/html,x)",
+    "[a]: javascript:alert(1)\n\n[a] ![b](//evil/x.png) ![c](http://evil/x.png)",
+    "<style>@import '//evil';</style><base href=//evil><meta http-equiv=refresh content=0;//evil><form action=//evil>",
+    "{{ 7 * 7 }} {% for x in () %} {{ config }}",
+]
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_nothing_that_a_text_says_becomes_a_part_of_the_page(files, tmp_path, attack):
+    """In a corpus, a reason, an audit, the layout of a table, a card, its front matter, a configuration, the title."""
+    report(files, tmp_path / "before.zip", "T")
+    line = " ".join(attack.split())
+    for group in ("triplets", "rejected"):
+        for path in files[group]:
+            path.write_text(path.read_text().replace("anchor ", f"{line} ").replace("dropped ", f"{line} "))
+            path.write_text(path.read_text().replace("fault 0", f"fault {line}"))
+    write_json({"read": 1, "kept": 1, "dropped": {attack: 1}, "dice": {attack: QUARTILES}}, files["audits"][0])
+    for group in ("layouts", "cards", "config"):
+        files[group][0].write_text(f"---\n{attack}\n---\n# {line}\n\n{attack}\n\n| a |\n| --- |\n| {line} |\n")
+    report(files, tmp_path / "report.zip", attack)
+    page, before = (read_page(tmp_path / f"{name}.zip") for name in ("report", "before"))
+    assert not page.open and {*page.tags} <= {*before.tags, "ol", "li", "code", "blockquote", "em", "h3", "h4", "hr"}
+    assert page.images == before.images and not [name for name in page.names if name.startswith("on")]
+    assert {*page.names} <= {*before.names, "start"}
+    schemes = {link.partition(":")[0].strip().lower() for link in page.links if ":" in link.partition("/")[0]}
+    assert not schemes & {"javascript", "vbscript", "data", "file"}
+    assert page.text.count(line) >= 10
 
 
 def test_the_program_writes_the_same_bytes_twice(files, tmp_path):

@@ -2,9 +2,11 @@
 
 import os
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from scripts import clean_state, status, workflow
 from scripts.workflow import errors_in, rooms
 from seedbed.tables.forecasting.work import Job
 from seedbed.tables.status import Attempts, layout, logs_of, standing
@@ -94,6 +96,38 @@ def test_a_retry_that_ends_well_repairs():
     text = ERROR.format(id=5, output="five") + ERROR.format(id=6, output="six")
     assert set(errors_in(text + ended.format(id=5))) == {"six"}
     assert set(errors_in(ended.format(id=5) + text)) == {"five", "six"}
+
+
+def test_a_plan_is_two_dry_runs_and_one_where_nothing_is_made(job, monkeypatch):
+    event = {"rule_name": "synthesise", "wildcards": {}, "shellcmd": "", "output": list(job.outputs), "benchmark": None, "log": [],
+             "threads": 1, "resources": {}}  # fmt: skip
+    asked = []
+
+    def dry_run(*given, forceall):
+        asked.append((given, forceall))
+        return [event] if forceall else []
+
+    monkeypatch.setattr(workflow, "dry_run", dry_run)
+    given = ([Path("study.yaml")], {"seeds": [1]}, {}, ["report"])
+    assert [one.todo for one in workflow.planned(*given)] == [True] and asked == [(given, True)]
+    left(job.outputs[0], 100)
+    assert [one.todo for one in workflow.planned(*given)] == [False] and asked[1:] == [(given, True), (given, False)]
+
+
+@pytest.mark.parametrize(("program", "more"), [(status, ["--targets", "report"]), (clean_state, [])])
+def test_programs_plan_what_they_are_given(program, more, job, monkeypatch, tmp_path):
+    asked = []
+
+    def planned(*given):
+        asked.append(given)
+        return [replace(job, command=f"python -m scripts.synthesise --state {tmp_path}/state")]
+
+    monkeypatch.setattr(program, "planned", planned)
+    files = [tmp_path / "a.yaml", tmp_path / "b.yaml"]
+    for file in files:
+        file.write_text(f"results: {tmp_path}")
+    program.main(["--configfiles", *map(str, files), "--config", '{"seeds": [1, 2]}', *more])
+    assert asked == [(files, {"seeds": [1, 2]}, {}, more[1:])]
 
 
 def test_every_rule_has_its_room():
