@@ -88,6 +88,8 @@ def trained(args: argparse.Namespace) -> tuple[Scorer, dict[str, Any]]:
 def in_context(args: argparse.Namespace, given: list[Set], state: Path | None) -> tuple[Scorer, dict[str, Any]]:
     """The same of one that learns in context; `state` keeps what it has written."""
     generator, answering = Generator.load(args.generator), Answering.load(args.answering)
+    for each in given:  # before a model is loaded or a text is encoded
+        icl.labels_of(each.task, each.test, each.train)
     model = open_greedy(generator, args.base, answering)
     if args.state and not generator.source:
         state = args.state / ANSWERS / fingerprint(args.about)

@@ -12,7 +12,7 @@ from scripts.scoring import Set, at_most, scoring_parser, sets, write_scores
 from seedbed import manifests
 from seedbed.evaluation.embeddings import at_once
 from seedbed.evaluation.opening import Opened, opened
-from seedbed.evaluation.protocols import score
+from seedbed.evaluation.protocols import check, score
 from seedbed.evaluation.reference import mteb_scores, require_agreement, spread
 from seedbed.evaluation.scores import Encode, Scores
 from seedbed.evaluation.settings import AGREE
@@ -26,6 +26,8 @@ def main(argv: list[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     given, written = sets(args), []
+    for each in given:  # all of them: a fault of the last costs the embeddings of all before it
+        check(each.task, each.test, each.train)
     for folder in tqdm(args.encoders, desc="encoders", unit="encoder"):
         encoder = opened(folder, at_most(given), args.state)
         encode = at_once(encoder.encode, [text for each in given for text in each.texts()])

@@ -131,6 +131,8 @@ def _places(study: Study) -> None:
 def _check_file(source: Source | None, what: str) -> None:
     """All files that rows of a corpus are read from are there."""
     for reading in source.readings() if source else ():
+        if reading.convert:
+            raise UserError(f"{what}: convert is of a model's weights, and here are texts; leave it out")
         if not reading.file:
             continue
         if _is(Path.is_dir, reading.file) and not reading.member:

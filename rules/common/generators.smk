@@ -18,8 +18,9 @@ def model_source(wildcards):
 
 
 def converter(wildcards):
-    """The module that makes a model of a package's file: `fetch_model` imports it by the name of the format."""
-    file = f"seedbed/generators/{model_source(wildcards).format}.py"
+    """The modules that make a model's safetensors: `fetch_model` names them by a format, or runs them on their own."""
+    source = model_source(wildcards)
+    file = f"seedbed/generators/{'to_safetensors' if source.convert else source.format}.py"
     return [file] if Path(file).is_file() else []
 
 

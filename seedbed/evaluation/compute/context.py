@@ -48,7 +48,7 @@ def in_context(
     not timed.
     """
     sizes = sizes_of(question, spec)
-    labels = known_labels("compute", question.test, question.train)
+    labels = known_labels("compute", question.test, question.train, also=question.task.labels)
     few = replace(question, test=pd.DataFrame(sample(question.test.to_dict("records"), spec.queries)))
     queries = icl.queries_of(few, icl.Shots(how.shots, balance=how.balance))
     answering, instruction = how.answering(), question.task.instruction

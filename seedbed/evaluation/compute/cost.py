@@ -80,7 +80,7 @@ def questions(task: Task, test: pd.DataFrame, train: pd.DataFrame | None, encode
     Raises:
         UserError: no training set, or a test label that it lacks.
     """
-    known_labels("compute", test, train)
+    known_labels("compute", test, train, also=task.labels)
     once = at_once(encoder.encode, texts(task, test, train))
     each, kept = (asked(task, test, encode, train=train, search=encoder.search) for encode in (encoder.encode, once))
     return each, kept

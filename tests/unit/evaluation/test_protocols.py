@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.spatial.distance import pdist
 from scipy.stats import pearsonr, spearmanr
 
-from seedbed.evaluation.protocols import PROTOCOLS, score, texts
+from scripts import score_classifier, score_encoder
+from seedbed.evaluation.protocols import PROTOCOLS, check, score, texts
 from seedbed.evaluation.settings import KIND_OF, LABELLING, Task
-from seedbed.io import UserError
+from seedbed.io import UserError, write_json, write_table
 
 
 def encode(texts: list[str]) -> np.ndarray:
@@ -120,3 +125,58 @@ def test_the_texts_of_a_task_are_those_that_it_encodes(protocol: str) -> None:
     score(Task(protocol=protocol), test, lambda wanted: asked.extend(wanted) or encode(wanted), train=train)
     found = texts(Task(protocol=protocol), test, train)
     assert sorted(found) == sorted(asked) and len(set(found)) == len(found)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_sets_that_are_right_are_found_so_without_an_embedding(protocol: str) -> None:
+    test = graded().assign(text=lambda t: t["sentence1"], pivot=lambda t: t["sentence2"])
+    test = test.assign(query=test["text"], document=test["pivot"], label="joy")
+    check(Task(protocol=protocol), test, test)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "changes", "fault"),
+    [
+        ("knn", {"label": ["joy"] * 4}, "no training sentence has the label 'joy'; they have fear"),
+        ("sts", {"score": ["1"] * 4}, "4 pairs that all have the score 1"),
+        ("geometry", {"score": ["0"] * 4}, "0 pairs have a score of at least 0.8"),
+    ],
+)
+def test_what_a_protocol_refuses_is_found_without_an_embedding(protocol: str, changes: Any, fault: str) -> None:
+    test = graded(4).assign(text=list("abcd"), **changes)
+    with pytest.raises(UserError, match=fault):
+        check(Task(protocol=protocol), test, test.assign(label="fear"))
+
+
+@pytest.mark.parametrize("program", [score_encoder, score_classifier])
+def test_the_labels_of_all_sets_are_known_before_a_model_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: Any
+) -> None:
+    """Of the second task too: by then the texts of the first would be paid for."""
+
+    def opened(*_: Any) -> None:
+        raise AssertionError("opened before the sets were checked")
+
+    monkeypatch.setattr(score_encoder, "opened", opened)
+    monkeypatch.setattr(score_classifier, "open_greedy", opened)
+    protocol = "knn" if program is score_encoder else "icl"
+    rows = pd.DataFrame({"id": ["1", "2"], "text": ["a", "b"], "label": ["joy", "fear"]})
+    for name in ("train", "right", "wrong"):
+        write_table(rows.assign(label="Mixed") if name == "wrong" else rows, tmp_path / f"{name}.tsv")
+        write_json({"origin": "file x"}, tmp_path / f"{name}.json")
+    generator = json.dumps({"source": {"file": "x"}, "prompts": "plain"})
+    models = ["--encoders", "e"] if protocol == "knn" else ["--base", "b", "--generator", generator]
+    with pytest.raises(UserError, match="no training .* has the label 'Mixed'; they have fear, joy"):
+        program.main([
+            "--tasks", json.dumps(dict.fromkeys(("right", "wrong"), {"protocol": protocol})),
+            "--tests", str(tmp_path / "right.tsv"), str(tmp_path / "wrong.tsv"),
+            "--records", str(tmp_path / "right.json"), str(tmp_path / "wrong.json"),
+            "--trains", *(f"{name}={tmp_path / 'train.tsv'}" for name in ("right", "wrong")),
+            "--language", "eng", "--scores", str(tmp_path / "scores"), "--output", str(tmp_path / "list.json"), *models,
+        ])  # fmt: skip
+    assert not (tmp_path / "list.json").exists()
+
+
+def test_other_labels_are_for_what_answers_in_context() -> None:
+    with pytest.raises(UserError, match="labels: protocol knn knows those of its training set alone"):
+        Task.load('{"protocol": "knn", "labels": ["neutral"]}')

@@ -84,6 +84,21 @@ def test_each_text_is_asked_with_its_own_shots_and_scored() -> None:
     assert list(found.items) == ["id", "gold", "predicted", "correct"]
 
 
+def test_a_task_may_offer_labels_that_no_text_has() -> None:
+    """MINERS offers neutral for NollySenti; who answers it is wrong, and it is a class of macro F1."""
+    seen: list[str] = []
+
+    def ask(queries: Sequence[Query], labels: Sequence[str]) -> Answers:
+        seen.extend(labels)
+        return Answers(["x", "neutral", "x"], None, cut=0)
+
+    task = TASK.updated({"labels": ["neutral", "x"]})
+    found = score(asked(task, TEST, on_a_line, train=TRAIN), Shots(1), ask)
+    assert seen == ["neutral", "x", "y"]
+    assert found.main == pytest.approx(2 / 3) and found.metrics["macro_f1"] == pytest.approx(1 / 3)
+    assert found.metrics["unanswered"] == 0
+
+
 def test_likelihoods_come_with_the_probability_of_the_predicted_label() -> None:
     given = np.array([[0.75, 0.25], [0.5, 0.5], [0.125, 0.875]])
     found = score(question(), Shots(1), lambda queries, labels: Answers(["x", "x", "y"], given, cut=0))

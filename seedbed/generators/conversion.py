@@ -1,0 +1,74 @@
+"""Pickled weights of a model become safetensors, without ever being executed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from seedbed.io import UserError, sha256
+
+PICKLED = "pytorch_model*.bin"
+"""Names of pickled weights."""
+INDEX = "pytorch_model.bin.index.json"
+PROGRAM = Path(__file__).with_name("to_safetensors.py")
+KEPT = ("PATH", "LD_LIBRARY_PATH", "OMP_NUM_THREADS")
+"""What the program is told of the environment: no token, no address of a server."""
+START, SPEED = 600, 10**7
+"""Seconds, and bytes a second: a conversion that is slower ends."""
+
+
+def without_safetensors(directory: Path) -> list[Path]:
+    """The folders of a model (its own, and those of its modules) that have a config.json and no safetensors."""
+    folders = sorted(path.parent for path in directory.rglob("config.json"))
+    return [folder for folder in folders if not any(folder.glob("*.safetensors"))]
+
+
+def convert(directory: Path) -> dict[str, str]:
+    """Write safetensors in the place of the pickled weights of a model's directory, which are deleted.
+
+    They are read by a process of its own, see `to_safetensors`. What has safetensors beside it is left as it is.
+
+    Returns:
+        The sha256 of each file that was converted, by its path.
+
+    Raises:
+        UserError: one holds anything but tensors, is damaged, or cannot be converted within its memory and time.
+    """
+    converted = {}
+    for folder in without_safetensors(directory):
+        if files := sorted(folder.glob(PICKLED)):
+            converted |= {str(file.relative_to(directory)): sha256(file) for file in files}
+            _convert(folder, files, files[0].relative_to(directory))
+            for file in (*files, folder / INDEX):
+                file.unlink(missing_ok=True)
+    return converted
+
+
+def _convert(folder: Path, files: list[Path], name: Path) -> None:
+    """Let the program write beside the folder's files; what it wrote that is no weights is not taken."""
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".converted.") as made:
+        if fault := _run(Path(made), files):
+            raise UserError(f"{name}: cannot be converted ({fault}); take a revision that has safetensors")
+        for pattern in ("model*.safetensors", "model.safetensors.index.json"):
+            for path in Path(made).glob(pattern):
+                shutil.move(path, folder / path.name)
+
+
+def _run(made: Path, files: list[Path]) -> str:
+    """Convert the files; what went wrong, nothing if nothing did."""
+    limit = START + sum(file.stat().st_size for file in files) / SPEED
+    command = [sys.executable, "-I", str(PROGRAM.resolve()), ".", *(str(file.resolve()) for file in files)]
+    environment = {name: os.environ[name] for name in KEPT if name in os.environ}
+    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    try:
+        done = subprocess.run(command, cwd=made, env=environment, timeout=limit, text=True, errors="replace", **streams)
+    except subprocess.TimeoutExpired:
+        return f"not done after {limit:.0f} s"
+    if not done.returncode:
+        return ""
+    said = done.stderr.strip().splitlines()[-1:]
+    return said[0][:300] if said else f"its process ended with code {done.returncode}"

