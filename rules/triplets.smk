@@ -74,7 +74,7 @@ rule audit_triplets:
     input:
         triplets=raw_triplets,
         corpus="<results>/corpora/{lang}/text.tsv",
-        pivot=pivot_text,
+        pivot=pivot_text(STUDY.audit.reads_pivot),
         tests=tests_of,
     output:
         triplets="<results>/triplets/{generator}/{method}/{lang}.tsv",

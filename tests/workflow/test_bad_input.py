@@ -17,7 +17,7 @@ ENDPOINT = {"url": "https://host/v1", "model": "m", "dimensions": 8}
 CHAT = {"backend": "openai-chat", "endpoint": "https://host/v1", "served_model": "m"}
 CONFIGURATIONS = [
     ({"langauges": {}}, "config.langauges: unknown key; did you mean 'languages'?"),
-    ({"training/lr": 1}, "config.training.lr: unknown key; known: batch_size, checkpoint_steps, epochs"),
+    ({"training/lr": 1}, "config.training.lr: unknown key; known: batch_size, checkpoint_steps, dropout, epochs"),
     ({"generators/tiny/lora/rnk": 8}, "config.generators.tiny.lora.rnk: unknown key; did you mean 'rank'?"),
     ({"languages/hauu": {}}, "config.languages.hauu"),
     ({"languages/swa": {}}, "languages.swa: not in resources/languages.tsv; did you mean 'swh'?"),
@@ -53,7 +53,7 @@ CONFIGURATIONS = [
     ({"generators/api": CHAT, "classifiers": {"a": {"generator": "api"}}}, "classifiers.a.generator: api has no weights; take another"),
     ({"corpora/text": {"file": "own/{iso}.tsv"}}, "no registry column 'iso'"),
     ({"corpora/text": None}, "languages.hau: no corpus; give `corpus:` (a file, say), or `corpora.text` for all languages"),
-    ({"corpora/nli": None}, "corpora.nli: no source; recipe unsupervised needs NLI triplets in eng"),
+    ({"corpora/nli": None}, "corpora.nli: no source; recipe crosslingual needs NLI triplets in eng"),
     ({"corpora/parallel": None}, "xllora learns from fra, which have no `corpora.nli_translations` or `corpora.parallel`"),
     ({"generators/tiny/xllora": {"languages": ["fra"], "parts": ["machine"]}}, "which have no `corpora.nli_machine`; give one"),
     ({"generators/tiny/xllora": {"languages": ["fra"], "parts": ["synthetic", "machine"]}}, "generators.tiny.xllora.parts: machine needs"),
@@ -80,7 +80,7 @@ CONFIGURATIONS = [
     ({"classifiers": {"a": {"baseline": "random", "languages": ["haus"]}}}, "classifiers.a.languages: no language 'haus'; did you mean 'hau'?"),
     ({"classifiers": {"a": {"baseline": "random", "tasks": ["own-stss"]}}}, "classifiers.a.tasks: no task 'own-stss'; did you mean 'own-sts'?"),
     ({"languages/xxq": {"name": "Xq", "script": "Latn", "corpus": {"file": "own/hau.tsv"}}, "tasks/own-sts/languages": ["hau"],
-      "tasks/own-bitext/languages": ["hau"]}, "languages.xxq: no test set in any task"),
+      "tasks/own-bitext/languages": ["hau"], "recipes": {"base": {}}}, "languages.xxq: no test set in any task, and no recipe trains"),
 ]  # fmt: skip
 
 
