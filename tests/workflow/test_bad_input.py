@@ -113,6 +113,17 @@ def test_a_run_from_another_folder_is_told_where_to_go(project, tmp_path):
     assert only_error(done) == f"error: {tmp_path} is not the project's folder; {asked}"
 
 
+def test_another_environment_is_told_to_make_and_activate_ours(project, tmp_path):
+    """Snakemake is there, and a library of the project is not."""
+    (tmp_path / "regex.py").write_text("raise ModuleNotFoundError(\"No module named 'regex'\")")
+    command = project.command("--dry-run")
+    done = subprocess.run(
+        command, cwd=project.root, capture_output=True, text=True, env=ENVIRONMENT | {"PYTHONPATH": str(tmp_path)}
+    )
+    where = f"in the environment of {sys.executable}; run `make env` and `source .venv/bin/activate`"
+    assert only_error(done) == f"error: No module named 'regex' {where}"
+
+
 def only_error(done):
     """The one line that a run ends with."""
     errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
