@@ -23,7 +23,7 @@ from torch import nn
 from transformers import ProgressCallback
 
 from seedbed.checkpoints import last_complete
-from seedbed.encoders import backbone, card
+from seedbed.encoders import backbone, card, memory
 from seedbed.encoders.losses import SimCSELoss, WithMaskedLM
 from seedbed.encoders.settings import UNTRAINED, Method, Training
 from seedbed.io import UserError, atomic_directory, fingerprint, sha256
@@ -73,7 +73,7 @@ def train(
 
     Raises:
         UserError: bad weights, fewer than two texts, a batch size below two, a loss that is not finite, or, for
-            the method `base`, a pooling with weights to train.
+            the method `base`, a pooling with weights to train; without a GPU, a batch far beyond the memory.
     """
     training = training.updated({"precision": precision(training.precision)})
     columns = {} if method in UNTRAINED else _columns(texts, training, method)
@@ -139,6 +139,7 @@ def _fit(
     """Train in place; the loss of every step, those before a resumption too."""
     if training.freeze_word_embeddings:
         encoder[0].auto_model.get_input_embeddings().requires_grad_(False)
+    memory.require_fit(encoder, columns, training, prefix)
     trainer = _Trainer(
         model=encoder,
         args=_arguments(training, len(columns["anchor"]), dict.fromkeys(columns, prefix), seed, checkpoints),
