@@ -14,7 +14,7 @@ try:
 except ModuleNotFoundError as error:
     sys.exit(f"error: {error} in the environment of {sys.executable}; run `make env` and `source .venv/bin/activate`")
 
-from seedbed import manifests
+from seedbed import devices, manifests
 from seedbed.code import value
 from seedbed.digests import Digests
 from seedbed.encoders.classifier_settings import BESIDE
@@ -61,10 +61,15 @@ CLAIMS = contextlib.ExitStack()
 
 
 def claim():
-    """Keep other runs off these results, from other clones and other nodes too: each would delete the other's outputs."""
+    """Keep other runs off these results, from other clones and other nodes too: each would delete the other's outputs.
+
+    And say which GPUs of this machine jobs may take, if a profile gives their number.
+    """
     try:
         CLAIMS.enter_context(exclusive(Path(STUDY.results) / ".lock"))
         atexit.register(CLAIMS.close)  # before Python takes its modules apart
+        if workflow.local_exec and (gpus := workflow.global_resources.get("gpu")):
+            os.environ |= devices.shared(int(getattr(gpus, "value", gpus)), os.environ)
     except UserError as error:
         sys.exit(f"error: {error}")
 
