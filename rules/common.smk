@@ -31,10 +31,11 @@ from seedbed.yamls import check_configuration
 os.environ["PATH"] = os.pathsep.join(dict.fromkeys([os.path.dirname(sys.executable), *os.get_exec_path()]))
 
 # A thread that waits must not slow the one that works. Memory that glibc keeps instead of giving back to the system saves a
-# tenth of a training step on a CPU (most of its page faults). Downloads alone may reach the hub.
+# tenth of a training step on a CPU (most of its page faults). Downloads alone may reach the hub. A bar that moves every
+# five seconds leaves a log of hours that can be read.
 shell.prefix(
     "set -euo pipefail; export OMP_WAIT_POLICY=PASSIVE MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=17179869184"
-    " HF_HUB_OFFLINE=${{HF_HUB_OFFLINE:-1}}; "
+    " HF_HUB_OFFLINE=${{HF_HUB_OFFLINE:-1}} TQDM_MININTERVAL=${{TQDM_MININTERVAL:-5}}; "
 )
 
 try:

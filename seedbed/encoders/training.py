@@ -20,7 +20,6 @@ from sentence_transformers import (
     SentenceTransformerTrainingArguments,
 )
 from torch import nn
-from transformers import ProgressCallback
 
 from seedbed.checkpoints import last_complete
 from seedbed.encoders import backbone, card, memory
@@ -28,7 +27,7 @@ from seedbed.encoders.losses import SimCSELoss, WithMaskedLM
 from seedbed.encoders.settings import UNTRAINED, Method, Training
 from seedbed.io import UserError, atomic_directory, fingerprint, sha256
 from seedbed.precision import precision
-from seedbed.trainers import mixed, on_one_gpu
+from seedbed.trainers import mixed, on_one_gpu, with_bar
 
 log = logging.getLogger(__name__)
 
@@ -146,10 +145,8 @@ def _fit(
         train_dataset=Dataset.from_dict(columns),
         loss=_loss(encoder, training, weights),
     )
-    trainer.remove_callback(ProgressCallback)
-    trainer.add_callback(_LossInBar)
     with _truncated(encoder, training.max_length):
-        trainer.train(resume_from_checkpoint=last_complete(checkpoints))
+        with_bar(trainer).train(resume_from_checkpoint=last_complete(checkpoints))
     return [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
 
 
@@ -229,14 +226,6 @@ class _Trainer(SentenceTransformerTrainer):
 
     def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
         """None: sentence-transformers' own copies sentences and their statistics into the card."""
-
-
-class _LossInBar(ProgressCallback):
-    """The loss stands in the progress bar: a line for every step would drown the log."""
-
-    def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float], **kwargs: Any) -> None:
-        if "loss" in logs:
-            self.training_bar.set_postfix(loss=f"{logs['loss']:.4f}", refresh=False)
 
 
 @contextlib.contextmanager
