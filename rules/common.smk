@@ -69,8 +69,9 @@ def claim():
     try:
         CLAIMS.enter_context(exclusive(Path(STUDY.results) / ".lock"))
         atexit.register(CLAIMS.close)  # before Python takes its modules apart
-        if workflow.local_exec and (gpus := workflow.global_resources.get("gpu")):
-            os.environ |= devices.shared(int(getattr(gpus, "value", gpus)), os.environ)
+        gpus = getattr(workflow.global_resources.get("gpu"), "value", None)
+        if workflow.local_exec and gpus:
+            os.environ |= devices.shared(gpus, os.environ)
     except UserError as error:
         sys.exit(f"error: {error}")
 
