@@ -47,6 +47,7 @@ rule all:
         "<results>/report.zip",
         collect("<results>/tables/{table}.csv", table=STUDY.tables),
         collect("<results>/figures/{figure}.svg", figure=STUDY.figures),
+        untested_encoders(),
 
 
 rule all_bootstrapping:

@@ -1,15 +1,21 @@
 """The study, checked, and what a wildcard stands for in it: files, settings, names. Functions are here and in `common/`."""
 
 from pathlib import Path
+import atexit
 import contextlib
 import functools
 import json
+import os
 import re
 import sys
 
-from seedbed import manifests
+try:
+    from seedbed.config import load
+except ModuleNotFoundError as error:
+    sys.exit(f"error: {error} in the environment of {sys.executable}; run `make env` and `source .venv/bin/activate`")
+
+from seedbed import devices, manifests
 from seedbed.code import value
-from seedbed.config import load
 from seedbed.digests import Digests
 from seedbed.encoders.classifier_settings import BESIDE
 from seedbed.encoders.settings import SYNTHETIC
@@ -21,11 +27,15 @@ from seedbed.names import ROLES, TOGETHER, TRAINING
 from seedbed.tables.specs import TableSpec
 from seedbed.yamls import check_configuration
 
+# Jobs run the `python` of this very environment, activated or not; conda and modules put theirs before it.
+os.environ["PATH"] = os.pathsep.join(dict.fromkeys([os.path.dirname(sys.executable), *os.get_exec_path()]))
+
 # A thread that waits must not slow the one that works. Memory that glibc keeps instead of giving back to the system saves a
-# tenth of a training step on a CPU (most of its page faults). Downloads alone may reach the hub.
+# tenth of a training step on a CPU (most of its page faults). Downloads alone may reach the hub. A bar that moves every
+# five seconds leaves a log of hours that can be read.
 shell.prefix(
     "set -euo pipefail; export OMP_WAIT_POLICY=PASSIVE MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=17179869184"
-    " HF_HUB_OFFLINE=${{HF_HUB_OFFLINE:-1}}; "
+    " HF_HUB_OFFLINE=${{HF_HUB_OFFLINE:-1}} TQDM_MININTERVAL=${{TQDM_MININTERVAL:-5}}; "
 )
 
 try:
@@ -52,9 +62,16 @@ CLAIMS = contextlib.ExitStack()
 
 
 def claim():
-    """Keep other runs off these results, from other clones and other nodes too: each would delete the other's outputs."""
+    """Keep other runs off these results, from other clones and other nodes too: each would delete the other's outputs.
+
+    And say which GPUs of this machine jobs may take, if a profile gives their number.
+    """
     try:
         CLAIMS.enter_context(exclusive(Path(STUDY.results) / ".lock"))
+        atexit.register(CLAIMS.close)  # before Python takes its modules apart
+        gpus = getattr(workflow.global_resources.get("gpu"), "value", None)
+        if workflow.local_exec and gpus:
+            os.environ |= devices.shared(gpus, os.environ)
     except UserError as error:
         sys.exit(f"error: {error}")
 

@@ -35,7 +35,7 @@ rule fetch_corpus:
 rule select_anchors:
     input:
         corpus="<results>/corpora/{lang}/text.tsv",
-        pivot=pivot_text,
+        pivot=pivot_text(STUDY.anchors.language_id),
         tests=tests_of,
     output:
         anchors="<results>/corpora/{lang}/anchors.tsv",

@@ -33,7 +33,7 @@ rule synthesise:
     message:
         "Write {wildcards.lang} triplets with {wildcards.generator} by {wildcards.method}, shard {wildcards.shard}"
     shell:
-        "python -m scripts.synthesise {params.base:q} --name {wildcards.generator:q} --anchors {input.anchors:q}"
+        "GPUS={resources.gpu} python -m scripts.synthesise {params.base:q} --name {wildcards.generator:q} --anchors {input.anchors:q}"
         " --rows {params.rows:q} --shard {wildcards.shard:q} --shards {params.shards:q} --generator {params.generator:q}"
         " --method {wildcards.method:q} --language {params.language:q} {params.adapters:q}"
         " --state {params.state:q} --output {output.triplets:q} > {log:q} 2>&1"
@@ -74,7 +74,7 @@ rule audit_triplets:
     input:
         triplets=raw_triplets,
         corpus="<results>/corpora/{lang}/text.tsv",
-        pivot=pivot_text,
+        pivot=pivot_text(STUDY.audit.reads_pivot),
         tests=tests_of,
     output:
         triplets="<results>/triplets/{generator}/{method}/{lang}.tsv",

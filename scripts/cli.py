@@ -43,7 +43,7 @@ def adapter_parser(
     parser.add_argument(f"--{examples}", required=True, type=Path, help=help)
     parser.add_argument("--language", required=True, help="name of the language that is written")
     parser.add_argument("--style", required=True, choices=styles)
-    parser.add_argument("--dtype", default="bfloat16", choices=get_args(Precision))
+    parser.add_argument("--dtype", default="auto", choices=get_args(Precision))
     parser.add_argument("--lora", default="{}", help="JSON: seedbed.generators.settings.Lora")
     parser.add_argument("--state", required=True, type=Path, help="directory for what a killed job needs to go on")
     parser.add_argument("--output", required=True, type=Path)

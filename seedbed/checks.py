@@ -38,7 +38,7 @@ def consistent(study: Study) -> None:
         _recipe(study, name, recipe)
     for name, classifier in study.classifiers.items():
         _classifier(study, name, classifier)
-    _require("statistics.baseline", "recipe", study.statistics.baseline, study.recipes)
+    _require("statistics.baseline", "recipe", study.statistics.baseline or study.baseline, study.recipes)
     for name, task in study.tasks.items():
         _require(f"tasks.{name}.set_of", "task", task.set_of or name, study.tasks)
         if task.protocol in LEARNING and study.tasks[study.test_set(name)].train is None:

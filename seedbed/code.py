@@ -32,8 +32,8 @@ BENEATH = {
     *("numpy", "safetensors", "scikit-learn", "scipy", "sentence-transformers", "tokenizers", "torch", "transformers"),
 }
 """Libraries that others compute with: they count where a program imports a library that is built on them."""
-NO_RESULT = {"filelock", "huggingface_hub", "pydantic", "pydantic_core", "threadpoolctl", "tqdm"}
-"""Imports that move files, check settings and show progress: no other version of them changes a result."""
+NO_RESULT = {"filelock", "huggingface_hub", "psutil", "pydantic", "pydantic_core", "threadpoolctl", "tqdm"}
+"""Imports that move files, check settings, count memory, show progress: no other version of them changes a result."""
 
 
 def value(program: str, data: Iterable[str] = (), modules: Iterable[str] = ()) -> str:

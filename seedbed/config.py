@@ -23,7 +23,7 @@ from seedbed.evaluation.settings import LABELLING, LEARNING, SEARCHING, Task
 from seedbed.generators.settings import MADE_FROM, Generator
 from seedbed.inheritance import with_parents
 from seedbed.io import UserError
-from seedbed.languages import ANY, registry
+from seedbed.languages import ANY, called, registry
 from seedbed.names import Code, Name, Spec
 from seedbed.settings import EACH_ONCE, Once, Place, Seed, Settings, explain, written
 from seedbed.tables.maps import Mapped, plan_map
@@ -70,7 +70,7 @@ class Language(Settings):
     @classmethod
     def _in_turn(cls, corpus: Any) -> Any:
         """`[first, second]` is the first, otherwise the second."""
-        if not isinstance(corpus, list):
+        if not isinstance(corpus, list) or not all(isinstance(source, Mapping) for source in corpus):
             return corpus
         chosen = None
         for source in reversed(corpus):
@@ -157,6 +157,9 @@ class Study(Settings):
         """`swh:` with nothing after it is `swh: {}`."""
         if not isinstance(entries, Mapping):
             return entries
+        for key in map(str, entries):
+            if key not in registry() and (code := called(key)):
+                raise ValueError(f"{key!r} is no code of ISO 639-3; did you mean {code!r}?")
         return {key: {} if value is None else value for key, value in entries.items()}
 
     @field_validator("recipes", mode="before")
@@ -292,6 +295,25 @@ class Study(Settings):
         """The languages that a task tests."""
         return [code for code in sorted(self.languages) if task in self.tests_by_language[code]]
 
+    def untested(self) -> list[dict[str, str | int]]:
+        """What is trained for languages without a test set: no table asks for it."""
+        return [
+            {"backbone": backbone, "recipe": name, "lang": self.trained_on(name, code), "seed": seed}
+            for code, tasks in self.tests_by_language.items()
+            for name, recipe in self.recipes.items()
+            for backbone in self.backbones_of(name) or self.backbones
+            for seed in self.seeds_of(name)
+            if not (tasks or code in self._reserved or recipe.like or recipe.method in UNTRAINED)
+            and code in (recipe.languages or [code])
+            and not (self.backbones[backbone].on_request or self.backbones[backbone].fusion)
+        ]
+
+    @property
+    def baseline(self) -> str:
+        """The recipe that differences are taken from."""
+        usual = [self.statistics.baseline, "crosslingual", "base", *self.recipes]
+        return next(name for name in usual if name in self.recipes)
+
     def task_for(self, task: str, code: str) -> Task:
         """A task's protocol as one language's scores need it: without its source, names resolved."""
         spec = self.tasks[task]
@@ -316,7 +338,7 @@ class Study(Settings):
         }
         tasks[TRIPLETS] = Scored(protocol=OVERLAP, languages=sorted(self.languages))
         spec = TableSpec.load(f"resources/tables/{table}.yaml")
-        others = tasks, self.statistics.baseline, self._reserved
+        others = tasks, self.baseline, self._reserved
         systems, models = self._of_classifiers() if spec.of_classifiers else self._of_encoders()
         return plan(spec, systems, models, *others) + beside(spec, self._beside(), self._classifiers(), *others)
 

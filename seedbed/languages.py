@@ -23,3 +23,10 @@ def registry(path: Path = REGISTRY) -> dict[str, dict[str, str]]:
     """
     table = read_table(path, ["code", "name", "script"], unique="code")
     return {row["code"]: row for row in table.to_dict("records")}
+
+
+def called(name: str) -> str:
+    """The code of the language that English, ISO 639-1 or FLORES calls so (`rw`, `kin_Latn`), or nothing."""
+    names = ("iso1", "name", "flores")
+    found = (code for code, row in registry().items() if name.casefold() in {row[key].casefold() for key in names})
+    return next(found, "")

@@ -18,5 +18,8 @@ def precision(setting: str) -> str:
 
     if setting != "auto":
         return setting
-    fast = torch.cuda.is_bf16_supported() if torch.cuda.is_available() else torch.cpu._is_amx_tile_supported()
+    if torch.cuda.is_available():
+        fast = torch.cuda.is_bf16_supported(including_emulation=False)
+    else:
+        fast = torch.cpu._is_amx_tile_supported()
     return "bfloat16" if fast else "float32"

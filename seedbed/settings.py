@@ -63,12 +63,24 @@ def explain(error: ValidationError, model: type[BaseModel], *, where: str) -> st
     if fault["type"] == "invalid_key" or (fault["type"] == "string_type" and fault["loc"][-1] == "[key]"):
         group = place.removesuffix(".[key]").rpartition(".")[0]
         return f"{group}: key {fault['input']!r} is no text; put it in quotes, or take another"
+    if fault["type"] == "model_type":
+        return f"{place}: {_settings_of(_fields_at(model, fault['loc']), fault['input'])}"
     if fault["type"] != "extra_forbidden":
         hidden = isinstance(fault["input"], dict) or fault["type"] == SECRET
         given = "" if hidden else f" (given: {textwrap.shorten(repr(fault['input']), WIDEST, placeholder='...')})"
         return f"{place}: {fault['msg'].removeprefix('Value error, ')}{given}"
     known = sorted(_fields_at(model, fault["loc"][:-1]))
     return f"{place}: unknown key; {suggest(str(fault['loc'][-1]), known)}"
+
+
+def _settings_of(fields: set[str], given: Any) -> str:
+    """What is expected where a group of settings with these fields belongs and something else is given."""
+    shown = textwrap.shorten(str(given), WIDEST, placeholder="...")
+    if isinstance(given, str) and {"hub", "source"} & fields:
+        places = [f"{{{origin}: {shown}}}" for origin in ("hub", "file")]
+        forms = places if "hub" in fields else [f"{{source: {place}}}" for place in places]
+        return f"expected settings, like {' or '.join(forms)}, not {shown!r}"
+    return f"expected settings, not {shown!r}; {suggest('', sorted(fields))}"
 
 
 def suggest(given: str, known: list[str]) -> str:

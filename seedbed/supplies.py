@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seedbed.corpora.settings import Source, check_paths
-from seedbed.encoders.settings import SYNTHETIC, UNTRAINED
+from seedbed.encoders.settings import SYNTHETIC, UNTRAINED, Method
 from seedbed.generators.settings import PART_CORPUS, POLARITIES
 from seedbed.io import UserError
 from seedbed.languages import ANY
@@ -24,7 +24,6 @@ def with_sources(study: Study) -> None:
         UserError: one is not.
     """
     _places(study)
-    trained = [name for name, recipe in study.recipes.items() if recipe.method not in UNTRAINED]
     for code in study.languages:
         for role in ("text", "instructions"):
             _check_file(study.corpus(role, code), f"the {role} corpus of {code}")
@@ -32,16 +31,11 @@ def with_sources(study: Study) -> None:
             _check_file(study.test(task, code), f"the {task} test set of {code}")
             if other := study.train_of(task, code):
                 _check_file(study.training_set(task, other), f"the {task} training set of {other}")
-        if trained and study.corpus("text", code) is None:
+        if not study.tests_by_language[code] and not any(code in _folders(study, name) for name in study.recipes):
             raise UserError(
-                f"languages.{code}: no corpus; give `corpus:` (a file, say), or `corpora.text` for all languages"
+                f"languages.{code}: no test set in any task, and no recipe trains an encoder of it; give a test set "
+                "under `tests:` (a file, say), or a recipe such as unsupervised"
             )
-        if not study.tests_by_language[code]:
-            raise UserError(f"languages.{code}: no test set in any task; give one under `tests:` (a file, say)")
-    if trained and not study.corpora.nli:
-        raise UserError(
-            f"corpora.nli: no source; recipe {trained[0]} needs NLI triplets in {study.pivot}: give a file, say"
-        )
     _check_file(study.corpus("nli", study.pivot), "corpora.nli")
     for kind in ("generators", "backbones"):
         for name, model in getattr(study, kind).items():
@@ -50,10 +44,58 @@ def with_sources(study: Study) -> None:
     if study.adapted():
         _pairs(study)
     for name, recipe in study.recipes.items():
+        _learnt(study, name)
         if recipe.method == "composition":
             _composition(study, study.generator_of(name))
         if recipe.method == "xllora":
             _xllora(study, study.generator_of(name))
+
+
+def _folders(study: Study, recipe: str) -> set[str]:
+    """The languages in whose folders a recipe trains encoders; what it takes from others is none."""
+    spec = study.recipes[recipe]
+    if spec.method in UNTRAINED:
+        return set()
+    backbones = study.backbones_of(recipe) or study.backbones
+    folders = {study.trained_on(recipe, code) for code in spec.languages or study.languages}
+    return {code for code in folders if not all(study.published_encoder(name, recipe, code) for name in backbones)}
+
+
+def _learnt(study: Study, recipe: str) -> None:
+    """What a recipe learns from has a source: NLI triplets, or sentences of its languages and of the pivot."""
+    spec, folders = study.recipes[recipe], _folders(study, recipe)
+    if folders and not study.corpora.nli and _learns_nli(study, recipe):
+        raise UserError(
+            f"corpora.nli: no source; recipe {recipe} needs NLI triplets in {study.pivot}: give a file, say"
+        )
+    reads_pivot = study.anchors.language_id or (spec.method in SYNTHETIC and study.audit.reads_pivot)
+    for code in sorted(folders) if spec.method != "crosslingual" else ():
+        if study.corpus("text", code) is None:
+            raise UserError(
+                f"languages.{code}: no corpus; give `corpus:` (a file, say), or `corpora.text` for all languages"
+            )
+        if reads_pivot and not (compared := study.corpus("text", study.pivot)):
+            raise UserError(
+                f"corpora.text: nothing for {study.pivot}, whose sentences language identification tells {code} from; "
+                "give some, or set `anchors.language_id` and `audit.language_id` to false"
+            )
+        if reads_pivot:
+            _check_file(compared, f"the text corpus of {study.pivot}, which language identification tells {code} from")
+
+
+def _learns_nli(study: Study, recipe: str) -> bool:
+    """Whether a recipe's encoders, or its generator's task adapters, learn from NLI triplets in the pivot language."""
+    method, generator = study.recipes[recipe].method, study.generator_of
+    if method in ("composition", "xllora"):
+        built = method == "composition" or study.generators[generator(recipe)].xllora.uses("synthetic")
+        return built and not all(_given(study, generator(recipe), method, code) for code in _folders(study, recipe))
+    return method == "crosslingual"
+
+
+def _given(study: Study, generator: str, method: Method, code: str) -> bool:
+    """Whether the study takes what others have made: the triplets of a language, or the adapters that write them."""
+    adapters = [study.published_adapter(generator, method, polarity, code) for polarity in POLARITIES]
+    return bool(study.published_triplets(generator, method, code) or all(adapters))
 
 
 def _pairs(study: Study) -> None:

@@ -7,22 +7,38 @@ from typing import Any, TypeVar
 import numpy as np
 import torch
 from torch import Tensor
-from transformers import Trainer, TrainingArguments
+from transformers import ProgressCallback, Trainer, TrainingArguments
 
 from seedbed.io import UserError
 
 Arguments = TypeVar("Arguments", bound=TrainingArguments)
+Trains = TypeVar("Trains", bound=Trainer)
+
+
+class LossInBar(ProgressCallback):
+    """The loss stands in the progress bar, beside rate and time left: a line for every step would drown the log."""
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float], **kwargs: Any) -> None:
+        if self.training_bar is not None and "loss" in logs:
+            self.training_bar.set_postfix(loss=f"{logs['loss']:.4f}", refresh=False)
+
+
+def with_bar(trainer: Trains) -> Trains:
+    """The trainer, whose bar is ours; its own prints what is logged between two bars."""
+    trainer.remove_callback(ProgressCallback)
+    trainer.add_callback(LossInBar)
+    return trainer
 
 
 def by_epoch() -> dict[str, Any]:
-    """Arguments of a training that says what it does once an epoch, to us alone, on the device that is there."""
+    """Arguments of a training that states its loss once an epoch, to us alone, on the device that is there."""
     cuda = torch.cuda.is_available()
     return {
         "logging_strategy": "epoch",
         "logging_nan_inf_filter": False,
         "dataloader_pin_memory": cuda,
         "use_cpu": not cuda,
-        "disable_tqdm": True,
+        "disable_tqdm": False,
         "report_to": [],
     }
 

@@ -30,9 +30,10 @@ def fetch_options(wildcards):
     return ["--kind", KIND_OF[task.protocol], *untouched, "--scale", f"{low:g}", f"{high:g}"]
 
 
-def pivot_text(wildcards):
-    """Sentences of the pivot language, which a language is told from; of the pivot itself none."""
-    return [] if wildcards.lang == STUDY.pivot else f"<results>/corpora/{STUDY.pivot}/text.tsv"
+def pivot_text(compared):
+    """Sentences of the pivot language, which a language is told from, if it is; of the pivot itself none."""
+    text = f"<results>/corpora/{STUDY.pivot}/text.tsv" if compared else []
+    return lambda wildcards: [] if wildcards.lang == STUDY.pivot else text
 
 
 def pivot_argument(wildcards, input):

@@ -12,6 +12,11 @@ def first_encoder(retriever, code):
     return ENCODER.format(backbone=retriever.backbone, recipe=retriever.recipe, lang=lang, seed=seed)
 
 
+def untested_encoders():
+    """The encoders of languages without a test set, which no table asks for."""
+    return [ENCODER.format(**facts) for facts in STUDY.untested()]
+
+
 def untrained(wildcards):
     """Whether an encoder is used as it is."""
     recipe = STUDY.recipes[wildcards.recipe]

@@ -42,7 +42,7 @@ from seedbed.generators.lora import (
 from seedbed.generators.settings import Lora
 from seedbed.io import UserError, read_json, write_json
 from seedbed.precision import precision
-from seedbed.trainers import require_finite
+from seedbed.trainers import require_finite, with_bar
 
 HEAD = "head.safetensors"
 """Beside a task's adapter: the weights that the backbone did not bring."""
@@ -154,7 +154,7 @@ def _train(
     trainer = _Trainer(
         model, arguments(output_dir=str(checkpoints), remove_unused_columns=False), collator, list(examples)
     )
-    trainer.train(resume_from_checkpoint=last_complete(checkpoints))
+    with_bar(trainer).train(resume_from_checkpoint=last_complete(checkpoints))
     model.eval()
     first = {"input_ids": torch.tensor([examples[0]["input_ids"]], device=model.device)}
     require_effect(difference(model, body, first), output)

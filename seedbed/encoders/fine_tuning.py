@@ -29,7 +29,7 @@ from seedbed.encoders.heads import limit_of, load, logits, tokenizer_of
 from seedbed.encoders.tuning_settings import FineTuning
 from seedbed.io import UserError, fingerprint, read_json, sha256
 from seedbed.precision import precision
-from seedbed.trainers import by_epoch, mixed, on_one_gpu, require_finite
+from seedbed.trainers import by_epoch, mixed, on_one_gpu, require_finite, with_bar
 
 SCORED_AT_ONCE = 32
 """Held-out texts of a batch."""
@@ -139,7 +139,7 @@ def _run(trainer: Trainer) -> None:
     """Train, or go on; the trainer's model is then that of the best epoch."""
     last = last_complete(Path(trainer.args.output_dir))
     if not last or not _ended(Path(last)):
-        trainer.train(resume_from_checkpoint=last)
+        with_bar(trainer).train(resume_from_checkpoint=last)
         return
     # A trainer that resumes a training that had ended would take one step more.
     trainer.state = TrainerState.load_from_json(str(Path(last) / "trainer_state.json"))

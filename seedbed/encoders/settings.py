@@ -126,7 +126,7 @@ class Training(Settings):
     epochs: float = Field(3, gt=0)
     """Passes over the triplets."""
     batch_size: int = Field(512, gt=0)
-    """Triplets whose positives and negatives are contrasted together."""
+    """Triplets whose positives and negatives are contrasted together. 512 is for a GPU; on a CPU 32 is usual."""
     learning_rate: float = Field(5.0e-5, gt=0)
     """AdamW, linear decay, no warm-up."""
     weight_decay: float = Field(0.0, ge=0)
@@ -135,7 +135,7 @@ class Training(Settings):
     """Tokens of a sentence in training."""
     temperature: float = Field(0.05, gt=0)
     """Tau of equation 1."""
-    precision: Precision = "bfloat16"
+    precision: Precision = "auto"
     """bfloat16: autocast in training; weights stay float32. auto: bfloat16 on a GPU or a CPU with AMX, else float32."""
     dropout: float | None = Field(None, ge=0, lt=1)
     """Of every layer of the backbone in training; left out, the backbone's own (mmBERT has none, by which unsupervised

@@ -20,15 +20,14 @@ from sentence_transformers import (
     SentenceTransformerTrainingArguments,
 )
 from torch import nn
-from transformers import ProgressCallback
 
 from seedbed.checkpoints import last_complete
-from seedbed.encoders import backbone, card
+from seedbed.encoders import backbone, card, memory
 from seedbed.encoders.losses import SimCSELoss, WithMaskedLM
 from seedbed.encoders.settings import UNTRAINED, Method, Training
 from seedbed.io import UserError, atomic_directory, fingerprint, sha256
 from seedbed.precision import precision
-from seedbed.trainers import mixed, on_one_gpu
+from seedbed.trainers import mixed, on_one_gpu, with_bar
 
 log = logging.getLogger(__name__)
 
@@ -73,7 +72,7 @@ def train(
 
     Raises:
         UserError: bad weights, fewer than two texts, a batch size below two, a loss that is not finite, or, for
-            the method `base`, a pooling with weights to train.
+            the method `base`, a pooling with weights to train; without a GPU, a batch far beyond the memory.
     """
     training = training.updated({"precision": precision(training.precision)})
     columns = {} if method in UNTRAINED else _columns(texts, training, method)
@@ -139,16 +138,15 @@ def _fit(
     """Train in place; the loss of every step, those before a resumption too."""
     if training.freeze_word_embeddings:
         encoder[0].auto_model.get_input_embeddings().requires_grad_(False)
+    memory.require_fit(encoder, columns, training, prefix)
     trainer = _Trainer(
         model=encoder,
         args=_arguments(training, len(columns["anchor"]), dict.fromkeys(columns, prefix), seed, checkpoints),
         train_dataset=Dataset.from_dict(columns),
         loss=_loss(encoder, training, weights),
     )
-    trainer.remove_callback(ProgressCallback)
-    trainer.add_callback(_LossInBar)
     with _truncated(encoder, training.max_length):
-        trainer.train(resume_from_checkpoint=last_complete(checkpoints))
+        with_bar(trainer).train(resume_from_checkpoint=last_complete(checkpoints))
     return [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
 
 
@@ -228,14 +226,6 @@ class _Trainer(SentenceTransformerTrainer):
 
     def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
         """None: sentence-transformers' own copies sentences and their statistics into the card."""
-
-
-class _LossInBar(ProgressCallback):
-    """The loss stands in the progress bar: a line for every step would drown the log."""
-
-    def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float], **kwargs: Any) -> None:
-        if "loss" in logs:
-            self.training_bar.set_postfix(loss=f"{logs['loss']:.4f}", refresh=False)
 
 
 @contextlib.contextmanager

@@ -31,7 +31,7 @@ from seedbed.generators.examples import Example
 from seedbed.generators.settings import Lora
 from seedbed.io import UserError, atomic_directory, fingerprint, read_json, write_json
 from seedbed.precision import precision
-from seedbed.trainers import by_epoch, require_finite
+from seedbed.trainers import by_epoch, require_finite, with_bar
 
 IGNORED = -100
 """Label of a position that is not learnt, as in transformers."""
@@ -83,7 +83,7 @@ def train(
 
     checkpoints = state / key_of(base, lora, dtype, kept)
     trainer = CompletionTrainer(model, arguments(output_dir=str(checkpoints)), kept)
-    trainer.train(resume_from_checkpoint=last_complete(checkpoints))
+    with_bar(trainer).train(resume_from_checkpoint=last_complete(checkpoints))
     decoder, shortest = model.get_base_model().get_decoder(), _alone(model, min(kept, key=len))
     require_effect(difference(model, decoder, {"input_ids": shortest["input_ids"]}), output)
 

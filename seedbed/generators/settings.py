@@ -126,7 +126,7 @@ class Generator(Settings):
     """chat: zero-shot instructions in the model's chat template. plain: short prompts for a base model."""
     shots: int = Field(5, ge=0, le=18)
     """Examples in a prompt of method prompting, of a pool of 18."""
-    dtype: Precision = "bfloat16"
+    dtype: Precision = "auto"
     """Of the weights; auto: bfloat16 on a GPU or a CPU with AMX, else float32. Never float16: Gemma 3 overflows."""
     lora: Lora = Lora()
     """Training of every adapter."""

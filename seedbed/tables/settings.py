@@ -16,8 +16,8 @@ class Statistics(Settings):
     """Bootstrap resamples (seeds, then items)."""
     level: float = Field(0.95, gt=0.5, lt=1)
     """Of the intervals."""
-    baseline: str = "crosslingual"
-    """The recipe that differences are taken from."""
+    baseline: str = ""
+    """The recipe that differences are taken from; left out, crosslingual, else base, else the first. Tables name it."""
     seed: Seed = 42
     """Of the resampling."""
 

@@ -38,3 +38,8 @@ class Audit(Settings):
     """If more than this share of rows is dropped the job fails: the generator does not work for this language."""
     min_rows: int = Field(16, gt=0)
     """If fewer rows are left the job fails."""
+
+    @property
+    def reads_pivot(self) -> bool:
+        """Whether a check compares with sentences of the pivot language."""
+        return self.language_id or self.foreign_words > 0 or self.unlikely_words > 0

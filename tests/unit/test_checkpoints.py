@@ -22,7 +22,7 @@ from seedbed.manifests import digest_of
 TEXTS = {"anchor": ["a", "b"], "positive": ["c", "d"]}
 EXAMPLES = [Example([1, 2], [3]), Example([1], [4])]
 TUNING = FineTuning()
-GENERATOR = Generator.model_validate({"source": {"file": "x"}})
+GENERATOR = Generator.model_validate({"source": {"file": "x"}, "dtype": "bfloat16"})
 
 NOT_OF_A_COMPLETION = {"like", "lora", "composition", "task_adapters", "language_data", "language_loss", "xllora", "adapters", "triplets",
                        "shots", "shard_rows"}  # fmt: skip

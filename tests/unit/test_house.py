@@ -97,6 +97,8 @@ def test_every_rule_has_its_directives(room):
         assert name.startswith("fetch_") == ("local=lambda wildcards: digests_of(" in block), f"{name}: local files"
         assert f'code=code("{name}"' in block, f"{name}: its code is no parameter"
         assert "> {log:q} 2>&1" in block, name
+        asks = "GPUS={resources.gpu} python -m" in block
+        assert asks == ("gpu=0," not in block), f"{name}: a job says how many GPUs it asks for, see seedbed/devices.py"
         assert not re.search(r"partition|account|gres", block), f"{name}: that belongs in a profile"
         environment = re.search(r'conda:\n\s+"\.\./(.*?)"', block)[1]
         assert Path(environment).is_file(), environment
@@ -107,13 +109,19 @@ def test_the_snakefile_reads_like_a_table_of_contents():
     assert not Path("profiles/default").exists()
 
 
-@pytest.mark.parametrize("profile", ["demo", "slurm"])
+@pytest.mark.parametrize("profile", ["demo", "gpu", "slurm"])
 def test_profiles_name_rules_that_exist(profile):
     files = list(Path("profiles", profile).iterdir())
     assert len(files) == 1
     settings = yaml.safe_load(files[0].read_text())
     for key in ("set-threads", "set-resources"):
         assert set(settings.get(key, {})) <= set(ALL_RULES)
+
+
+def test_the_profile_of_one_machine_says_how_many_gpus_jobs_share():
+    """Without a number, Snakemake would start as many trainings as there are cores for."""
+    settings = yaml.safe_load(Path("profiles/gpu/profile.yaml").read_text())
+    assert settings["resources"] == {"gpu": 1} and settings["show-failed-logs"]
 
 
 def test_the_slurm_profile_leaves_to_rules_what_they_say_and_to_a_site_what_it_would_replace():

@@ -18,7 +18,8 @@ from seedbed.config import load
 from seedbed.io import UserError
 
 ENVIRONMENT = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
-ENVIRONMENT["PATH"] = f"{Path(sys.executable).parent}:{ENVIRONMENT['PATH']}"
+# As of a person who has not activated the environment.
+ENVIRONMENT["PATH"] = os.pathsep.join(one for one in os.get_exec_path() if Path(one) != Path(sys.prefix, "bin"))
 
 
 @dataclass

@@ -18,7 +18,7 @@ ENDPOINT = {"url": "https://host/v1", "model": "m", "dimensions": 8}
 CHAT = {"backend": "openai-chat", "endpoint": "https://host/v1", "served_model": "m"}
 CONFIGURATIONS = [
     ({"langauges": {}}, "config.langauges: unknown key; did you mean 'languages'?"),
-    ({"training/lr": 1}, "config.training.lr: unknown key; known: batch_size, checkpoint_steps, dropout"),
+    ({"training/lr": 1}, "config.training.lr: unknown key; known: batch_size, checkpoint_steps, dropout, epochs"),
     ({"generators/tiny/lora/rnk": 8}, "config.generators.tiny.lora.rnk: unknown key; did you mean 'rank'?"),
     ({"languages/hauu": {}}, "config.languages.hauu"),
     ({"languages/swa": {}}, "languages.swa: not in resources/languages.tsv; did you mean 'swh'?"),
@@ -54,7 +54,7 @@ CONFIGURATIONS = [
     ({"generators/api": CHAT, "classifiers": {"a": {"generator": "api"}}}, "classifiers.a.generator: api has no weights; take another"),
     ({"corpora/text": {"file": "own/{iso}.tsv"}}, "no registry column 'iso'"),
     ({"corpora/text": None}, "languages.hau: no corpus; give `corpus:` (a file, say), or `corpora.text` for all languages"),
-    ({"corpora/nli": None}, "corpora.nli: no source; recipe unsupervised needs NLI triplets in eng"),
+    ({"corpora/nli": None}, "corpora.nli: no source; recipe crosslingual needs NLI triplets in eng"),
     ({"corpora/parallel": None}, "xllora learns from fra, which have no `corpora.nli_translations` or `corpora.parallel`"),
     ({"generators/tiny/xllora": {"languages": ["fra"], "parts": ["machine"]}}, "which have no `corpora.nli_machine`; give one"),
     ({"generators/tiny/xllora": {"languages": ["fra"], "parts": ["synthetic", "machine"]}}, "generators.tiny.xllora.parts: machine needs"),
@@ -81,7 +81,7 @@ CONFIGURATIONS = [
     ({"classifiers": {"a": {"baseline": "random", "languages": ["haus"]}}}, "classifiers.a.languages: no language 'haus'; did you mean 'hau'?"),
     ({"classifiers": {"a": {"baseline": "random", "tasks": ["own-stss"]}}}, "classifiers.a.tasks: no task 'own-stss'; did you mean 'own-sts'?"),
     ({"languages/xxq": {"name": "Xq", "script": "Latn", "corpus": {"file": "own/hau.tsv"}}, "tasks/own-sts/languages": ["hau"],
-      "tasks/own-bitext/languages": ["hau"]}, "languages.xxq: no test set in any task"),
+      "tasks/own-bitext/languages": ["hau"], "recipes": {"base": {}}}, "languages.xxq: no test set in any task, and no recipe trains"),
 ]  # fmt: skip
 
 
@@ -112,6 +112,17 @@ def test_a_run_from_another_folder_is_told_where_to_go(project, tmp_path):
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=ENVIRONMENT)
     asked = f"run there, or add --directory {project.root}"
     assert only_error(done) == f"error: {tmp_path} is not the project's folder; {asked}"
+
+
+def test_another_environment_is_told_to_make_and_activate_ours(project, tmp_path):
+    """Snakemake is there, and a library of the project is not."""
+    (tmp_path / "regex.py").write_text("raise ModuleNotFoundError(\"No module named 'regex'\")")
+    command = project.command("--dry-run")
+    done = subprocess.run(
+        command, cwd=project.root, capture_output=True, text=True, env=ENVIRONMENT | {"PYTHONPATH": str(tmp_path)}
+    )
+    where = f"in the environment of {sys.executable}; run `make env` and `source .venv/bin/activate`"
+    assert only_error(done) == f"error: No module named 'regex' {where}"
 
 
 def only_error(done):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -60,6 +61,12 @@ def test_it_learns_what_can_be_told_from_a_word(tuned: Tuned) -> None:
     assert report["examples"] == {"trained": 72, "held_out": 24} and report["labels"] == sorted({*TRAIN["label"]})
     assert report["accuracies"][report["kept_epoch"] - 1] == max(report["accuracies"]) == 1
     assert report["losses"][-1] < report["losses"][0]
+
+
+def test_a_bar_shows_loss_rate_and_time_left(base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tune(base, tmp_path, epochs=1)
+    said = capsys.readouterr().err
+    assert re.search(r" (\d+)/\1 \[\d+:\d\d<\d+:\d\d, .*(it/s|s/it), loss=\d", said) and "{'loss'" not in said, said
 
 
 def test_one_seed_is_one_model_and_another_another(base: Path, tuned: Tuned, tmp_path: Path) -> None:

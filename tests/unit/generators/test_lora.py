@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -170,6 +171,15 @@ def test_initial_a_depends_on_the_seed_alone(tiny_generator: Path) -> None:
     second, other = initial(1), initial(2)
     assert all(torch.equal(first[name], second[name]) for name in first)
     assert not any(torch.equal(first[name], other[name]) for name in first)
+
+
+def test_a_bar_shows_loss_rate_and_time_left(
+    tiny_generator: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    losses = run(tiny_generator, tmp_path)["losses"]
+    said = capsys.readouterr().err
+    assert re.search(rf" 4/4 \[\d+:\d\d<\d+:\d\d, .*(it/s|s/it), loss={losses[-1]:.4f}\]", said), said
+    assert "{'loss'" not in said, "the trainer's own lines stand between two bars"
 
 
 def test_the_adapter_is_float32_on_a_bfloat16_base(tiny_generator: Path, tmp_path: Path) -> None:

@@ -1,0 +1,86 @@
+"""Whether a training fits a machine without a GPU: told before its first step, not by an hour of swapping."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import psutil
+import torch
+from sentence_transformers import SentenceTransformer
+
+from seedbed.encoders.settings import Training
+from seedbed.io import UserError
+
+GENEROUS = 1.25
+"""What takes at least this many times the memory is refused: nothing that runs may be."""
+SAMPLE = 1_000
+"""Texts of a column that are counted; their mean is known to a few percent."""
+CGROUP = Path("/sys/fs/cgroup/memory.max")
+GIB = 2**30
+
+
+def require_fit(
+    encoder: SentenceTransformer, columns: Mapping[str, Sequence[str]], training: Training, prefix: str
+) -> None:
+    """A batch fits the memory; a GPU says for itself what does not fit it.
+
+    Raises:
+        UserError: even the least that it takes is far above what the machine has.
+    """
+    if torch.cuda.is_available():
+        return
+    tokens = sum(_tokens(encoder, texts, training, prefix) for texts in columns.values())
+    fixed, row = least(encoder, half=training.precision == "bfloat16")
+    rows, has = min(training.batch_size, len(columns["anchor"])), machine()
+    needed = fixed + rows * tokens * row
+    if needed <= GENEROUS * has:
+        return
+    fitting = int((has / GENEROUS - fixed) / (tokens * row))
+    advice = (
+        f"set batch_size to {2 ** (fitting.bit_length() - 1)}"
+        if fitting >= 2
+        else "set freeze_word_embeddings, lower max_length, or take a smaller backbone"
+    )
+    raise UserError(
+        f"training.batch_size: {rows} rows of {tokens:.0f} tokens take {needed / GIB:.1f} GiB at least, "
+        f"and this machine has {has / GIB:.1f} and no GPU; {advice}"
+    )
+
+
+def machine() -> int:
+    """Bytes that a process here can have at most: the memory, or what a container has of it, and swap."""
+    try:
+        given = int(CGROUP.read_text())
+    except (OSError, ValueError):  # no container, or one without a limit ("max")
+        given = sys.maxsize
+    return min(psutil.virtual_memory().total, given) + psutil.swap_memory().total
+
+
+def least(encoder: SentenceTransformer, *, half: bool) -> tuple[float, float]:
+    """Bytes that training a transformer with AdamW takes at least: for its weights, and for each token of a batch.
+
+    Each trained weight is there four times in float32: itself, its gradient, AdamW's two moments. (Frozen ones can be
+    read from their file again.) For backpropagation each layer keeps, of each token, 8 vectors of the model's width
+    (what query, key and value are made of, these three, what attention gives, what goes into both norms, and what the
+    first of them gives) and 2 of the feed-forward width, before and after the nonlinearity. That is the count of
+    Korthikanti et al. (2022, "Reducing activation recomputation in large transformer models", section 4.1) without
+    attention scores and masks of dropout, which not every kernel keeps: 32 of their 34 sbh where the feed-forward width
+    is 4 h.
+
+    Args:
+        half: matrix products run in bfloat16.
+    """
+    config = encoder[0].auto_model.config
+    trained = sum(weight.numel() for weight in encoder.parameters() if weight.requires_grad)
+    width, layers = getattr(config, "hidden_size", 0), getattr(config, "num_hidden_layers", 0)
+    numbers = layers * (8 * width + 2 * getattr(config, "intermediate_size", 0))
+    return 16.0 * trained, numbers * (2.0 if half else 4.0)
+
+
+def _tokens(encoder: SentenceTransformer, texts: Sequence[str], training: Training, prefix: str) -> float:
+    """The mean number of tokens that training reads of a text; batches are padded to more."""
+    some = [prefix + text for text in texts[:: max(1, len(texts) // SAMPLE)]]
+    ids = encoder.tokenizer(some, truncation=True, max_length=training.max_length)["input_ids"]
+    return sum(map(len, ids)) / len(ids)

@@ -1,0 +1,36 @@
+"""The number format of a machine, and where a study says which."""
+
+from pathlib import Path
+
+import pytest
+import torch
+import yaml
+
+from seedbed.config import Study
+from seedbed.encoders.settings import Training
+from seedbed.generators.settings import Generator
+from seedbed.precision import precision
+
+
+def test_what_nobody_chose_is_what_the_machine_is_fast_in():
+    assert Training().precision == "auto"
+    assert Generator(source={"file": "x"}).dtype == "auto"
+
+
+def test_the_papers_study_states_its_format():
+    study = Study.model_validate(yaml.safe_load(Path("config.yaml").read_text()))
+    assert {study.training_of(recipe).precision for recipe in study.recipes} == {"bfloat16"}
+    writing = {
+        name: generator.dtype for name, generator in study.generators.items() if generator.backend != "published"
+    }
+    assert {*writing.values()} == {"bfloat16"}
+
+
+@pytest.mark.parametrize(("multiplies", "chosen"), [(True, "bfloat16"), (False, "float32")])
+def test_a_gpu_that_emulates_bfloat16_computes_in_float32(monkeypatch, multiplies, chosen):
+    """Before compute capability 8.0, PyTorch says that it is supported, and emulates it."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(
+        torch.cuda, "is_bf16_supported", lambda including_emulation=True: including_emulation or multiplies
+    )
+    assert precision("auto") == chosen and precision("bfloat16") == "bfloat16"
