@@ -28,7 +28,7 @@ from seedbed.tables.specs import TableSpec
 from seedbed.yamls import check_configuration
 
 # Jobs run the `python` of this very environment, activated or not; conda and modules put theirs before it.
-os.environ["PATH"] = os.pathsep.join(dict.fromkeys([os.path.dirname(sys.executable), *os.get_exec_path()]))
+os.environ.update(PATH=os.pathsep.join(dict.fromkeys([os.path.dirname(sys.executable), *os.get_exec_path()])))
 
 # A thread that waits must not slow the one that works. Memory that glibc keeps instead of giving back to the system saves a
 # tenth of a training step on a CPU (most of its page faults). Downloads alone may reach the hub. A bar that moves every

@@ -146,6 +146,13 @@ def test_environment_pins_agree_with_the_lock(environment):
             assert LOCK[canonicalize_name(Requirement(pin).name)] == specifier.version
 
 
+def test_the_demo_shows_bars_of_a_logger_that_is_locked():
+    assert "--logger rich --configfile" in Path("Makefile").read_text(), "--logger takes all names that follow it"
+    assert "snakemake-logger-plugin-rich" in LOCK
+    # Profiles do not name it: it says less of each job than the lines that a dry-run and a batch system's log are read for.
+    assert not any("logger" in yaml.safe_load(path.read_text()) for path in Path("profiles").glob("*/profile.yaml"))
+
+
 def test_the_lock_is_installable_anywhere():
     assert LOCK["torch"] == "2.13.0"
     assert not [name for name, version in LOCK.items() if "+" in version]
