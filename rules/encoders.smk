@@ -36,7 +36,7 @@ rule train_encoder:
     message:
         "Train {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}, seed {wildcards.seed}"
     shell:
-        "GPUS={resources.gpu} python -m scripts.train_encoder {params.weights:q} {params.endpoint:q} --method {params.method:q} {params.texts:q} {params.rows:q}"
+        "GPUS={resources.gpu:q} python -m scripts.train_encoder {params.weights:q} {params.endpoint:q} --method {params.method:q} {params.texts:q} {params.rows:q}"
         " --training {params.training:q} --prefix={params.prefix:q} --seed {wildcards.seed:q} --about {params.about:q}"
         " --state {params.state:q} --output {params.directory:q} > {log:q} 2>&1"
 
@@ -72,7 +72,7 @@ rule fuse_encoders:
     message:
         "Fuse {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}, seed {wildcards.seed}"
     shell:
-        "GPUS={resources.gpu} python -m scripts.fuse_encoders --members {params.members:q} --weights {params.weights:q} {params.dev:q}"
+        "GPUS={resources.gpu:q} python -m scripts.fuse_encoders --members {params.members:q} --weights {params.weights:q} {params.dev:q}"
         " --about {params.about:q} --state {params.state:q} --output {params.directory:q} > {log:q} 2>&1"
 
 
@@ -107,7 +107,7 @@ rule train_classifier:
     message:
         "Train the {wildcards.part} adapter of {wildcards.classifier} in {wildcards.lang}"
     shell:
-        "GPUS={resources.gpu} python -m scripts.train_classifier --base {params.base:q} --name {params.name:q} --kind {params.kind:q}"
+        "GPUS={resources.gpu:q} python -m scripts.train_classifier --base {params.base:q} --name {params.name:q} --kind {params.kind:q}"
         " --examples {input.examples:q} --language {params.language:q} --style {params.style:q} --dtype {params.dtype:q}"
         " --lora {params.lora:q} --state {params.state:q} --output {params.directory:q} > {log:q} 2>&1"
 
@@ -145,6 +145,6 @@ rule fine_tune:
     message:
         "Fine-tune {wildcards.classifier} on {wildcards.task} of {wildcards.lang}, seed {wildcards.seed}"
     shell:
-        "GPUS={resources.gpu} python -m scripts.fine_tune --base {params.base:q} --train {input.train:q} --tests {params.tests:q}"
+        "GPUS={resources.gpu:q} python -m scripts.fine_tune --base {params.base:q} --train {input.train:q} --tests {params.tests:q}"
         " --fine-tuning {params.tuning:q} --prefix={params.prefix:q} --dtype {params.dtype:q} --seed {wildcards.seed:q}"
         " --state {params.state:q} --output {output.labels:q} --record {output.record:q} > {log:q} 2>&1"

@@ -30,7 +30,7 @@ rule score_encoder:
     message:
         "Score {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}: {wildcards.bundle} in {wildcards.test_lang}"
     shell:
-        "GPUS={resources.gpu} python -m scripts.score_encoder --encoders {params.encoders:q} --tests {input.tests:q} --records {input.records:q}"
+        "GPUS={resources.gpu:q} python -m scripts.score_encoder --encoders {params.encoders:q} --tests {input.tests:q} --records {input.records:q}"
         " {params.trains:q} --tasks {params.tasks:q} --language {wildcards.test_lang:q} --state {params.state:q}"
         " --scores {params.directory:q} --output {output:q} > {log:q} 2>&1"
 
@@ -73,7 +73,7 @@ rule score_classifier:
     message:
         "Score {wildcards.classifier}, {wildcards.variant} of {wildcards.lang}: {wildcards.bundle} in {wildcards.test_lang}"
     shell:
-        "GPUS={resources.gpu} python -m scripts.score_classifier {params.base:q} {params.folders:q} {params.variant:q}"
+        "GPUS={resources.gpu:q} python -m scripts.score_classifier {params.base:q} {params.folders:q} {params.variant:q}"
         " --tests {input.tests:q} --records {input.records:q} {params.trains:q} --tasks {params.tasks:q}"
         " --language {wildcards.test_lang:q} --language-name {params.language:q} --about {params.about:q}"
         " --state {params.state:q} --scores {params.directory:q} --output {output:q} > {log:q} 2>&1"
@@ -106,7 +106,7 @@ rule map_texts:
     message:
         "Map texts by {wildcards.backbone} for {wildcards.figure}"
     shell:
-        "GPUS={resources.gpu} python -m scripts.map_texts --encoder {params.encoder:q} --texts {params.texts:q} --map {params.map:q}"
+        "GPUS={resources.gpu:q} python -m scripts.map_texts --encoder {params.encoder:q} --texts {params.texts:q} --map {params.map:q}"
         " --backbone {wildcards.backbone:q} --batch-size {params.rows:q} --state {params.state:q}"
         " --output {output:q} > {log:q} 2>&1"
 
@@ -183,6 +183,6 @@ rule measure_compute:
     message:
         "Count and time what labels cost"
     shell:
-        "GPUS={resources.gpu} python -m scripts.measure_compute --compute {params.compute:q} --task {params.task:q}"
+        "GPUS={resources.gpu:q} python -m scripts.measure_compute --compute {params.compute:q} --task {params.task:q}"
         " --train {input.train:q} --test {input.test:q} --encoder {params.encoder:q} --weights {params.weights:q}"
         " --prefix={params.prefix:q} {params.classifiers:q} {params.bases:q} --flops {output.flops:q} --seconds {output.seconds:q} --output {output.page:q} > {log:q} 2>&1"

@@ -63,7 +63,7 @@ rule train_task_adapter:
     message:
         "Train the {wildcards.polarity} task adapter of {wildcards.generator}"
     shell:
-        "GPUS={resources.gpu} python -m scripts.train_task_adapter --base {params.base:q} --name {params.name:q}"
+        "GPUS={resources.gpu:q} python -m scripts.train_task_adapter --base {params.base:q} --name {params.name:q}"
         " --triplets {input.triplets:q} --polarity {wildcards.polarity:q} --language {params.language:q}"
         " --style {params.style:q} --dtype {params.dtype:q} --lora {params.lora:q}"
         " --state {params.state:q} --output {params.directory:q} > {log:q} 2>&1"
@@ -102,7 +102,7 @@ rule train_language_adapter:
     message:
         "Train the {wildcards.lang} adapter of {wildcards.generator}"
     shell:
-        "GPUS={resources.gpu} python -m scripts.train_language_adapter --base {params.base:q} --name {params.name:q}"
+        "GPUS={resources.gpu:q} python -m scripts.train_language_adapter --base {params.base:q} --name {params.name:q}"
         " --texts {input.texts:q} --kind {params.kind:q} --loss {params.loss:q} --language {params.language:q}"
         " --style {params.style:q} --dtype {params.dtype:q} --lora {params.lora:q}"
         " --state {params.state:q} --output {params.directory:q} > {log:q} 2>&1"
@@ -177,7 +177,7 @@ rule build_xllora_examples:
     message:
         "Build XL-LoRA examples with {wildcards.generator}"
     shell:
-        "GPUS={resources.gpu} python -m scripts.build_xllora_examples --base {params.base:q} --name {wildcards.generator:q}"
+        "GPUS={resources.gpu:q} python -m scripts.build_xllora_examples --base {params.base:q} --name {wildcards.generator:q}"
         " --generator {params.generator:q} {params.inputs:q} --language {params.language:q}"
         " --count {params.examples:q} --state {params.state:q}"
         " --positive-output {output.positive:q} --negative-output {output.negative:q} > {log:q} 2>&1"
@@ -214,7 +214,7 @@ rule train_xllora_adapter:
     message:
         "Train the {wildcards.polarity} XL-LoRA adapter of {wildcards.generator}"
     shell:
-        "GPUS={resources.gpu} python -m scripts.train_xllora_adapter --base {params.base:q} --name {params.name:q}"
+        "GPUS={resources.gpu:q} python -m scripts.train_xllora_adapter --base {params.base:q} --name {params.name:q}"
         " --examples {input.examples:q} --polarity {wildcards.polarity:q} --language {params.language:q}"
         " --style {params.style:q} --dtype {params.dtype:q} --lora {params.lora:q}"
         " --state {params.state:q} --output {params.directory:q} > {log:q} 2>&1"

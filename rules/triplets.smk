@@ -33,7 +33,7 @@ rule synthesise:
     message:
         "Write {wildcards.lang} triplets with {wildcards.generator} by {wildcards.method}, shard {wildcards.shard}"
     shell:
-        "GPUS={resources.gpu} python -m scripts.synthesise {params.base:q} --name {wildcards.generator:q} --anchors {input.anchors:q}"
+        "GPUS={resources.gpu:q} python -m scripts.synthesise {params.base:q} --name {wildcards.generator:q} --anchors {input.anchors:q}"
         " --rows {params.rows:q} --shard {wildcards.shard:q} --shards {params.shards:q} --generator {params.generator:q}"
         " --method {wildcards.method:q} --language {params.language:q} {params.adapters:q}"
         " --state {params.state:q} --output {output.triplets:q} > {log:q} 2>&1"

@@ -185,7 +185,7 @@ def test_a_plain_path_may_be_in_any_script_and_is_kept_in_its_normal_form(own: d
         ("backbones/bert/source/file", "README.md", "backbones.bert.source: README.md is a file; a local model is a folder"),
         ("recipes/base", {"languages": ["hau"], "encoders": {"brt": {"file": "x"}}}, "recipes.base.encoders: no backbone 'brt'"),
         ("generators/tiny/triplets", {"promptin": {"file": "x"}}, "config.generators.tiny.triplets.promptin"),
-        ("recipes/zero", 0, "config.recipes.zero: Input should be a valid dictionary"),
+        ("recipes/zero", 0, "config.recipes.zero: expected settings, not '0'; known: backbones"),
         ("recipes/prompting", 0, "config.recipes: mine.like: no 'prompting' to start from"),
         ("languages/hau", False, "config.languages.hau"),
     ],
