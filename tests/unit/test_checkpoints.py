@@ -105,6 +105,8 @@ def test_every_setting_of_a_completion_and_every_input_changes_the_key(base: Pat
     assert len(set(keys.values())) == len(keys)
     for name in MAY_CHANGE:
         assert key(GENERATOR.model_copy(update={name: other(getattr(GENERATOR, name))})) == keys[""], name
+    chat = Generator(backend="openai-chat", endpoint="https://host/v1", served_model="m")
+    assert key(chat) != key(chat.updated({"endpoint": "https://other/v1"})), "the server says whose model it is"
 
 
 def test_another_library_changes_the_key_of_a_training_and_not_of_what_was_written(

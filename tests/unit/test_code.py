@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import shutil
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -159,3 +161,13 @@ def test_a_library_counts_where_it_is_used(monkeypatch: pytest.MonkeyPatch):
     assert {"train_encoder", "synthesise", *LORA} <= concerned("tokenizers"), "no part of the project imports it"
     assert {"train_encoder", "score_encoder"} <= concerned("sentence-transformers")
     assert concerned("pandas") == EVERY
+
+
+def test_another_python_counts(monkeypatch: pytest.MonkeyPatch):
+    before = code.value("scripts/plot.py")
+    other = SimpleNamespace(
+        version_info=SimpleNamespace(major=3, minor=99), stdlib_module_names=sys.stdlib_module_names
+    )
+    monkeypatch.setattr(code, "sys", other)
+    after = code.value("scripts/plot.py")
+    assert after == before.replace(f"python 3.{sys.version_info.minor}", "python 3.99") != before

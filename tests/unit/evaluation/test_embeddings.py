@@ -16,10 +16,11 @@ import pytest
 from filelock import FileLock
 from sentence_transformers import SentenceTransformer
 
-from seedbed.encoders import backbone
+from seedbed.encoders import backbone, training
 from seedbed.encoders.endpoint import TRANSPORT
 from seedbed.evaluation import embeddings
 from seedbed.evaluation.embeddings import at_once, batched, folder_of, shared
+from seedbed.evaluation.opening import opened
 from seedbed.io import UserError
 from tests import tiny
 
@@ -207,6 +208,20 @@ def test_one_call_for_all_texts_and_another_for_a_stranger() -> None:
 @pytest.fixture(scope="module")
 def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> SentenceTransformer:
     return backbone.load(tiny.backbone(tmp_path_factory.mktemp("backbone")), pooling="mean", prefix="query: ")
+
+
+def test_an_encoder_that_was_changed_by_hand_is_not_opened(tiny_encoder: SentenceTransformer, tmp_path: Path) -> None:
+    """Its embeddings would be kept, and read, under the name of what its job wrote."""
+    folder = tmp_path / "encoder"
+    training.save(tiny_encoder, folder, {}, {})
+    assert opened(folder, 8).width == 32
+    weights = folder / "model.safetensors"
+    content = weights.read_bytes()
+    weights.write_bytes(content[:-1] + b"?")
+    with pytest.raises(UserError, match=r"model\.safetensors: not what its job wrote; put it back, or delete"):
+        opened(folder, 8)
+    weights.write_bytes(content)
+    assert opened(folder, 8).width == 32
 
 
 def uneven() -> list[str]:
