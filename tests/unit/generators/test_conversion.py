@@ -16,7 +16,7 @@ from safetensors.torch import load_file
 from sentence_transformers.sentence_transformer.modules import Dense, Normalize
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, XGLMConfig, XGLMForCausalLM
 
-from seedbed import manifests
+from seedbed import manifests, supplies
 from seedbed.corpora.assets import Store
 from seedbed.corpora.settings import Source
 from seedbed.encoders import backbone
@@ -281,3 +281,5 @@ def test_only_models_are_converted() -> None:
         Source(package={"a==1": ""}, convert=True)
     with pytest.raises(ValueError, match="convert: of a model in a hub repository"):
         Source(archive="https://host/a.zip", convert=True)
+    with pytest.raises(UserError, match="the text corpus of hau: convert is of a model's weights"):
+        supplies._check_file(Source(hub="some/texts", convert=True), "the text corpus of hau")
