@@ -97,7 +97,7 @@ def test_every_rule_has_its_directives(room):
         assert name.startswith("fetch_") == ("local=lambda wildcards: digests_of(" in block), f"{name}: local files"
         assert f'code=code("{name}"' in block, f"{name}: its code is no parameter"
         assert "> {log:q} 2>&1" in block, name
-        asks = "GPUS={resources.gpu} python -m" in block
+        asks = "GPUS={resources.gpu:q} python -m" in block
         assert asks == ("gpu=0," not in block), f"{name}: a job says how many GPUs it asks for, see seedbed/devices.py"
         assert not re.search(r"partition|account|gres", block), f"{name}: that belongs in a profile"
         environment = re.search(r'conda:\n\s+"\.\./(.*?)"', block)[1]
