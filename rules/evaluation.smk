@@ -58,7 +58,7 @@ rule score_classifier:
         mem_mb=more(32_000),
         runtime=more(120),
     params:
-        code=code("score_classifier", *LABEL_PROMPTS),
+        code=code("score_classifier", *LABEL_PROMPTS, *PROMPTS),
         tasks=tasks_of_bundle,
         trains=training_arguments,
         folders=variant_folders,
@@ -172,7 +172,7 @@ rule measure_compute:
         mem_mb=more(32_000),
         runtime=more(120),
     params:
-        code=code("measure_compute", *LABEL_PROMPTS),
+        code=code("measure_compute", *LABEL_PROMPTS, *PROMPTS),
         compute=lambda wildcards: asked_compute().dump(),
         task=lambda wildcards: STUDY.task_for(asked_compute().task, asked_compute().language).dump(),
         encoder=subpath(input.encoder, parent=True),

@@ -29,7 +29,8 @@ DISTRIBUTIONS = {
 }
 """Import name -> name in the package index, where that is another one."""
 BENEATH = {
-    *("numpy", "safetensors", "scikit-learn", "scipy", "sentence-transformers", "tokenizers", "torch", "transformers"),
+    *("accelerate", "numpy", "safetensors", "scikit-learn", "scipy", "sentence-transformers", "tokenizers", "torch"),
+    "transformers",
 }
 """Libraries that others compute with: they count where a program imports a library that is built on them."""
 NO_RESULT = {"filelock", "huggingface_hub", "psutil", "pydantic", "pydantic_core", "threadpoolctl", "tqdm"}
@@ -89,13 +90,12 @@ def _external(file: str) -> tuple[str, ...]:
 
 @cache
 def _requirements(name: str) -> tuple[str, ...]:
-    """What a library says that it needs, whatever the extra."""
+    """What a library says that it needs, those of its extras too: transformers trains with one of them."""
     try:
         lines = importlib.metadata.requires(name) or []
     except importlib.metadata.PackageNotFoundError:
         return ()
-    required = (line for line in lines if "extra ==" not in line)
-    return tuple(_normal(re.match(r"[\w.-]+", line)[0]) for line in required)
+    return tuple(_normal(re.match(r"[\w.-]+", line)[0]) for line in lines)
 
 
 @cache

@@ -6,6 +6,7 @@ any kind, which no program can set: a file that an older one replaces has anothe
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -40,7 +41,7 @@ class Digests:
             return note.read_text(encoding="utf-8")
         digest = sha256(path)
         if time.time_ns() - status.st_ctime_ns > SETTLED and path.stat().st_ctime_ns == status.st_ctime_ns:
-            with atomic(note) as temporary:
+            with contextlib.suppress(OSError), atomic(note) as temporary:  # a plan needs no place to write to
                 temporary.write_text(digest, encoding="utf-8")
         return digest
 

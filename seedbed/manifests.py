@@ -46,12 +46,17 @@ def read(output: Path, digest: Callable[[Path], str] = sha256) -> dict[str, Any]
     """
     manifest = read_json(output)
     advice = f"put it back, or delete {output} to have it made again"
-    written = output.stat().st_ctime_ns
-    for name, expected in manifest.get("files", {}).items():
+    files = manifest.get("files", {}) if isinstance(manifest, dict) else None
+    if not isinstance(files, dict):
+        raise UserError(f"{output}: not what its job wrote (no digests of files); {advice}")
+    written = output.stat()
+    for name, expected in files.items():
         file = output.parent / name
         if not file.is_file():
             raise UserError(f"{file}: gone since its job ended; {advice}")
-        if file.stat().st_ctime_ns > written and digest(file) != expected:
+        found = file.stat()
+        later = found.st_ctime_ns > written.st_ctime_ns or found.st_mtime_ns > written.st_mtime_ns
+        if later and digest(file) != expected:
             raise UserError(f"{file}: not what its job wrote; {advice}")
     return manifest
 

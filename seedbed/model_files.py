@@ -106,7 +106,11 @@ def check(directory: Path) -> None:
         _measure(path)
         for pattern, look in _LOOKS.items():
             if fnmatch(path.name, pattern):
-                look(path, _read(path, list if look is _modules else dict))
+                content = _read(path, list if look is _modules else dict)
+                try:
+                    look(path, content)
+                except (AttributeError, TypeError, RecursionError):
+                    raise UserError(f"{path}: not as a model has it: a value is of another kind") from None
 
 
 def modules_of(directory: Path) -> list[tuple[str, Path]]:
@@ -119,12 +123,16 @@ def modules_of(directory: Path) -> list[tuple[str, Path]]:
     if not path.is_file():
         raise UserError(f"{directory}: no modules.json; expected an encoder as train_encoder writes it")
     entries = _read(path, list)
-    if not entries or not all(isinstance(entry, dict) and {"type", "path"} <= {*entry} for entry in entries):
-        raise UserError(f"{path}: expected a list of modules, each with type and path")
+    if not entries or not all(map(_is_module, entries)):
+        raise UserError(f"{path}: expected a list of modules, each with type, path and name")
     for entry in entries:
         if not _inside(entry["path"]):
             raise UserError(f"{path}: path {entry['path']!r} leads out of the model's directory")
     return [(str(entry["type"]), Path(directory) / entry["path"]) for entry in entries]
+
+
+def _is_module(entry: Any) -> bool:
+    return isinstance(entry, dict) and all(isinstance(entry.get(key), str) for key in ("name", "path", "type"))
 
 
 def _measure(path: Path) -> None:
@@ -149,10 +157,12 @@ def _modules(path: Path, _: list[Any]) -> None:
             raise UserError(
                 f"{path}: {kind} is foreign code; allowed are sentence-transformers' {', '.join(sorted(_HOMES))}"
             )
+        if (folder / "adapter_config.json").is_file():
+            raise UserError(f"{folder}: an adapter in the place of a module; merge it into the model")
         config = folder / "config.json"
         if MODULES[kind] == "Dense" and config.is_file():
             name = _read(config, dict).get("activation_function", "torch.nn.modules.activation.Tanh")
-            if name not in ACTIVATIONS:
+            if not isinstance(name, str) or name not in ACTIVATIONS:
                 raise UserError(f"{config}: activation_function {name!r} is none of {', '.join(sorted(ACTIVATIONS))}")
 
 
@@ -173,6 +183,8 @@ def _encoder(path: Path, config: dict[str, Any]) -> None:
 
 def _config(path: Path, config: dict[str, Any]) -> None:
     """transformers fetches an attention from the hub, as code, if it has a repository's name."""
+    if "configuration_files" in config:
+        raise UserError(f"{path}: configuration_files: another configuration stands in for this one; leave it out")
     for key, value in config.items():
         if "_implementation" in key:
             names = value.values() if isinstance(value, dict) else [value]
@@ -185,6 +197,9 @@ def _config(path: Path, config: dict[str, Any]) -> None:
 def _tokenizer(path: Path, config: dict[str, Any]) -> None:
     """In the place of three of the files transformers puts the model's own; others it opens as they are named."""
     overridden = {"tokenizer_file", "special_tokens_map_file", "added_tokens_file"}
+    for key in ("vocab", "merges", "source_spm", "target_spm"):
+        if isinstance(config.get(key), str):
+            raise UserError(f"{path}: {key}: {config[key]!r} is a file that a tokenizer would open")
     named = {key: value for key, value in config.items() if key.endswith("_file") and key not in overridden}
     for key, value in [
         *named.items(),
@@ -192,6 +207,18 @@ def _tokenizer(path: Path, config: dict[str, Any]) -> None:
     ]:
         if value is not None and not _file_name(value):
             raise UserError(f"{path}: {key}: {value!r} is no file of the model's directory")
+
+
+def _special(path: Path, config: dict[str, Any]) -> None:
+    """What stands here goes before all that transformers has found: `vocab_file` would be opened as it is named."""
+    if odd := sorted(key for key in config if not re.fullmatch(r"\w+_tokens?", key)):
+        raise UserError(f"{path}: {odd[0]} is no special token")
+
+
+def _processor(path: Path, config: dict[str, Any]) -> None:
+    """transformers loads the model that an audio tokenizer names, from anywhere, before it looks for a processor."""
+    if "audio_tokenizer" in config or path.name == "audio_tokenizer_config.json":
+        raise UserError(f"{path}: an audio tokenizer, which is another model; take one for texts")
 
 
 def _index(path: Path, config: dict[str, Any]) -> None:
@@ -218,6 +245,9 @@ _LOOKS = {
     "config_sentence_transformers.json": _encoder,
     "config.json": _config,
     "tokenizer_config.json": _tokenizer,
+    "special_tokens_map.json": _special,
+    "processor_config.json": _processor,
+    "audio_tokenizer_config.json": _processor,
     "*.index.json": _index,
     "adapter_config.json": _adapter,
 }

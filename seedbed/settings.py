@@ -156,12 +156,12 @@ Seed = Annotated[int, Field(ge=0, lt=2**32)]
 Place = Annotated[
     str,
     Field(min_length=1),
+    AfterValidator(lambda text: str(PurePosixPath(text))),
     written(
         r"(?![-~]|\.?/*$|//)[\p{L}\p{M}\p{N}._/+@=,-]+",
         "a path of letters, digits and ._/-+@=, alone that begins neither with - nor with ~ (write your home folder in "
         "full) and is more than . or /",
     ),
-    AfterValidator(lambda text: str(PurePosixPath(text))),
 ]
 """A path that the study is given: it goes through shells, and through patterns of file names."""
 

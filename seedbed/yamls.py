@@ -55,6 +55,8 @@ def read(path: str | Path) -> Any:
         raise UserError(f"{path}: no such file; expected YAML") from None
     except UserError as error:
         raise UserError(f"{path}: {error}") from None
+    except RecursionError:
+        raise UserError(f"{path}: not YAML (nested too deeply)") from None
     except (yaml.YAMLError, ValueError) as error:
         raise UserError(f"{path}: not YAML ({' '.join(str(error).split())})") from None
 

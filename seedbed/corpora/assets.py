@@ -193,9 +193,12 @@ def members(path: Path, pattern: str) -> list[tuple[str, io.BufferedIOBase]]:
         chosen = _bounded(path, sizes, fnmatch.filter(names, pattern))
         found = [(name, io.BufferedReader(_Piecewise(container.open(name)))) for name in chosen]
     elif (tar := _tar(path)) is not None:
-        sizes = {item.name: item.size for item in tar if item.isfile()}
-        names = sorted(sizes)
-        found = [(name, tar.extractfile(name)) for name in _bounded(path, sizes, fnmatch.filter(names, pattern))]
+        files = {item.name: item for item in tar if item.isfile()}
+        names = sorted(files)
+        sizes = {name: item.size for name, item in files.items()}
+        chosen = _bounded(path, sizes, fnmatch.filter(names, pattern))
+        # By the entry: of several of one name, the last may be a link.
+        found = [(name, tar.extractfile(files[name])) for name in chosen]
     else:
         raise UserError(f"{path}: not a zip or tar archive, so it has no member {pattern!r}")
     if not found:

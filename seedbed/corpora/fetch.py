@@ -52,6 +52,7 @@ def fetch(
         table = named(table, where)
     if kind == "labelled_texts":
         require_labels(table, where)
+        table = table.assign(label=table["label"].str.strip())
     texts = [name for name in COLUMNS[kind] if name not in ("score", "label")]
     _require_one_line(table.drop(columns=texts), where)
     table = table.assign(**{name: table[name].map(clean) for name in texts})
@@ -78,6 +79,7 @@ def _there(source: Source, store: Store, test: bool, left_out: Counter[str]) -> 
         if source.otherwise is None:
             raise
         print(f"{error}; {origin(source.otherwise)} is read in its place", file=sys.stderr)
+        left_out.clear()
         return _there(source.otherwise, store, test, left_out)
 
 

@@ -68,12 +68,13 @@ def _at_most(table: pd.DataFrame, rows: int | None, counts: Counter[str]) -> pd.
 
 def _identified(table: pd.DataFrame, source: Source, whole: bool, counts: Counter[str]) -> pd.DataFrame:
     """The rows, each with an id of its own; see `read`."""
-    if (blank := table["id"].str.strip() == "").any():
+    ids = table["id"].str.strip()
+    if (blank := ids == "").any():
         raise UserError(
             f"{origin_of(source)}: row {blank.to_numpy().argmax() + 1} has no id; "
             "give every row one, or map another column to `id` under `columns:`"
         )
-    repeated = table["id"].duplicated()
+    repeated = ids.duplicated()
     if whole and repeated.any():
         raise UserError(
             f"{origin_of(source)}: id {table['id'][repeated].iloc[0]!r} stands in several rows; a test set needs an id "

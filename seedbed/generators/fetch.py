@@ -99,6 +99,8 @@ def _local(source: Source, directory: Path) -> None:
     root = assets.local(source.file, source.sha256)
     for path in sorted(root.rglob("*")):
         taken = _is_wanted(path.name, pickled=source.convert)
+        if path.is_fifo() and taken:
+            raise UserError(f"{path}: a pipe; a model consists of files")
         link = path.is_symlink() if path.is_dir() else taken and not assets.is_own(path, root)
         if link:
             raise UserError(

@@ -159,6 +159,7 @@ def test_a_library_counts_where_it_is_used(monkeypatch: pytest.MonkeyPatch):
     assert concerned("mteb") == {"score_encoder"}
     assert concerned("peft") >= LORA and "train_encoder" not in concerned("peft")
     assert {"train_encoder", "synthesise", *LORA} <= concerned("tokenizers"), "no part of the project imports it"
+    assert {"train_encoder", *LORA} <= concerned("accelerate"), "transformers' trainer runs on it"
     assert {"train_encoder", "score_encoder"} <= concerned("sentence-transformers")
     assert concerned("pandas") == EVERY
 

@@ -138,6 +138,8 @@ def test_the_study_of_these_tests_is_right(own: dict[str, Any]) -> None:
         "/",
         ".",
         "./",
+        "/.",
+        "./.",
         "//x",
         3,
     ],
@@ -312,6 +314,7 @@ def test_whatever_stands_in_a_configuration_it_is_read_or_told_in_one_line(own: 
         ("yes: 1\ntrue: 2\n", "line 2: key True"),
         ("a: [", "not YAML"),
         ("a: !!python/object/apply:os.getcwd []", "not YAML"),
+        ("a: " + "[" * 3000 + "]" * 3000, "not YAML (nested too deeply)"),
     ],
 )
 def test_a_key_is_given_once(tmp_path: Path, text: str, message: str) -> None:

@@ -146,3 +146,30 @@ def test_a_list_names_its_files_from_its_own_folder(tmp_path):
     file.unlink()
     with pytest.raises(UserError, match=r"1/task/hau\.json: gone since"):
         manifests.read(tmp_path / "hau.all.json")
+
+
+def test_an_edit_is_noticed_after_a_copy_too(made, tmp_path):
+    """A copy has other times of change; the times of writing go with the files."""
+    (made / "weights").write_text("ONE")
+    status = (made / "seedbed.json").stat()
+    os.utime(made / "weights", ns=(0, status.st_mtime_ns + 10**9))
+    copied = tmp_path / "copied"
+    copied.mkdir()
+    (copied / "deep").mkdir()
+    for name in ("deep/config", "weights", "seedbed.json"):
+        shutil.copy2(made / name, copied / name)
+    with pytest.raises(UserError, match="weights: not what its job wrote"):
+        manifests.read(copied / "seedbed.json")
+
+
+@pytest.mark.parametrize("content", ["[]", '{"files": [1]}', "3"])
+def test_a_manifest_that_is_none_says_how_it_is_made_again(tmp_path, content):
+    (tmp_path / "seedbed.json").write_text(content)
+    with pytest.raises(UserError, match=r"no digests of files\); put it back, or delete .*seedbed.json"):
+        manifests.read(tmp_path / "seedbed.json")
+
+
+def test_a_plan_needs_no_place_for_digests(tmp_path, known):
+    (tmp_path / "digests").touch()
+    (tmp_path / "file").write_text("one")
+    assert known.file(tmp_path / "file") == sha256(tmp_path / "file")

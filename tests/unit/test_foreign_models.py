@@ -188,13 +188,21 @@ def test_old_spellings_of_modules_are_on_the_list(model: Path) -> None:
     assert (backbone.open_encoder(model).encode(["a text"]) == vectors).all()
 
 
-@pytest.mark.parametrize("path", ["../other", "/etc", "a/../../b", "..\\b", 3])
+@pytest.mark.parametrize("path", ["../other", "/etc", "a/../../b", "..\\b"])
 def test_a_module_lies_in_its_model(model: Path, fetching: Callable[[Path], None], path: Any) -> None:
     add_module(model, "sentence_transformers.models.Normalize", path)
     assert all("leads out of the model's directory" in said for said in refusals(model, fetching))
 
 
-@pytest.mark.parametrize("name", ["seedbed_test_evil.Run", "os.getcwd", "torch.nn.Module", "torch.hub.load", 3])
+def test_an_adapter_is_no_module(model: Path, fetching: Callable[[Path], None]) -> None:
+    """transformers would read the base that it names, wherever it lies."""
+    add_module(model, "sentence_transformers.models.Transformer", "3_Transformer")
+    (model / "3_Transformer").mkdir(exist_ok=True)
+    edit(model / "3_Transformer" / "adapter_config.json", peft_type="LORA", base_model_name_or_path="/elsewhere")
+    assert all("an adapter in the place of a module" in said for said in refusals(model, fetching))
+
+
+@pytest.mark.parametrize("name", ["seedbed_test_evil.Run", "os.getcwd", "torch.nn.Module", "torch.hub.load", 3, ["x"]])
 def test_a_dense_layer_calls_an_activation_alone(
     model: Path, fetching: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: Any
 ) -> None:
@@ -225,6 +233,14 @@ REFUSED = [
     ("sentence_roberta_config.json", {"model_args": {"use_kernels": True}}),
     ("config_sentence_transformers.json", {"model_type": "SparseEncoder"}),
     ("config.json", {"attn_implementation": "evil/kernel"}),
+    ("config.json", {"configuration_files": ["config.1.0.0.json"]}),
+    ("special_tokens_map.json", {"vocab_file": "/etc/passwd"}),
+    ("special_tokens_map.json", {"tokenizer_file": "/etc/passwd"}),
+    ("processor_config.json", {"audio_tokenizer": {"audio_tokenizer_name_or_path": "evil/model"}}),
+    ("audio_tokenizer_config.json", {"audio_tokenizer_name_or_path": "evil/model"}),
+    ("tokenizer_config.json", {"vocab": "/etc/passwd"}),
+    ("tokenizer_config.json", {"merges": "/etc/passwd"}),
+    ("tokenizer_config.json", {"fast_tokenizer_files": 3}),
     ("config.json", {"text_config": {"_attn_implementation": {"": "paged|evil/kernel"}}}),
     ("tokenizer_config.json", {"vocab_file": "/etc/passwd"}),
     ("tokenizer_config.json", {"merges_file": "../../x"}),
@@ -252,7 +268,9 @@ def test_what_published_models_do_say_is_taken(model: Path, fetching: Callable[[
     assert backbone.load(model, pooling="own").max_seq_length == 32
 
 
-@pytest.mark.parametrize("text", ["[" * 200_000, "{", '"a"', "[]", '[{"type": "x"}]', "[3]", "\x00"])
+@pytest.mark.parametrize(
+    "text", ["[" * 200_000, "{", '"a"', "[]", '[{"type": "x"}]', '[{"type": "x", "path": ""}]', "[3]", "\x00"]
+)
 def test_a_broken_list_of_modules_is_one_line(model: Path, fetching: Callable[[Path], None], text: str) -> None:
     (model / "modules.json").write_text(text)
     refusals(model, fetching)
@@ -288,6 +306,8 @@ def test_a_published_adapter_is_taken(adapter: Path, fetching: Callable[[Path], 
         ({"megatron_config": {"x": 1}, "megatron_core": "evil"}, "megatron_config is set; only plain LoRA"),
         ({"auto_mapping": {"base_model_class": "M", "parent_library": "evil"}}, "parent_library 'evil' is foreign code"),
         ({"auto_mapping": {"parent_library": "transformers.models.x; import os"}}, "is foreign code"),
+        ({"auto_mapping": {"parent_library": 3}}, "a value is of another kind"),
+        ({"auto_mapping": "x"}, "a value is of another kind"),
         ({"peft_type": "XLORA", "adapters": {"0": "evil/x"}}, "peft_type 'XLORA'; only LORA"),
         ({"peft_type": "PROMPT_TUNING", "tokenizer_kwargs": {"trust_remote_code": True}}, "'PROMPT_TUNING'"),
         ({"corda_config": {"cache_file": "/x"}}, "corda_config is set"),
@@ -355,7 +375,7 @@ def test_no_link_is_followed(
 
 def test_a_pipe_is_no_file(model: Path, fetching: Callable[[Path], None]) -> None:
     os.mkfifo(model / "notes.txt")
-    with pytest.raises(UserError, match=r"notes.txt: leads out of its folder"):
+    with pytest.raises(UserError, match=r"notes.txt: a pipe; a model consists of files"):
         fetching(model)
 
 

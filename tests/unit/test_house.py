@@ -104,6 +104,14 @@ def test_every_rule_has_its_directives(room):
         assert Path(environment).is_file(), environment
 
 
+def test_a_rule_names_the_prompts_that_its_program_may_read():
+    """Which of them a program asks for hangs on its settings; an edit of one must not go unnoticed."""
+    for room in ROOMS:
+        for name, block in rule_blocks(room).items():
+            reads = "seedbed/generators/prompts.py" in closure(f"scripts/{name}.py")
+            assert reads == ("*PROMPTS" in block), name
+
+
 def test_the_snakefile_reads_like_a_table_of_contents():
     assert len(Path("Snakefile").read_text().splitlines()) <= 60
     assert not Path("profiles/default").exists()

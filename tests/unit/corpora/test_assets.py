@@ -234,6 +234,7 @@ def test_another_source_is_read_where_the_first_is_not_there(tmp_path, fault, se
             table, record = fetch(language.corpus.resolved({}), "text", store, Cleaning(max_characters=10**6))
             assert (record["origin"] == f"file {tmp_path}/second.txt") == second == ("instead_of" in record)
             assert ("yau" in table["text"].iloc[0]) == second
+            assert record["counts"]["read"] == len(table)
         except UserError as error:
             assert fault == "403" and "cannot be downloaded" in str(error)
         server.shutdown()
@@ -260,3 +261,16 @@ def test_files_of_an_archive_come_in_the_order_of_their_names(tmp_path, kind):
                 container.add(folder / name, name)
     found = [(name, stream.read().decode()) for name, stream in members(path, "*.txt")]
     assert found == [(name, f"of {name}") for name in sorted(names)]
+
+
+def test_of_entries_of_one_name_a_link_is_none(tmp_path):
+    with tarfile.open(tmp_path / "a.tar", "w") as archive:
+        for name, content in (("a.txt", b"own"), ("b.txt", b"other")):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+        for kind, target in ((tarfile.SYMTYPE, "nothing"), (tarfile.LNKTYPE, "b.txt")):
+            entry = tarfile.TarInfo("a.txt")
+            entry.type, entry.linkname = kind, target
+            archive.addfile(entry)
+    assert [(name, stream.read()) for name, stream in members(tmp_path / "a.tar", "a.txt")] == [("a.txt", b"own")]

@@ -132,3 +132,10 @@ def test_a_file_that_is_packed_or_not_gives_the_same_corpus(tmp_path, fetched):
         Source(file=str(tmp_path / "y.tsv.gz")), "text", store, Cleaning(min_characters=1, min_words=1)
     )
     assert packed.equals(plain) and record["counts"] == counts
+
+
+def test_blanks_around_ids_and_labels_tell_nothing_apart(fetched):
+    with pytest.raises(UserError, match="id '1 ' stands in several rows"):
+        fetched("text", "id\ttext\n1\ta\n1 \tb\n")
+    table, _ = fetched("labelled_texts", "id\ttext\tlabel\n1\ta\tgood\n2\tb\tgood \n")
+    assert list(table["label"]) == ["good", "good"]
