@@ -20,6 +20,7 @@ from seedbed.generators.journal import COMMIT_ROWS, Journal
 from seedbed.generators.prompts import prompter
 from seedbed.generators.settings import Generator
 from seedbed.io import UserError, read_table, write_table
+from seedbed.precision import precision
 from seedbed.triplets.synthesis import shard, synthesise
 from tests import tiny
 
@@ -170,7 +171,7 @@ def test_a_journal_belongs_to_all_that_made_it(anchors, tmp_path):
         {},
         {"language": "English"},
         {"sampling": {"seed": 1}},
-        {"dtype": "float32"},
+        {"dtype": "float32" if precision("auto") == "bfloat16" else "bfloat16"},
         {"source": {"file": "y"}},
         {"weights": "others in the same place"},
         {"adapters": {"positive": adapter, "negative": None}},
