@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from transformers import AutoTokenizer
-
 from scripts.cli import adapter_parser, run
 from seedbed.checkpoints import own_state
 from seedbed.corpora.labels import read_pairs
@@ -17,6 +15,7 @@ from seedbed.generators.examples import for_labels, sample
 from seedbed.generators.settings import DATA_KIND, Lora
 from seedbed.io import read_table
 from seedbed.manifests import MANIFEST
+from seedbed.weights import open_tokenizer
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -51,7 +50,7 @@ def train(args: argparse.Namespace, settings: Lora, options: dict[str, Any]) -> 
     if args.style == "head":
         classifier.train_task(args.base, pairs, settings, **options)
         return
-    tokenizer = AutoTokenizer.from_pretrained(args.base, trust_remote_code=False)
+    tokenizer = open_tokenizer(args.base)
     examples = for_labels(tokenizer, pairs, settings, language=args.language, style=args.style)
     lora.train(args.base, examples, settings, **options)
 

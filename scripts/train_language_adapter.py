@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import get_args
 
-from transformers import AutoTokenizer
-
 from scripts.cli import adapter_parser, run
 from seedbed.checkpoints import own_state
 from seedbed.corpora.settings import COLUMNS
@@ -14,6 +12,7 @@ from seedbed.generators.examples import for_language
 from seedbed.generators.settings import DATA_KIND, LanguageLoss, Lora
 from seedbed.io import read_table
 from seedbed.manifests import MANIFEST
+from seedbed.weights import open_tokenizer
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -24,7 +23,7 @@ def main(argv: list[str] | None = None) -> None:
 
     settings = Lora.load(args.lora)
     rows = read_table(args.texts, ["id", *COLUMNS[DATA_KIND[args.kind]]]).to_dict("records")
-    tokenizer = AutoTokenizer.from_pretrained(args.base, trust_remote_code=False)
+    tokenizer = open_tokenizer(args.base)
     asked = {"language": args.language, "style": args.style, "loss": args.loss}
     examples = for_language(tokenizer, rows, args.kind, settings, **asked)
     about = {"kind": "language", "data": args.kind, "language": args.language, "prompts": args.style, "loss": args.loss}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from transformers import AutoTokenizer
-
 from scripts.cli import adapter_parser, run
 from seedbed.checkpoints import own_state
 from seedbed.generators import lora
@@ -11,6 +9,7 @@ from seedbed.generators.examples import for_task
 from seedbed.generators.settings import BOTH, POLARITIES, Lora
 from seedbed.io import read_table
 from seedbed.manifests import MANIFEST
+from seedbed.weights import open_tokenizer
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -21,7 +20,7 @@ def main(argv: list[str] | None = None) -> None:
     settings = Lora.load(args.lora)
     polarities = POLARITIES if args.polarity == BOTH else (args.polarity,)
     triplets = read_table(args.triplets, ["id", "anchor", *polarities]).to_dict("records")
-    tokenizer = AutoTokenizer.from_pretrained(args.base, trust_remote_code=False)
+    tokenizer = open_tokenizer(args.base)
     examples = for_task(tokenizer, triplets, polarities, settings, language=args.language, style=args.style)
     about = {"kind": "task", "polarity": args.polarity, "language": args.language, "prompts": args.style}
     with own_state(args.state, args.output / MANIFEST, argv) as state:

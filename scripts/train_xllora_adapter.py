@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from transformers import AutoTokenizer
-
 from scripts.cli import adapter_parser, run
 from seedbed.checkpoints import own_state
 from seedbed.generators import lora
@@ -12,6 +10,7 @@ from seedbed.generators.prompts import zero_shot
 from seedbed.generators.settings import POLARITIES, Lora
 from seedbed.io import read_table
 from seedbed.manifests import MANIFEST
+from seedbed.weights import open_tokenizer
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -20,7 +19,7 @@ def main(argv: list[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     settings = Lora.load(args.lora)
-    tokenizer = AutoTokenizer.from_pretrained(args.base, trust_remote_code=False)
+    tokenizer = open_tokenizer(args.base)
     rows = sample(read_table(args.examples, ["id", "anchor", "target"]).to_dict("records"), settings)
     pairs = [(zero_shot(row["anchor"], args.polarity, args.language, args.style), row["target"]) for row in rows]
     about = {"kind": "xllora", "polarity": args.polarity, "language": args.language, "prompts": args.style}

@@ -20,12 +20,13 @@ from seedbed.encoders import settings
 from seedbed.encoders.endpoint import Endpoint
 from seedbed.encoders.pooling import AVERAGES, LayerAverage, dense
 from seedbed.io import UserError, read_json
+from seedbed.weights import LOCAL, NO_CODE, opening, require_whole_body
 
 TOKENIZER_FILES = ("tokenizer.json", "sentencepiece.bpe.model", "spiece.model", "tokenizer.model", "vocab.txt")
-NO_CODE = {"trust_remote_code": False}
-LOCAL = NO_CODE | {"local_files_only": True}
 WEIGHTED = ("WeightedLayerPooling", "Dense", "LayerNorm")
 """Modules with weights of their own."""
+READ = {"use_safetensors": True, "ignore_mismatched_sizes": True}
+"""How weights are read; which of them do not fit `require_whole_body` then says by name."""
 
 
 def load(
@@ -52,8 +53,9 @@ def load(
         dropout: of every layer, in training; None: the backbone's own.
 
     Raises:
-        UserError: no such directory, no config.json, no tokenizer or no safetensors in it, or as `model_files.check`; a
-            dropout for a backbone that knows none, or for modules of its own.
+        UserError: no such directory, no config.json, no tokenizer or no safetensors in it, one that cannot be opened or
+            lacks weights, or as `model_files.check`; a dropout for a backbone that knows none, or for modules of its
+            own.
     """
     folder = directory_of(Path(weights))
     if pooling == "own" and (Path(weights) / "modules.json").is_file():
@@ -91,7 +93,8 @@ def open_encoder(directory: Path, *, servers: bool = False) -> SentenceTransform
             the texts, and the token of whatever variable it asks for.
 
     Raises:
-        UserError: no encoder there, a module without safetensors, or as `model_files.check`.
+        UserError: no encoder there, one that cannot be opened or lacks weights, a module without safetensors, or as
+            `model_files.check`.
     """
     modules = model_files.modules_of(directory)
     if servers and [kind for kind, _ in modules] == [fullname(Endpoint)]:
@@ -101,14 +104,18 @@ def open_encoder(directory: Path, *, servers: bool = False) -> SentenceTransform
     for kind, folder in modules:
         if model_files.MODULES[kind] in WEIGHTED and not (folder / "model.safetensors").is_file():
             raise UserError(f"{folder}: no model.safetensors; save the encoder again with safetensors")
-    encoder = SentenceTransformer(
-        str(directory),
-        local_files_only=True,
-        trust_remote_code=False,
-        model_kwargs=NO_CODE | {"use_safetensors": True},
-        processor_kwargs=dict(NO_CODE),
-        config_kwargs=dict(NO_CODE),
-    )
+    with opening(directory):
+        encoder = SentenceTransformer(
+            str(directory),
+            local_files_only=True,
+            trust_remote_code=False,
+            model_kwargs=NO_CODE | READ,
+            processor_kwargs=dict(NO_CODE),
+            config_kwargs=dict(NO_CODE),
+        )
+    for module, (_, folder) in zip(encoder, modules, strict=True):
+        if isinstance(module, Transformer):
+            require_whole_body(module.auto_model, folder)
     for module in encoder.modules():  # an average of layers stays one where the encoder is trained on
         if isinstance(module, WeightedLayerPooling):
             module.requires_grad_(False)
@@ -197,18 +204,21 @@ def dropouts(config: PretrainedConfig) -> dict[str, float]:
 
 def _transformer(weights: Path, *, hidden_states: bool, dropout: float | None) -> Transformer:
     """The sentence-transformers module around the weights."""
-    options = _without_pooler(weights)
+    with opening(weights):
+        options = _without_pooler(weights)
     rates: dict[str, float] = {}
     if dropout is not None:
         rates = dict.fromkeys(dropouts(AutoConfig.from_pretrained(weights, **LOCAL)), dropout)
         if not rates:
             raise UserError(f"{weights}: this kind of backbone has no dropout to set; leave training.dropout out")
-    transformer = Transformer(
-        str(weights),
-        model_kwargs=LOCAL | options | {"dtype": torch.float32, "use_safetensors": True},
-        processor_kwargs=dict(NO_CODE),  # a tokenizer would save `local_files_only` too
-        config_kwargs=LOCAL | rates | {"output_hidden_states": hidden_states},
-    )
+    with opening(weights):
+        transformer = Transformer(
+            str(weights),
+            model_kwargs=LOCAL | READ | options | {"dtype": torch.float32},
+            processor_kwargs=dict(NO_CODE),  # a tokenizer would save `local_files_only` too
+            config_kwargs=LOCAL | rates | {"output_hidden_states": hidden_states},
+        )
+    require_whole_body(transformer.auto_model, weights)
     # Saved with the module and read back by it. Without this, loading a saved encoder (or a checkpoint, strictly)
     # would add a pooler of random weights again.
     transformer.model_kwargs = options

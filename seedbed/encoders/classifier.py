@@ -39,10 +39,12 @@ from seedbed.generators.lora import (
     save,
     training_arguments,
 )
+from seedbed.generators.models import open_adapter
 from seedbed.generators.settings import Lora
 from seedbed.io import UserError, read_json, write_json
 from seedbed.precision import precision
 from seedbed.trainers import require_finite, with_bar
+from seedbed.weights import opening
 
 HEAD = "head.safetensors"
 """Beside a task's adapter: the weights that the backbone did not bring."""
@@ -113,10 +115,10 @@ def label_scores(
         adapter: directory of the adapter, composed or not; None for the backbone as it is.
         seed: of a fresh head.
     """
-    model, _ = _with_head(base, seed)
+    model, modules = _with_head(base, seed)
     if head:
-        model.load_state_dict(load_file(head / HEAD), strict=False)
-    model = PeftModel.from_pretrained(model, str(adapter)) if adapter else model
+        _put(head / HEAD, model, modules)
+    model = open_adapter(model, adapter) if adapter else model
     tokenizer = tokenizer_of(base)
     limit = limit_of(model, tokenizer)
     encoded = [tokenizer(row["premise"], row["hypothesis"], truncation=True, max_length=limit) for row in rows]
@@ -128,6 +130,20 @@ def _with_head(base: Path, seed: int) -> tuple[PreTrainedModel, list[str]]:
     torch.manual_seed(seed)
     model, missing = load(AutoModelForSequenceClassification, base, num_labels=len(LABELS))
     return model, sorted({name.rpartition(".")[0] for name in missing})
+
+
+def _put(file: Path, model: PreTrainedModel, modules: Sequence[str]) -> None:
+    """Give the head's modules the weights of a file.
+
+    Raises:
+        UserError: it has fewer, more or others than they have.
+    """
+    with opening(file):
+        missing, unexpected = model.load_state_dict(load_file(file), strict=False)
+    if odd := [key for key in missing if key.rpartition(".")[0] in modules] + unexpected:
+        raise UserError(
+            f"{file}: {odd[0]} is in only one of it and the backbone's head; train the head on this backbone"
+        )
 
 
 def _train(

@@ -9,26 +9,29 @@ from typing import Any
 import numpy as np
 import torch
 from torch import nn
-from transformers import AutoTokenizer, PreTrainedModel
+from transformers import PreTrainedModel
 
-from seedbed.encoders.backbone import LOCAL, directory_of, longest
+from seedbed.encoders.backbone import directory_of, longest
+from seedbed.weights import LOCAL, REPORTED, is_pooler, open_tokenizer, opening, require_whole
 
 
 def load(kind: Any, base: Path, **options: Any) -> tuple[PreTrainedModel, list[str]]:
-    """A model of one of transformers' kinds in float32, and the names of the weights that the directory lacks.
+    """A model of one of transformers' kinds in float32, and the names of the head's weights that it lacks.
 
     Raises:
         UserError: bad weights, see `backbone.load`.
     """
-    model, report = kind.from_pretrained(
-        directory_of(base), **LOCAL, **options, dtype=torch.float32, use_safetensors=True, output_loading_info=True
-    )
+    folder = directory_of(base)
+    with opening(folder):
+        model, report = kind.from_pretrained(folder, **LOCAL, **REPORTED, **options, dtype=torch.float32)
+    body = f"{model.base_model_prefix}."
+    require_whole(folder, report, lambda name: not name.startswith(body) or is_pooler(name))  # heads read the pooler
     return model, sorted(report["missing_keys"])
 
 
 def tokenizer_of(base: Path) -> Any:
     """The backbone's own, which pads on the right: the first token of a text is at the first place."""
-    tokenizer = AutoTokenizer.from_pretrained(directory_of(base), trust_remote_code=False)
+    tokenizer = open_tokenizer(directory_of(base))
     tokenizer.padding_side = "right"
     return tokenizer
 

@@ -134,12 +134,19 @@ def _check(directory: Path, name: str) -> None:
         if not (directory / "adapter_model.safetensors").is_file():
             raise UserError(f"{name}: no adapter_model.safetensors beside adapter_config.json; save the adapter again")
         return
-    # A sentence-transformers directory keeps its transformer at the top or in a sub-folder.
+    folder = _transformer_of(directory)
     for needed, what in (
         ("config.json", "config.json"), ("*.safetensors", "weights in safetensors"), ("tokenizer*", "tokenizer"),
     ):  # fmt: skip
-        if not list(directory.rglob(needed)):
+        if not list(folder.glob(needed)):
             raise UserError(
                 f"{name}: no {what}; expected a transformers model with safetensors and its tokenizer"
                 + ("; `convert: true` makes them of a pytorch_model.bin" if needed == "*.safetensors" else "")
             )
+
+
+def _transformer_of(directory: Path) -> Path:
+    """The folder of a model's transformer: sentence-transformers keeps it at the top or in a sub-folder."""
+    if not (directory / "modules.json").is_file():
+        return directory
+    return model_files.modules_of(directory)[0][1]

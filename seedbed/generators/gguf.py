@@ -19,10 +19,14 @@ def convert(file: Path, output: Path) -> None:
     where = {"pretrained_model_name_or_path": str(file.parent), "gguf_file": file.name}
     with _read_once():
         model = AutoModelForCausalLM.from_pretrained(
-            **where, trust_remote_code=False, dtype=torch.float32, quantization_config=GgufConfig(dequantize=True)
+            **where,
+            trust_remote_code=False,
+            local_files_only=True,
+            dtype=torch.float32,
+            quantization_config=GgufConfig(dequantize=True),
         )
         model.to(torch.bfloat16).save_pretrained(output)
-        AutoTokenizer.from_pretrained(**where, trust_remote_code=False).save_pretrained(output)
+        AutoTokenizer.from_pretrained(**where, trust_remote_code=False, local_files_only=True).save_pretrained(output)
 
 
 @contextlib.contextmanager

@@ -11,13 +11,15 @@ from peft import PeftModel
 from torch import Tensor
 from torch.nn.functional import pad
 from tqdm.auto import tqdm
-from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache, PreTrainedModel
+from transformers import DynamicCache, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
 from seedbed.corpora.labels import LABELS
 from seedbed.generators.backends import refuse_encoder_decoder
 from seedbed.generators.examples import Texts
+from seedbed.generators.models import open_adapter, open_language_model
 from seedbed.generators.prompts import Style, encode, encode_completion, pair_prompt
+from seedbed.weights import open_tokenizer
 
 
 def label_scores(
@@ -32,12 +34,10 @@ def label_scores(
         adapter: of the task, composed or not; None for the model as it is.
         language: name of the language of the pairs.
     """
-    tokenizer = AutoTokenizer.from_pretrained(base, trust_remote_code=False)
+    tokenizer = open_tokenizer(base)
     refuse_encoder_decoder(base)
-    model = AutoModelForCausalLM.from_pretrained(
-        base, dtype=torch.float32, local_files_only=True, trust_remote_code=False, use_safetensors=True
-    )
-    model = PeftModel.from_pretrained(model, str(adapter)) if adapter else model
+    model = open_language_model(base, dtype=torch.float32)
+    model = open_adapter(model, adapter) if adapter else model
     model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
     answers = [encode_completion(tokenizer, str(number), style)[:-1] for number in range(len(LABELS))]
     prompts = [

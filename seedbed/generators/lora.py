@@ -22,12 +22,13 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn.functional import pad
 from torch.utils.data import DataLoader, Sampler
-from transformers import AutoModelForCausalLM, BitsAndBytesConfig, PreTrainedModel, Trainer, TrainingArguments
+from transformers import BitsAndBytesConfig, PreTrainedModel, Trainer, TrainingArguments
 
 from seedbed import manifests
 from seedbed.checkpoints import last_complete
 from seedbed.generators.backends import refuse_encoder_decoder
 from seedbed.generators.examples import Example
+from seedbed.generators.models import open_language_model
 from seedbed.generators.settings import Lora
 from seedbed.io import UserError, atomic_directory, fingerprint, read_json, write_json
 from seedbed.precision import precision
@@ -285,15 +286,12 @@ def training_arguments(lora: Lora, dtype: str) -> Callable[..., TrainingArgument
 
 
 def _load(base: Path, lora: Lora, dtype: str) -> PreTrainedModel:
-    if not (base / "config.json").is_file():
-        raise UserError(f"{base}: no config.json; expected the directory of a language model")
     refuse_encoder_decoder(base)
-    options: dict[str, Any] = {"dtype": getattr(torch, dtype), "local_files_only": True}
-    options |= {"trust_remote_code": False, "use_safetensors": True}
+    options: dict[str, Any] = {"dtype": getattr(torch, dtype)}
     if torch.cuda.is_available():
         options["device_map"] = "auto"
     if lora.quantization == "none":
-        return AutoModelForCausalLM.from_pretrained(base, **options)
+        return open_language_model(base, **options)
     _check_nf4()
     options["quantization_config"] = BitsAndBytesConfig(
         load_in_4bit=True,
@@ -301,7 +299,7 @@ def _load(base: Path, lora: Lora, dtype: str) -> PreTrainedModel:
         bnb_4bit_use_double_quant=True,
         bnb_4bit_compute_dtype=options["dtype"],
     )
-    model = AutoModelForCausalLM.from_pretrained(base, **options)
+    model = open_language_model(base, **options)
     return prepare_model_for_kbit_training(model, use_gradient_checkpointing=False)  # the Trainer turns it on
 
 

@@ -102,7 +102,8 @@ def open_backend(generator: Generator, base: Path | None, adapters: Sequence[Pat
         return ChatBackend(generator)
     if base is None:
         raise UserError(f"backend {generator.backend}: no weights; give `--base`")
-    model_files.check(base)
+    for folder in (base, *adapters):
+        model_files.check(folder)
     if not (base / "config.json").is_file():  # of an adapter transformers would load the base that it names
         raise UserError(f"{base}: no config.json; expected the directory of a language model")
     if is_encoder_decoder(base):

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import torch
-from peft import PeftModel
 from torch import Tensor
 from torch.nn.functional import pad
-from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
+from transformers import AutoModelForCausalLM, DynamicCache
 from transformers.generation import LogitsProcessorList, TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
 from seedbed.generators.backends import PROBES, Completion, Request, Tokenizing, check_effect, stream
+from seedbed.generators.models import open_adapter, open_language_model
 from seedbed.generators.prompts import stop_ids
 from seedbed.generators.settings import Generator, Sampling
-from seedbed.io import UserError
 from seedbed.precision import precision
+from seedbed.weights import open_tokenizer
 
 
 class HfBackend(Tokenizing):
@@ -31,10 +29,10 @@ class HfBackend(Tokenizing):
 
     def __init__(self, generator: Generator, base: Path) -> None:
         device = "cuda" if torch.cuda.is_available() else "cpu"
-        self.tokenizer = AutoTokenizer.from_pretrained(base, trust_remote_code=False)
+        self.tokenizer = open_tokenizer(base)
         self.style = generator.prompts
         dtype = getattr(torch, precision(generator.dtype))
-        model = self.architecture.from_pretrained(base, dtype=dtype, trust_remote_code=False, use_safetensors=True)
+        model = open_language_model(base, self.architecture, dtype=dtype)
         self.model = model.to(device).eval().requires_grad_(False)
         self.sampling = generator.sampling
         self.batch_size = generator.batch_size
@@ -114,7 +112,7 @@ class HfBackend(Tokenizing):
         if adapter is None or not probes:
             yield
             return
-        model = _load(self.model, adapter)
+        model = open_adapter(self.model, adapter)
         try:
             adapted = self._logits(self._rows(list(probes)))
             with model.disable_adapter():
@@ -237,19 +235,3 @@ def uniforms(sampling: Sampling, row: str) -> Tensor:
     """The random numbers (max_new_tokens,) of one row."""
     generator = torch.Generator().manual_seed(stream(sampling.seed, row))
     return torch.rand(sampling.max_new_tokens, generator=generator, dtype=torch.float64)
-
-
-def _load(model: Any, adapter: Path) -> PeftModel:
-    """The adapter around the model, complete or not at all: peft only warns of weights that it does not find.
-
-    Without weights in safetensors peft would look for a pickle.
-    """
-    if not (adapter / "adapter_model.safetensors").is_file():
-        raise UserError(f"{adapter}: no adapter_model.safetensors; save the adapter again")
-    try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("error", message=".*missing adapter keys")
-            return PeftModel.from_pretrained(model, adapter)
-    except (ValueError, RuntimeError, UserWarning) as error:
-        reason = str(error).splitlines()[0]
-        raise UserError(f"{adapter}: does not fit the base {model.name_or_path}: {reason}") from None

@@ -12,13 +12,12 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
-from transformers import AutoTokenizer
-
 from seedbed.generators.backends import PROBES, Completion, Request, Tokenizing, check_effect, stream
 from seedbed.generators.prompts import stop_ids
 from seedbed.generators.settings import Generator
 from seedbed.io import UserError
 from seedbed.servers import post
+from seedbed.weights import open_tokenizer
 
 TIMEOUT = 600
 """Seconds for one answer, queueing on the server included."""
@@ -67,7 +66,7 @@ class OpenAIBackend(Tokenizing, _Server):
 
     def __init__(self, generator: Generator, base: Path) -> None:
         super().__init__(generator)
-        self.tokenizer = AutoTokenizer.from_pretrained(base, trust_remote_code=False)
+        self.tokenizer = open_tokenizer(base)
         self.style = generator.prompts
         self.stops = stop_ids(self.tokenizer, self.style)
 

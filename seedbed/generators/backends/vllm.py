@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from transformers import AutoTokenizer
-
 from seedbed.generators.backends import PROBES, Completion, Request, Tokenizing, check_effect, stream
 from seedbed.generators.prompts import stop_ids
 from seedbed.generators.settings import Generator
 from seedbed.io import UserError, read_json
 from seedbed.precision import precision
+from seedbed.weights import open_tokenizer
 
 RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)
 """What vLLM takes as max_lora_rank (vllm.config.lora.MaxLoRARanks)."""
@@ -36,7 +35,7 @@ class VllmBackend(Tokenizing):
             ) from None
 
         self.sampling = generator.sampling
-        self.tokenizer = AutoTokenizer.from_pretrained(base, trust_remote_code=False)
+        self.tokenizer = open_tokenizer(base)
         self.style = generator.prompts
         self.stops = stop_ids(self.tokenizer, self.style)
         self.llm = LLM(

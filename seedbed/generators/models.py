@@ -1,0 +1,53 @@
+"""How a language model and its adapters are opened, whole or not at all."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+from peft import PeftModel
+from transformers import AutoModelForCausalLM, PreTrainedModel
+
+from seedbed import model_files
+from seedbed.io import UserError
+from seedbed.weights import LOCAL, REPORTED, opening, require_whole
+
+
+def open_language_model(base: Path, kind: Any = AutoModelForCausalLM, **options: Any) -> PreTrainedModel:
+    """The model of a folder, on the CPU if `options` name no other device.
+
+    Args:
+        kind: one of transformers' Auto classes.
+        options: of its `from_pretrained`.
+
+    Raises:
+        UserError: no model there, one that cannot be opened or lacks weights, or as `model_files.check`.
+    """
+    model_files.check(base)
+    if not (base / "config.json").is_file():  # of an adapter transformers would load the base that it names
+        raise UserError(f"{base}: no config.json; expected the directory of a language model")
+    with opening(base):
+        model, report = kind.from_pretrained(base, **LOCAL, **REPORTED, **options)
+    require_whole(base, report)
+    return model
+
+
+def open_adapter(model: PreTrainedModel, adapter: Path) -> PeftModel:
+    """The adapter around the model, complete or not at all: peft only warns of weights that it does not find.
+
+    Raises:
+        UserError: no weights in safetensors (without them peft would look for a pickle), weights that do not fit the
+            model, or as `model_files.check`.
+    """
+    model_files.check(adapter)
+    if not (adapter / "adapter_model.safetensors").is_file():
+        raise UserError(f"{adapter}: no adapter_model.safetensors; save the adapter again")
+    with opening(adapter):
+        try:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("error", message=".*missing adapter keys")
+                return PeftModel.from_pretrained(model, adapter)
+        except (ValueError, RuntimeError, UserWarning) as error:
+            reason = str(error).splitlines()[0]
+            raise UserError(f"{adapter}: does not fit the base {model.name_or_path}: {reason}") from None
