@@ -20,8 +20,8 @@ FILE = re.compile(r"/datasets/(?P<repo>[^/]+/[^/]+)/resolve/(?P<revision>[^/]+)/
 
 @cache
 def repository(name: str) -> replica.Repository | None:
-    """A data set of sources.yaml; None: there is none of this name."""
-    entry = replica.load("sources.yaml")["hub"].get(name)
+    """A data set of the tables; None: there is none of this name."""
+    entry = replica.sources()["hub"].get(name)
     return entry and replica.repository(name, entry)
 
 
@@ -62,42 +62,42 @@ def digest(data: bytes) -> str:
 
 
 class Hub(BaseHTTPRequestHandler):
-    """Data sets at `main` and at their one commit; every other name or revision is not there."""
+    """Data sets at their branch, mostly `main`, and at their one commit; every other name or revision is not there."""
 
     protocol_version = "HTTP/1.1"
     server: Replica
 
     def do_GET(self) -> None:
         parts = urlsplit(self.path)
-        path = unquote(parts.path)
-        if path.startswith("/archives/"):
-            self.server.asked.add(path.removeprefix("/archives/"))
-            return self._bytes(archive(path.removeprefix("/archives/")))
+        if parts.path.startswith("/archives/"):
+            url = unquote(parts.path.removeprefix("/archives/"))
+            self.server.asked.add(url)
+            return self._bytes(archive(url))
         for pattern, answer in ((FILE, self._file), (API, self._api)):
-            if match := pattern.fullmatch(path):
+            if match := pattern.fullmatch(parts.path):  # as it is quoted: the name of a branch may hold a slash
                 return answer(match.groupdict(), parse_qs(parts.query))
         return self._missing("RepoNotFound")
 
     do_HEAD = do_POST = do_GET  # noqa: N815
 
-    def _found(self, name: str, revision: str | None, use: Callable[[replica.Repository], None]) -> None:
+    def _found(self, name: str, revision: str, use: Callable[[replica.Repository], None]) -> None:
         if (found := repository(name)) is None:
             return self._missing("RepoNotFound")
-        if revision not in (None, "main", found.commit):
+        if revision not in (found.branch, found.commit):
             return self._missing("RevisionNotFound")
         self.server.asked.add(name)
         return use(found)
 
     def _file(self, asked: dict[str, str], query: dict[str, list[str]]) -> None:
         def send(found: replica.Repository) -> None:
-            if (data := found.files.get(asked["path"])) is None:
+            if (data := found.files.get(unquote(asked["path"]))) is None:
                 return self._missing("EntryNotFound", found.commit)
             return self._bytes(data, {"X-Repo-Commit": found.commit, "ETag": f'"{digest(data)}"'})
 
-        self._found(asked["repo"], asked["revision"], send)
+        self._found(asked["repo"], unquote(asked["revision"]), send)
 
     def _api(self, asked: dict[str, str], query: dict[str, list[str]]) -> None:
-        revision, _, folder = (asked["rest"] or "main").partition("/")
+        revision, _, folder = (unquote(part) for part in (asked["rest"] or "main").partition("/"))
         sent = parse_qs(self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode())
 
         def send(found: replica.Repository) -> None:

@@ -21,6 +21,7 @@ from seedbed.corpora.assets import Store
 from seedbed.corpora.fetch import fetch
 from seedbed.corpora.labels import check_scores
 from seedbed.corpora.settings import Kind, Source
+from seedbed.encoders.settings import SYNTHETIC
 from seedbed.evaluation.settings import KIND_OF
 from seedbed.generators.settings import PART_CORPUS
 from seedbed.io import UserError
@@ -43,7 +44,8 @@ class Reading(NamedTuple):
 
 
 def readings(study: Study) -> Iterator[Reading]:
-    """Every corpus that table 1 or a table of paper 000 needs: made from scratch, and with published triplets."""
+    """Every corpus that a table of the study's papers needs: made from scratch, and with published triplets."""
+    train: dict[tuple[str, str], Reading] = {}
     for role, lang in sorted({*roles(study)}):
         if source := study.corpus(role, lang):
             yield Reading(role, lang, ROLES[role], source)
@@ -53,10 +55,13 @@ def readings(study: Study) -> Iterator[Reading]:
             if not study.tasks[task].set_of:
                 yield Reading(task, lang, kind, study.test(task, lang), task)
             if other := study.train_of(task, lang):
-                yield Reading(task + TRAINING, other, kind, study.training_set(task, other), task)
+                of = study.test_set(task)
+                train[of, other] = Reading(of + TRAINING, other, kind, study.training_set(task, other), of)
+    yield from train.values()
     taken = study.model_copy(update={"start": "triplets"})
-    trained = [cell for cell in cells(study) if cell.recipe in study.recipes]
-    made = {(study.generator_of(cell.recipe), study.recipes[cell.recipe].method, cell.lang) for cell in trained}
+    methods = {name: recipe.method for name, recipe in study.recipes.items() if recipe.method in SYNTHETIC}
+    trained = [cell for cell in cells(study) if cell.recipe in methods]
+    made = {(study.generator_of(cell.recipe), methods[cell.recipe], cell.lang) for cell in trained}
     for generator, method, lang in sorted(made):
         if source := taken.published_triplets(generator, method, lang):
             yield Reading(f"{generator}+{method}", lang, "triplets", source)
@@ -82,11 +87,12 @@ def roles(study: Study) -> Iterator[tuple[str, str]]:
 
 
 def cells(study: Study) -> Iterator[Cell]:
-    """Every score that a table of paper 000 shows, and table 1."""
-    for path in sorted(Path("resources/tables").glob("*.yaml")):
-        if path.stem in study.tables or TableSpec.load(str(path)).group == "bootstrapping":
-            for block in study.plan(path.stem):
-                yield from block.cells()
+    """Every score that the study's tables show, and the others of their papers."""
+    specs = {path.stem: TableSpec.load(str(path)) for path in sorted(Path("resources/tables").glob("*.yaml"))}
+    papers = {specs[table].group for table in study.tables}
+    for table, spec in specs.items():
+        for block in study.plan(table) if spec.group in papers else ():
+            yield from block.cells()
 
 
 class Archives(urllib.request.HTTPSHandler):

@@ -12,14 +12,24 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 import pandas as pd
+import regex
 import yaml
+
+from seedbed.corpora.clean import characters_of
+from seedbed.languages import registry
 
 HERE = Path(__file__).parent
 Spec = dict[str, Any]
 UNSPACED = ("tha", "zho")
 """Languages whose words are written without blanks."""
+MEANT = {
+    "ara": "arb", "azj": "aze", "cmn": "zho", "cmo": "zho", "fas": "pes", "kur": "kmr", "lav": "lvs", "mon": "khk", "msa": "zsm",
+    "sqi": "als", "swa": "swh", "uzb": "uzn", "yid": "ydd",
+}  # fmt: skip
+"""Names by which data sets call a language -> its code in the registry: macrolanguages, parts of them, mteb's cmo."""
 
 
 def load(name: str) -> Any:
@@ -28,22 +38,52 @@ def load(name: str) -> Any:
 
 
 @cache
-def words() -> dict[str, list[str]]:
-    """Language -> its words."""
-    return {code: text.split() for code, text in load("words.yaml").items()}
+def sources() -> dict[str, Spec]:
+    """All that is outside, of all studies: `hub`, `archives`."""
+    tables = [yaml.safe_load(path.read_text()) for path in sorted(HERE.glob("sources*.yaml"))]
+    return {kind: {name: entry for table in tables for name, entry in table[kind].items()} for kind in tables[0]}
+
+
+@cache
+def code(name: str) -> str:
+    """The registry's code of a language that a data set calls by ISO 639-3, maybe with a script, or a macrolanguage's."""
+    lang, _, script = name.partition("-")
+    lang = MEANT.get(lang, lang)
+    return f"{lang}-{script}" if f"{lang}-{script}" in registry() else lang
+
+
+@cache
+def words(lang: str) -> list[str]:
+    """A language's words; where words.yaml has none, letters of its script in a row."""
+    if text := load("words.yaml").get(lang):
+        return text.split()
+    draw, known = random.Random(lang), letters(registry()[lang]["script"])
+    return ["".join(draw.sample(known, 5)) for _ in range(18)]
+
+
+@cache
+def letters(script: str) -> list[str]:
+    """Letters of an ISO 15924 script, without capitals and marks."""
+    own = regex.compile(rf"[[{characters_of(script)}]&&[\p{{Ll}}\p{{Lo}}]]", regex.V1)
+    # No letter that NFC writes as two.
+    return [letter for letter in map(chr, range(0x2FFFF)) if own.match(letter) and normalize("NFC", letter) == letter][
+        :60
+    ]
 
 
 def sentence(lang: str, salt: str, number: int) -> str:
     """One of a language's sentences: the same for the same salt and number."""
-    drawn = random.Random(f"{lang} {salt} {number}").sample(words()[lang], 9)
+    drawn = random.Random(f"{lang} {salt} {number}").sample(words(lang), 9)
     return ("" if lang in UNSPACED else " ").join(drawn)
 
 
-def written_in(text: str) -> str:
-    """The language of whose words a text is."""
-    parts = {code: sum(word.casefold() in text.casefold().split() for word in known) for code, known in words().items()}
-    parts |= {code: sum(word in text for word in words()[code]) for code in UNSPACED}
-    return max(parts, key=parts.__getitem__)
+def is_in(text: str, lang: str) -> bool:
+    """Whether a text is of a language's words."""
+    if lang in UNSPACED:
+        return not regex.sub("|".join(sorted(map(regex.escape, words(lang)), key=len, reverse=True)), "", text).strip(
+            ". "
+        )
+    return {*text.replace(".", " ").split()} <= {*words(lang)}
 
 
 @dataclass(frozen=True)
@@ -51,6 +91,7 @@ class Repository:
     """What a repository holds at its only commit."""
 
     commit: str
+    branch: str
     files: dict[str, bytes]
     card: Spec
 
@@ -69,7 +110,8 @@ def repository(name: str, entry: Spec) -> Repository:
                 _listed(card, table, called)
     if card:
         files["README.md"] = f"---\n{yaml.safe_dump(card, sort_keys=False)}---\n".encode()
-    return Repository(entry.get("revision") or hashlib.sha1(name.encode()).hexdigest(), files, card)
+    commit = entry.get("revision") or hashlib.sha1(name.encode()).hexdigest()
+    return Repository(commit, entry.get("branch", "main"), files, card)
 
 
 def _listed(card: Spec, table: Spec, called: str) -> None:
@@ -95,7 +137,10 @@ def frame(table: Spec, lang: str, rows: int, salt: str, facts: Spec) -> pd.DataF
         parts = [frame(one, code, rows, salt, facts).assign(**more) for code, more in table["each"].items()]
         return pd.concat(parts, ignore_index=True)
     return pd.DataFrame(
-        {column: cells(spec, rows, lang, f"{salt} {column}", facts) for column, spec in table["columns"].items()}
+        {
+            column.format(**facts): cells(spec, rows, lang, f"{salt} {column}", facts)
+            for column, spec in table["columns"].items()
+        }
     )
 
 
@@ -104,12 +149,14 @@ def cells(spec: Any, rows: int, lang: str, salt: str, facts: Spec) -> list[Any]:
     spec = {"text": spec} if isinstance(spec, str) else spec
     numbers = [row // spec.get("every", 1) for row in range(rows)]
     if "text" in spec:
-        code, times = facts.get(spec["text"], spec["text"]), spec.get("times", 1)
-        code = lang if code == "own" else code
-        return [". ".join(sentence(code, salt, row * times + part) for part in range(times)) for row in numbers]
+        asked, times = facts.get(spec["text"], spec["text"]), spec.get("times", 1)
+        known = code(lang if asked == "own" else asked)
+        return [". ".join(sentence(known, salt, row * times + part) for part in range(times)) for row in numbers]
     if "number" in spec:
         low, high = spec["number"]
         return [round(low + (high - low) * row / max(rows - 1, 1), 3) for row in range(rows)]
+    if "words" in spec:
+        return [sentence(spec["words"], salt, row).split() for row in numbers]
     if "row" in spec:
         return [spec["row"].format(row) for row in numbers]
     if "integer" in spec:
@@ -122,22 +169,24 @@ def _filled(value: Any, facts: Spec) -> Any:
     return value.format(**facts) if isinstance(value, str) else value
 
 
-def content(rows: pd.DataFrame, name: str) -> bytes:
-    """A file of rows, by the ending of its name; any other than these has lines of cells with tabs between, no header."""
+def content(rows: pd.DataFrame, name: str, *, header: bool = False) -> bytes:
+    """A file of rows, by the ending of its name; any other than these has lines of cells with tabs between."""
     if name.endswith(".gz"):
         return gzip.compress(content(rows, name.removesuffix(".gz")), mtime=0)
     if name.endswith(".parquet"):
         return rows.to_parquet(index=False)
     if name.endswith(".csv"):
         return rows.to_csv(index=False).encode()
-    if name.endswith(".jsonl"):
+    if name.endswith((".jsonl", ".json")):
         return rows.to_json(orient="records", lines=True, force_ascii=False).encode()
-    return "".join("\t".join(map(str, row)) + "\n" for row in rows.itertuples(index=False)).encode()
+    lines = [list(rows.columns)] if header else []
+    lines += rows.astype(str).to_numpy().tolist()
+    return "".join("\t".join(line) + "\n" for line in lines).encode()
 
 
 def archive(url: str) -> bytes | None:
     """What stands under a URL; None: nothing."""
-    for template, entry in load("sources.yaml")["archives"].items():
+    for template, entry in sources()["archives"].items():
         for name, lang in entry["names"].items():
             if template.format(name=name) == url:
                 return _packed(url, _members(entry, name, lang))
@@ -151,7 +200,8 @@ def _members(entry: Spec, name: str, lang: str) -> dict[str, bytes]:
     for table in entry["tables"]:
         file = table["file"].format(name=name, first=first, second=second)
         # Both sides of a pair hold texts of their own.
-        found[file] = content(frame(table, lang, table["rows"], f"{name} {file}", sides), file)
+        rows = frame(table, lang, table["rows"], f"{name} {file}", {"name": name, **sides})
+        found[file] = content(rows, file, header=entry.get("header", False))
     return found
 
 
@@ -168,5 +218,6 @@ def _packed(url: str, files: dict[str, bytes]) -> bytes:
                 header.size = len(data)
                 container.addfile(header, io.BytesIO(data))
     else:
-        return gzip.compress(next(iter(files.values())))
+        (data,) = files.values()
+        return gzip.compress(data) if url.endswith(".gz") else data
     return packed.getvalue()
