@@ -5,7 +5,7 @@ SNAKEMAKE = $(VENV)/bin/snakemake
 CONFIGS = config/demo.yaml $(if $(SIX),config/demo-six.yaml)
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
-.PHONY: demo forecast status clean-state test test-papers test-faults test-mutants test-slurm env lint clean
+.PHONY: demo forecast status clean-state test rehearsal test-papers test-faults test-mutants test-slurm env lint clean
 .DEFAULT_GOAL := demo
 
 env: $(VENV)/.ready
@@ -45,6 +45,11 @@ lint: env
 # A file of tests on each core; the workflow's, the longest, come first.
 test: lint
 	python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+
+# Every corpus and test set of config.yaml and config/miners.yaml, in every language, fetched from a local replica of the hub
+# and of archives. No model is fetched, nothing is trained or scored.
+rehearsal: env
+	python -m pytest -m rehearsal tests/rehearsal
 
 # Every table and figure of the papers on tiny models: hundreds of jobs.
 test-papers: env

@@ -26,3 +26,11 @@ def test_adapters_are_composed_element_wise_as_equation_2_says_and_by_products_b
             composition = STUDY.generators[STUDY.generator_of(recipe)].composition
             assert composition.scale == scale
             assert not scale or composition.space == {"element-wise": "factors", "product": "product"}[line]
+
+
+def test_rows_of_the_aya_collection_are_told_apart_by_their_data_set():
+    """Its ids are those of the data sets that it collects: by them alone, rows of one would stand for rows of another."""
+    more = STUDY.corpus("instructions", "afr").topped_up()
+    assert more.columns == {
+        "id": ["dataset_name", "sub_dataset_name", "template_id", "id"], "prompt": "inputs", "response": "targets"
+    }  # fmt: skip

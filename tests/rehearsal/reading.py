@@ -1,0 +1,141 @@
+"""Fetch every source of a study from the replica, in one process; write what came of each as a line of JSON.
+
+The test starts it with `HF_ENDPOINT` set, which the hub's libraries read when they are imported.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from seedbed.config import Study, load
+from seedbed.corpora.assets import Store
+from seedbed.corpora.fetch import fetch
+from seedbed.corpora.labels import check_scores
+from seedbed.corpora.settings import Kind, Source
+from seedbed.encoders.settings import SYNTHETIC
+from seedbed.evaluation.settings import KIND_OF
+from seedbed.generators.settings import PART_CORPUS
+from seedbed.io import UserError
+from seedbed.names import ROLES, TRAINING
+from seedbed.tables.plan import Cell
+from seedbed.tables.specs import TableSpec
+
+SHOWN = 12
+"""Rows of each corpus that the test sees."""
+
+
+class Reading(NamedTuple):
+    """One corpus that the graph may fetch, as rules/common/corpora.smk names it and says how."""
+
+    corpus: str
+    lang: str
+    kind: Kind
+    source: Source
+    task: str = ""
+
+
+def readings(study: Study) -> Iterator[Reading]:
+    """Every corpus that a table of the study's papers needs: made from scratch, and with published triplets."""
+    train: dict[tuple[str, str], Reading] = {}
+    for role, lang in sorted({*roles(study)}):
+        if source := study.corpus(role, lang):
+            yield Reading(role, lang, ROLES[role], source)
+    for lang, tasks in study.tests_by_language.items():
+        for task in tasks:
+            kind = KIND_OF[study.tasks[task].protocol]
+            if not study.tasks[task].set_of:
+                yield Reading(task, lang, kind, study.test(task, lang), task)
+            if other := study.train_of(task, lang):
+                of = study.test_set(task)
+                train[of, other] = Reading(of + TRAINING, other, kind, study.training_set(task, other), of)
+    yield from train.values()
+    taken = study.model_copy(update={"start": "triplets"})
+    methods = {name: recipe.method for name, recipe in study.recipes.items() if recipe.method in SYNTHETIC}
+    trained = [cell for cell in cells(study) if cell.recipe in methods]
+    made = {(study.generator_of(cell.recipe), methods[cell.recipe], cell.lang) for cell in trained}
+    for generator, method, lang in sorted(made):
+        if source := taken.published_triplets(generator, method, lang):
+            yield Reading(f"{generator}+{method}", lang, "triplets", source)
+
+
+def roles(study: Study) -> Iterator[tuple[str, str]]:
+    """Role and language of every training corpus."""
+    for lang in {*study.languages, study.pivot}:
+        yield from (("text", lang), ("instructions", lang))
+    yield from (("nli", study.pivot), ("nli_pairs", study.pivot))
+    for generator in study.generators.values():
+        for part in generator.xllora.parts:
+            yield from ((PART_CORPUS[part], lang) for lang in generator.xllora.languages)
+    for cell in cells(study):
+        if cell.recipe in study.recipes and study.recipes[cell.recipe].method == "composition":
+            role = study.generators[study.generator_of(cell.recipe)].language_corpus
+            yield from (
+                (role, lang) for lang in (cell.lang, study.pivot)
+            )  # equation 2: minus the pivot's, plus its own
+    for classifier in study.adapted():
+        for lang in study.languages:
+            yield from (("nli_pairs", lang) for _ in study.answered_by(classifier, lang))
+
+
+def cells(study: Study) -> Iterator[Cell]:
+    """Every score that the study's tables show, and the others of their papers."""
+    specs = {path.stem: TableSpec.load(str(path)) for path in sorted(Path("resources/tables").glob("*.yaml"))}
+    papers = {specs[table].group for table in study.tables}
+    for table, spec in specs.items():
+        for block in study.plan(table) if spec.group in papers else ():
+            yield from block.cells()
+
+
+class Archives(urllib.request.HTTPSHandler):
+    """Opens every https URL at the replica."""
+
+    def https_open(self, request: urllib.request.Request) -> Any:
+        return urllib.request.urlopen(f"{os.environ['HF_ENDPOINT']}/archives/{request.full_url}")
+
+
+def read(reading: Reading, study: Study, store: Store) -> dict[str, Any]:
+    """What came of one, as `scripts.fetch_corpus` does it."""
+    done: dict[str, Any] = {"corpus": reading.corpus, "lang": reading.lang, "kind": reading.kind}
+    task = study.tasks.get(reading.task)
+    start = time.monotonic()
+    try:
+        test = task is not None and not task.clean
+        table, record = fetch(reading.source, reading.kind, store, study.cleaning, test=test)
+        if reading.kind == "pairs":
+            check_scores(table, task.scale, record["origin"])
+    except UserError as error:
+        return done | {"error": str(error)}
+    rows = table.iloc[:: max(len(table) // SHOWN, 1)].to_dict("list")
+    return done | {
+        "test": test,
+        "counts": record["counts"],
+        "rows": rows,
+        "seconds": round(time.monotonic() - start, 2),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--config", required=True)
+    parser.add_argument("--folder", required=True, type=Path)
+    args = parser.parse_args()
+    urllib.request.install_opener(urllib.request.build_opener(Archives))
+    study = load(yaml.safe_load(Path(args.config).read_text()))
+    store = Store(args.folder / "downloads", args.folder / "assets.lock.json")
+    with (args.folder / "read.jsonl").open("w") as file:
+        for reading in readings(study):
+            file.write(json.dumps(read(reading, study, store), ensure_ascii=False) + "\n")
+            file.flush()
+
+
+if __name__ == "__main__":
+    main()

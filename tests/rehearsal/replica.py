@@ -1,0 +1,223 @@
+"""The repositories and archives of sources.yaml, made of its words: files as they are named and laid out outside."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import random
+import tarfile
+import zipfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+from unicodedata import normalize
+
+import pandas as pd
+import regex
+import yaml
+
+from seedbed.corpora.clean import characters_of
+from seedbed.languages import registry
+
+HERE = Path(__file__).parent
+Spec = dict[str, Any]
+UNSPACED = ("tha", "zho")
+"""Languages whose words are written without blanks."""
+MEANT = {
+    "ara": "arb", "azj": "aze", "cmn": "zho", "cmo": "zho", "fas": "pes", "kur": "kmr", "lav": "lvs", "mon": "khk", "msa": "zsm",
+    "sqi": "als", "swa": "swh", "uzb": "uzn", "yid": "ydd",
+}  # fmt: skip
+"""Names by which data sets call a language -> its code in the registry: macrolanguages, parts of them, mteb's cmo."""
+
+
+def load(name: str) -> Any:
+    """A YAML file beside this one."""
+    return yaml.safe_load((HERE / name).read_text())
+
+
+@cache
+def sources() -> dict[str, Spec]:
+    """All that is outside, of all studies: `hub`, `archives`."""
+    tables = [yaml.safe_load(path.read_text()) for path in sorted(HERE.glob("sources*.yaml"))]
+    return {kind: {name: entry for table in tables for name, entry in table[kind].items()} for kind in tables[0]}
+
+
+@cache
+def code(name: str) -> str:
+    """The registry's code of a language that a data set calls by ISO 639-3, maybe with a script, or a macrolanguage's."""
+    lang, _, script = name.partition("-")
+    lang = MEANT.get(lang, lang)
+    return f"{lang}-{script}" if f"{lang}-{script}" in registry() else lang
+
+
+@cache
+def words(lang: str) -> list[str]:
+    """A language's words; where words.yaml has none, letters of its script in a row."""
+    if text := load("words.yaml").get(lang):
+        return text.split()
+    draw, known = random.Random(lang), letters(registry()[lang]["script"])
+    return ["".join(draw.sample(known, 5)) for _ in range(18)]
+
+
+@cache
+def letters(script: str) -> list[str]:
+    """Letters of an ISO 15924 script, without capitals and marks."""
+    own = regex.compile(rf"[[{characters_of(script)}]&&[\p{{Ll}}\p{{Lo}}]]", regex.V1)
+    # No letter that NFC writes as two.
+    return [letter for letter in map(chr, range(0x2FFFF)) if own.match(letter) and normalize("NFC", letter) == letter][
+        :60
+    ]
+
+
+def sentence(lang: str, salt: str, number: int) -> str:
+    """One of a language's sentences: the same for the same salt and number."""
+    drawn = random.Random(f"{lang} {salt} {number}").sample(words(lang), 9)
+    return ("" if lang in UNSPACED else " ").join(drawn)
+
+
+def is_in(text: str, lang: str) -> bool:
+    """Whether a text is of a language's words."""
+    if lang in UNSPACED:
+        return not regex.sub("|".join(sorted(map(regex.escape, words(lang)), key=len, reverse=True)), "", text).strip(
+            ". "
+        )
+    return {*text.replace(".", " ").split()} <= {*words(lang)}
+
+
+@dataclass(frozen=True)
+class Repository:
+    """What a repository holds at its only commit."""
+
+    commit: str
+    branch: str
+    files: dict[str, bytes]
+    card: Spec
+
+
+def repository(name: str, entry: Spec) -> Repository:
+    """The files of one entry under `hub`, with a card that names its configurations and splits."""
+    files: dict[str, bytes] = {}
+    card: Spec = {"license": entry["licence"]} if "licence" in entry else {}
+    for table in entry["tables"]:
+        for called, lang in (table.get("configs") or table.get("names") or {"": ""}).items():
+            for split, rows in table.get("splits", {"": table.get("rows")}).items():
+                facts = {"config": called, "name": called, "split": split, "lang": lang}
+                rows_of = frame(table, lang, rows, f"{name} {split}", facts)
+                files[table["file"].format(**facts)] = content(rows_of, table["file"])
+            if "configs" in table:
+                _listed(card, table, called)
+    if card:
+        files["README.md"] = f"---\n{yaml.safe_dump(card, sort_keys=False)}---\n".encode()
+    commit = entry.get("revision") or hashlib.sha1(name.encode()).hexdigest()
+    return Repository(commit, entry.get("branch", "main"), files, card)
+
+
+def _listed(card: Spec, table: Spec, called: str) -> None:
+    """One configuration in a card, as the hub's own tools write it."""
+    name = table.get("config", "{config}").format(config=called)
+    files = [{"split": split, "path": table["file"].format(config=called, split=split)} for split in table["splits"]]
+    card.setdefault("configs", []).append({"config_name": name, "data_files": files})
+    labels = {column: spec["label"] for column, spec in table["columns"].items() if "label" in spec}
+    if labels:
+        features = [
+            {"name": column, "dtype": {"class_label": {"names": {str(n): name for n, name in enumerate(labels[column])}}}}
+            if column in labels
+            else {"name": column, "dtype": "string"}
+            for column in table["columns"]
+        ]  # fmt: skip
+        card.setdefault("dataset_info", []).append({"config_name": name, "features": features})
+
+
+def frame(table: Spec, lang: str, rows: int, salt: str, facts: Spec) -> pd.DataFrame:
+    """The rows of one table in one language, or in each of `each`."""
+    if "each" in table:
+        one = {key: value for key, value in table.items() if key != "each"}
+        parts = [frame(one, code, rows, salt, facts).assign(**more) for code, more in table["each"].items()]
+        return pd.concat(parts, ignore_index=True)
+    return pd.DataFrame(
+        {
+            column.format(**facts): cells(spec, rows, lang, f"{salt} {column}", facts)
+            for column, spec in table["columns"].items()
+        }
+    )
+
+
+def cells(spec: Any, rows: int, lang: str, salt: str, facts: Spec) -> list[Any]:
+    """One column; see the head of sources.yaml."""
+    spec = {"text": spec} if isinstance(spec, str) else spec
+    numbers = [row // spec.get("every", 1) for row in range(rows)]
+    if "text" in spec:
+        asked, times = facts.get(spec["text"], spec["text"]), spec.get("times", 1)
+        known = code(lang if asked == "own" else asked)
+        return [". ".join(sentence(known, salt, row * times + part) for part in range(times)) for row in numbers]
+    if "number" in spec:
+        low, high = spec["number"]
+        return [round(low + (high - low) * row / max(rows - 1, 1), 3) for row in range(rows)]
+    if "words" in spec:
+        return [sentence(spec["words"], salt, row).split() for row in numbers]
+    if "row" in spec:
+        return [spec["row"].format(row) for row in numbers]
+    if "integer" in spec:
+        return [spec["integer"] + row for row in numbers]
+    values = list(range(len(spec["label"]))) if "label" in spec else spec["of"]
+    return [_filled(values[row % len(values)], facts) for row in range(rows)]
+
+
+def _filled(value: Any, facts: Spec) -> Any:
+    return value.format(**facts) if isinstance(value, str) else value
+
+
+def content(rows: pd.DataFrame, name: str, *, header: bool = False) -> bytes:
+    """A file of rows, by the ending of its name; any other than these has lines of cells with tabs between."""
+    if name.endswith(".gz"):
+        return gzip.compress(content(rows, name.removesuffix(".gz")), mtime=0)
+    if name.endswith(".parquet"):
+        return rows.to_parquet(index=False)
+    if name.endswith(".csv"):
+        return rows.to_csv(index=False).encode()
+    if name.endswith((".jsonl", ".json")):
+        return rows.to_json(orient="records", lines=True, force_ascii=False).encode()
+    lines = [list(rows.columns)] if header else []
+    lines += rows.astype(str).to_numpy().tolist()
+    return "".join("\t".join(line) + "\n" for line in lines).encode()
+
+
+def archive(url: str) -> bytes | None:
+    """What stands under a URL; None: nothing."""
+    for template, entry in sources()["archives"].items():
+        for name, lang in entry["names"].items():
+            if template.format(name=name) == url:
+                return _packed(url, _members(entry, name, lang))
+    return None
+
+
+def _members(entry: Spec, name: str, lang: str) -> dict[str, bytes]:
+    first, _, second = name.partition("-")
+    sides = {"first": "eng" if first == "en" else lang, "second": "eng" if second == "en" else lang}
+    found = {}
+    for table in entry["tables"]:
+        file = table["file"].format(name=name, first=first, second=second)
+        # Both sides of a pair hold texts of their own.
+        rows = frame(table, lang, table["rows"], f"{name} {file}", {"name": name, **sides})
+        found[file] = content(rows, file, header=entry.get("header", False))
+    return found
+
+
+def _packed(url: str, files: dict[str, bytes]) -> bytes:
+    packed = io.BytesIO()
+    if url.endswith(".zip"):
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as container:
+            for name, data in files.items():
+                container.writestr(name, data)
+    elif url.endswith(".tar.gz"):
+        with tarfile.open(fileobj=packed, mode="w:gz") as container:
+            for name, data in files.items():
+                header = tarfile.TarInfo(name)
+                header.size = len(data)
+                container.addfile(header, io.BytesIO(data))
+    else:
+        (data,) = files.values()
+        return gzip.compress(data) if url.endswith(".gz") else data
+    return packed.getvalue()
