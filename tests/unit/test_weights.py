@@ -106,9 +106,7 @@ WAYS = [(kind, opener) for kind, openers in OPENERS.items() for opener in opener
 
 @pytest.mark.parametrize("fault", UNFIT)
 @pytest.mark.parametrize(("kind", "opener"), WAYS)
-def test_weights_that_do_not_fit_are_refused(
-    models: Path, tmp_path: Path, kind: str, opener: Edit, fault: str
-) -> None:
+def test_weights_that_do_not_fit_are_refused(models: Path, tmp_path: Path, kind: str, opener: Edit, fault: str) -> None:
     model = Path(shutil.copytree(models / kind, tmp_path / "model"))
     edit, line = UNFIT[fault]
     if fault == "one missing" and kind != "generator":
