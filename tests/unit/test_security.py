@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
+from seedbed import weights
 from seedbed.config import load
 from seedbed.corpora.assets import Store, members, wheel
 from seedbed.corpora.settings import Source
@@ -72,14 +73,15 @@ def test_the_reader_of_pickles_takes_tensors_alone_and_is_imported_by_nobody() -
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=str)
 def test_no_model_is_loaded_with_its_own_code(path: Path) -> None:
-    """Said at each call: left out, transformers asks whoever sits at the terminal. The encoders' LOCAL says it too."""
+    """Said at each call: left out, transformers asks whoever sits at the terminal. LOCAL says it too, and that no server is asked."""
     for call in (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)):
         name = ast.unparse(call.func)
-        if name.startswith("Auto") and name.endswith(".from_pretrained"):
+        if name.endswith(".from_pretrained") and name != "PeftModel.from_pretrained":
             said = {word.arg: ast.unparse(word.value) for word in call.keywords if word.arg}
             unpacked = {ast.unparse(word.value) for word in call.keywords if word.arg is None}
-            assert said.get("trust_remote_code") == "False" or unpacked & {"LOCAL", "options"}, ast.unparse(call)
-    assert backbone.LOCAL["trust_remote_code"] is False
+            alone = said.get("trust_remote_code") == "False" and said.get("local_files_only") == "True"
+            assert alone or "LOCAL" in unpacked, ast.unparse(call)
+    assert weights.LOCAL == {"trust_remote_code": False, "local_files_only": True}
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=str)
@@ -129,7 +131,7 @@ def test_a_model_of_pickles_alone_is_refused(tmp_path: Path, store: Store) -> No
     with pytest.raises(UserError, match=r"no weights in safetensors.*`convert: true`"):
         fetch(Source(file=str(model)), store, tmp_path / "fetched")
     generator = Generator.model_validate({"source": {"file": "x"}, "prompts": "plain", "dtype": "float32"})
-    with pytest.raises(OSError, match="safetensors"):
+    with pytest.raises(UserError, match="safetensors"):
         open_backend(generator, model)
     with pytest.raises(UserError, match="safetensors"):
         backbone.load(model, pooling="mean")

@@ -261,7 +261,7 @@ def vllm(monkeypatch):
 
 def test_vllm_writes_both_polarities_with_one_model(tiny_generator, requests, adapted, vllm, tmp_path, monkeypatch):
     wide = adapter(tiny_generator, tmp_path / "wide", std=0.2)
-    (wide / "adapter_config.json").write_text(json.dumps({"r": 24, "rank_pattern": {}}))
+    (wide / "adapter_config.json").write_text(json.dumps({"peft_type": "LORA", "r": 24, "rank_pattern": {}}))
     monkeypatch.setattr("seedbed.generators.backends.vllm.CHUNK", 6)
     generator = settings(tiny_generator, backend="vllm", dtype="bfloat16", gpu_memory=0.5)
     backend = open_backend(generator, tiny_generator, [adapted, wide])
