@@ -126,7 +126,8 @@ def test_likelihoods_are_those_of_training(base: Path, prefix: str) -> None:
                 losses.append(model(input_ids=read, labels=answer).loss.item())
         wanted.append(np.exp(-np.array(losses)) / np.exp(-np.array(losses)).sum())
     found = answers(base, queries, Answering(label_prefix=prefix))
-    np.testing.assert_allclose(found.probabilities, wanted, atol=1e-5)
+    # Of losses in single precision, in other batches: the tokenizer, and with it the texts, differ from run to run.
+    np.testing.assert_allclose(found.probabilities, wanted, rtol=1e-4, atol=1e-5)
     assert found.labels == [LABELS[np.argmax(row)] for row in wanted]
 
 
