@@ -24,16 +24,7 @@ from seedbed.generators import conversion, to_safetensors
 from seedbed.generators.fetch import fetch, local_files
 from seedbed.io import UserError, read_json, sha256
 from tests import tiny
-
-
-class Evil:
-    """A pickle that makes a file when it is loaded."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return open, (str(self.path), "w")
+from tests.unit.test_security import Evil
 
 
 @pytest.fixture
