@@ -84,3 +84,4 @@ def test_bounds():
     assert not within_bounds("onewordonly", bounds)
     assert not within_bounds("far too many words in this one", bounds)
     assert within_bounds("你好世界啊", bounds)
+    assert not within_bounds("你好世", bounds.updated({"min_characters": 1})), "a character is less than a word"
