@@ -123,8 +123,8 @@ def code(program, *data, modules=lambda wildcards: ()):
     """What a program runs, as a value: an edit re-runs what it may change, whatever the times of files.
 
     Args:
-        data: files of the project that the program reads; patterns, or functions of wildcards. A patterns' file may be
-            an input too, of which Snakemake sees only edits that are newer than the output.
+        data: files of the project that the program reads; patterns, or functions of wildcards. Such a file may be an
+            input too, of which Snakemake sees only edits that are newer than the output.
         modules: those that it imports by a computed name.
     """
 

@@ -23,7 +23,7 @@ def with_sources(study: Study) -> None:
     Raises:
         UserError: one is not.
     """
-    _places(study)
+    _check_places(study)
     for code in study.languages:
         for role in ("text", "instructions"):
             _check_file(study.corpus(role, code), f"the {role} corpus of {code}")
@@ -160,7 +160,7 @@ def _published(study: Study) -> None:
                 _check_model(study.published_adapter(*facts, polarity, code), f"the {polarity} adapter {where}")
 
 
-def _places(study: Study) -> None:
+def _check_places(study: Study) -> None:
     """Folders are no files, the lock is no folder, and named folders are there."""
     for key in ("results", "downloads"):
         if (folder := Path(getattr(study, key))).exists() and not folder.is_dir():

@@ -46,9 +46,9 @@ def read(
     for column, changes in source.replace.items():
         table = table.assign(**{column: replaced(column_of(table, column, source), changes)})
     table = _identified(table, source, whole, counts) if "id" in source.replace else table
-    counts["other buckets"] += len(table)
-    table = in_buckets(table, source)
-    counts["other buckets"] -= len(table)
+    inside = in_buckets(table, source)
+    counts["other buckets"] += len(table) - len(inside)
+    table = inside
     table = _at_most(table, source.rows, counts)
     if source.top_up and (source.rows is None or len(table) < source.rows):
         more = read(source.topped_up(), store, whole=whole, counts=counts)

@@ -101,8 +101,9 @@ def _local(source: Source, directory: Path) -> None:
         taken = _is_wanted(path.name, pickled=source.convert)
         if path.is_fifo() and taken:
             raise UserError(f"{path}: a pipe; a model consists of files")
-        link = path.is_symlink() if path.is_dir() else taken and not assets.is_own(path, root)
-        if link:
+        linked_folder = path.is_dir() and path.is_symlink()
+        foreign_file = not path.is_dir() and taken and not assets.is_own(path, root)
+        if linked_folder or foreign_file:
             raise UserError(
                 f"{path}: leads out of its folder; copy the model, what links lead to in their place (cp -rL)"
             )
