@@ -5,8 +5,8 @@ import os
 from seedbed.tables.specs import FigureSpec
 
 CONFIGURATION = [os.path.relpath(file) for file in workflow.configfiles]
-"""Its files, from the project's folder: where that lies is no part of a result."""
-FIGURES = specs("figures", FigureSpec)
+"""Its files, from where it is run: where that lies is no part of a result."""
+FIGURES = checked("figures", FigureSpec)
 
 
 def encoders_shown():
@@ -37,10 +37,15 @@ def cards():
     return list(first.values())
 
 
+def spec_of(kind):
+    """The spec of the wildcard's table or figure."""
+    return lambda wildcards: os.path.relpath(spec_file(f"{kind}s", getattr(wildcards, kind)))
+
+
 def paper_of(wildcards):
     """The paper's numbers for a table."""
     paper = SPECS[wildcards.table].paper
-    return f"resources/paper/{paper.csv}" if paper else []
+    return os.path.relpath(resource(f"paper/{paper.csv}")) if paper else []
 
 
 def of_paper(paper):

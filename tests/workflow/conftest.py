@@ -144,6 +144,8 @@ def copy_files(root: Path, study: dict) -> Project:
         if Path(name).is_file():
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(name, root / name)
+    for kind in ("tables", "figures"):
+        (root / "resources" / kind).mkdir(parents=True)  # for specs of its own
     (root / "study.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
     return Project(root)
 

@@ -21,7 +21,7 @@ CONFIGURATIONS = [
     ({"training/lr": 1}, "config.training.lr: unknown key; known: batch_size, checkpoint_steps, dropout, epochs"),
     ({"generators/tiny/lora/rnk": 8}, "config.generators.tiny.lora.rnk: unknown key; did you mean 'rank'?"),
     ({"languages/hauu": {}}, "config.languages.hauu"),
-    ({"languages/swa": {}}, "languages.swa: not in resources/languages.tsv; did you mean 'swh'?"),
+    ({"languages/swa": {}}, "languages.swa: not in the language registry; did you mean 'swh'?"),
     ({"languages/hau": {"corpus": {"fil": "x"}}}, "config.languages.hau.corpus.fil: unknown key; did you mean 'file'?"),
     ({"languages/hau": {"corpus": {"file": "a", "hub": "b"}}}, "give exactly one of hub, file, archive, package; found hub, file"),
     ({"languages/hau": {"corpus": {"file": "none.tsv"}}}, "the text corpus of hau: no such file none.tsv"),
