@@ -15,7 +15,7 @@ except ModuleNotFoundError as error:
     sys.exit(f"error: {error} in the environment of {sys.executable}; run `make env` and `source .venv/bin/activate`")
 
 from seedbed import devices, manifests
-from seedbed.code import ROOT, value
+from seedbed.code import PACKAGES, ROOT, value
 from seedbed.digests import Digests
 from seedbed.encoders.classifier_settings import BESIDE
 from seedbed.encoders.settings import SYNTHETIC
@@ -29,11 +29,16 @@ from seedbed.tables.specs import TableSpec
 from seedbed.yamls import check_configuration
 
 
-
 def first(folder, *others):
     """A search path that begins with a folder."""
     return os.pathsep.join(dict.fromkeys([str(folder), *others]))
 
+
+for package in PACKAGES:
+    if os.path.isfile(f"{package}/__init__.py") and not ROOT.samefile("."):
+        sys.exit(
+            f"error: {os.path.abspath(package)}: jobs would take this package for Seedbed's; run in another folder"
+        )
 
 # Jobs run the `python` of this very environment, activated or not; conda and modules put theirs before it. And they run the
 # programs beside this file, wherever the study is.

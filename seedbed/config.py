@@ -192,7 +192,7 @@ class Study(Settings):
     # ------------------------------------------------------------------ what follows from it
 
     def facts(self, code: str) -> dict[str, str]:
-        """Registry columns of a language with the study's changes, all there, maybe empty; and the folders of `paths`."""
+        """Registry columns of a language with the study's changes, all there, maybe empty; and `paths`."""
         columns = dict.fromkeys(next(iter(registry().values())), "")
         known = columns | {"code": code, "lang": code} | registry().get(code, {})
         entry = self.languages.get(code, Language())

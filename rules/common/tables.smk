@@ -75,9 +75,13 @@ def drawn_from(wildcards):
     return collect(MAPPED, figure=wildcards.figure, backbone=mapped(wildcards.figure).backbones)
 
 
+IN_MODULE = not workflow.modifier.is_main_snakefile()
+
+
 def asked():
-    """How this very run was asked for, as arguments of a program that plans it again."""
+    """How this very run was asked for, as arguments of a program that plans it again; of a module the study as it is."""
     given = workflow.config_settings
+    files, settings = ([], config) if IN_MODULE else (given.configfiles, given.config)
     threads = {rule: int(getattr(n, "value", n)) for rule, n in workflow.resource_settings.overwrite_threads.items()}
-    arguments = ["--configfiles", *map(str, given.configfiles), "--config", compact(dict(given.config))]
+    arguments = ["--configfiles", *map(str, files), "--config", compact(dict(settings))]
     return [*arguments, "--threads", compact(threads)]

@@ -271,7 +271,7 @@ def _free(paths: dict[str, str]) -> dict[str, str]:
     """Names of folders that mean nothing else in a source."""
     taken = {"lang", "resources"}.union(*registry().values())
     if clash := sorted(taken & set(paths)):
-        raise ValueError(f"{clash[0]!r} is a column of the language registry, or Seedbed's own; call the folder otherwise")
+        raise ValueError(f"{clash[0]!r} is a column of the language registry, or Seedbed's; call the folder otherwise")
     return paths
 
 

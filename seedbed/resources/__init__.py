@@ -1,4 +1,4 @@
-"""What comes with the library and is no code: the registry, prompts, specs of tables and figures, the papers' numbers."""
+"""What comes with the library and is no code: registry, prompts, specs of tables and figures, the papers' numbers."""
 
 from __future__ import annotations
 

@@ -107,13 +107,6 @@ def test_a_key_that_is_repeated_stops_a_run(project):
     assert "key 'seeds' is there already, in line 2; keep one of both" in said
 
 
-def test_a_run_from_another_folder_is_told_where_to_go(project, tmp_path):
-    command = [sys.executable, "-m", "snakemake", "--dry-run", "-s", str(project.root / "Snakefile")]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=ENVIRONMENT)
-    asked = f"run there, or add --directory {project.root}"
-    assert only_error(done) == f"error: {tmp_path} is not the project's folder; {asked}"
-
-
 def test_another_environment_is_told_to_make_and_activate_ours(project, tmp_path):
     """Snakemake is there, and a library of the project is not."""
     (tmp_path / "regex.py").write_text("raise ModuleNotFoundError(\"No module named 'regex'\")")

@@ -163,7 +163,9 @@ def test_a_method_that_lacks_a_language_leaves_its_cell_empty(table):
 
 
 def test_the_figure_has_both_dots_of_every_method_and_language(table):
-    figure = plot(table, FigureSpec.load("seedbed/resources/figures/bootstrapping_figure5.yaml"), {"hau": {"name": "Hausa"}})
+    figure = plot(
+        table, FigureSpec.load("seedbed/resources/figures/bootstrapping_figure5.yaml"), {"hau": {"name": "Hausa"}}
+    )
     assert [len(axes.get_yticks()) for axes in figure.axes] == [3, 6]
     drawn = {float(line.get_xdata()[0]) for axes in figure.axes for line in axes.lines if len(line.get_xdata()) == 1}
     shown = table[

@@ -55,7 +55,9 @@ def test_printed_averages_are_those_of_the_printed_cells(path):
 
 def test_the_averages_of_miners_table_2_follow_from_its_settings():
     """It was copied from an image: a wrong digit would show."""
-    numbers = pd.read_csv("seedbed/resources/paper/miners_table2.csv").pivot(index="backbone", columns="task", values="value")
+    numbers = pd.read_csv("seedbed/resources/paper/miners_table2.csv").pivot(
+        index="backbone", columns="task", values="value"
+    )
     for kind, settings in (("Bitext", ["XL", "CS"]), ("Labels", ["Mono", "XL", "CS", "XL CS"])):
         means = numbers[[f"{kind} {setting}" for setting in settings]].mean(axis=1)
         assert (means - numbers[f"{kind} avg"]).abs().max() <= 0.005 + 1e-9 and means.count() == 13 + (kind == "Labels")
