@@ -88,7 +88,7 @@ def roles(study: Study) -> Iterator[tuple[str, str]]:
 
 def cells(study: Study) -> Iterator[Cell]:
     """Every score that the study's tables show, and the others of their papers."""
-    specs = {path.stem: TableSpec.load(str(path)) for path in sorted(Path("resources/tables").glob("*.yaml"))}
+    specs = {path.stem: TableSpec.load(str(path)) for path in sorted(Path("seedbed/resources/tables").glob("*.yaml"))}
     papers = {specs[table].group for table in study.tables}
     for table, spec in specs.items():
         for block in study.plan(table) if spec.group in papers else ():

@@ -142,6 +142,15 @@ def copy_project(root: Path, study: dict) -> Project:
 
 def copy_files(root: Path, study: dict) -> Project:
     """The project's files, copied, with a study in it."""
+    copied(root)
+    for kind in ("tables", "figures"):
+        (root / "resources" / kind).mkdir(parents=True)  # for specs of its own
+    (root / "study.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
+    return Project(root)
+
+
+def copied(root: Path) -> None:
+    """Copy the project's files."""
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True, check=True
     )
@@ -149,8 +158,6 @@ def copy_files(root: Path, study: dict) -> Project:
         if Path(name).is_file():
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(name, root / name)
-    (root / "study.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
-    return Project(root)
 
 
 @pytest.fixture(scope="session")

@@ -341,7 +341,7 @@ def test_paths_are_placeholders_too(tmp_path):
     config["paths"] = {"mine": str(tmp_path)}
     config["corpora"]["text"] = {"file": "{mine}/{lang}.txt"}
     assert Study.model_validate(config).corpus("text", "hau").file == f"{tmp_path}/hau.txt"
-    with pytest.raises(ValueError, match="'script' is a column of resources/languages.tsv"):
+    with pytest.raises(ValueError, match="'script' is a column of the language registry"):
         Study.model_validate({**config, "paths": {"script": "x"}})
     with pytest.raises(UserError, match="^paths.mine: no such folder nowhere; give it with --config"):
         load({**config, "paths": {"mine": "nowhere"}})
