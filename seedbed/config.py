@@ -20,7 +20,7 @@ from seedbed.encoders.classifier_settings import BESIDE, IN_CONTEXT, VARIANTS, C
 from seedbed.encoders.settings import METHOD_TRAINING, SYNTHETIC, UNTRAINED, Backbone, Fusion, Recipe, Training
 from seedbed.evaluation.compute.settings import Compute
 from seedbed.evaluation.settings import LABELLING, LEARNING, SEARCHING, Task
-from seedbed.generators.settings import MADE_FROM, Generator
+from seedbed.generators.settings import Choice, Generator
 from seedbed.inheritance import with_parents
 from seedbed.io import UserError
 from seedbed.languages import ANY, called, registry
@@ -31,6 +31,7 @@ from seedbed.tables.plan import Block, Offered, Scored, System, beside, plan
 from seedbed.tables.settings import Forecast, Statistics
 from seedbed.tables.specs import OVERLAP, FigureSpec, TableSpec
 from seedbed.triplets.settings import Audit
+from seedbed.variants import add_candidates, candidate, choosing, makers
 
 LONGEST = 1000
 """Characters of an error at most: a name in it may be a page long."""
@@ -176,6 +177,7 @@ class Study(Settings):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
+        add_candidates(self)
         checks.consistent(self)
         return self
 
@@ -362,6 +364,7 @@ class Study(Settings):
                 on_request=bool(recipe.like),
                 languages=recipe.languages,
                 backbones=self.backbones_of(name),
+                chosen_on=self.chooser_of(name),
                 triplets="" if recipe.method == "xllora" else self.triplets_of(name),
             )
             for name, recipe in self.recipes.items()
@@ -421,12 +424,28 @@ class Study(Settings):
             return None
         return [name for name, task in self.tasks.items() if task.protocol in SEARCHING and name != fusion.dev]
 
-    def chosen_on(self, backbone: str, code: str) -> list[str]:
-        """The languages whose development sets choose the weights of a fusion's encoder in a language folder.
+    @cached_property
+    def choosing(self) -> dict[str, Choice]:
+        """The generators whose scale a development task chooses, and how."""
+        return choosing(self)
 
-        Its own; or, where it has none or belongs to no language, all that have one. Nothing: the weights are given.
+    def candidates_of(self, generator: str) -> dict[float, tuple[str, str]]:
+        """Scale -> recipe and backbone of the encoders that try it for such a generator."""
+        names = {scale: candidate(generator, scale) for scale in self.choosing[generator].candidates}
+        return {scale: (name, self.recipes[name].backbones[0]) for scale, name in names.items()}
+
+    def chooser_of(self, recipe: str) -> str:
+        """The task that chose the scale of the adapters behind a recipe: no table shows it there. Nothing: none did."""
+        if self.recipes[recipe].method != "composition":
+            return ""
+        choice = self.choosing.get(self.generator_of(recipe))
+        return choice.dev if choice else ""
+
+    def chosen_on(self, dev: str, code: str) -> list[str]:
+        """The languages whose development sets choose for a language folder: a fusion's weights, or a scale.
+
+        Its own; or, where it has none or belongs to no language, all that have one. Nothing: no task chooses.
         """
-        dev = self.fused[backbone].dev
         tested = self.tested_by(dev) if dev else []
         return [code] if code in tested else tested
 
@@ -466,13 +485,13 @@ class Study(Settings):
         return source.resolved(self.facts(code)) if source and taken else None
 
     def maker(self, generator: str, part: str) -> str:
-        """Who makes a part (see MADE_FROM) for a generator: itself, or the one it varies if both would be equal."""
-        variant = self.generators[generator]
-        if not variant.like:
-            return generator
-        parent = self.generators[variant.like]
-        same = all(getattr(variant, name) == getattr(parent, name) for name in MADE_FROM[part])
-        return self.maker(variant.like, part) if same else generator
+        """Who makes a part (see MADE_FROM) for a generator: itself, or one of its family if both would be equal."""
+        return self._makers[generator, part]
+
+    @cached_property
+    def _makers(self) -> dict[tuple[str, str], str]:
+        """As `variants.makers`; every job of a generator asks for them."""
+        return makers(self.generators)
 
     def generator_of(self, recipe: str) -> str:
         """The generator whose triplets a recipe trains on."""
@@ -513,7 +532,7 @@ class Study(Settings):
         """Nothing is random about an encoder that is not trained."""
         spec = self.recipes[recipe]
         untrained = spec.method in UNTRAINED or (spec.encoders and self.begins("encoders"))
-        return [0] if untrained else sorted(self.seeds)
+        return [0] if untrained else sorted(self.seeds if spec.seeds is None else spec.seeds)
 
 
 def load(config: Mapping[str, Any], *, where: str = "config") -> Study:

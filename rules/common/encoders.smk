@@ -121,7 +121,7 @@ def dev_sets(wildcards):
     """Language -> the development set that chooses a fusion's weights and the training set behind it, if there is one."""
     dev = STUDY.fused[wildcards.backbone].dev
     corpora, found = f"{STUDY.results}/corpora", {}
-    for code in STUDY.chosen_on(wildcards.backbone, wildcards.lang):
+    for code in STUDY.chosen_on(dev, wildcards.lang):
         name, other = STUDY.test_set(dev), STUDY.train_of(dev, code)
         found[code] = (f"{corpora}/{code}/{name}.tsv", f"{corpora}/{other}/{name}{TRAINING}.tsv" if other else "")
     return found
