@@ -444,10 +444,11 @@ class Study(Settings):
     def chosen_on(self, dev: str, code: str) -> list[str]:
         """The languages whose development sets choose for a language folder: a fusion's weights, or a scale.
 
-        Its own; or, where it has none or belongs to no language, all that have one. Nothing: no task chooses.
+        Its own; or, where it has none or belongs to no language, all that have one, but for those on request unless
+        there are no others. Nothing: no task chooses.
         """
         tested = self.tested_by(dev) if dev else []
-        return [code] if code in tested else tested
+        return [code] if code in tested else [other for other in tested if other not in self._reserved] or tested
 
     def backbones_of(self, recipe: str) -> list[str] | None:
         """The backbones that a recipe makes encoders of; None: all.
