@@ -32,6 +32,9 @@ def consistent(study: Study) -> None:
     for kind, reserved in RESERVED.items():
         for name in sorted({*getattr(study, kind)} & {*reserved}):
             raise ValueError(f"{kind}.{name}: this name stands for {reserved[name]}; take another")
+    for name in sorted({*study.corpora.others} & {*RESERVED["tasks"], *study.tasks}):
+        stands = RESERVED["tasks"].get(name, "a task")
+        raise ValueError(f"corpora.others.{name}: this name stands for {stands}; take another")
     for code in [*study.languages, study.pivot, *study.borrowed(), *study.lent()]:
         _language(study, code)
     for name, choice in study.choosing.items():
@@ -77,6 +80,10 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
     where = f"recipes.{name}"
     if recipe.method in SYNTHETIC and not study.generators:
         raise ValueError(f"{where}: method {recipe.method} needs a generator; add one under `generators:`")
+    if recipe.text and recipe.method != "unsupervised":
+        raise ValueError(f"{where}.text: method {recipe.method} learns from no sentences alone; leave it out")
+    if recipe.text:
+        _require(f"{where}.text", "corpus under `corpora.others`", recipe.text, study.corpora.others)
     if recipe.generator:
         _require(f"{where}.generator", "generator", recipe.generator, study.generators)
     if recipe.method in ("composition", "xllora") and not study.generators[writer := study.generator_of(name)].source:

@@ -24,7 +24,7 @@ from seedbed.generators.settings import Choice, Generator
 from seedbed.inheritance import with_parents
 from seedbed.io import UserError
 from seedbed.languages import ANY, called, registry
-from seedbed.names import Code, Name, Spec
+from seedbed.names import ROLES, Code, Name, Spec, anchors_in
 from seedbed.settings import EACH_ONCE, Once, Place, Seed, Settings, explain, written
 from seedbed.tables.maps import Mapped, plan_map
 from seedbed.tables.plan import Block, Offered, Scored, System, beside, plan
@@ -100,6 +100,8 @@ class Corpora(Settings):
     """Ready examples for the positive XL-LoRA adapter: `anchor` in any language, `target` in the pivot language."""
     published_negative: Source | None = None
     """The same for the negative adapter."""
+    others: dict[Name, Source] = {}
+    """Sentences under names of your own, which recipes learn that give one as their `text`: `text`."""
 
 
 class Study(Settings):
@@ -185,6 +187,11 @@ class Study(Settings):
         """Languages that lend their translations to XL-LoRA adapters."""
         return {code for generator in self.generators.values() for code in generator.xllora.languages}
 
+    @property
+    def roles(self) -> dict[str, str]:
+        """What a corpus of a language can be -> its kind."""
+        return ROLES | dict.fromkeys(self.corpora.others, "text")
+
     def lent(self) -> set[str]:
         """Languages that lend their training sets to others."""
         return {task.train_language for task in self.tasks.values() if task.train_language}
@@ -200,13 +207,14 @@ class Study(Settings):
         return known | own | entry.codes | self.paths
 
     def corpus(self, role: str, code: str) -> Source | None:
-        """The source of one role (`text`, `instructions`, `nli`, ...) for a language; None if there is none.
+        """The source of one role (`text`, `nli`, ..., or a name of `others`) for a language; None if there is none.
 
         Role `annotated` is `instructions` without what tops them up.
         """
         entry = self.languages.get(code, Language())
         key = "instructions" if role == "annotated" else role
-        source = {"text": entry.corpus, "instructions": entry.instructions}.get(key) or getattr(self.corpora, key)
+        source = {"text": entry.corpus, "instructions": entry.instructions}.get(key)
+        source = source or self.corpora.others.get(key) or getattr(self.corpora, key)
         if source and role == "annotated":
             source = source.updated({"top_up": None})
         return source and source.resolved(self.facts(code))
@@ -516,6 +524,17 @@ class Study(Settings):
             if recipe.method == method and self.generator_of(name) == generator
         ]
         return min(max(rows, default=self.anchors.count), self.anchors.count)
+
+    def sentences_of(self, recipe: str) -> str:
+        """The file of anchors that a recipe's encoders learn from without triplets, with {lang}."""
+        return f"{self.results}/corpora/{{lang}}/{anchors_in(self.recipes[recipe].text)}.tsv"
+
+    def drawn_from(self, text: str) -> Anchors:
+        """How anchors are drawn from a corpus: of one of `others` as many as the greediest recipe trains on."""
+        if not text:
+            return self.anchors
+        rows = [recipe.rows or self.anchors.count for recipe in self.recipes.values() if recipe.text == text]
+        return self.anchors.updated({"count": max(rows, default=self.anchors.count)})
 
     def training_of(self, recipe: str) -> Training:
         """Training settings of a recipe: the study's, changed by the method, changed by the recipe."""

@@ -72,7 +72,7 @@ def training_texts(wildcards):
     if untrained(wildcards):
         return []
     if recipe.method == "unsupervised":
-        return "<results>/corpora/{lang}/anchors.tsv"
+        return STUDY.sentences_of(wildcards.recipe)
     return STUDY.triplets_of(wildcards.recipe)
 
 
@@ -93,7 +93,7 @@ def lineage(wildcards):
     }
     if untrained(wildcards):
         return compact(about)
-    role = "nli" if recipe.method == "crosslingual" else "text"
+    role = "nli" if recipe.method == "crosslingual" else recipe.text or "text"
     about["data"].append(described(role, STUDY.corpus(role, wildcards.lang)))
     if recipe.method in SYNTHETIC:
         about["generator"] = STUDY.generator_of(wildcards.recipe)

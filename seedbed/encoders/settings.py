@@ -160,8 +160,10 @@ class Recipe(Settings):
     """A recipe that this one varies: it has all its settings but those given here. Only tables that name it have it."""
     generator: str = ""
     """Who wrote the triplets; left out, the first generator."""
+    text: str = ""
+    """unsupervised: a name of `corpora.others`, whose sentences it learns; left out, the anchors of the triplets."""
     rows: int | None = Field(None, gt=1)
-    """Train on at most so many triplets; no more anchors are written for than some recipe needs."""
+    """Train on at most so many triplets, or sentences; no more are written, or drawn, than some recipe needs."""
     languages: Once[str] | None = None
     """Only for these languages."""
     seeds: Annotated[Once[Seed], Field(min_length=1)] | None = None

@@ -104,6 +104,7 @@ def shrunk(config: dict) -> dict:
             "nli_machine": {"file": "own/{lang}.nli.tsv"},
             "nli_pairs": {"file": "own/{lang}.pairs.train.tsv"},
             "parallel": {"file": "own/{lang}-eng.tsv"},
+            "others": {"wikipedia": {"file": "own/{lang}.tsv"}},
         },
         "audit": {
             "finished": False, "language_id": False, "script_share": 0, "length_ratio": 1000, "max_repetition": 1,
