@@ -18,7 +18,6 @@ import yaml
 
 from seedbed.config import Study, load
 from seedbed.corpora.assets import Store
-from seedbed.corpora.fetch import fetch
 from seedbed.corpora.labels import check_scores
 from seedbed.corpora.settings import Kind, Source
 from seedbed.encoders.settings import SYNTHETIC
@@ -28,6 +27,7 @@ from seedbed.io import UserError
 from seedbed.names import TRAINING
 from seedbed.tables.plan import Cell
 from seedbed.tables.specs import TableSpec
+from tests.whole import fetch
 
 SHOWN = 12
 """Rows of each corpus that the test sees."""

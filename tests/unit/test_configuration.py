@@ -17,11 +17,11 @@ from seedbed.config import Corpora, load
 from seedbed.corpora.assets import Store
 from seedbed.corpora.clean import script_share
 from seedbed.corpora.settings import Source
-from seedbed.corpora.sources import read
 from seedbed.generators.fetch import fetch
 from seedbed.io import UserError, sha256
 from seedbed.names import ROLES
 from seedbed.tables.specs import FigureSpec, TableSpec
+from tests.whole import read
 
 GONE = object()
 """A value that takes its key away."""
