@@ -35,9 +35,9 @@ class Project:
         return subprocess.run(command, cwd=self.root, capture_output=True, text=True, env=self.environment)
 
     def command(self, *arguments: str, config: str = "study.yaml") -> list[str]:
-        """Of Snakemake, with the demo's profile, but no wait at its end, unless another is named."""
+        """Of Snakemake, with the demo's profile, but no wait at its end and lines for bars, unless another is named."""
         profile = (
-            () if "--profile" in arguments else ("--profile", "profiles/demo", "--max-jobs-per-timespan", "1000/1s")
+            () if "--profile" in arguments else ("--profile", "profiles/lines", "--max-jobs-per-timespan", "1000/1s")
         )
         return [sys.executable, "-m", "snakemake", *profile, *arguments, "--configfile", config]
 
@@ -138,6 +138,11 @@ def copy_project(root: Path, study: dict) -> Project:
 def copy_files(root: Path, study: dict) -> Project:
     """The project's files, copied, with a study in it."""
     copied(root)
+    demo = yaml.safe_load((root / "profiles/demo/profile.yaml").read_text())
+    (root / "profiles/lines").mkdir()
+    (root / "profiles/lines/profile.yaml").write_text(
+        yaml.safe_dump({key: demo[key] for key in demo if key != "logger"})
+    )
     for kind in ("tables", "figures"):
         (root / "resources" / kind).mkdir(parents=True)  # for specs of its own
     (root / "study.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
