@@ -31,7 +31,7 @@ from seedbed.generators.settings import POLARITIES
 from seedbed.io import UserError
 from seedbed.languages import ANY
 from seedbed.locks import exclusive
-from seedbed.names import ROLES, TOGETHER, TRAINING
+from seedbed.names import TOGETHER, TRAINING, anchors_in
 from seedbed.resources import resource, spec_file, specs
 from seedbed.tables.specs import TableSpec
 from seedbed.yamls import check_configuration
@@ -118,12 +118,13 @@ CONSTRAINTS = {
     "test_lang": one_of(STUDY.languages),
     "corpus": one_of(
         [
-            *ROLES,
+            *STUDY.roles,
             *STUDY.tasks,
             *(f"{task}{TRAINING}" for task in STUDY.tasks),
             *(f"{name}+{method}" for name in STUDY.generators for method in SYNTHETIC),
         ]
     ),
+    "anchors": one_of([anchors_in(text) for text in ("", *STUDY.corpora.others)]),
     "room": "generators|encoders",
     "model": r"[A-Za-z0-9.+-]+",
     "generator": one_of(STUDY.generators),

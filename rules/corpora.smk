@@ -34,16 +34,16 @@ rule fetch_corpus:
 
 rule select_anchors:
     input:
-        corpus="<results>/corpora/{lang}/text.tsv",
+        corpus=lambda wildcards: f"<results>/corpora/{{lang}}/{other_text(wildcards) or 'text'}.tsv",
         pivot=pivot_text(STUDY.anchors.language_id),
         tests=tests_of,
     output:
-        anchors="<results>/corpora/{lang}/anchors.tsv",
-        audit="<results>/corpora/{lang}/anchors.audit.json",
+        anchors="<results>/corpora/{lang}/{anchors}.tsv",
+        audit="<results>/corpora/{lang}/{anchors}.audit.json",
     log:
-        "<logs>/select_anchors/{lang}.log",
+        "<logs>/select_anchors/{lang}/{anchors}.log",
     benchmark:
-        "<benchmarks>/select_anchors/{lang}.jsonl"
+        "<benchmarks>/select_anchors/{lang}/{anchors}.jsonl"
     conda:
         "../envs/main.yaml"
     threads: 1
@@ -53,11 +53,11 @@ rule select_anchors:
         runtime=more(60),
     params:
         code=code("select_anchors"),
-        anchors=STUDY.anchors.dump(),
+        anchors=lambda wildcards: STUDY.drawn_from(other_text(wildcards)).dump(),
         pivot=pivot_argument,
         script=fact("script"),
     message:
-        "Draw anchors of {wildcards.lang}"
+        "Draw {wildcards.anchors} of {wildcards.lang}"
     shell:
         "python -m scripts.select_anchors --corpus {input.corpus:q} {params.pivot:q} --tests {input.tests:q}"
         " --script {params.script:q} --anchors {params.anchors:q}"

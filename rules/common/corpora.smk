@@ -6,7 +6,7 @@ from seedbed.evaluation.settings import KIND_OF
 def source_of(wildcards):
     if "+" in wildcards.corpus:
         return STUDY.published_triplets(*wildcards.corpus.split("+"), wildcards.lang)
-    if wildcards.corpus in ROLES:
+    if wildcards.corpus in STUDY.roles:
         source = STUDY.corpus(wildcards.corpus, wildcards.lang)
     else:
         task = wildcards.corpus.removesuffix(TRAINING)
@@ -22,12 +22,17 @@ def source_of(wildcards):
 
 def fetch_options(wildcards):
     """Options that differ between a training corpus and a test set."""
-    if kind := ROLES.get(wildcards.corpus) or ("triplets" if "+" in wildcards.corpus else ""):
+    if kind := STUDY.roles.get(wildcards.corpus) or ("triplets" if "+" in wildcards.corpus else ""):
         return ["--kind", kind]
     task = STUDY.tasks[wildcards.corpus.removesuffix(TRAINING)]
     low, high = task.scale
     untouched = [] if task.clean else ["--test"]
     return ["--kind", KIND_OF[task.protocol], *untouched, "--scale", f"{low:g}", f"{high:g}"]
+
+
+def other_text(wildcards):
+    """The one of the study's other corpora that anchors are drawn from; nothing: from `text`."""
+    return wildcards.anchors.rpartition("+")[0]
 
 
 def pivot_text(compared):

@@ -72,7 +72,7 @@ def training_texts(wildcards):
     if untrained(wildcards):
         return []
     if recipe.method == "unsupervised":
-        return "<results>/corpora/{lang}/anchors.tsv"
+        return STUDY.sentences_of(wildcards.recipe)
     return STUDY.triplets_of(wildcards.recipe)
 
 
@@ -93,7 +93,7 @@ def lineage(wildcards):
     }
     if untrained(wildcards):
         return compact(about)
-    role = "nli" if recipe.method == "crosslingual" else "text"
+    role = "nli" if recipe.method == "crosslingual" else recipe.text or "text"
     about["data"].append(described(role, STUDY.corpus(role, wildcards.lang)))
     if recipe.method in SYNTHETIC:
         about["generator"] = STUDY.generator_of(wildcards.recipe)
@@ -121,7 +121,7 @@ def dev_sets(wildcards):
     """Language -> the development set that chooses a fusion's weights and the training set behind it, if there is one."""
     dev = STUDY.fused[wildcards.backbone].dev
     corpora, found = f"{STUDY.results}/corpora", {}
-    for code in STUDY.chosen_on(wildcards.backbone, wildcards.lang):
+    for code in STUDY.chosen_on(dev, wildcards.lang):
         name, other = STUDY.test_set(dev), STUDY.train_of(dev, code)
         found[code] = (f"{corpora}/{code}/{name}.tsv", f"{corpora}/{other}/{name}{TRAINING}.tsv" if other else "")
     return found

@@ -18,16 +18,16 @@ import yaml
 
 from seedbed.config import Study, load
 from seedbed.corpora.assets import Store
-from seedbed.corpora.fetch import fetch
 from seedbed.corpora.labels import check_scores
 from seedbed.corpora.settings import Kind, Source
 from seedbed.encoders.settings import SYNTHETIC
 from seedbed.evaluation.settings import KIND_OF
 from seedbed.generators.settings import PART_CORPUS
 from seedbed.io import UserError
-from seedbed.names import ROLES, TRAINING
+from seedbed.names import TRAINING
 from seedbed.tables.plan import Cell
 from seedbed.tables.specs import TableSpec
+from tests.whole import fetch
 
 SHOWN = 12
 """Rows of each corpus that the test sees."""
@@ -48,7 +48,7 @@ def readings(study: Study) -> Iterator[Reading]:
     train: dict[tuple[str, str], Reading] = {}
     for role, lang in sorted({*roles(study)}):
         if source := study.corpus(role, lang):
-            yield Reading(role, lang, ROLES[role], source)
+            yield Reading(role, lang, study.roles[role], source)
     for lang, tasks in study.tests_by_language.items():
         for task in tasks:
             kind = KIND_OF[study.tasks[task].protocol]
@@ -72,6 +72,8 @@ def roles(study: Study) -> Iterator[tuple[str, str]]:
     for lang in {*study.languages, study.pivot}:
         yield from (("text", lang), ("instructions", lang))
     yield from (("nli", study.pivot), ("nli_pairs", study.pivot))
+    for recipe in study.recipes.values():
+        yield from ((recipe.text, lang) for lang in (recipe.languages or study.languages) if recipe.text)
     for generator in study.generators.values():
         for part in generator.xllora.parts:
             yield from ((PART_CORPUS[part], lang) for lang in generator.xllora.languages)

@@ -21,7 +21,7 @@ ROOMS = ["corpora", "generators", "triplets", "encoders", "evaluation", "tables"
 RULES = {
     "corpora": ["fetch_corpus", "select_anchors"],
     "generators": ["fetch_model", "train_task_adapter", "train_language_adapter", "compose_adapters",
-                   "build_xllora_examples", "train_xllora_adapter"],
+                   "choose_scale", "build_xllora_examples", "train_xllora_adapter"],
     "triplets": ["synthesise", "join_triplets", "audit_triplets"],
     "encoders": ["train_encoder", "fuse_encoders", "train_classifier", "fine_tune"],
     "evaluation": ["score_encoder", "score_classifier", "map_texts", "score_baseline", "measure_compute"],

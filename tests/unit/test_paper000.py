@@ -28,6 +28,18 @@ def test_adapters_are_composed_element_wise_as_equation_2_says_and_by_products_b
             assert not scale or composition.space == {"element-wise": "factors", "product": "product"}[line]
 
 
+def test_a_chosen_lambda_takes_what_figure_10_has_written_and_korean_the_scale_of_the_others():
+    (block,) = STUDY.plan("composition_scale")
+    assert {cell.recipe for cell in block.cells()} == {"ta-50k", "composition-50k", "composition-dev-50k"}
+    assert not {*block.tests.values()} & {"semrel-sts-dev"}
+    tried = {scale: STUDY.generator_of(recipe) for scale, (recipe, _) in STUDY.candidates_of("gemma-3-27b-dev").items()}
+    assert tried == {
+        0.25: "gemma-3-27b-lambda025", 0.5: "gemma-3-27b-lambda05", 0.75: "gemma-3-27b-lambda075", 1: "gemma-3-27b"
+    }  # fmt: skip
+    assert STUDY.chosen_on("semrel-sts-dev", "hin") == ["hin"]
+    assert STUDY.chosen_on("semrel-sts-dev", "kor") == ["afr", "hau", "hin", "ind", "mar", "tel"]
+
+
 def test_rows_of_the_aya_collection_are_told_apart_by_their_data_set():
     """Its ids are those of the data sets that it collects: by them alone, rows of one would stand for rows of another."""
     more = STUDY.corpus("instructions", "afr").topped_up()
