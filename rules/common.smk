@@ -193,6 +193,11 @@ def plain(setting):
     return setting.dump() if hasattr(setting, "dump") else setting
 
 
+def unrecorded(value):
+    """A setting that no result depends on, as a parameter: Snakemake keeps none that is made of resources."""
+    return lambda wildcards, resources: value
+
+
 def more(amount):
     """A resource that grows with each attempt."""
     return lambda wildcards, attempt: amount * attempt

@@ -33,12 +33,13 @@ rule train_encoder:
         endpoint=endpoint_argument,
         directory=made_folder,
         state=f"{STUDY.results}/state",
+        minutes=unrecorded(STUDY.checkpoint_minutes),
     message:
         "Train {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}, seed {wildcards.seed}"
     shell:
         "GPUS={resources.gpu:q} python -m scripts.train_encoder {params.weights:q} {params.endpoint:q} --method {params.method:q} {params.texts:q} {params.rows:q}"
         " --training {params.training:q} --prefix={params.prefix:q} --seed {wildcards.seed:q} --about {params.about:q}"
-        " --state {params.state:q} --output {params.directory:q} > {log:q} 2>&1"
+        " --state {params.state:q} --checkpoint-minutes {params.minutes:q} --output {params.directory:q} > {log:q} 2>&1"
 
 
 rule fuse_encoders:
@@ -104,12 +105,13 @@ rule train_classifier:
         base=subpath(input.base, parent=True),
         directory=made_folder,
         state=f"{STUDY.results}/state",
+        minutes=unrecorded(STUDY.checkpoint_minutes),
     message:
         "Train the {wildcards.part} adapter of {wildcards.classifier} in {wildcards.lang}"
     shell:
         "GPUS={resources.gpu:q} python -m scripts.train_classifier --base {params.base:q} --name {params.name:q} --kind {params.kind:q}"
         " --examples {input.examples:q} --language {params.language:q} --style {params.style:q} --dtype {params.dtype:q}"
-        " --lora {params.lora:q} --state {params.state:q} --output {params.directory:q} > {log:q} 2>&1"
+        " --lora {params.lora:q} --state {params.state:q} --checkpoint-minutes {params.minutes:q} --output {params.directory:q} > {log:q} 2>&1"
 
 
 rule fine_tune:
@@ -142,9 +144,10 @@ rule fine_tune:
         dtype=lambda wildcards: STUDY.classifiers[wildcards.classifier].dtype,
         base=subpath(input.base, parent=True),
         state=f"{STUDY.results}/state",
+        minutes=unrecorded(STUDY.checkpoint_minutes),
     message:
         "Fine-tune {wildcards.classifier} on {wildcards.task} of {wildcards.lang}, seed {wildcards.seed}"
     shell:
         "GPUS={resources.gpu:q} python -m scripts.fine_tune --base {params.base:q} --train {input.train:q} --tests {params.tests:q}"
         " --fine-tuning {params.tuning:q} --prefix={params.prefix:q} --dtype {params.dtype:q} --seed {wildcards.seed:q}"
-        " --state {params.state:q} --output {output.labels:q} --record {output.record:q} > {log:q} 2>&1"
+        " --state {params.state:q} --checkpoint-minutes {params.minutes:q} --output {output.labels:q} --record {output.record:q} > {log:q} 2>&1"

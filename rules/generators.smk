@@ -60,13 +60,14 @@ rule train_task_adapter:
         base=subpath(input.base, parent=True),
         directory=made_folder,
         state=f"{STUDY.results}/state",
+        minutes=unrecorded(STUDY.checkpoint_minutes),
     message:
         "Train the {wildcards.polarity} task adapter of {wildcards.generator}"
     shell:
         "GPUS={resources.gpu:q} python -m scripts.train_task_adapter --base {params.base:q} --name {params.name:q}"
         " --triplets {input.triplets:q} --polarity {wildcards.polarity:q} --language {params.language:q}"
         " --style {params.style:q} --dtype {params.dtype:q} --lora {params.lora:q}"
-        " --state {params.state:q} --output {params.directory:q} > {log:q} 2>&1"
+        " --state {params.state:q} --checkpoint-minutes {params.minutes:q} --output {params.directory:q} > {log:q} 2>&1"
 
 
 rule train_language_adapter:
@@ -99,13 +100,14 @@ rule train_language_adapter:
         base=subpath(input.base, parent=True),
         directory=made_folder,
         state=f"{STUDY.results}/state",
+        minutes=unrecorded(STUDY.checkpoint_minutes),
     message:
         "Train the {wildcards.lang} adapter of {wildcards.generator}"
     shell:
         "GPUS={resources.gpu:q} python -m scripts.train_language_adapter --base {params.base:q} --name {params.name:q}"
         " --texts {input.texts:q} --kind {params.kind:q} --loss {params.loss:q} --language {params.language:q}"
         " --style {params.style:q} --dtype {params.dtype:q} --lora {params.lora:q}"
-        " --state {params.state:q} --output {params.directory:q} > {log:q} 2>&1"
+        " --state {params.state:q} --checkpoint-minutes {params.minutes:q} --output {params.directory:q} > {log:q} 2>&1"
 
 
 rule compose_adapters:
@@ -240,10 +242,11 @@ rule train_xllora_adapter:
         base=subpath(input.base, parent=True),
         directory=made_folder,
         state=f"{STUDY.results}/state",
+        minutes=unrecorded(STUDY.checkpoint_minutes),
     message:
         "Train the {wildcards.polarity} XL-LoRA adapter of {wildcards.generator}"
     shell:
         "GPUS={resources.gpu:q} python -m scripts.train_xllora_adapter --base {params.base:q} --name {params.name:q}"
         " --examples {input.examples:q} --polarity {wildcards.polarity:q} --language {params.language:q}"
         " --style {params.style:q} --dtype {params.dtype:q} --lora {params.lora:q}"
-        " --state {params.state:q} --output {params.directory:q} > {log:q} 2>&1"
+        " --state {params.state:q} --checkpoint-minutes {params.minutes:q} --output {params.directory:q} > {log:q} 2>&1"

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, Self, get_args
 from pydantic import AfterValidator, Field, ValidationError, field_validator, model_validator
 
 from seedbed import checks, supplies
+from seedbed.checkpoints import MINUTES
 from seedbed.corpora.clean import unicode_scripts
 from seedbed.corpora.settings import Anchors, Cleaning, Paths, Source, Word
 from seedbed.encoders.classifier_settings import BESIDE, IN_CONTEXT, VARIANTS, Classifier
@@ -139,6 +140,9 @@ class Study(Settings):
     """Pretrained encoders."""
     training: Training = Training()
     """Encoder training, before what methods and recipes change."""
+    checkpoint_minutes: float = Field(MINUTES, ge=0)
+    """Between two checkpoints of a training, whatever it trains; a killed job goes on from the last. 0: one after each
+    step. It changes no result and re-runs nothing."""
     recipes: Annotated[dict[Name, Recipe], Field(min_length=1)]
     """The ways of making an encoder."""
     classifiers: dict[Name, Classifier] = {}

@@ -146,8 +146,13 @@ class Training(Settings):
     """Share of the tokens that are to be predicted; matters only with a weight."""
     freeze_word_embeddings: bool = False
     """Leave the word embeddings as they are: most of a multilingual encoder's weights, and most of AdamW's traffic."""
-    checkpoint_steps: int = Field(125, gt=0)
-    """Steps between checkpoints that a killed job resumes from."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _moved(cls, given: Any) -> Any:
+        if isinstance(given, dict) and "checkpoint_steps" in given:
+            raise ValueError("checkpoint_steps: is now `checkpoint_minutes`, beside `training` and for all trainings")
+        return given
 
 
 class Recipe(Settings):

@@ -31,7 +31,8 @@ ONE = STUDY | {
         "tiny": STUDY["generators"]["tiny"]
         | {"shard_rows": 32, "batch_size": 2, "sampling": {"max_new_tokens": 100, "max_prompt_tokens": 2000}}
     },
-    "recipes": {"unsupervised": {"training": {"epochs": 50, "checkpoint_steps": 10}}, "prompting": {}},
+    "recipes": {"unsupervised": {"training": {"epochs": 50}}, "prompting": {}},
+    "checkpoint_minutes": 0,
     "tasks": {"own-sts": STUDY["tasks"]["own-sts"]},
     "statistics": {"resamples": 100, "baseline": "unsupervised"},
 }

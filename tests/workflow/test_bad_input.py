@@ -18,7 +18,8 @@ ENDPOINT = {"url": "https://host/v1", "model": "m", "dimensions": 8}
 CHAT = {"backend": "openai-chat", "endpoint": "https://host/v1", "served_model": "m"}
 CONFIGURATIONS = [
     ({"langauges": {}}, "config.langauges: unknown key; did you mean 'languages'?"),
-    ({"training/lr": 1}, "config.training.lr: unknown key; known: batch_size, checkpoint_steps, dropout, epochs"),
+    ({"training/lr": 1}, "config.training.lr: unknown key; known: batch_size, dropout, epochs, freeze_word_embeddings"),
+    ({"training/checkpoint_steps": 125}, "config.training: checkpoint_steps: is now `checkpoint_minutes`, beside `training` and for all trainings"),
     ({"generators/tiny/lora/rnk": 8}, "config.generators.tiny.lora.rnk: unknown key; did you mean 'rank'?"),
     ({"languages/hauu": {}}, "config.languages.hauu"),
     ({"languages/swa": {}}, "languages.swa: not in the language registry; did you mean 'swh'?"),

@@ -18,6 +18,7 @@ from scipy.stats import spearmanr
 
 from tests.embedder import DIMENSIONS, Embedder, vector
 from tests.humble import humble
+from tests.unit.test_house import ALL_RULES
 from tests.workflow.test_status import status
 
 
@@ -169,6 +170,7 @@ def test_results_that_were_changed_by_hand_are_told_before_anything_builds_on_th
         ({"audit/length_ratio": 999}, {"audit_triplets"}, {"synthesise"}),
         ({"generators/tiny/composition": {"scale": 0.5}}, {"compose_adapters", "synthesise"}, {"train_task_adapter"}),
         ({"seeds": [1, 2]}, {"train_encoder", "score_encoder"}, {"audit_triplets"}),
+        ({"checkpoint_minutes": 1}, {"report"}, {*ALL_RULES} - {"report"}),
     ],
 )  # fmt: skip
 def test_a_setting_runs_what_depends_on_it(finished, change, runs, spares):
