@@ -20,7 +20,7 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 
 # SIX=1: all six of the paper's languages that the demo's text covers.
 demo: env
-	$(SNAKEMAKE) --profile profiles/demo --logger rich --configfile $(CONFIGS)
+	$(SNAKEMAKE) --profile profiles/demo --configfile $(CONFIGS)
 	@cat results/demo/tables/table1.md
 	@echo && echo "Report: $(CURDIR)/results/demo/report.zip"
 

@@ -1,17 +1,6 @@
-import os
-import sys
-
 from snakemake.utils import min_version
 
 min_version("9.20")
-
-
-# A profile, the command line or another Snakefile may bring the whole configuration; to merge it would mix two studies.
-if "languages" not in config:
-    if not os.path.isfile("config.yaml"):
-        sys.exit(f"error: no study, and no config.yaml in {os.getcwd()}; name one by --configfile")
-
-    configfile: "config.yaml"
 
 
 include: "rules/common.smk"
@@ -37,6 +26,14 @@ include: "rules/tables.smk"
 
 onstart:
     claim()
+
+
+onsuccess:
+    show_forecast()
+
+
+onerror:
+    mourn(log)
 
 
 rule all:

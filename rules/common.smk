@@ -9,6 +9,14 @@ import os
 import re
 import sys
 
+# A profile, the command line or another Snakefile may bring the whole configuration; to merge it would mix two studies.
+if "languages" not in config:
+    if not os.path.isfile("config.yaml"):
+        sys.exit(f"error: no study, and no config.yaml in {os.getcwd()}; name one by --configfile")
+
+    configfile: "config.yaml"
+
+
 try:
     from seedbed.config import load
 except ModuleNotFoundError as error:
@@ -91,6 +99,13 @@ def claim():
             os.environ |= devices.shared(gpus, os.environ)
     except UserError as error:
         sys.exit(f"error: {error}")
+
+
+def mourn(logs):
+    """Say at the end, on the screen, what each failed job said last: it may have been hours ago."""
+    from scripts.workflow import last_words  # takes a second, which every job on a cluster would pay
+
+    print(last_words(logs), file=sys.stderr, flush=True)
 
 
 def one_of(names):

@@ -132,4 +132,4 @@ rule forecast:
         "Forecast the cost of the study"
     shell:
         "python -m scripts.forecast --forecast {params.forecast:q} {params.asked:q} --benchmarks {params.benchmarks:q}"
-        " --output {output.table:q} --page {output.page:q} > {log:q} 2>&1 && cat {output.page:q}"
+        " --output {output.table:q} --page {output.page:q} > {log:q} 2>&1"

@@ -148,6 +148,24 @@ def errors_in(log: str) -> dict[str, tuple[float, list[str]]]:
     return {output: (when, logs) for when, logs, outputs in failed.values() for output in outputs}
 
 
+def last_words(logs: list[str]) -> str:
+    """The jobs that failed in a run, each with its logs, a cluster's too, and the last line there; nothing: none did.
+
+    Args:
+        logs: of Snakemake, which it hands to `onerror`.
+    """
+    found = errors_in("".join(Path(log).read_text(errors="replace") for log in logs))
+    failed = dict.fromkeys(tuple(logs) for _, logs in found.values())
+    lines = [f"  {log}: {_last_line(Path(log))}" for logs in failed for log in logs if log]
+    return "\n".join([f"{len(failed)} failed:", *lines]) if failed else ""
+
+
+def _last_line(log: Path) -> str:
+    """The last that a program said; of a bar, as it stood last."""
+    words = log.read_text(errors="replace").split("\n") if log.is_file() else []
+    return next((line.rpartition("\r")[2] for line in reversed(words) if line.strip()), "nothing there")
+
+
 def _marks() -> dict[str, float]:
     """Output -> since when a job has been at work on it. Snakemake names the files by base64, cut at 254 characters."""
     found = {}

@@ -1,6 +1,7 @@
 """What tables, figures and the report are made of."""
 
 import os
+import time
 
 from seedbed.tables.specs import FigureSpec
 
@@ -73,6 +74,16 @@ def drawn_from(wildcards):
     if spec.kind != "map":
         return f"<results>/tables/{spec.table}.csv"
     return collect(MAPPED, figure=wildcards.figure, backbone=mapped(wildcards.figure).backbones)
+
+
+BEGUN = time.time()
+
+
+def show_forecast():
+    """Print a forecast that this run made: at its end, since a job's own words would tear what a logger draws."""
+    page = Path(STUDY.results, "forecast.md")
+    if page.is_file() and page.stat().st_mtime >= BEGUN:
+        print(page.read_text(encoding="utf-8"), end="", flush=True)
 
 
 IN_MODULE = not workflow.modifier.is_main_snakefile()

@@ -40,9 +40,11 @@ class Project:
         return subprocess.run(command, cwd=self.root, capture_output=True, text=True, env=self.environment)
 
     def command(self, *arguments: str, config: str = "study.yaml") -> list[str]:
-        """Of Snakemake in a plain process, with the demo's profile, but no wait at its end, unless another is named."""
+        """Of Snakemake in a plain process; with the demo's profile, but lines for bars and no wait at its end, unless
+        another is named.
+        """
         profile = (
-            () if "--profile" in arguments else ("--profile", "profiles/demo", "--max-jobs-per-timespan", "1000/1s")
+            () if "--profile" in arguments else ("--profile", "profiles/lines", "--max-jobs-per-timespan", "1000/1s")
         )
         return [sys.executable, "-m", "snakemake", *profile, *arguments, "--configfile", config]
 
@@ -143,6 +145,11 @@ def copy_project(root: Path, study: dict) -> Project:
 def copy_files(root: Path, study: dict) -> Project:
     """The project's files, copied, with a study in it."""
     copied(root)
+    demo = yaml.safe_load((root / "profiles/demo/profile.yaml").read_text())
+    (root / "profiles/lines").mkdir()
+    (root / "profiles/lines/profile.yaml").write_text(
+        yaml.safe_dump({key: demo[key] for key in demo if key != "logger"})
+    )
     for kind in ("tables", "figures"):
         (root / "resources" / kind).mkdir(parents=True)  # for specs of its own
     (root / "study.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
