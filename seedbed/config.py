@@ -533,8 +533,9 @@ class Study(Settings):
         """How anchors are drawn from a corpus: of one of `others` as many as the greediest recipe trains on."""
         if not text:
             return self.anchors
-        rows = [recipe.rows or self.anchors.count for recipe in self.recipes.values() if recipe.text == text]
-        return self.anchors.updated({"count": max(rows, default=self.anchors.count)})
+        count = self.anchors.count
+        asked = [recipe.rows or count for recipe in self.recipes.values() if recipe.text == text]
+        return self.anchors.updated({"count": max(asked, default=count)})
 
     def training_of(self, recipe: str) -> Training:
         """Training settings of a recipe: the study's, changed by the method, changed by the recipe."""
