@@ -502,6 +502,11 @@ class Study(Settings):
         """As `variants.makers`; every job of a generator asks for them."""
         return makers(self.generators)
 
+    def weights_of(self, backbone: str) -> str:
+        """Who has a backbone's weights: the first of those with its source, so that they are fetched once."""
+        source = self.backbones[backbone].source
+        return next(name for name, other in self.backbones.items() if other.source == source)
+
     def generator_of(self, recipe: str) -> str:
         """The generator whose triplets a recipe trains on."""
         spec = self.recipes[recipe]
