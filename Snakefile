@@ -5,13 +5,11 @@ from snakemake.utils import min_version
 
 min_version("9.20")
 
-# Every path is relative to the project's folder.
-if not os.path.isfile("resources/languages.tsv"):
-    sys.exit(f"error: {os.getcwd()} is not the project's folder; run there, or add --directory {workflow.basedir}")
 
-
-# A profile or the command line may bring the whole configuration; merging it with this one would mix two studies.
+# A profile, the command line or another Snakefile may bring the whole configuration; to merge it would mix two studies.
 if "languages" not in config:
+    if not os.path.isfile("config.yaml"):
+        sys.exit(f"error: no study, and no config.yaml in {os.getcwd()}; name one by --configfile")
 
     configfile: "config.yaml"
 

@@ -18,6 +18,7 @@ from seedbed.locks import held_since
 from seedbed.tables.forecasting.work import Job
 from seedbed.tables.status import Attempts
 
+PROJECT = Path(__file__).parents[1]
 RECORDS = Path(".snakemake")
 
 _END = re.compile(
@@ -93,7 +94,7 @@ def dry_run(configfiles: list[Path], config: dict, threads: dict, targets: list[
                     # As many cores as any rule may ask for: a job on fewer would be planned with fewer threads.
                     resource_settings=types.ResourceSettings(cores=10_000, overwrite_threads=threads),
                     config_settings=types.ConfigSettings(config=config, configfiles=configfiles),
-                    snakefile=Path("Snakefile"),
+                    snakefile=PROJECT / "Snakefile",
                 )
                 # Half-made outputs, of a job that runs or was killed, are to be made.
                 dag = workflow.dag(types.DAGSettings(targets=set(targets), forceall=forceall, force_incomplete=True))
@@ -108,7 +109,7 @@ def dry_run(configfiles: list[Path], config: dict, threads: dict, targets: list[
 
 def rooms() -> dict[str, str]:
     """Rule -> the room whose file it stands in."""
-    files = sorted(Path("rules").glob("*.smk"))
+    files = sorted((PROJECT / "rules").glob("*.smk"))
     return {rule: file.stem for file in files for rule in re.findall(r"^rule (\w+):$", file.read_text(), flags=re.M)}
 
 

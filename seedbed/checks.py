@@ -17,6 +17,7 @@ from seedbed.evaluation.settings import CHOOSING, LEARNING, SEARCHING
 from seedbed.generators.settings import Choice, Generator
 from seedbed.languages import registry
 from seedbed.names import RESERVED
+from seedbed.resources import specs
 from seedbed.settings import explain, suggest
 
 if TYPE_CHECKING:
@@ -61,14 +62,14 @@ def consistent(study: Study) -> None:
             _require(f"languages.{code}.tests", "task", name, study.tasks)
     for kind, names in (("tables", study.tables), ("figures", study.figures)):
         for name in names:
-            _require(kind, f"resources/{kind}/*.yaml", name, _specs(kind))
+            _require(kind, f"resources/{kind}/*.yaml", name, specs(kind))
 
 
 def _language(study: Study, code: str) -> None:
     facts = study.facts(code)
     if not facts["name"] or not facts["script"]:
         raise ValueError(
-            f"languages.{code}: not in resources/languages.tsv; {suggest(code, sorted(registry()))}; "
+            f"languages.{code}: not in the language registry; {suggest(code, sorted(registry()))}; "
             "or give `name`, `script` and `corpus`"
         )
     codes = study.languages[code].codes if code in study.languages else {}
@@ -249,8 +250,3 @@ def _compute(study: Study, spec: Compute) -> None:
 def _require(where: str, what: str, name: str, known: Iterable[str]) -> None:
     if name not in (names := sorted(known)):
         raise ValueError(f"{where}: no {what} {name!r}; {suggest(name, names)}")
-
-
-def _specs(kind: str) -> list[str]:
-    """The tables or figures that can be asked for."""
-    return sorted(path.stem for path in Path("resources", kind).glob("*.yaml"))

@@ -6,6 +6,7 @@ program imports it, so that an edit here re-runs no job.
 
 from __future__ import annotations
 
+import os
 import textwrap
 from collections.abc import Mapping
 from functools import cached_property
@@ -25,6 +26,7 @@ from seedbed.inheritance import with_parents
 from seedbed.io import UserError
 from seedbed.languages import ANY, called, registry
 from seedbed.names import ROLES, Code, Name, Spec, anchors_in
+from seedbed.resources import FOLDER, spec_file
 from seedbed.settings import EACH_ONCE, Once, Place, Seed, Settings, explain, written
 from seedbed.tables.maps import Mapped, plan_map
 from seedbed.tables.plan import Block, Offered, Scored, System, beside, plan
@@ -50,7 +52,7 @@ def _known_script(script: str) -> str:
 
 
 class Language(Settings):
-    """One language of the study; what it leaves out comes from resources/languages.tsv."""
+    """One language of the study; what it leaves out comes from the registry, seedbed/resources/languages.tsv."""
 
     name: Annotated[str, written(r"\p{L}[\p{L}\p{M}\p{N} .,/()'’-]*", "a name like Swahili (Congo)")] = ""
     """English name, as prompts use it."""
@@ -146,9 +148,9 @@ class Study(Settings):
     statistics: Statistics = Statistics()
     """Intervals and tests."""
     tables: Once[Spec] = ["table1"]
-    """Specs under resources/tables."""
+    """Specs of tables: those of seedbed/resources/tables, and your own in resources/tables where you run."""
     figures: Once[Spec] = ["table1"]
-    """Specs under resources/figures."""
+    """Specs of figures, likewise."""
     compute: Compute | None = None
     """What labels cost, counted and timed by rule `measure_compute`; nothing: no measurement."""
     forecast: Forecast = Forecast()
@@ -199,12 +201,12 @@ class Study(Settings):
     # ------------------------------------------------------------------ what follows from it
 
     def facts(self, code: str) -> dict[str, str]:
-        """Registry columns of a language with the study's changes; all columns are there, maybe empty."""
+        """Registry columns of a language with the study's changes, all there, maybe empty; and `paths`."""
         columns = dict.fromkeys(next(iter(registry().values())), "")
         known = columns | {"code": code, "lang": code} | registry().get(code, {})
         entry = self.languages.get(code, Language())
         own = {key: value for key, value in (("name", entry.name), ("script", entry.script)) if value}
-        return known | own | entry.codes | self.paths
+        return known | own | entry.codes | self.paths | {"resources": os.path.relpath(FOLDER)}
 
     def corpus(self, role: str, code: str) -> Source | None:
         """The source of one role (`text`, `nli`, ..., or a name of `others`) for a language; None if there is none.
@@ -347,7 +349,7 @@ class Study(Settings):
             for name, task in sorted(self.tasks.items())
         }
         tasks[TRIPLETS] = Scored(protocol=OVERLAP, languages=sorted(self.languages))
-        spec = TableSpec.load(f"resources/tables/{table}.yaml")
+        spec = TableSpec.load(spec_file("tables", table))
         others = tasks, self.baseline, self._reserved
         systems, models = self._of_classifiers() if spec.of_classifiers else self._of_encoders()
         return plan(spec, systems, models, *others) + beside(spec, self._beside(), self._classifiers(), *others)

@@ -196,7 +196,7 @@ def _check_model(source: Source | None, what: str) -> None:
 
 def _there(source: Source, what: str) -> None:
     if not _is(Path.exists, source.file):
-        raise UserError(f"{what}: no such file {source.file}; paths are relative to the folder of the Snakefile")
+        raise UserError(f"{what}: no such file {source.file}; paths are relative to the folder in which you run")
     if source.member and _is(Path.is_dir, source.file) and not _has(Path(source.file), source.member):
         raise UserError(f"{what}: no member of {source.file} matches {source.member!r}")
 

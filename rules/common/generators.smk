@@ -3,9 +3,9 @@
 from seedbed.generators.fetch import local_files as local_model
 from seedbed.generators.settings import BOTH, PART_CORPUS
 
-PROMPTS = ("resources/prompts/nli.yaml", "resources/prompts/syncse.yaml")
+PROMPTS = [resource(f"prompts/{name}.yaml") for name in ("nli", "syncse")]
 CHOSEN = "<results>/generators/{generator}/composition/{lang}/scale.json"
-LABEL_PROMPTS = ("resources/prompts/classification.yaml", "resources/prompts/icl.yaml")
+LABEL_PROMPTS = [resource(f"prompts/{name}.yaml") for name in ("classification", "icl")]
 
 
 def model_source(wildcards):
@@ -22,7 +22,7 @@ def converter(wildcards):
     """The modules that make a model's safetensors: `fetch_model` names them by a format, or runs them on their own."""
     source = model_source(wildcards)
     file = f"seedbed/generators/{'to_safetensors' if source.convert else source.format}.py"
-    return [file] if Path(file).is_file() else []
+    return [file] if (ROOT / file).is_file() else []
 
 
 def published_model(room, owner, *what):

@@ -18,7 +18,6 @@ import yaml
 
 from seedbed.config import Study, load
 from seedbed.corpora.assets import Store
-from seedbed.corpora.fetch import fetch
 from seedbed.corpora.labels import check_scores
 from seedbed.corpora.settings import Kind, Source
 from seedbed.encoders.settings import SYNTHETIC
@@ -28,6 +27,7 @@ from seedbed.io import UserError
 from seedbed.names import TRAINING
 from seedbed.tables.plan import Cell
 from seedbed.tables.specs import TableSpec
+from tests.whole import fetch
 
 SHOWN = 12
 """Rows of each corpus that the test sees."""
@@ -90,7 +90,7 @@ def roles(study: Study) -> Iterator[tuple[str, str]]:
 
 def cells(study: Study) -> Iterator[Cell]:
     """Every score that the study's tables show, and the others of their papers."""
-    specs = {path.stem: TableSpec.load(str(path)) for path in sorted(Path("resources/tables").glob("*.yaml"))}
+    specs = {path.stem: TableSpec.load(str(path)) for path in sorted(Path("seedbed/resources/tables").glob("*.yaml"))}
     papers = {specs[table].group for table in study.tables}
     for table, spec in specs.items():
         for block in study.plan(table) if spec.group in papers else ():

@@ -191,13 +191,13 @@ def test_what_needs_a_server_is_only_in_tables_that_name_it():
 @pytest.mark.parametrize("file", ["config/miners.yaml", "studies/miners.yaml"])
 def test_every_table_and_figure_of_a_miners_study_can_be_planned(file):
     study = Study.model_validate(yaml.safe_load(Path(file).read_text()))
-    figures = {name: FigureSpec.load(f"resources/figures/{name}.yaml") for name in study.figures}
+    figures = {name: FigureSpec.load(f"seedbed/resources/figures/{name}.yaml") for name in study.figures}
     for figure in figures.values():
         assert study.mapped(figure).backbones if figure.kind == "map" else study.plan(figure.table)
     for table in study.tables:
         assert study.plan(table)
         # A partial table drops recipes that its study lacks: one that the paper's own study lacks too is misspelt.
-        spec = TableSpec.load(f"resources/tables/{table}.yaml")
+        spec = TableSpec.load(f"seedbed/resources/tables/{table}.yaml")
         if file.startswith("config/") and not spec.of_classifiers:
             assert {*spec.recipes} <= {*study.recipes}
         elif file.startswith("config/"):

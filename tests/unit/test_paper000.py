@@ -12,7 +12,7 @@ STUDY = Study.model_validate(yaml.safe_load(Path("config.yaml").read_text()))
 
 def test_figure_10_has_its_half_of_xnli_on_the_development_set():
     (block,) = STUDY.plan("bootstrapping_figure10_xnli")
-    series = FigureSpec.load("resources/figures/bootstrapping_figure10_xnli.yaml").series["element-wise"]
+    series = FigureSpec.load("seedbed/resources/figures/bootstrapping_figure10_xnli.yaml").series["element-wise"]
     assert {cell.recipe for cell in block.cells()} == {*series} and block.tests == {"hin": "xnli-dev"}
     assert STUDY.test("xnli-dev", "hin").split == "validation" and STUDY.test("xnli", "hin").split == "test"
     assert {cell.backbone for cell in block.cells()} == {"gemma-3-1b-nli"}
@@ -21,7 +21,7 @@ def test_figure_10_has_its_half_of_xnli_on_the_development_set():
 def test_adapters_are_composed_element_wise_as_equation_2_says_and_by_products_beside_it():
     assert STUDY.generators[STUDY.generator_of("composition")].composition.space == "factors"
     assert STUDY.classifiers["xlm-r-nli"].composition.space == "factors"
-    for line, recipes in FigureSpec.load("resources/figures/bootstrapping_figure10.yaml").series.items():
+    for line, recipes in FigureSpec.load("seedbed/resources/figures/bootstrapping_figure10.yaml").series.items():
         for recipe, scale in recipes.items():
             composition = STUDY.generators[STUDY.generator_of(recipe)].composition
             assert composition.scale == scale

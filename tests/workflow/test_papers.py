@@ -142,7 +142,9 @@ def test_classifiers_of_table_7(project):
 def test_every_table_and_figure_of_paper_000(project):
     done = made(project).snakemake("all_bootstrapping", config="papers.yaml")
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-6000:]
-    specs = [path for path in Path("resources/tables").glob("*.yaml") if "group: bootstrapping" in path.read_text()]
+    specs = [
+        path for path in Path("seedbed/resources/tables").glob("*.yaml") if "group: bootstrapping" in path.read_text()
+    ]
     for spec in specs:
         table = pd.read_csv(project.root / f"results/papers/tables/{spec.stem}.csv")
         recipes = set(yaml.safe_load(spec.read_text())["recipes"])

@@ -275,7 +275,7 @@ class Plan:
         try:
             return self.costs.rules[job.rule]
         except KeyError:
-            raise UserError(f"resources/forecast.yaml: rules.{job.rule}: missing; give its cost") from None
+            raise UserError(f"seedbed/resources/forecast.yaml: rules.{job.rule}: missing; give its cost") from None
 
     def _size(self, job: Job) -> Model:
         """Counted in weights that are there, else by name."""

@@ -18,7 +18,7 @@ from seedbed.tables.forecasting.work import Job, Plan, counted
 from seedbed.tables.settings import Forecast
 from tests.unit.test_house import ALL_RULES
 
-COSTS = CostSpec.load("resources/forecast.yaml")
+COSTS = CostSpec.load("seedbed/resources/forecast.yaml")
 LORA = json.dumps({"examples": 100, "epochs": 2, "max_length": 96})
 GENERATOR = json.dumps(
     {"source": {"hub": "google/gemma-3-27b-it"}, "backend": "vllm", "sampling": {"max_new_tokens": 10}}
@@ -313,7 +313,7 @@ def test_every_rule_has_a_cost():
 )  # fmt: skip
 def test_a_fault_in_the_costs_is_one_line(tmp_path, change, message):
     path = tmp_path / "costs.yaml"
-    path.write_text(yaml.safe_dump(yaml.safe_load(Path("resources/forecast.yaml").read_text()) | change))
+    path.write_text(yaml.safe_dump(yaml.safe_load(Path("seedbed/resources/forecast.yaml").read_text()) | change))
     with pytest.raises(UserError) as caught:
         CostSpec.load(path)
     assert message in str(caught.value) and "\n" not in str(caught.value)
