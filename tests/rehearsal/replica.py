@@ -45,6 +45,12 @@ def sources() -> dict[str, Spec]:
 
 
 @cache
+def models() -> dict[str, Spec]:
+    """All models that are outside."""
+    return load("models.yaml")["models"]
+
+
+@cache
 def code(name: str) -> str:
     """The registry's code of a language that a data set calls by ISO 639-3, maybe with a script, or a macrolanguage's."""
     lang, _, script = name.partition("-")

@@ -1,0 +1,69 @@
+"""Run the shipped studies whole against the replica: `python -m tests.rehearsal.run`, which goes on where a killed one ended.
+
+Nothing of a study is changed but what overlay.yaml says. The programs run as they would anywhere, each in a process of
+its own, with the replica's address for the hub's and for every https URL.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from filecmp import cmp
+from pathlib import Path
+
+from tests.rehearsal.hub import Replica
+
+OVERLAY = "tests/rehearsal/overlay.yaml"
+FOLDER = Path("results/rehearsal")
+
+
+def copy(root: Path) -> None:
+    """Bring the project's files up to date in a folder; those that are the same keep their times."""
+    command = ["git", "ls-files", "-co", "--exclude-standard"]
+    for name in subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines():
+        place = root / name
+        if Path(name).is_file() and not (place.is_file() and cmp(name, place, shallow=False)):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(name, place)
+
+
+def environment(root: Path, address: str) -> dict[str, str]:
+    """What jobs find: the replica, and a cache of the hub of their own."""
+    known = {key: value for key, value in os.environ.items() if key not in ("HF_HUB_OFFLINE", "HF_TOKEN")}
+    return known | {
+        "HF_ENDPOINT": address,
+        "HF_HOME": str((root / "hub").resolve()),
+        "OMP_NUM_THREADS": "1",
+        "PYTHONPATH": str(Path("tests/rehearsal/site").resolve()),
+    }
+
+
+def rehearse(
+    root: Path, targets: list[str], *, config: str = "config.yaml", overlay: str = OVERLAY, cores: int = 2
+) -> int:
+    """Make targets of a study in a folder, as far as they can be made; Snakemake's exit code."""
+    copy(root)
+    command = [
+        sys.executable, "-m", "snakemake", "--profile", "profiles/demo", "--max-jobs-per-timespan", "1000/1s",
+        "--cores", str(cores), "--keep-going", "--logger", "rich", "--configfile", config, overlay, "--", *targets,
+    ]  # fmt: skip
+    with Replica() as server:
+        return subprocess.run(command, cwd=root, env=environment(root, server.url)).returncode
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", type=Path, default=FOLDER)
+    parser.add_argument("--config", default="config.yaml")
+    parser.add_argument("--overlay", default=OVERLAY)
+    parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("targets", nargs="*", default=["results/tables/table1.csv"])
+    args = parser.parse_args()
+    sys.exit(rehearse(args.folder, args.targets, config=args.config, overlay=args.overlay, cores=args.cores))
+
+
+if __name__ == "__main__":
+    main()
