@@ -1,4 +1,4 @@
-"""A server that answers as the hub does, for `HF_ENDPOINT`, and hands out archives under `/archives/` and their URL."""
+"""A server that answers as the hub does, for `HF_ENDPOINT`; under `/archives/` and their URL, archives and servers of models."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from threading import Lock
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from tests.rehearsal import replica
+from tests.rehearsal import replica, served
 from tests.serving import Serving
 
 API = re.compile(
@@ -90,13 +90,19 @@ class Hub(BaseHTTPRequestHandler):
         if parts.path.startswith("/archives/"):
             url = unquote(parts.path.removeprefix("/archives/"))
             self.server.asked.add(url)
-            return self._bytes(archive(url))
+            return self._served(url) if served.known(url) else self._bytes(archive(url))
         for pattern, answer in ((FILE, self._file), (API, self._api)):
             if match := pattern.fullmatch(parts.path):  # as it is quoted: the name of a branch may hold a slash
                 return answer(match.groupdict(), parse_qs(parts.query))
         return self._missing("RepoNotFound")
 
     do_HEAD = do_POST = do_GET  # noqa: N815
+
+    def _served(self, url: str) -> None:
+        """What a server of models answers."""
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        status, answer = served.answer(url, body, self.headers.get("Authorization", ""))
+        self._bytes(json.dumps(answer).encode(), {"Content-Type": "application/json"}, status)
 
     def _found(self, asked: dict[str, str], revision: str, use: Callable[[replica.Repository], None]) -> None:
         name = asked["repo"]

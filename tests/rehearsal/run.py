@@ -8,26 +8,27 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import subprocess
 import sys
-from filecmp import cmp
 from pathlib import Path
 
+from tests.rehearsal import cutting
 from tests.rehearsal.hub import Replica
 
-OVERLAY = "tests/rehearsal/overlay.yaml"
 FOLDER = Path("results/rehearsal")
 
 
 def copy(root: Path) -> None:
-    """Bring the project's files up to date in a folder; those that are the same keep their times."""
+    """Bring the project's files up to date in a folder, with what is cut; those that are the same keep their times."""
+    instead = cutting.instead()
     command = ["git", "ls-files", "-co", "--exclude-standard"]
     for name in subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines():
-        place = root / name
-        if Path(name).is_file() and not (place.is_file() and cmp(name, place, shallow=False)):
+        if not Path(name).is_file():
+            continue
+        place, text = root / name, instead[name].encode() if name in instead else Path(name).read_bytes()
+        if not (place.is_file() and place.read_bytes() == text):
             place.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(name, place)
+            place.write_bytes(text)
 
 
 def environment(root: Path, address: str) -> dict[str, str]:
@@ -38,17 +39,16 @@ def environment(root: Path, address: str) -> dict[str, str]:
         "HF_HOME": str((root / "hub").resolve()),
         "OMP_NUM_THREADS": "1",
         "PYTHONPATH": str(Path("tests/rehearsal/site").resolve()),
+        **dict.fromkeys(("OPENAI_API_KEY", "CO_API_KEY"), "rehearsal"),
     }
 
 
-def rehearse(
-    root: Path, targets: list[str], *, config: str = "config.yaml", overlay: str = OVERLAY, cores: int = 2
-) -> int:
+def rehearse(root: Path, targets: list[str], *, paper: cutting.Paper = cutting.PAPERS["000"], cores: int = 2) -> int:
     """Make targets of a study in a folder, as far as they can be made; Snakemake's exit code."""
     copy(root)
     command = [
         sys.executable, "-m", "snakemake", "--profile", "profiles/demo", "--max-jobs-per-timespan", "1000/1s",
-        "--cores", str(cores), "--keep-going", "--logger", "rich", "--configfile", config, overlay, "--", *targets,
+        "--cores", str(cores), "--keep-going", "--logger", "rich", "--configfile", paper.config, *paper.overlays, "--", *targets,
     ]  # fmt: skip
     with Replica() as server:
         return subprocess.run(command, cwd=root, env=environment(root, server.url)).returncode
@@ -57,12 +57,11 @@ def rehearse(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, default=FOLDER)
-    parser.add_argument("--config", default="config.yaml")
-    parser.add_argument("--overlay", default=OVERLAY)
+    parser.add_argument("--paper", default="000", choices=cutting.PAPERS)
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("targets", nargs="*", default=["results/tables/table1.csv"])
     args = parser.parse_args()
-    sys.exit(rehearse(args.folder, args.targets, config=args.config, overlay=args.overlay, cores=args.cores))
+    sys.exit(rehearse(args.folder, args.targets, paper=cutting.PAPERS[args.paper], cores=args.cores))
 
 
 if __name__ == "__main__":

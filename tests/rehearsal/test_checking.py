@@ -35,7 +35,7 @@ def made(tmp_path):
     def faults():
         pd.DataFrame(rows, columns=COLUMNS).to_csv(tmp_path / f"tables/{LAMBDA}.csv", index=False)
         smaller = study.model_copy(update={"results": str(tmp_path)})
-        return [line for line in checking.tables(smaller, "bootstrapping") if line.startswith(LAMBDA)]
+        return [line for line in checking.tables(smaller, "bootstrapping") if line.startswith(f"{LAMBDA}:")]
 
     return rows, faults
 
