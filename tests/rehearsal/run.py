@@ -14,6 +14,7 @@ import sys
 from filecmp import cmp
 from pathlib import Path
 
+from tests import warm
 from tests.rehearsal.hub import Replica
 
 OVERLAY = "tests/rehearsal/overlay.yaml"
@@ -41,14 +42,19 @@ def environment(root: Path, address: str) -> dict[str, str]:
     }
 
 
+def logger() -> list[str]:
+    """A bar on a terminal; elsewhere a line for each job that is done, and how many are."""
+    return ["--logger", "rich"] if sys.stdout.isatty() else ["--quiet", "rules", "reason"]
+
+
 def rehearse(
     root: Path, targets: list[str], *, config: str = "config.yaml", overlay: str = OVERLAY, cores: int = 2
 ) -> int:
     """Make targets of a study in a folder, as far as they can be made; Snakemake's exit code."""
     copy(root)
     command = [
-        sys.executable, "-m", "snakemake", "--profile", "profiles/demo", "--max-jobs-per-timespan", "1000/1s",
-        "--cores", str(cores), "--keep-going", "--logger", "rich", "--configfile", config, overlay, "--", *targets,
+        str(warm.python()), "-m", "snakemake", "--profile", "profiles/demo", "--max-jobs-per-timespan", "1000/1s",
+        "--cores", str(cores), "--keep-going", *logger(), "--configfile", config, overlay, "--", *targets,
     ]  # fmt: skip
     with Replica() as server:
         return subprocess.run(command, cwd=root, env=environment(root, server.url)).returncode
