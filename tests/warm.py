@@ -78,7 +78,8 @@ for number in (_signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP):
 server.sendall(request)
 status = int.from_bytes(server.recv(4) or b"\\1\\0", "big")
 if posix.WIFSIGNALED(status):
-    _signal.signal(posix.WTERMSIG(status), _signal.SIG_DFL)
+    if posix.WTERMSIG(status) != _signal.SIGKILL:
+        _signal.signal(posix.WTERMSIG(status), _signal.SIG_DFL)
     posix.kill(posix.getpid(), posix.WTERMSIG(status))
 posix._exit(posix.WEXITSTATUS(status))
 """

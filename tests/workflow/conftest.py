@@ -16,6 +16,7 @@ import yaml
 
 from seedbed.config import load
 from seedbed.io import UserError
+from tests import warm
 
 ENVIRONMENT = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
 # As of a person who has not activated the environment.
@@ -28,14 +29,18 @@ class Project:
 
     root: Path
     environment: dict[str, str] = field(default_factory=lambda: ENVIRONMENT)
+    warm: bool = True
+    """Whether Snakemake and its jobs are forks of a process with their libraries, or each a plain one."""
 
     def snakemake(self, *arguments: str, config: str = "study.yaml") -> subprocess.CompletedProcess[str]:
         """Run Snakemake in the copy on two cores."""
         command = self.command(*arguments, config=config)
+        if self.warm:
+            command[0] = str(warm.python())
         return subprocess.run(command, cwd=self.root, capture_output=True, text=True, env=self.environment)
 
     def command(self, *arguments: str, config: str = "study.yaml") -> list[str]:
-        """Of Snakemake, with the demo's profile, but no wait at its end, unless another is named."""
+        """Of Snakemake in a plain process, with the demo's profile, but no wait at its end, unless another is named."""
         profile = (
             () if "--profile" in arguments else ("--profile", "profiles/demo", "--max-jobs-per-timespan", "1000/1s")
         )
