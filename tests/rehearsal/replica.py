@@ -47,7 +47,8 @@ def sources() -> dict[str, Spec]:
 @cache
 def models() -> dict[str, Spec]:
     """All models that are outside."""
-    return load("models.yaml")["models"]
+    table = load("models.yaml")["models"]
+    return {name.format(name=each): entry for name, entry in table.items() for each in entry.get("names", [""])}
 
 
 @cache

@@ -12,7 +12,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.rehearsal import cutting
+from tests import warm
+from tests.rehearsal import checking, cutting
 from tests.rehearsal.hub import Replica
 
 FOLDER = Path("results/rehearsal")
@@ -43,12 +44,17 @@ def environment(root: Path, address: str) -> dict[str, str]:
     }
 
 
-def rehearse(root: Path, targets: list[str], *, paper: cutting.Paper = cutting.PAPERS["000"], cores: int = 2) -> int:
+def logger() -> list[str]:
+    """A bar on a terminal; elsewhere a line for each job that is done, and how many are."""
+    return ["--logger", "rich"] if sys.stdout.isatty() else ["--quiet", "rules", "reason"]
+
+
+def rehearse(root: Path, paper: cutting.Paper, targets: list[str], *, cores: int = 2) -> int:
     """Make targets of a study in a folder, as far as they can be made; Snakemake's exit code."""
     copy(root)
     command = [
-        sys.executable, "-m", "snakemake", "--profile", "profiles/demo", "--max-jobs-per-timespan", "1000/1s",
-        "--cores", str(cores), "--keep-going", "--logger", "rich", "--configfile", paper.config, *paper.overlays, "--", *targets,
+        str(warm.python()), "-m", "snakemake", "--profile", "profiles/demo", "--max-jobs-per-timespan", "1000/1s",
+        "--cores", str(cores), "--keep-going", *logger(), "--configfile", paper.config, *paper.overlays, "--", *targets,
     ]  # fmt: skip
     with Replica() as server:
         return subprocess.run(command, cwd=root, env=environment(root, server.url)).returncode
@@ -57,11 +63,17 @@ def rehearse(root: Path, targets: list[str], *, paper: cutting.Paper = cutting.P
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, default=FOLDER)
-    parser.add_argument("--paper", default="000", choices=cutting.PAPERS)
+    parser.add_argument("--papers", nargs="+", default=[*cutting.PAPERS], choices=cutting.PAPERS)
     parser.add_argument("--cores", type=int, default=2)
-    parser.add_argument("targets", nargs="*", default=["results/tables/table1.csv"])
+    parser.add_argument(
+        "targets", nargs="*", help="left out: all of the papers' tables and figures, which are then looked at"
+    )
     args = parser.parse_args()
-    sys.exit(rehearse(args.folder, args.targets, paper=cutting.PAPERS[args.paper], cores=args.cores))
+    for paper in map(cutting.PAPERS.get, args.papers):
+        failed = rehearse(args.folder, paper, args.targets or [f"all_{paper.group}"], cores=args.cores)
+        missing = [] if args.targets else checking.faults(args.folder, paper)
+        if failed or missing:
+            sys.exit("\n".join(missing) or failed)
 
 
 if __name__ == "__main__":
