@@ -46,8 +46,8 @@ lint: env
 test: lint
 	python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-# Every corpus and test set of config.yaml and config/miners.yaml, in every language, fetched from a local replica of the hub
-# and of archives. No model is fetched, nothing is trained or scored.
+# Every corpus and test set of config.yaml and config/miners.yaml, in every language, and every model, fetched from a local
+# replica of the hub and of archives, and opened. Nothing is trained or scored.
 rehearsal: env
 	python -m pytest -m rehearsal tests/rehearsal
 
