@@ -234,7 +234,9 @@ class Study(Settings):
         spec = self.tasks[task]
         if own or spec.source is None or (spec.languages is not None and code not in spec.languages):
             return own and own.resolved(self.facts(code))
-        return spec.source.resolved(self.facts(code))
+        found = spec.source.resolved(self.facts(code))
+        # The pivot language is no test of what a language is compared with it for.
+        return None if found and found.compares_with_itself else found
 
     def train_of(self, task: str, code: str) -> str:
         """The language of the training set of a task for a language; nothing: the task learns from nothing."""
