@@ -27,6 +27,7 @@ NOT_RUN = {
     "seedbed/supplies.py": "its files, checked",
     "seedbed/names.py": "its names",
     "seedbed/inheritance.py": "its entries that are like others",
+    "seedbed/gpu_needs.py": "what its jobs ask of a GPU",
     "seedbed/tables/maps.py": "its maps, planned",
     "seedbed/code.py": "this very value",
     "seedbed/digests.py": "values of local files",
