@@ -9,13 +9,21 @@ import os
 import re
 import sys
 
+# A profile, the command line or another Snakefile may bring the whole configuration; to merge it would mix two studies.
+if "languages" not in config:
+    if not os.path.isfile("config.yaml"):
+        sys.exit(f"error: no study, and no config.yaml in {os.getcwd()}; name one by --configfile")
+
+    configfile: "config.yaml"
+
+
 try:
     from seedbed.config import load
 except ModuleNotFoundError as error:
     sys.exit(f"error: {error} in the environment of {sys.executable}; run `make env` and `source .venv/bin/activate`")
 
 from seedbed import devices, manifests
-from seedbed.code import value
+from seedbed.code import PACKAGES, ROOT, value
 from seedbed.digests import Digests
 from seedbed.encoders.classifier_settings import BESIDE
 from seedbed.encoders.settings import SYNTHETIC
@@ -24,13 +32,30 @@ from seedbed.gpu_needs import Needs
 from seedbed.io import UserError
 from seedbed.languages import ANY
 from seedbed.locks import exclusive
-from seedbed.names import ROLES, TOGETHER, TRAINING
+from seedbed.names import TOGETHER, TRAINING, anchors_in
+from seedbed.resources import resource, spec_file, specs
 from seedbed.tables.forecasting.costs import CostSpec
 from seedbed.tables.specs import TableSpec
 from seedbed.yamls import check_configuration
 
-# Jobs run the `python` of this very environment, activated or not; conda and modules put theirs before it.
-os.environ.update(PATH=os.pathsep.join(dict.fromkeys([os.path.dirname(sys.executable), *os.get_exec_path()])))
+
+def first(folder, *others):
+    """A search path that begins with a folder."""
+    return os.pathsep.join(dict.fromkeys([str(folder), *others]))
+
+
+for package in PACKAGES:
+    if os.path.isfile(f"{package}/__init__.py") and not ROOT.samefile("."):
+        sys.exit(
+            f"error: {os.path.abspath(package)}: jobs would take this package for Seedbed's; run in another folder"
+        )
+
+# Jobs run the `python` of this very environment, activated or not; conda and modules put theirs before it. And they run the
+# programs beside this file, wherever the study is.
+os.environ |= {
+    "PATH": first(os.path.dirname(sys.executable), *os.get_exec_path()),
+    "PYTHONPATH": first(ROOT, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))),
+}
 
 # A thread that waits must not slow the one that works. Memory that glibc keeps instead of giving back to the system saves a
 # tenth of a training step on a CPU (most of its page faults). Downloads alone may reach the hub. A bar that moves every
@@ -48,16 +73,16 @@ except UserError as error:
     sys.exit(f"error: {error}")
 
 
-def specs(kind, model):
-    """The specs under a folder of resources, by name."""
+def checked(kind, model):
+    """All specs of tables or figures, by name."""
     try:
-        return {path.stem: model.load(path) for path in sorted(Path("resources", kind).glob("*.yaml"))}
+        return {name: model.load(path) for name, path in sorted(specs(kind).items())}
     except UserError as error:
         sys.exit(f"error: {error}")
 
 
-SPECS = specs("tables", TableSpec)
-NEEDS = Needs(STUDY, CostSpec.load("resources/forecast.yaml"))
+SPECS = checked("tables", TableSpec)
+NEEDS = Needs(STUDY, CostSpec.load(resource("forecast.yaml")))
 
 
 CLAIMS = contextlib.ExitStack()
@@ -82,6 +107,13 @@ def claim():
         sys.exit(f"error: {error}")
 
 
+def mourn(logs):
+    """Say at the end, on the screen, what each failed job said last: it may have been hours ago."""
+    from scripts.workflow import last_words  # takes a second, which every job on a cluster would pay
+
+    print(last_words(logs), file=sys.stderr, flush=True)
+
+
 def one_of(names):
     return "|".join(re.escape(name) for name in sorted(set(names))) or "none"
 
@@ -92,12 +124,13 @@ CONSTRAINTS = {
     "test_lang": one_of(STUDY.languages),
     "corpus": one_of(
         [
-            *ROLES,
+            *STUDY.roles,
             *STUDY.tasks,
             *(f"{task}{TRAINING}" for task in STUDY.tasks),
             *(f"{name}+{method}" for name in STUDY.generators for method in SYNTHETIC),
         ]
     ),
+    "anchors": one_of([anchors_in(text) for text in ("", *STUDY.corpora.others)]),
     "room": "generators|encoders",
     "model": r"[A-Za-z0-9.+-]+",
     "generator": one_of(STUDY.generators),
@@ -129,13 +162,13 @@ def code(program, *data, modules=lambda wildcards: ()):
     """What a program runs, as a value: an edit re-runs what it may change, whatever the times of files.
 
     Args:
-        data: files of the project that the program reads; patterns, or functions of wildcards. Such a file may be an
-            input too, of which Snakemake sees only edits that are newer than the output.
+        data: files that the program reads, or functions of wildcards that give them. Such a file may be an input
+            too, of which Snakemake sees only edits that are newer than the output.
         modules: those that it imports by a computed name.
     """
 
     def found(wildcards):
-        files = (one(wildcards) if callable(one) else one.format(**wildcards) for one in data)
+        files = (one(wildcards) if callable(one) else one for one in data)
         return value_of(program, tuple(file for file in files if file), tuple(modules(wildcards)))
 
     return found

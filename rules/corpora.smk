@@ -32,18 +32,42 @@ rule fetch_corpus:
         " --output {output.corpus:q} --record {output.record:q} > {log:q} 2>&1"
 
 
+rule sample_text:
+    input:
+        "<results>/corpora/{lang}/text.tsv",
+    output:
+        "<results>/corpora/{lang}/text.sample.tsv",
+    log:
+        "<logs>/sample_text/{lang}.log",
+    benchmark:
+        "<benchmarks>/sample_text/{lang}.jsonl"
+    conda:
+        "../envs/main.yaml"
+    threads: 1
+    resources:
+        gpu=0,
+        mem_mb=more(1000),
+        runtime=more(30),
+    params:
+        code=code("sample_text"),
+    message:
+        "Draw sentences that {wildcards.lang} is known by"
+    shell:
+        "python -m scripts.sample_text --corpus {input:q} --output {output:q} > {log:q} 2>&1"
+
+
 rule select_anchors:
     input:
-        corpus="<results>/corpora/{lang}/text.tsv",
-        pivot=pivot_text(STUDY.anchors.language_id),
+        corpus=lambda wildcards: f"<results>/corpora/{{lang}}/{other_text(wildcards) or 'text'}.tsv",
+        pivot=pivot_text("text.sample") if STUDY.anchors.language_id else [],
         tests=tests_of,
     output:
-        anchors="<results>/corpora/{lang}/anchors.tsv",
-        audit="<results>/corpora/{lang}/anchors.audit.json",
+        anchors="<results>/corpora/{lang}/{anchors}.tsv",
+        audit="<results>/corpora/{lang}/{anchors}.audit.json",
     log:
-        "<logs>/select_anchors/{lang}.log",
+        "<logs>/select_anchors/{lang}/{anchors}.log",
     benchmark:
-        "<benchmarks>/select_anchors/{lang}.jsonl"
+        "<benchmarks>/select_anchors/{lang}/{anchors}.jsonl"
     conda:
         "../envs/main.yaml"
     threads: 1
@@ -53,11 +77,11 @@ rule select_anchors:
         runtime=more(60),
     params:
         code=code("select_anchors"),
-        anchors=STUDY.anchors.dump(),
+        anchors=lambda wildcards: STUDY.drawn_from(other_text(wildcards)).dump(),
         pivot=pivot_argument,
         script=fact("script"),
     message:
-        "Draw anchors of {wildcards.lang}"
+        "Draw {wildcards.anchors} of {wildcards.lang}"
     shell:
         "python -m scripts.select_anchors --corpus {input.corpus:q} {params.pivot:q} --tests {input.tests:q}"
         " --script {params.script:q} --anchors {params.anchors:q}"

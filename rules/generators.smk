@@ -117,6 +117,7 @@ rule compose_adapters:
         task=composed("task", "task/{polarity}/seedbed.json"),
         target=composed("language", "language/{lang}/seedbed.json"),
         source=composed("language", f"language/{STUDY.pivot}/seedbed.json"),
+        chosen=chosen_scale,
     output:
         "<results>/{room}/{model}/composition/{lang}/{polarity}/seedbed.json",
     log:
@@ -136,6 +137,7 @@ rule compose_adapters:
     params:
         code=code("compose_adapters"),
         composition=composition_of,
+        chosen=chosen_argument,
         task=subpath(input.task, parent=True),
         target=subpath(input.target, parent=True),
         source=subpath(input.source, parent=True),
@@ -144,7 +146,34 @@ rule compose_adapters:
         "Compose the {wildcards.polarity} adapter of {wildcards.model} for {wildcards.lang}"
     shell:
         "python -m scripts.compose_adapters --task {params.task:q} --target {params.target:q} --source {params.source:q}"
-        " --composition {params.composition:q} --output {params.directory:q} > {log:q} 2>&1"
+        " --composition {params.composition:q} {params.chosen:q} --output {params.directory:q} > {log:q} 2>&1"
+
+
+rule choose_scale:
+    input:
+        scores=lambda wildcards: [*tried(wildcards).values()],
+    output:
+        CHOSEN,
+    log:
+        "<logs>/choose_scale/{generator}/{lang}.log",
+    benchmark:
+        "<benchmarks>/choose_scale/{generator}/{lang}.jsonl"
+    priority: 50
+    conda:
+        "../envs/main.yaml"
+    threads: 1
+    resources:
+        gpu=0,
+        mem_mb=more(1000),
+        runtime=more(10),
+    params:
+        code=code("choose_scale"),
+        dev=lambda wildcards: STUDY.choosing[wildcards.generator].dev,
+        scores=tried_arguments,
+    message:
+        "Choose the scale of {wildcards.generator} for {wildcards.lang}"
+    shell:
+        "python -m scripts.choose_scale --dev {params.dev:q} --scores {params.scores:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule build_xllora_examples:

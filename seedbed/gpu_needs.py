@@ -131,6 +131,7 @@ class Needs:
     def _shape(self, room: str, name: str) -> Shape:
         """Of weights that are there, else by the size that resources/forecast.yaml or the model's name tells."""
         model = (self.study.generators if room == "generators" else self.study.backbones)[name]
+        name = name if room == "generators" else self.study.weights_of(name)
         source = model.source.resolved(self.study.facts(ANY))
         for folder in (Path(self.study.results, room, name, "weights"), source.file and Path(source.file)):
             if folder and (found := gpu_memory.shape_of(folder)):

@@ -12,11 +12,16 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pandas as pd
+
+PART = 2**22
+"""Bytes of text that are read at a time."""
+LINE = 2**27
+"""Bytes of a line: 128 MiB. A longer one is no text, and would fill the memory."""
 
 
 class UserError(ValueError):
@@ -31,48 +36,107 @@ def read_table(path: str | Path, columns: Sequence[str], *, unique: str | None =
         unique: a column without repeated values, if it is there.
 
     Raises:
-        UserError: no such file, broken UTF-8, no rows, a missing or repeated column, an uneven row (a tab inside a
-            text), or a repeated value in `unique`.
+        UserError: as `read_blocks`; or a repeated value in `unique`.
     """
-    path = Path(path)
-    if not path.is_file():
-        raise UserError(f"{path}: no such file; expected a TSV with the columns {', '.join(columns)}")
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path}: byte {error.start} is not UTF-8; convert the file to UTF-8") from None
-    header, *rows = tab_separated(text, path) or [[]]
-    if missing := [name for name in columns if name not in header]:
-        raise UserError(f"{path}: no column {missing[0]!r}; the header has {', '.join(header) or 'nothing'}")
-    if len(set(header)) < len(header):
-        raise UserError(f"{path}: a column stands twice in the header, {', '.join(header)}; rename one")
-    table = pd.DataFrame(rows, columns=header, dtype=str)
-    if table.empty:
-        raise UserError(f"{path}: no rows below the header; at least one is needed")
+    table = pd.concat(read_blocks(path, columns), ignore_index=True)
     if unique in table.columns and (repeated := table[unique][table[unique].duplicated()]).size:
         raise UserError(f"{path}: {unique} {repeated.iloc[0]!r} appears twice; every {unique} must be unique")
     return table
 
 
-def tab_separated(text: str, name: str | Path) -> list[list[str]]:
-    """The fields of each line that is not empty; all lines have as many.
+def read_blocks(path: str | Path, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
+    """Read a TSV of text columns in blocks of some megabytes, in file order.
+
+    Args:
+        columns: the columns that must be there; others are kept too.
+
+    Raises:
+        UserError: no such file, broken UTF-8, no rows, a missing or repeated column, or an uneven row (a tab inside a
+            text).
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise UserError(f"{path}: no such file; expected a TSV with the columns {', '.join(columns)}")
+    with path.open("rb") as stream:
+        header, empty = None, True
+        for rows in tab_separated(decoded(stream, path), path):
+            if header is None:
+                header, *rows = rows
+                _require_columns(header, columns, path)
+            if rows:
+                yield pd.DataFrame(rows, columns=header, dtype=str)
+                empty = False
+    if header is None:
+        _require_columns([], columns, path)
+    if empty:
+        raise UserError(f"{path}: no rows below the header; at least one is needed")
+
+
+def _require_columns(header: list[str], columns: Sequence[str], path: Path) -> None:
+    if missing := [name for name in columns if name not in header]:
+        raise UserError(f"{path}: no column {missing[0]!r}; the header has {', '.join(header) or 'nothing'}")
+    if len(set(header)) < len(header):
+        raise UserError(f"{path}: a column stands twice in the header, {', '.join(header)}; rename one")
+
+
+def decoded(stream: BinaryIO, name: str | Path) -> Iterator[str]:
+    """The text of a file in UTF-8, some megabytes of whole lines at a time.
+
+    Raises:
+        UserError: a byte that is not UTF-8, or a line of more than LINE bytes.
+    """
+    place = 0
+    while lines := _lines(stream, name):
+        part = b"".join(lines)
+        try:
+            yield part.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise UserError(f"{name}: byte {place + error.start} is not UTF-8; convert the file to UTF-8") from None
+        place += len(part)
+
+
+def _lines(stream: BinaryIO, name: str | Path) -> list[bytes]:
+    lines, size = [], 0
+    while size < PART and (line := stream.readline(LINE + 1)):
+        if len(line) > LINE:
+            raise UserError(f"{name}: a line of more than {LINE >> 20} MiB; break it")
+        lines.append(line)
+        size += len(line)
+    return lines
+
+
+def tab_separated(parts: Iterable[str], name: str | Path) -> Iterator[list[list[str]]]:
+    """The fields of each line that is not empty, for each part of a text that has such; all lines have as many.
+
+    Args:
+        parts: of whole lines.
 
     Raises:
         UserError: one has more or fewer than the first.
     """
-    rows = [line.split("\t") for line in text.replace("\r\n", "\n").split("\n") if line]
-    for number, row in enumerate(rows, start=1):
-        if len(row) != len(rows[0]):
-            raise UserError(
-                f"{name}: row {number} has {len(row)} fields, the first {len(rows[0])}; replace tabs and line breaks"
-            )
-    return rows
+    before, width = 0, 0
+    for part in parts:
+        rows = [line.split("\t") for line in part.replace("\r\n", "\n").split("\n") if line]
+        width = width or len(rows[0] if rows else [])
+        for number, row in enumerate(rows, start=before + 1):
+            if len(row) != width:
+                raise UserError(
+                    f"{name}: row {number} has {len(row)} fields, the first {width}; replace tabs and line breaks"
+                )
+        before += len(rows)
+        if rows:
+            yield rows
 
 
-def write_table(table: pd.DataFrame, path: str | Path) -> None:
-    """Write a TSV that `read_table` reads back unchanged (no quoting; texts hold no tab or newline)."""
-    with atomic(path) as temporary:
-        table.to_csv(temporary, sep="\t", index=False, quoting=csv.QUOTE_NONE, lineterminator="\n")
+def write_table(table: pd.DataFrame | Iterable[pd.DataFrame], path: str | Path) -> None:
+    """Write a TSV that `read_table` reads back unchanged (no quoting; texts hold no tab or newline).
+
+    Args:
+        table: or its rows in blocks, one at least.
+    """
+    with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        for place, block in enumerate([table] if isinstance(table, pd.DataFrame) else table):
+            block.to_csv(file, sep="\t", index=False, header=not place, quoting=csv.QUOTE_NONE, lineterminator="\n")
 
 
 def read_json(path: str | Path) -> Any:

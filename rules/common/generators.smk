@@ -5,8 +5,9 @@ from importlib.util import find_spec
 from seedbed.generators.fetch import local_files as local_model
 from seedbed.generators.settings import BOTH, PART_CORPUS
 
-PROMPTS = ("resources/prompts/nli.yaml", "resources/prompts/syncse.yaml")
-LABEL_PROMPTS = ("resources/prompts/classification.yaml", "resources/prompts/icl.yaml")
+PROMPTS = [resource(f"prompts/{name}.yaml") for name in ("nli", "syncse")]
+CHOSEN = "<results>/generators/{generator}/composition/{lang}/scale.json"
+LABEL_PROMPTS = [resource(f"prompts/{name}.yaml") for name in ("classification", "icl")]
 
 
 def model_source(wildcards):
@@ -23,7 +24,7 @@ def converter(wildcards):
     """The modules that make a model's safetensors: `fetch_model` names them by a format, or runs them on their own."""
     source = model_source(wildcards)
     file = f"seedbed/generators/{'to_safetensors' if source.convert else source.format}.py"
-    return [file] if Path(file).is_file() else []
+    return [file] if (ROOT / file).is_file() else []
 
 
 def published_model(room, owner, *what):
@@ -141,10 +142,44 @@ def composed(part, path):
 
 
 def composition_of(wildcards):
-    """How a generator's or a classifier's adapters are composed; of a classifier maybe with one of its `scales`."""
+    """How a generator's or a classifier's adapters are composed; maybe with one of several scales, or one to be chosen."""
     name, _, scale = wildcards.model.partition("+")
-    model = STUDY.generators[name] if wildcards.room == "generators" else learner(name)
-    return (model.composition.updated({"scale": float(scale)}) if scale else model.composition).dump()
+    composition = (STUDY.generators[name] if wildcards.room == "generators" else learner(name)).composition
+    if choosing(wildcards):
+        scale = 1  # which is not said: a file has the chosen one
+    return (composition.updated({"scale": float(scale)}) if scale else composition).dump()
+
+
+def choosing(wildcards):
+    """Whether a development task chooses the scale of the adapters of the wildcard's model."""
+    return wildcards.room == "generators" and wildcards.model in STUDY.choosing
+
+
+def chosen_scale(wildcards):
+    """The file that says which scale was chosen; nothing: it is given."""
+    return CHOSEN.replace("{generator}", wildcards.model) if choosing(wildcards) else []
+
+
+def chosen_argument(wildcards, input):
+    """The same as an argument."""
+    return ["--chosen", str(input.chosen)] if input.chosen else []
+
+
+def tried(wildcards):
+    """Scale and language -> the scores of the encoders that try it on the development task."""
+    dev = STUDY.choosing[wildcards.generator].dev
+    return {
+        f"{scale:g}/{code}": SCORED.replace("<results>", STUDY.results).format(
+            backbone=backbone, recipe=recipe, lang=code, test_lang=code, bundle=dev
+        )
+        for scale, (recipe, backbone) in STUDY.candidates_of(wildcards.generator).items()
+        for code in STUDY.chosen_on(dev, wildcards.lang)
+    }
+
+
+def tried_arguments(wildcards):
+    """The same as arguments."""
+    return [f"{key}={file}" for key, file in tried(wildcards).items()]
 
 
 def weights_name(wildcards):

@@ -4,43 +4,30 @@ from __future__ import annotations
 
 import fnmatch
 import gzip
-import http.client
 import io
 import os
 import re
 import subprocess
 import sys
 import tarfile
-import time
-import urllib.error
-import urllib.request
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from filelock import FileLock
-from tqdm import tqdm
 
-from seedbed.io import UserError, atomic, fingerprint, read_json, sha256, write_json
+from seedbed.corpora.downloads import download
+from seedbed.io import UserError, fingerprint, read_json, sha256, write_json
 
-PAUSES = (1, 10)
-"""Seconds before a download is tried again."""
-DOWNLOAD = 2**36
-"""Bytes of a download: 64 GiB, four times the largest model of one file; what is longer would only fill the disk."""
-UNPACKED = 2**33
-"""Bytes that are read from one archive or compressed file: 8 GiB, some 30 million sentence pairs. What is read is held
-in memory, and parsing takes several times as much."""
+UNPACKED = 2**36
+"""Bytes that are read from one archive or compressed file: 64 GiB, as many as a download may have."""
 RATIO, SMALL = 50, 2**26
 """Text is compressed to a third or a tenth, tables with repetitions to a thirtieth: what grows more than RATIO times is
-made to fill the memory. Nothing that stays below SMALL bytes (64 MiB) could."""
-
-
-class NotThereError(UserError):
-    """A server has nothing under a name."""
+made to fill the disk. Nothing that stays below SMALL bytes (64 MiB) could."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +36,11 @@ class Store:
 
     folder: Path
     lock: Path
+
+    @property
+    def hub(self) -> Path | None:
+        """Where files of the hub are kept; None: where `HF_HOME` or `HF_HUB_CACHE` says."""
+        return None if {"HF_HOME", "HF_HUB_CACHE"} & {*os.environ} else self.folder / "hub"
 
     @contextmanager
     def alone(self, name: str) -> Iterator[None]:
@@ -111,7 +103,7 @@ def local(file: str, digest: str) -> Path:
     """
     path = Path(file)
     if not path.exists():
-        raise UserError(f"{path}: no such file; a `file:` source is relative to the folder of the Snakefile")
+        raise UserError(f"{path}: no such file; a `file:` source is relative to the folder in which you run")
     if digest and (found := sha256(path)) != digest:
         raise UserError(
             f"{path}: sha256 is {found}, the config says {digest}; take the right file, or change the digest"
@@ -130,39 +122,9 @@ def archive(store: Store, url: str, digest: str, licence: str = "") -> Path:
     path = store.folder / "archives" / fingerprint(url)[:16] / (name if name.strip(".") else "archive")
     with store.alone(url):
         if not path.is_file():
-            _download(url, path)
+            download(url, path)
         _check(path, url, digest, store, licence)
     return path
-
-
-def _download(url: str, path: Path) -> None:
-    for pause in (*PAUSES, None):
-        try:
-            return _download_once(url, path)
-        except (OSError, http.client.HTTPException) as error:
-            refused = isinstance(error, urllib.error.HTTPError) and error.code < 500
-            if pause is None or refused:
-                kind = NotThereError if refused and error.code in (404, 410) else UserError
-                raise kind(f"{url}: cannot be downloaded ({error}); give a local copy as `file:`") from None
-            print(f"{url}: {error}; once more in {pause} s", file=sys.stderr)
-            time.sleep(pause)
-
-
-def _download_once(url: str, path: Path) -> None:
-    with urllib.request.urlopen(url, timeout=60) as response, atomic(path) as temporary:
-        length = response.headers.get("Content-Length") or ""
-        size = int(length) if length.isdecimal() else None
-        if (size or 0) > DOWNLOAD:
-            raise UserError(f"{url}: {size} bytes; no download is larger than {DOWNLOAD}, give a local copy as `file:`")
-        with temporary.open("wb") as file, tqdm(total=size, unit="B", unit_scale=True, desc=path.name) as bar:
-            while block := response.read(1 << 20):
-                if file.tell() + len(block) > DOWNLOAD:
-                    raise UserError(f"{url}: more than {DOWNLOAD} bytes; give a local copy as `file:`")
-                file.write(block)
-                bar.update(len(block))
-            # `read` takes a connection that was cut for the end of the file.
-            if size and file.tell() != size:
-                raise OSError(f"{file.tell()} of {size} bytes came")
 
 
 def _check(path: Path, name: str, digest: str, store: Store, licence: str = "") -> None:
@@ -206,23 +168,14 @@ def members(path: Path, pattern: str) -> list[tuple[str, io.BufferedIOBase]]:
     return found
 
 
-def unpacked(content: bytes, name: str) -> bytes:
-    """Gzip data, decompressed.
+def unpacked(stream: BinaryIO, name: str) -> io.BufferedReader:
+    """Gzip data, decompressed as it is read.
 
     Raises:
-        UserError: it is no gzip, is cut short, or grows beyond UNPACKED, or beyond RATIO times its size.
+        UserError: while it is read: it is no gzip, is cut short, or grows beyond UNPACKED, or beyond RATIO times its
+            size.
     """
-    packed, parts, size = io.BytesIO(content), [], 0
-    try:
-        with gzip.GzipFile(fileobj=packed) as stream:
-            while part := stream.read(1 << 20):
-                parts.append(part)
-                size += len(part)
-                if size > limit(packed.tell()):
-                    raise UserError(f"{name}: {_too_large(size, packed.tell())}")
-    except (EOFError, OSError, zlib.error) as error:
-        raise UserError(f"{name}: not gzip, or cut short ({error}); get the file again") from None
-    return b"".join(parts)
+    return io.BufferedReader(_Unpacked(stream, name), 1 << 20)
 
 
 def limit(packed: int) -> int:
@@ -255,6 +208,31 @@ class _Piecewise(io.RawIOBase):
         part = self._stream.read(len(buffer))
         buffer[: len(part)] = part
         return len(part)
+
+
+class _Unpacked(io.RawIOBase):
+    """What a gzip file holds."""
+
+    def __init__(self, packed: BinaryIO, name: str) -> None:
+        self._packed, self._name, self._size = packed, name, 0
+        self._stream = gzip.GzipFile(fileobj=packed)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:
+        try:
+            length = self._stream.readinto(buffer)
+        except (EOFError, OSError, zlib.error) as error:
+            raise UserError(f"{self._name}: not gzip, or cut short ({error}); get the file again") from None
+        self._size += length
+        if self._size > limit(self._packed.tell()):
+            raise UserError(f"{self._name}: {_too_large(self._size, self._packed.tell())}")
+        return length
+
+    def close(self) -> None:
+        self._packed.close()
+        super().close()
 
 
 class _Header(tarfile.TarInfo):

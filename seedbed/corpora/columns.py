@@ -4,16 +4,34 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from typing import Any
 
 import pandas as pd
 
+from seedbed.blocks import Blocks, together
 from seedbed.corpora.settings import Source
 from seedbed.io import UserError
 
 
-def columns_of(table: pd.DataFrame, source: Source) -> pd.DataFrame:
-    """Divide cells, filter rows, rename columns to ours, and give rows without an id their number."""
+def renamed(blocks: Blocks, source: Source, counts: Counter[str]) -> Blocks:
+    """Divide cells, filter rows, rename columns to ours, and give rows without an id their number; all are counted."""
+    if source.divide:  # quotes are literal if all cells have them
+        blocks = iter([together(blocks)])
+    before = 0
+    for block in blocks:
+        table = columns_of(block, source, before)
+        before += len(table)
+        counts["read"] += len(table)
+        yield table
+
+
+def columns_of(table: pd.DataFrame, source: Source, before: int) -> pd.DataFrame:
+    """The rows of one block.
+
+    Args:
+        before: rows of the blocks before it.
+    """
     table = table.reset_index(drop=True)
     for column, parts in source.divide.items():
         table = table.join(_divided(column_of(table, column, source), parts, source))
@@ -24,10 +42,9 @@ def columns_of(table: pd.DataFrame, source: Source) -> pd.DataFrame:
             exact |= values.str.startswith(prefix)
         table = table[exact]
     if "id" not in table.columns and "id" not in source.columns:
-        table = table.assign(id=[str(number) for number in range(1, len(table) + 1)])
+        table = table.assign(id=[str(before + number) for number in range(1, len(table) + 1)])
     parts = {part: part for parts in source.divide.values() for part in parts}
-    # Spreadsheets leave columns without a name; what one file of several lacks is null.
-    every = {name: name for name in table.columns[table.notna().all()] if name != ""}
+    every = {name: name for name in table.columns if name != ""}  # spreadsheets leave columns without a name
     names = {"id": "id"} | (parts | source.columns if source.columns else every)
     chosen = {ours: column_of(table, theirs, source).to_numpy() for ours, theirs in names.items()}
     table = pd.DataFrame(chosen, dtype=str)
@@ -51,16 +68,15 @@ def column_of(table: pd.DataFrame, name: str | int | list[str], source: Source) 
     """A column, or several with blanks between.
 
     Raises:
-        UserError: there is none of this name, or there are several, or a file lacks it.
+        UserError: there is none of this name, or there are several.
     """
     if isinstance(name, list):
         return pd.concat([column_of(table, part, source) for part in name], axis=1).agg(" ".join, axis=1).str.strip()
     if name not in table.columns:
-        raise UserError(f"{origin_of(source)}: no column {name!r}; it has {', '.join(map(str, table.columns))}")
+        one = f"a file of {source.member!r} has" if source.member else "it has"
+        raise UserError(f"{origin_of(source)}: no column {name!r}; {one} {', '.join(map(str, table.columns))}")
     if isinstance(cells := table[name], pd.DataFrame):
         raise UserError(f"{origin_of(source)}: {cells.shape[1]} columns are called {name!r}; rename all but one")
-    if cells.isna().any():  # forms give strings alone, so this one's file has no such column
-        raise UserError(f"{origin_of(source)}: not every file of {source.member!r} has a column {name!r}")
     return cells.astype(str)
 
 

@@ -8,8 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from seedbed.corpora.assets import NotThereError, Store
+from seedbed.blocks import Blocks, Lookup, Seen, Spool, peeked, together
+from seedbed.corpora.assets import Store
 from seedbed.corpora.clean import CONTROL, clean, comparable, within_bounds
+from seedbed.corpora.downloads import NotThereError
 from seedbed.corpora.labels import named, require_labels
 from seedbed.corpora.settings import COLUMNS, OPTIONAL, Cleaning, Kind, Source
 from seedbed.corpora.sources import read
@@ -21,7 +23,7 @@ ENTAILMENT, CONTRADICTION = ({"entailment", "0"}, {"contradiction", "2"})
 
 def fetch(
     source: Source, kind: Kind, store: Store, cleaning: Cleaning, *, test: bool = False
-) -> tuple[pd.DataFrame, dict[str, Any]]:
+) -> tuple[Blocks, dict[str, Any]]:
     """Read a source and shape it as a corpus.
 
     Args:
@@ -29,21 +31,62 @@ def fetch(
             benchmark's. A row of kind "retrieval" is a judgement, so that none is ever dropped.
 
     Returns:
-        The corpus (`id`, the columns of its kind, and of its optional ones those that the source has), and its record:
-        origin, licence and counts by what was done, from the rows read to those kept.
+        The corpus (`id`, the columns of its kind, and of its optional ones those that the source has), and its record,
+        which is complete after the last block: origin, licence and counts by what was done, from the rows read to
+        those kept. A corpus of which no row is dropped is one block.
 
     Raises:
         UserError: the source cannot be read, lacks a column, an id or a label, repeats an id of a test set, has a tab
             or a control character where no text is, or nothing is left of it.
     """
-    left_out: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     asked = source
-    source, table = _there(source, store, test, left_out)
-    counts = {name: count for name, count in left_out.items() if count or name == "read"}
-    if kind == "triplets" and {"premise", "hypothesis", "label"} <= set(table.columns):
-        table = triplets_from_labels(table)
-        counts["triplets"] = len(table)
+    source, blocks = _there(source, store, test, counts)
     where = f"{kind} corpus from {origin(source)}"
+    if kind == "triplets":
+        blocks = _triplets(blocks, counts)
+    texts = [name for name in COLUMNS[kind] if name not in ("score", "label")]
+    if untouched := test or kind == "retrieval":
+        blocks = iter([together(blocks)])
+    blocks = (_shaped(block, kind, texts, where) for block in blocks)
+    if untouched:
+        blocks = _told(blocks, kind, texts, where, counts if test else Counter())
+    else:
+        blocks = _filtered(blocks, texts, cleaning, counts)
+    record: dict[str, Any] = {"origin": origin(source), "licence": source.licence, "kind": kind}
+    record |= {} if source is asked else {"instead_of": origin(asked)}
+    return _counted(blocks, counts, record, where), record
+
+
+def _there(source: Source, store: Store, test: bool, counts: Counter[str]) -> tuple[Source, Blocks]:
+    """The first of a source and what may stand in its place that is there, and its rows."""
+    try:
+        return source, read(source, store, whole=test, counts=counts)
+    except NotThereError as error:
+        if source.otherwise is None:
+            raise
+        print(f"{error}; {origin(source.otherwise)} is read in its place", file=sys.stderr)
+        counts.clear()
+        return _there(source.otherwise, store, test, counts)
+
+
+ALWAYS = ("read", "triplets", "out of bounds", "repeated", "kept")
+"""What is said of a corpus even if it is 0, where it is counted."""
+
+
+def _counted(blocks: Blocks, counts: Counter[str], record: dict[str, Any], where: str) -> Blocks:
+    """The same blocks; at their end, the counts are in the record."""
+    for block in blocks:
+        counts["kept"] += len(block)
+        yield block
+    said = {name: count for name, count in counts.items() if count or name in ALWAYS}
+    if not counts["kept"]:
+        raise UserError(f"{where}: no row is left ({said}); check the columns and the bounds under `cleaning:`")
+    record["counts"] = said
+
+
+def _shaped(table: pd.DataFrame, kind: Kind, texts: list[str], where: str) -> pd.DataFrame:
+    """The columns of a kind, checked, with clean texts."""
     if missing := [name for name in COLUMNS[kind] if name not in table.columns]:
         raise UserError(f"{where}: no column {missing[0]!r}; map it under `columns:` (there are {', '.join(table)})")
     optional = [name for name in OPTIONAL.get(kind, ()) if name in table.columns]
@@ -53,34 +96,8 @@ def fetch(
     if kind == "labelled_texts":
         require_labels(table, where)
         table = table.assign(label=table["label"].str.strip())
-    texts = [name for name in COLUMNS[kind] if name not in ("score", "label")]
     _require_one_line(table.drop(columns=texts), where)
-    table = table.assign(**{name: table[name].map(clean) for name in texts})
-    if not test and kind != "retrieval":
-        table, counts = _filtered(table, texts, cleaning, counts)
-    if table.empty:
-        raise UserError(f"{where}: no row is left ({counts}); check the columns and the bounds under `cleaning:`")
-    if blank := [name for name in texts if (table[name] == "").all()]:
-        raise UserError(
-            f"{where}: column {blank[0]!r} is empty in all {len(table)} rows; check the file and `columns:`"
-        )
-    if test:
-        counts |= _told(table, kind, texts)
-    counts["kept"] = len(table)
-    record = {"origin": origin(source), "licence": source.licence, "kind": kind, "counts": counts}
-    return table, record | ({} if source is asked else {"instead_of": origin(asked)})
-
-
-def _there(source: Source, store: Store, test: bool, left_out: Counter[str]) -> tuple[Source, pd.DataFrame]:
-    """The first of a source and what may stand in its place that is there, and its rows."""
-    try:
-        return source, read(source, store, whole=test, counts=left_out)
-    except NotThereError as error:
-        if source.otherwise is None:
-            raise
-        print(f"{error}; {origin(source.otherwise)} is read in its place", file=sys.stderr)
-        left_out.clear()
-        return _there(source.otherwise, store, test, left_out)
+    return table.assign(**{name: table[name].map(clean) for name in texts})
 
 
 def _require_one_line(table: pd.DataFrame, where: str) -> None:
@@ -94,56 +111,76 @@ def _require_one_line(table: pd.DataFrame, where: str) -> None:
             )
 
 
-def _told(table: pd.DataFrame, kind: Kind, texts: list[str]) -> dict[str, int]:
-    """What is odd about a test set and stays in it, by name; nothing for most."""
-    found = {"blank, kept": int((table[texts[-1:] if kind == "retrieval" else texts] == "").any(axis=1).sum())}
+def _told(blocks: Blocks, kind: Kind, texts: list[str], where: str, counts: Counter[str]) -> Blocks:
+    """What is odd about a set, and stays in it, is counted by name; there is nothing about most."""
+    (table,) = blocks
+    if blank := [name for name in texts if len(table) and (table[name] == "").all()]:
+        raise UserError(
+            f"{where}: column {blank[0]!r} is empty in all {len(table)} rows; check the file and `columns:`"
+        )
+    counts["blank, kept"] = int((table[texts[-1:] if kind == "retrieval" else texts] == "").any(axis=1).sum())
     if kind == "parallel":  # of two rows with one translation, the search finds the first
-        found["repeated, kept"] = int(sum(table[name].duplicated(keep=False) for name in texts).astype(bool).sum())
+        counts["repeated, kept"] = int(sum(table[name].duplicated(keep=False) for name in texts).astype(bool).sum())
     if kind == "retrieval" and "relevance" in table.columns:
         judged = table[table["query"] != ""]
         relevant = pd.to_numeric(judged["relevance"], errors="coerce") > 0
         answered = relevant.groupby(judged.get("query_id", judged["id"])).any()
-        found["queries without a relevant document"] = int((~answered).sum())
-    return {name: count for name, count in found.items() if count}
+        counts["queries without a relevant document"] = int((~answered).sum())
+    yield table
 
 
-def _filtered(
-    table: pd.DataFrame, texts: list[str], cleaning: Cleaning, counts: dict[str, int]
-) -> tuple[pd.DataFrame, dict[str, int]]:
+def _filtered(blocks: Blocks, texts: list[str], cleaning: Cleaning, counts: Counter[str]) -> Blocks:
     # Long answers are what instructions are; only their emptiness is a fault.
     bounded = [name for name in texts if name not in ("prompt", "response")]
-    fits = pd.Series(True, index=table.index)
-    for name in texts:
-        right = table[name].map(lambda text: within_bounds(text, cleaning)) if name in bounded else table[name] != ""
-        fits &= right.astype(bool)  # of no row, text
     # Both sides of a translation pair, so that each sentence has one right answer; else the sentence that is asked.
     once = COLUMNS["parallel"] if texts == list(COLUMNS["parallel"]) else texts[:1]
     if texts == ["premise", "hypothesis"]:  # premises come with several hypotheses
         once = []
-    repeated = pd.Series(False, index=table.index)
-    for name in once:
-        repeated |= table[name].where(fits).map(comparable, na_action="ignore").duplicated() & fits
-    counts = counts | {"out of bounds": int((~fits).sum()), "repeated": int(repeated.sum())}
-    return table[fits & ~repeated], counts
+    seen = {name: Seen() for name in once}
+    for block in blocks:
+        fits = pd.Series(True, index=block.index)
+        for name in texts:
+            right = (
+                block[name].map(lambda text: within_bounds(text, cleaning)) if name in bounded else block[name] != ""
+            )
+            fits &= right.astype(bool)  # of no row, text
+        fitting = block[fits]
+        new = pd.Series(True, index=fitting.index)
+        for name in once:
+            new &= seen[name].new(map(comparable, fitting[name]))
+        counts["out of bounds"] += len(block) - len(fitting)
+        counts["repeated"] += int((~new).sum())
+        yield fitting[new]
 
 
-def triplets_from_labels(table: pd.DataFrame) -> pd.DataFrame:
+def _triplets(blocks: Blocks, counts: Counter[str]) -> Blocks:
+    """The rows; of labelled pairs, the triplets that they make."""
+    first, blocks = peeked(blocks)
+    if not {"premise", "hypothesis", "label"} <= set(first.columns):
+        yield from blocks
+        return
+    for block in triplets_from_labels(blocks):
+        counts["triplets"] += len(block)
+        yield block
+
+
+def triplets_from_labels(blocks: Blocks) -> Blocks:
     """Premise, hypothesis, label rows to (anchor, positive, negative): those premises that have both.
 
-    The hypothesis may be in another language than the premise (paper 000, section 3, step 1).
+    The first of each label. The hypothesis may be in another language than the premise (paper 000, section 3, step 1).
     """
-    sides = {
-        side: table[table["label"].isin(labels)].drop_duplicates("premise").set_index("premise")
-        for side, labels in (("positive", ENTAILMENT), ("negative", CONTRADICTION))
-    }
-    negative = sides["negative"]["hypothesis"].rename("negative")
-    both = (
-        sides["positive"]
-        .join(negative, how="inner")
-        .reset_index(names="anchor")
-        .rename(columns={"hypothesis": "positive"})
-    )
-    return both[["id", "anchor", "positive", "negative"]]
+    spool = Spool(block[["id", "premise", "hypothesis", "label"]] for block in blocks)
+    contradicted = (block[block["label"].isin(CONTRADICTION)] for block in spool)
+    negatives, seen = Lookup(contradicted, lambda block: list(block["premise"])), Seen()
+    place = negatives.columns.index("hypothesis")
+    for block in spool:
+        entailed = block[block["label"].isin(ENTAILMENT)]
+        entailed = entailed[seen.new(entailed["premise"])]
+        found = negatives.find(entailed["premise"])
+        both = entailed[[row is not None for row in found]]
+        sides = {"anchor": both["premise"], "positive": both["hypothesis"]}
+        negative = pd.Series([row[place] for row in found if row is not None], index=both.index, dtype=str)
+        yield both[["id"]].assign(**sides, negative=negative)
 
 
 def origin(source: Source) -> str:

@@ -1,45 +1,51 @@
-"""The bytes of a file become rows of text: one function for each form."""
+"""The bytes of a file become rows of text, in blocks: one function for each form."""
 
 from __future__ import annotations
 
 import io
 import json
-from collections import Counter
-from collections.abc import Callable, Sequence
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 
+from seedbed.blocks import ROWS, Blocks
 from seedbed.corpora.settings import Source
-from seedbed.io import UserError, tab_separated
+from seedbed.io import LINE, UserError, decoded, tab_separated
 
 ENDINGS = {
     "tsv": "tsv", "tab": "tsv", "csv": "csv", "jsonl": "jsonl", "json": "json", "parquet": "parquet",
     "txt": "text", "text": "text",
 }  # fmt: skip
 """The form of a file by its name's ending."""
+DOCUMENT = LINE
+"""Bytes of a JSON document, which may be one line, and is read whole; lines of JSON are not."""
 
 
-def parse(name: str, content: bytes, source: Source) -> pd.DataFrame:
+def parse(name: str, stream: BinaryIO, source: Source) -> Blocks:
     """One file's rows: strings, a null is an empty one. Without a header the columns are positions.
 
     Args:
         name: of the file, without `.gz`.
-        content: of the file, unpacked.
+        stream: of the file, unpacked; it is closed at the end.
 
     Raises:
         UserError: the form is not known, or the content is not of it.
     """
     form = _form(name, source)
     try:
-        return READERS[form](content, name, source)
+        with stream:
+            yield from READERS[form](stream, name, source)
     except UserError:
         raise
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, OSError, pa.ArrowException) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, pa.ArrowException) as error:
         reason = (str(error) or type(error).__name__).splitlines()[0]
         raise UserError(f"{name}: not {form} ({reason})") from None
 
@@ -60,6 +66,8 @@ def _form(name: str, source: Source) -> str:
 def strings(rows: pd.DataFrame) -> pd.DataFrame:
     """All cells as strings: a null is empty, a list of words has blanks between, an object {...} is no text: empty.
 
+    Each by itself, so that no cell depends on others of its block.
+
     Args:
         rows: whole numbers beside nulls as objects, as `integer_object_nulls` of pyarrow leaves them.
     """
@@ -71,116 +79,175 @@ def strings(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _cells(column: pd.Series) -> pd.Series:
     if column.dtype == object:
-        column = pd.Series([_plain(cell) for cell in column], dtype=object)  # `map` would infer a type with the nulls
+        return pd.Series([_plain(cell) for cell in column], dtype=str)
     known = column[column.notna()]
-    # Of what is there the type is inferred: with nulls among them, whole numbers would be taken for 1.0.
-    return known.infer_objects().astype(str).reindex(column.index, fill_value="")
+    return known.astype(str).reindex(column.index, fill_value="")
 
 
-def _plain(cell: Any) -> Any:
+def _plain(cell: Any) -> str:
     if isinstance(cell, list | np.ndarray):
         return " ".join(map(str, cell))
     if isinstance(cell, bytes):
         return cell.decode()
-    return None if isinstance(cell, dict) else cell
+    return "" if isinstance(cell, dict) or pd.isna(cell) else str(cell)
 
 
-def text_of(content: bytes, name: str) -> str:
-    """A file's text, lines ended by line feeds.
+def text_of(stream: BinaryIO, name: str) -> Iterator[str]:
+    """A file's text in parts of whole lines, ended by line feeds.
 
     Raises:
         UserError: it is not UTF-8.
     """
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UserError(f"{name}: byte {error.start} is not UTF-8; convert the file to UTF-8") from None
-    # UTF-16 without a mark may be valid UTF-8, with a NUL in each blank and line break.
-    if (nuls := text.count("\0")) > max(text.count("\n") + 1, len(text) / 50):
-        raise UserError(f"{name}: {nuls} of {len(text)} characters are NUL, as in UTF-16; convert the file to UTF-8")
-    text = text.replace("\r\n", "\n")
-    return text if "\n" in text else text.replace("\r", "\n")
+    nuls = lines = characters = 0
+    for part in decoded(stream, name):
+        text = part if characters else part.removeprefix("\ufeff")
+        nuls, lines, characters = nuls + text.count("\0"), lines + text.count("\n"), characters + len(part)
+        # UTF-16 without a mark may be valid UTF-8, with a NUL in each blank and line break.
+        if nuls > max(lines + 1, characters / 50):
+            raise UserError(
+                f"{name}: {nuls} of {characters} characters are NUL, as in UTF-16; convert the file to UTF-8"
+            )
+        text = text.replace("\r\n", "\n")
+        yield text if lines else text.replace("\r", "\n")
 
 
-def _lines(content: bytes, name: str, source: Source) -> pd.DataFrame:
-    return pd.DataFrame({"text": text_of(content, name).removesuffix("\n").split("\n")}, dtype=str)
+def _lines(stream: BinaryIO, name: str, source: Source) -> Blocks:
+    empty = True
+    for text in text_of(stream, name):
+        yield pd.DataFrame({"text": text.removesuffix("\n").split("\n")}, dtype=str)
+        empty = False
+    if empty:
+        yield pd.DataFrame({"text": [""]}, dtype=str)
 
 
-def _tsv(content: bytes, name: str, source: Source) -> pd.DataFrame:
-    if not (rows := tab_separated(text_of(content, name), name)):
+def _tsv(stream: BinaryIO, name: str, source: Source) -> Blocks:
+    header: list[Any] | None = None
+    for rows in tab_separated(text_of(stream, name), name):
+        if header is None:
+            header, *rows = [[*range(len(rows[0]))], *rows] if _by_position(source) else rows
+        yield pd.DataFrame(rows, columns=header, dtype=str)
+    if header is None:
         raise UserError(f"{name}: empty; expected tab-separated rows")
-    return pd.DataFrame(rows, dtype=str) if _by_position(source) else pd.DataFrame(rows[1:], columns=rows[0], dtype=str)
 
 
-def _csv(content: bytes, name: str, source: Source) -> pd.DataFrame:
+def _csv(stream: BinaryIO, name: str, source: Source) -> Blocks:
     # The header is read as a row: pandas would rename a repeated column, and shift rows that are one field longer.
-    table = pd.read_csv(
-        io.StringIO(text_of(content, name)), sep=source.delimiter, dtype=str, keep_default_na=False, header=None
-    )
-    if _by_position(source):
-        return table
-    header = [column or f"Unnamed: {place}" for place, column in enumerate(table.iloc[0])]
-    return table.iloc[1:].set_axis(header, axis=1)
+    header: list[Any] | None = None
+    options = {"sep": source.delimiter, "dtype": str, "keep_default_na": False, "header": None, "chunksize": ROWS}
+    for block in pd.read_csv(_Text(text_of(stream, name)), **options):
+        if header is None and not _by_position(source):
+            header = [column or f"Unnamed: {place}" for place, column in enumerate(block.iloc[0])]
+            block = block.iloc[1:]
+        yield block.set_axis(header, axis=1) if header else block
+
+
+class _Text(io.TextIOBase):
+    """Parts of a text, as a file that is read from its beginning to its end."""
+
+    def __init__(self, parts: Iterator[str]) -> None:
+        self._parts = parts
+
+    def read(self, size: int | None = -1) -> str:
+        return next(self._parts, "")
 
 
 def _by_position(source: Source) -> bool:
     return any(isinstance(place, int) for place in source.columns.values())
 
 
-def _jsonl(content: bytes, name: str, source: Source) -> pd.DataFrame:
+def _jsonl(stream: BinaryIO, name: str, source: Source) -> Blocks:
+    """Read twice: what columns there are, the last line may say."""
+    stream = _seekable(stream)
+    header = _header(_objects(stream, name))
+    stream.seek(0)
+    rows = _objects(stream, name)
+    while block := list(islice(rows, ROWS)):
+        yield strings(pd.DataFrame(block, columns=header, dtype=object))
+
+
+def _objects(stream: BinaryIO, name: str) -> Iterator[Any]:
     # Not splitlines: a JSON string may hold U+2028 and its like.
-    lines = text_of(content, name).split("\n")
-    rows = []
+    lines = (line for text in text_of(stream, name) for line in text.removesuffix("\n").split("\n"))
     for number, line in enumerate(lines, start=1):
         try:
-            rows += [json.loads(line)] if line.strip() else []
+            if line.strip():
+                yield json.loads(line)
         except ValueError as error:
             raise ValueError(f"line {number}: {error}") from None
-    return _records(rows)
 
 
-def _json(content: bytes, name: str, source: Source) -> pd.DataFrame:
-    rows = json.loads(text_of(content, name))
+def _json(stream: BinaryIO, name: str, source: Source) -> Blocks:
+    rows = _document(stream, name)
     if not isinstance(rows, list):
         raise ValueError("no list of rows; for other JSON give `format:`: jsonl, messages, squad")
-    return _records(rows)
+    yield strings(pd.DataFrame(rows, columns=_header(iter(rows)), dtype=object))
 
 
-def _records(rows: Sequence[Any]) -> pd.DataFrame:
-    """Rows of JSON: objects, or lists whose columns are positions."""
-    kinds = Counter(type(row) if isinstance(row, dict) else (type(row), len(row)) if isinstance(row, list) else None
-                    for row in rows)  # fmt: skip
-    if not rows or len(kinds) > 1 or None in kinds:
-        raise ValueError("expected rows that all are objects {...}, or lists of one length" if rows else "no rows")
-    return strings(pd.DataFrame(rows, dtype=object))
+def _document(stream: BinaryIO, name: str) -> Any:
+    content = stream.read(DOCUMENT + 1)
+    if len(content) > DOCUMENT:
+        raise UserError(
+            f"{name}: a JSON document of more than {DOCUMENT >> 20} MiB; write its rows as lines of JSON (.jsonl)"
+        )
+    return json.loads("".join(text_of(io.BytesIO(content), name)))
 
 
-def _parquet(content: bytes, name: str, source: Source) -> pd.DataFrame:
-    table = pyarrow.parquet.read_table(io.BytesIO(content))
-    table.validate(full=True)  # UTF-8 too, of which pyarrow takes a file's word
-    return strings(table.to_pandas(integer_object_nulls=True))
+def _header(rows: Iterator[Any]) -> list[Any]:
+    """The columns of rows of JSON: the keys of objects, or the positions in lists."""
+    columns: dict[Any, None] = {}
+    kinds = set()
+    for row in rows:
+        kinds.add(type(row) if isinstance(row, dict) else (type(row), len(row)) if isinstance(row, list) else None)
+        if len(kinds) > 1 or None in kinds:
+            raise ValueError("expected rows that all are objects {...}, or lists of one length")
+        columns.update(dict.fromkeys(row if isinstance(row, dict) else range(len(row))))
+    if not kinds:
+        raise ValueError("no rows")
+    return list(columns)
 
 
-def _messages(content: bytes, name: str, source: Source) -> pd.DataFrame:
+def _parquet(stream: BinaryIO, name: str, source: Source) -> Blocks:
+    seekable = _seekable(stream)
+    try:
+        # Not buffered ahead: that would hold all of its row groups.
+        file = pyarrow.parquet.ParquetFile(seekable, pre_buffer=False, buffer_size=1 << 20)
+        if not file.metadata.num_rows:
+            yield strings(file.schema_arrow.empty_table().to_pandas())
+        for batch in file.iter_batches(ROWS):
+            batch.validate(full=True)  # UTF-8 too, of which pyarrow takes a file's word
+            yield strings(batch.to_pandas(integer_object_nulls=True))
+    except OSError as error:
+        raise ValueError(str(error)) from None
+
+
+def _seekable(stream: BinaryIO) -> BinaryIO:
+    """The stream, or a copy of what is unpacked, which can only be read once."""
+    if isinstance(stream, io.BufferedReader) and isinstance(stream.raw, io.FileIO):
+        return stream
+    copy = tempfile.TemporaryFile()  # noqa: SIM115  it is closed with what reads it
+    shutil.copyfileobj(stream, copy)
+    copy.seek(0)
+    return copy
+
+
+def _messages(stream: BinaryIO, name: str, source: Source) -> Blocks:
     """Interface messages; those with placeholders or markup are no sentences."""
-    catalogue: dict[str, str] = json.loads(text_of(content, name))
+    catalogue: dict[str, str] = _document(stream, name)
     plain = {key: value for key, value in catalogue.items() if not set("{}<>") & set(value)}
-    return pd.DataFrame({"id": list(plain), "text": list(plain.values())}, dtype=str)
+    yield pd.DataFrame({"id": list(plain), "text": list(plain.values())}, dtype=str)
 
 
-def _squad(content: bytes, name: str, source: Source) -> pd.DataFrame:
+def _squad(stream: BinaryIO, name: str, source: Source) -> Blocks:
     """Questions and the paragraphs that answer them (SQuAD 1.1, 2.0); ids that repeat are no ids (TyDi QA, train)."""
-    paragraphs = [
-        paragraph for article in json.loads(text_of(content, name))["data"] for paragraph in article["paragraphs"]
-    ]
+    paragraphs = [paragraph for article in _document(stream, name)["data"] for paragraph in article["paragraphs"]]
     rows = [
         (item["id"], item["question"], paragraph["context"]) for paragraph in paragraphs for item in paragraph["qas"]
     ]
     table = strings(pd.DataFrame(rows, columns=["id", "query", "document"], dtype=object))
-    return table if table["id"].is_unique else table.drop(columns="id")
+    yield table if table["id"].is_unique else table.drop(columns="id")
 
 
-READERS: dict[str, Callable[[bytes, str, Source], pd.DataFrame]] = {
+READERS: dict[str, Callable[[BinaryIO, str, Source], Blocks]] = {
     "tsv": _tsv,
     "csv": _csv,
     "jsonl": _jsonl,

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from seedbed.corpora.settings import Source
 from seedbed.precision import Precision
-from seedbed.settings import BaseUrl, Once, Settings, Variable
+from seedbed.settings import BaseUrl, Once, Seed, Settings, Variable
 
 Pooling = Literal["first_last_average", "last_two_average", "mean", "cls", "cls_mlp", "cls_mlp_train", "own"]
 Method = Literal["base", "unsupervised", "crosslingual", "prompting", "composition", "xllora", "published"]
@@ -165,10 +165,14 @@ class Recipe(Settings):
     """A recipe that this one varies: it has all its settings but those given here. Only tables that name it have it."""
     generator: str = ""
     """Who wrote the triplets; left out, the first generator."""
+    text: str = ""
+    """unsupervised: a name of `corpora.others`, whose sentences it learns; left out, the anchors of the triplets."""
     rows: int | None = Field(None, gt=1)
-    """Train on at most so many triplets; no more anchors are written for than some recipe needs."""
+    """Train on at most so many triplets, or sentences; no more are written, or drawn, than some recipe needs."""
     languages: Once[str] | None = None
     """Only for these languages."""
+    seeds: Annotated[Once[Seed], Field(min_length=1)] | None = None
+    """Only with these of the study's seeds."""
     backbones: Once[str] | None = None
     """Only of these backbones; left out, of all, but of no endpoint where something is trained."""
     encoders: dict[str, Source] = {}

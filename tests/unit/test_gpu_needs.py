@@ -14,9 +14,10 @@ from seedbed import gpu_memory
 from seedbed.config import Study
 from seedbed.gpu_memory import Shape, guessed, shape_of
 from seedbed.gpu_needs import Needs
+from seedbed.resources import resource
 from seedbed.tables.forecasting.costs import CostSpec
 
-COSTS = CostSpec.load("resources/forecast.yaml")
+COSTS = CostSpec.load(resource("forecast.yaml"))
 GEMMA = Shape(27.4e9, 25.6e9, layers=62, width=5376, feed_forward=21504, cached=2 * 62 * 16 * 128, vocabulary=262_208)
 """Gemma 3 27B: its config.json."""
 KINDS = {"v100": 16_000, "a100_40": 40_000, "a100_80": 80_000, "h100": 80_000}

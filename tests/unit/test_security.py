@@ -19,7 +19,6 @@ from seedbed import weights
 from seedbed.config import load
 from seedbed.corpora.assets import Store, members, wheel
 from seedbed.corpora.settings import Source
-from seedbed.corpora.sources import read
 from seedbed.encoders import backbone
 from seedbed.generators.backends import open_backend
 from seedbed.generators.fetch import fetch
@@ -28,6 +27,7 @@ from seedbed.io import UserError
 from seedbed.servers import post
 from tests import tiny
 from tests.embedder import Embedder
+from tests.whole import read
 
 PROGRAMS = [*Path("seedbed").rglob("*.py"), *Path("scripts").glob("*.py")]
 CODE = "import pathlib\npathlib.Path({!r}).touch()\n"

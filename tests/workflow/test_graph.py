@@ -66,7 +66,7 @@ def test_a_second_run_does_nothing(finished):
 
 def test_touching_every_file_runs_nothing(finished):
     time.sleep(1.1)
-    for folder in ("scripts", "seedbed", "resources", "rules", "own"):
+    for folder in ("scripts", "seedbed", "rules", "own"):
         for path in (finished.root / folder).rglob("*"):
             if path.is_file() and path.stat().st_size < 1_000_000:
                 path.touch()
@@ -76,7 +76,7 @@ def test_touching_every_file_runs_nothing(finished):
 def test_a_study_in_another_place_with_times_of_the_future_runs_nothing(finished, tmp_path):
     """Its folder was moved, its results lie behind a link, and nobody may write there."""
     moved, results = tmp_path / "moved", tmp_path / "results"
-    texts = [path for name in ("own", "resources", "study.yaml") for path in files_of(finished.root / name)]
+    texts = [path for name in ("own", "seedbed/resources", "study.yaml") for path in files_of(finished.root / name)]
     texts += (finished.root / "results/own/corpora").rglob("*.tsv")
     times = {path: path.stat().st_mtime_ns for path in texts}
     for path in times:
@@ -109,7 +109,7 @@ def files_of(place):
 
 EDITS = {
     "seedbed/triplets/audit.py": (b"def ", b"EDITED = 1\n\n\ndef ", {"audit_triplets"}),
-    "resources/tables/table1.yaml": (b'title: "', b'title: "Another ', {"tabulate"}),
+    "seedbed/resources/tables/table1.yaml": (b'title: "', b'title: "Another ', {"tabulate"}),
     "own/hau.sts.tsv": (b"\n3\t", b"\n999\t", {"fetch_corpus"}),
     "own/backbone/tokenizer_config.json": (b"{", b"{ ", {"fetch_model"}),
 }

@@ -77,7 +77,7 @@ def begun(project, config, target):
     going = subprocess.Popen(
         command, cwd=project.root, env=ENVIRONMENT, start_new_session=True, stderr=subprocess.DEVNULL
     )
-    log = project.root / target.replace("corpora/hau/anchors.tsv", "logs/select_anchors/hau.log")
+    log = project.root / target.replace("corpora/hau/anchors.tsv", "logs/select_anchors/hau/anchors.log")
     for _ in range(1200):
         if log.exists():
             return going
@@ -103,7 +103,7 @@ def test_a_run_that_is_going_on(case, waiting):
     try:
         page = status(project, config, target)
         assert "5 jobs: 4 done, 1 running, 0 failed, 0 to do" in page and "A run is going on since" in page
-        assert "running:\n  select_anchors lang=hau since" in page
+        assert "running:\n  select_anchors lang=hau anchors=anchors since" in page
     finally:
         os.killpg(going.pid, signal.SIGKILL)
         going.wait()

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from seedbed.corpora.assets import Store
-from seedbed.corpora.fetch import fetch
 from seedbed.corpora.labels import read_pairs
 from seedbed.corpora.settings import Cleaning, Source
 from seedbed.io import UserError
+from tests.whole import fetch
 
 ROWS = {
     "premise": ["The rain came down."] * 3,

@@ -6,9 +6,9 @@ import json
 import pytest
 
 from seedbed.corpora.assets import Store
-from seedbed.corpora.fetch import fetch
 from seedbed.corpora.settings import Cleaning, Source
 from seedbed.io import UserError
+from tests.whole import fetch
 
 
 @pytest.fixture

@@ -13,11 +13,12 @@ import yaml
 from seedbed.config import Study, load
 from seedbed.corpora.assets import Store
 from seedbed.corpora.columns import bucket
-from seedbed.corpora.fetch import fetch, triplets_from_labels
+from seedbed.corpora.fetch import triplets_from_labels
 from seedbed.corpora.labels import check_scores
 from seedbed.corpora.settings import Cleaning, Source
-from seedbed.corpora.sources import pin, read
+from seedbed.corpora.sources import pin
 from seedbed.io import UserError, read_json, sha256
+from tests.whole import fetch, read
 
 ROWS = ["Ina zuwa kasuwa yau da safe", "Yara suna wasa a waje", "Ruwa ya zubo jiya da dare"]
 
@@ -183,9 +184,8 @@ def test_labelled_nli_becomes_triplets():
             "label": ["entailment", "neutral", "contradiction", "0", "1", "1"],
         }
     )
-    assert triplets_from_labels(labelled).to_dict("records") == [
-        {"id": "1", "anchor": "p", "positive": "yes", "negative": "no"}
-    ]
+    (made,) = triplets_from_labels(iter([labelled]))
+    assert made.to_dict("records") == [{"id": "1", "anchor": "p", "positive": "yes", "negative": "no"}]
 
 
 def test_a_corpus_is_cleaned_bounded_and_deduplicated(tmp_path, store):
@@ -341,7 +341,7 @@ def test_paths_are_placeholders_too(tmp_path):
     config["paths"] = {"mine": str(tmp_path)}
     config["corpora"]["text"] = {"file": "{mine}/{lang}.txt"}
     assert Study.model_validate(config).corpus("text", "hau").file == f"{tmp_path}/hau.txt"
-    with pytest.raises(ValueError, match="'script' is a column of resources/languages.tsv"):
+    with pytest.raises(ValueError, match="'script' is a column of the language registry"):
         Study.model_validate({**config, "paths": {"script": "x"}})
     with pytest.raises(UserError, match="^paths.mine: no such folder nowhere; give it with --config"):
         load({**config, "paths": {"mine": "nowhere"}})

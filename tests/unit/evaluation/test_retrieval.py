@@ -289,8 +289,8 @@ def test_mteb_is_asked_about_its_own_revision(tiny_encoder) -> None:
 def test_a_fetched_collection_is_whole(tmp_path: Path) -> None:
     """Long documents, repeated rows, empty queries and optional columns pass through, cleaned or not."""
     from seedbed.corpora.assets import Store
-    from seedbed.corpora.fetch import fetch
     from seedbed.corpora.settings import Cleaning, Source
+    from tests.whole import fetch
 
     test = judgements().assign(extra="x")
     test.loc[0, "document"] = "word " * 5000 + "end"

@@ -17,7 +17,7 @@ from seedbed.tables.forecasting.work import Job, Plan
 from seedbed.tables.settings import Forecast
 from tests.unit.test_house import ALL_RULES
 
-COSTS = CostSpec.load("resources/forecast.yaml")
+COSTS = CostSpec.load("seedbed/resources/forecast.yaml")
 LORA = json.dumps({"examples": 100, "epochs": 2, "max_length": 96})
 GENERATOR = json.dumps(
     {"source": {"hub": "google/gemma-3-27b-it"}, "backend": "vllm", "sampling": {"max_new_tokens": 10}}
@@ -142,6 +142,13 @@ def test_rows_that_are_not_there_are_expected_from_the_jobs_that_make_them(tmp_p
 )
 def test_a_models_size_is_known_read_from_its_name_or_guessed(name, source, parameters):
     assert COSTS.size(name, source).parameters == parameters
+
+
+def test_what_has_anothers_weights_has_its_size(tmp_path):
+    texts = f"--texts {table(tmp_path / 'texts.tsv', 64)} --method crosslingual --weights results/encoders/b/weights"
+    bare = job("train_encoder", texts, wildcards={"backbone": "bare", "lang": "hau"})
+    plan = Plan([model("b", "encoders", "FacebookAI/xlm-roberta-base"), bare], COSTS)
+    assert plan.model(bare).parameters == 278e6
 
 
 def records(starts, works, seconds, group=("synthesise", "g")):
@@ -291,7 +298,7 @@ def test_every_rule_has_a_cost():
 )  # fmt: skip
 def test_a_fault_in_the_costs_is_one_line(tmp_path, change, message):
     path = tmp_path / "costs.yaml"
-    path.write_text(yaml.safe_dump(yaml.safe_load(Path("resources/forecast.yaml").read_text()) | change))
+    path.write_text(yaml.safe_dump(yaml.safe_load(Path("seedbed/resources/forecast.yaml").read_text()) | change))
     with pytest.raises(UserError) as caught:
         CostSpec.load(path)
     assert message in str(caught.value) and "\n" not in str(caught.value)

@@ -1,0 +1,139 @@
+"""Tables that need not fit into memory: in blocks of rows, with what must be known of all of them kept on disk.
+
+Files for that lie in the system's folder for temporary files (`TMPDIR`), and go with the process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+Blocks = Iterator[pd.DataFrame]
+"""One table: its rows in their order, in tables with the same columns, at least one, of which any may be empty."""
+
+ROWS = 8192
+"""Rows of a block where they are counted."""
+CACHE = 2**23
+"""Bytes of memory that each of the structures on disk may hold."""
+
+
+def together(blocks: Blocks) -> pd.DataFrame:
+    """The table, in memory; with the columns that all of its blocks have."""
+    return pd.concat(blocks, ignore_index=True, join="inner")
+
+
+def peeked(blocks: Blocks) -> tuple[pd.DataFrame, Blocks]:
+    """The first block, and all of them."""
+    first = next(blocks)
+    return first, itertools.chain([first], blocks)
+
+
+def sample(rows: int, count: int, seed: int) -> np.ndarray:
+    """Which of so many rows (rows,) are drawn: those that `DataFrame.sample(count, random_state=seed)` takes."""
+    places = np.arange(rows, dtype=np.int32 if rows < 2**31 else np.int64)
+    np.random.RandomState(seed).shuffle(places)
+    drawn = np.zeros(rows, dtype=bool)
+    drawn[places[:count]] = True
+    return drawn
+
+
+def taken(blocks: Blocks, rows: np.ndarray) -> Blocks:
+    """The rows of a table for which an array of its length is true."""
+    start = 0
+    for block in blocks:
+        yield block[rows[start : start + len(block)]]
+        start += len(block)
+
+
+class Spool:
+    """A table on disk, to be read as often as needed.
+
+    Args:
+        blocks: with strings in all columns.
+    """
+
+    def __init__(self, blocks: Blocks) -> None:
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115  it lasts as long as the spool
+        self._blocks = self._rows = 0
+        for block in blocks:
+            batch = pa.RecordBatch.from_pandas(block, preserve_index=False)
+            with pa.ipc.new_stream(self._file, batch.schema) as stream:  # a stream for each: columns may differ
+                stream.write_batch(batch)
+            self._blocks += 1
+            self._rows += len(block)
+
+    def __len__(self) -> int:
+        return self._rows
+
+    def __iter__(self) -> Blocks:
+        self._file.seek(0)
+        for _ in range(self._blocks):
+            with pa.ipc.open_stream(self._file) as stream:
+                yield stream.read_pandas()
+
+
+class Seen:
+    """What came before, however much: of each key its digest (128 bits, at which no two keys have ever met)."""
+
+    def __init__(self) -> None:
+        self._base = _base("CREATE TABLE seen (digest BLOB PRIMARY KEY) WITHOUT ROWID")
+
+    def new(self, keys: Iterable[str]) -> np.ndarray:
+        """Add keys; which of them were not there, booleans in their order."""
+        add = self._base.execute
+        found = [add("INSERT OR IGNORE INTO seen VALUES (?)", (_digest(key),)).rowcount == 1 for key in keys]
+        return np.array(found, dtype=bool)
+
+
+class Lookup:
+    """The rows of a table by a key; of rows with one key the first."""
+
+    def __init__(self, blocks: Blocks, key: Callable[[pd.DataFrame], Sequence[str]]) -> None:
+        """Args:
+        blocks: with strings in all columns.
+        key: of each row of a block.
+        """
+        first, blocks = peeked(blocks)
+        self.columns = list(first.columns)
+        self._names = ", ".join(f"c{place}" for place in range(len(self.columns)))
+        self._base = _base(f"CREATE TABLE row (digest BLOB, {self._names})")
+        marks = ", ".join("?" * (len(self.columns) + 1))
+        for block in blocks:
+            rows = zip(map(_digest, key(block)), *(block[name] for name in self.columns), strict=True)
+            self._base.executemany(f"INSERT INTO row VALUES ({marks})", rows)
+        self._base.execute("CREATE INDEX by_digest ON row (digest)")
+        (self._rows,) = self._base.execute("SELECT count(*) FROM row").fetchone()
+
+    def __len__(self) -> int:
+        return self._rows
+
+    def find(self, keys: Iterable[str]) -> list[tuple[str, ...] | None]:
+        """The row of each key; None: it has none."""
+        ask = f"SELECT {self._names} FROM row WHERE digest = ? ORDER BY rowid LIMIT 1"
+        return [self._base.execute(ask, (_digest(key),)).fetchone() for key in keys]
+
+    def blocks(self) -> Blocks:
+        """All rows, in their order."""
+        cursor = self._base.execute(f"SELECT {self._names} FROM row ORDER BY rowid")
+        while rows := cursor.fetchmany(ROWS):
+            yield pd.DataFrame(rows, columns=self.columns, dtype=str)
+
+
+def _base(statement: str) -> sqlite3.Connection:
+    """A data base of its own, in a file without a name once it outgrows its memory."""
+    base = sqlite3.connect("")
+    for setting in ("journal_mode = OFF", "synchronous = OFF", "temp_store = FILE", f"cache_size = -{CACHE >> 10}"):
+        base.execute(f"PRAGMA {setting}")
+    base.execute(statement)
+    return base
+
+
+def _digest(key: str) -> bytes:
+    return hashlib.blake2b(key.encode(), digest_size=16).digest()

@@ -1,0 +1,108 @@
+"""Files by URL: tried again, and taken up where a connection or a job ended."""
+
+from __future__ import annotations
+
+import http.client
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from seedbed.io import UserError, read_json, write_json
+
+PAUSES = (1, 10)
+"""Seconds before a download is tried again."""
+DOWNLOAD = 2**36
+"""Bytes of a download: 64 GiB, four times the largest model of one file; what is longer would only fill the disk."""
+
+
+class NotThereError(UserError):
+    """A server has nothing under a name."""
+
+
+def download(url: str, path: Path) -> None:
+    """Write what a URL holds to a path, whole or not at all.
+
+    What has come when a connection or the process ends stays beside it, with what the server calls this version of the
+    file; the next call asks for the rest, which a server sends only while the version is the same.
+
+    Raises:
+        NotThereError: the server has no such file.
+        UserError: it cannot be had, or is longer than DOWNLOAD.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for pause in (*PAUSES, None):
+        try:
+            return _go_on(url, path)
+        except (OSError, http.client.HTTPException) as error:
+            refused = isinstance(error, urllib.error.HTTPError) and error.code < 500
+            if pause is None or refused:
+                kind = NotThereError if refused and error.code in (404, 410) else UserError
+                raise kind(f"{url}: cannot be downloaded ({error}); give a local copy as `file:`") from None
+            print(f"{url}: {error}; once more in {pause} s", file=sys.stderr)
+            time.sleep(pause)
+
+
+def _go_on(url: str, path: Path) -> None:
+    part, version = (path.with_name(f".{path.name}.{ending}") for ending in ("part", "json"))
+    request, have = urllib.request.Request(url), 0
+    if part.is_file() and version.is_file():
+        have = part.stat().st_size
+        request.add_header("Range", f"bytes={have}-")
+        request.add_header("If-Range", read_json(version)["version"])
+    try:
+        with urllib.request.urlopen(request, timeout=60) as response:
+            # Else it is the whole file: another version, or a server that sends no parts.
+            if not (have and response.headers.get("Content-Range", "").startswith(f"bytes {have}-")):
+                have = 0
+                _begin(part, version, _version(response.headers))
+            _write(response, url, part, have)
+        part.replace(path)
+        version.unlink(missing_ok=True)
+    except urllib.error.HTTPError as error:
+        if error.code != http.client.REQUESTED_RANGE_NOT_SATISFIABLE:
+            raise
+        version.unlink(missing_ok=True)
+        raise OSError("no rest of what has come; from the beginning") from None
+    finally:
+        if not version.is_file():  # nobody could tell whether the rest is of the same file
+            part.unlink(missing_ok=True)
+
+
+def _begin(part: Path, version: Path, named: str) -> None:
+    part.unlink(missing_ok=True)
+    version.unlink(missing_ok=True)
+    if named:
+        write_json({"version": named}, version)
+
+
+def _version(headers: Any) -> str:
+    """What tells one version of a file from the next; a weak ETag does not, to the byte."""
+    tag = headers.get("ETag") or ""
+    return headers.get("Last-Modified") or "" if tag.startswith("W/") or not tag else tag
+
+
+def _write(response: Any, url: str, part: Path, have: int) -> None:
+    length = response.headers.get("Content-Length") or ""
+    size = have + int(length) if length.isdecimal() else None
+    if (size or 0) > DOWNLOAD:
+        raise _too_long(url, f"{size} bytes; no download is larger than {DOWNLOAD}")
+    bar = tqdm(total=size, initial=have, unit="B", unit_scale=True, desc=part.name[1:].removesuffix(".part"))
+    with part.open("ab") as file, bar:
+        while block := response.read(1 << 20):
+            if file.tell() + len(block) > DOWNLOAD:
+                part.unlink()
+                raise _too_long(url, f"more than {DOWNLOAD} bytes")
+            file.write(block)
+            bar.update(len(block))
+        # `read` takes a connection that was cut for the end of the file.
+        if size and file.tell() != size:
+            raise OSError(f"{file.tell()} of {size} bytes came")
+
+
+def _too_long(url: str, reason: str) -> UserError:
+    return UserError(f"{url}: {reason}, give a local copy as `file:`")

@@ -1,0 +1,22 @@
+"""A source, and a corpus, as one table: what programs take block by block."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from seedbed.blocks import together
+from seedbed.corpora import fetch as fetching
+from seedbed.corpora import sources
+
+
+def read(*args: Any, **options: Any) -> pd.DataFrame:
+    """As `seedbed.corpora.sources.read`."""
+    return together(sources.read(*args, **options))
+
+
+def fetch(*args: Any, **options: Any) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """As `seedbed.corpora.fetch.fetch`."""
+    blocks, record = fetching.fetch(*args, **options)
+    return together(blocks), record
