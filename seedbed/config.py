@@ -107,6 +107,16 @@ class Corpora(Settings):
     """Sentences under names of your own, which recipes learn that give one as their `text`: `text`."""
 
 
+class Gpus(Settings):
+    """The GPUs that a cluster has, so that each job asks for one that its model fits. It changes no result."""
+
+    memory: dict[Annotated[str, Field(pattern=r"^\w+$")], Annotated[int, Field(gt=0)]] = {}
+    """MiB of each kind; a job that fits none is refused before anything is submitted. Nothing: no job says which."""
+    told_by: Literal["constraint", "gpu_model"] = "constraint"
+    """What the names are to Slurm. constraint: features; all that fit are offered. gpu_model: types of `--gpus`; the
+    smallest that fits is asked for."""
+
+
 class Study(Settings):
     """Everything that `config.yaml` says."""
 
@@ -157,6 +167,8 @@ class Study(Settings):
     """Specs of figures, likewise."""
     compute: Compute | None = None
     """What labels cost, counted and timed by rule `measure_compute`; nothing: no measurement."""
+    gpus: Gpus = Gpus()
+    """The cluster's."""
     forecast: Forecast = Forecast()
     """Device and prices of `snakemake forecast`."""
 
