@@ -32,10 +32,34 @@ rule fetch_corpus:
         " --output {output.corpus:q} --record {output.record:q} > {log:q} 2>&1"
 
 
+rule sample_text:
+    input:
+        "<results>/corpora/{lang}/text.tsv",
+    output:
+        "<results>/corpora/{lang}/text.sample.tsv",
+    log:
+        "<logs>/sample_text/{lang}.log",
+    benchmark:
+        "<benchmarks>/sample_text/{lang}.jsonl"
+    conda:
+        "../envs/main.yaml"
+    threads: 1
+    resources:
+        gpu=0,
+        mem_mb=more(1000),
+        runtime=more(30),
+    params:
+        code=code("sample_text"),
+    message:
+        "Draw sentences that {wildcards.lang} is known by"
+    shell:
+        "python -m scripts.sample_text --corpus {input:q} --output {output:q} > {log:q} 2>&1"
+
+
 rule select_anchors:
     input:
         corpus=lambda wildcards: f"<results>/corpora/{{lang}}/{other_text(wildcards) or 'text'}.tsv",
-        pivot=pivot_text(STUDY.anchors.language_id),
+        pivot=pivot_text("text.sample") if STUDY.anchors.language_id else [],
         tests=tests_of,
     output:
         anchors="<results>/corpora/{lang}/{anchors}.tsv",

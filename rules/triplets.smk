@@ -73,8 +73,8 @@ rule join_triplets:
 rule audit_triplets:
     input:
         triplets=raw_triplets,
-        corpus="<results>/corpora/{lang}/text.tsv",
-        pivot=pivot_text(STUDY.audit.reads_pivot),
+        corpus=f"<results>/corpora/{{lang}}/{AUDITED}.tsv",
+        pivot=pivot_text(AUDITED) if STUDY.audit.reads_pivot else [],
         tests=tests_of,
     output:
         triplets="<results>/triplets/{generator}/{method}/{lang}.tsv",

@@ -8,7 +8,7 @@ from pathlib import Path
 from scripts.cli import run
 from seedbed.corpora.contamination import EvaluationTexts, texts_of
 from seedbed.corpora.language_id import LanguageId
-from seedbed.io import read_table, write_json, write_table
+from seedbed.io import read_blocks, read_table, write_json, write_table
 from seedbed.triplets.audit import Expected, audit
 from seedbed.triplets.settings import Audit
 from seedbed.triplets.switching import WordCheck
@@ -29,25 +29,25 @@ def main(argv: list[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     rules = Audit.load(args.audit)
-    corpus, pivot = (path and list(read_table(path, ["id", "text"])["text"]) for path in (args.corpus, args.pivot))
     kept, rejected, report = audit(
-        read_table(args.triplets, ["id", "anchor", "positive", "negative"]),
+        lambda: read_blocks(args.triplets, ["id", "anchor", "positive", "negative"]),
         Expected(args.in_pivot, args.script),
-        LanguageId(corpus, pivot) if rules.language_id and pivot else None,
+        LanguageId.read(args.corpus, args.pivot) if rules.language_id and args.pivot else None,
         EvaluationTexts(texts_of(args.tests)),
         rules,
-        word_check(args, corpus, pivot, rules),
+        word_check(args, rules),
     )
     write_table(kept, args.output)
     write_table(rejected, args.rejected)
     write_json(report, args.report)
 
 
-def word_check(args: argparse.Namespace, corpus: list[str], pivot: list[str] | None, rules: Audit) -> WordCheck | None:
+def word_check(args: argparse.Namespace, rules: Audit) -> WordCheck | None:
     """The check of words that the rules ask for: targets' own language against the other one, if it is another."""
-    foreign = rules.foreign_words if pivot else 0
+    foreign = rules.foreign_words if args.pivot else 0
     if not foreign and not rules.unlikely_words:
         return None
+    corpus, pivot = (path and list(read_table(path, ["id", "text"])["text"]) for path in (args.corpus, args.pivot))
     own, other = (pivot or corpus, corpus) if args.in_pivot else (corpus, pivot or corpus)
     return WordCheck(own, other, args.script, others=foreign, unlikely=rules.unlikely_words)
 

@@ -512,6 +512,11 @@ class Study(Settings):
         """As `variants.makers`; every job of a generator asks for them."""
         return makers(self.generators)
 
+    def weights_of(self, backbone: str) -> str:
+        """Who has a backbone's weights: the first of those with its source, so that they are fetched once."""
+        source = self.backbones[backbone].source
+        return next(name for name, other in self.backbones.items() if other.source == source)
+
     def generator_of(self, recipe: str) -> str:
         """The generator whose triplets a recipe trains on."""
         spec = self.recipes[recipe]
@@ -543,8 +548,9 @@ class Study(Settings):
         """How anchors are drawn from a corpus: of one of `others` as many as the greediest recipe trains on."""
         if not text:
             return self.anchors
-        rows = [recipe.rows or self.anchors.count for recipe in self.recipes.values() if recipe.text == text]
-        return self.anchors.updated({"count": max(rows, default=self.anchors.count)})
+        count = self.anchors.count
+        asked = [recipe.rows or count for recipe in self.recipes.values() if recipe.text == text]
+        return self.anchors.updated({"count": max(asked, default=count)})
 
     def training_of(self, recipe: str) -> Training:
         """Training settings of a recipe: the study's, changed by the method, changed by the recipe."""

@@ -30,14 +30,18 @@ def fetch_options(wildcards):
     return ["--kind", KIND_OF[task.protocol], *untouched, "--scale", f"{low:g}", f"{high:g}"]
 
 
+AUDITED = "text" if STUDY.audit.reads_words else "text.sample"
+"""What an audit reads of a language: its words stand in the whole corpus, and the language shows in a sample."""
+
+
 def other_text(wildcards):
     """The one of the study's other corpora that anchors are drawn from; nothing: from `text`."""
     return wildcards.anchors.rpartition("+")[0]
 
 
-def pivot_text(compared):
-    """Sentences of the pivot language, which a language is told from, if it is; of the pivot itself none."""
-    text = f"<results>/corpora/{STUDY.pivot}/text.tsv" if compared else []
+def pivot_text(name):
+    """Sentences of the pivot language, which a language is told from; of the pivot itself none."""
+    text = f"<results>/corpora/{STUDY.pivot}/{name}.tsv"
     return lambda wildcards: [] if wildcards.lang == STUDY.pivot else text
 
 

@@ -46,7 +46,12 @@ def starting_weights(wildcards):
         return published_model("encoders", wildcards.backbone, wildcards.recipe, wildcards.lang)
     if endpoint_of(wildcards):
         return []
-    return "<results>/encoders/{backbone}/weights/seedbed.json"
+    return backbone_weights(wildcards.backbone)
+
+
+def backbone_weights(backbone):
+    """The weights of a backbone, which others of the same source share."""
+    return f"<results>/encoders/{STUDY.weights_of(backbone)}/weights/seedbed.json"
 
 
 def endpoint_argument(wildcards):

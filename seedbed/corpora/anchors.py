@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from seedbed.blocks import Blocks, sample, taken
 from seedbed.corpora.clean import script_share
 from seedbed.corpora.contamination import EvaluationTexts
 from seedbed.corpora.language_id import LanguageId
@@ -17,13 +21,13 @@ LEAST_SCRIPT = 0.7
 
 
 def select(
-    corpus: pd.DataFrame, pivot: pd.DataFrame | None, tests: list[str], script: str, anchors: Anchors
-) -> tuple[pd.DataFrame, dict[str, Any]]:
+    corpus: Callable[[], Blocks], identify: LanguageId | None, tests: list[str], script: str, anchors: Anchors
+) -> tuple[Blocks, dict[str, Any]]:
     """Draw anchors from a corpus: in the language, in its script, and in no evaluation set.
 
     Args:
-        corpus: `id`, `text`: the language's sentences.
-        pivot: the pivot language's; None: the language is the pivot, and there is none to tell it from.
+        corpus: begins to read `id`, `text`, the language's sentences; it is called twice.
+        identify: tells the language from the pivot; None: the language is the pivot, or nobody asks.
         tests: every sentence of the language's evaluation sets, both sides.
         script: ISO 15924 code.
 
@@ -34,17 +38,30 @@ def select(
         UserError: nothing is left.
     """
     seen = EvaluationTexts(tests)
-    reason = pd.Series("", index=corpus.index)
-    reason[corpus["text"].map(seen.repeats)] = "in an evaluation set"
-    if anchors.language_id and pivot is not None:
-        identify = LanguageId(list(corpus["text"]), list(pivot["text"]))
-        reason[(reason == "") & ~identify.in_language(list(corpus["text"]))] = "other language"
-    if anchors.language_id:
-        reason[(reason == "") & (corpus["text"].map(lambda text: script_share(text, script)) < LEAST_SCRIPT)] = "script"
-    kept = corpus[reason == ""]
-    if kept.empty:
-        raise UserError(f"anchors: none of {len(corpus)} sentences is left ({dict(reason.value_counts())})")
-    drawn = kept.sample(min(anchors.count, len(kept)), random_state=anchors.seed).sort_index()
-    dropped = {name: int(count) for name, count in reason[reason != ""].value_counts().sort_index().items()}
-    audit = {"read": len(corpus), "dropped": dropped, "not drawn": len(kept) - len(drawn), "kept": len(drawn)}
-    return drawn[["id", "text"]].reset_index(drop=True), audit
+    dropped: Counter[str] = Counter()
+    kept = []
+    for block in corpus():
+        reason = _reasons(block["text"], seen, identify, script if anchors.language_id else "")
+        dropped.update(reason[reason != ""])
+        kept.append(reason == "")
+    left = np.concatenate(kept)
+    if not left.any():
+        raise UserError(f"anchors: none of {len(left)} sentences is left ({dict(dropped)})")
+    rows = int(left.sum())
+    drawn = left.copy()
+    drawn[left] = sample(rows, anchors.count, anchors.seed)
+    count = int(drawn.sum())
+    audit = {"read": len(left), "dropped": dict(sorted(dropped.items())), "not drawn": rows - count, "kept": count}
+    return (block[["id", "text"]] for block in taken(corpus(), drawn)), audit
+
+
+def _reasons(texts: pd.Series, seen: EvaluationTexts, identify: LanguageId | None, script: str) -> np.ndarray:
+    """Why each text can be no anchor; "" for those that can."""
+    reason = np.full(len(texts), "", dtype=object)
+    reason[texts.map(seen.repeats).to_numpy(bool)] = "in an evaluation set"
+    if identify is not None:
+        reason[(reason == "") & ~identify.in_language(list(texts))] = "other language"
+    if script:
+        share = texts.map(lambda text: script_share(text, script)).to_numpy()
+        reason[(reason == "") & (share < LEAST_SCRIPT)] = "script"
+    return reason

@@ -8,17 +8,27 @@ corpora, so a new language needs no new model and the verdict depends on its fil
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import Pipeline, make_pipeline
 
+from seedbed.blocks import Blocks
 from seedbed.corpora.clean import comparable
-from seedbed.io import UserError
+from seedbed.corpora.subset import subset
+from seedbed.io import UserError, read_blocks
 
 SAMPLE = 20_000
-"""Sentences of each language that the model sees; more change nothing."""
+"""Sentences of each language that the model sees; more change nothing. They are in a file of their own."""
+
+
+def sentences(corpus: Blocks) -> pd.DataFrame:
+    """The sentences of a corpus that the model sees: a corpus may be sorted, so not its first ones."""
+    return reduce(lambda kept, block: subset(pd.concat([kept, block], ignore_index=True), SAMPLE), corpus)
 
 
 class LanguageId:
@@ -32,12 +42,17 @@ class LanguageId:
         """
         if not len(language) or not len(pivot):
             raise UserError("language identification: no sentence in the language or in the pivot; give both a corpus")
-        texts = [*language[:SAMPLE], *pivot[:SAMPLE]]
-        labels = [1] * len(language[:SAMPLE]) + [0] * len(pivot[:SAMPLE])
+        texts = [*language, *pivot]
+        labels = [1] * len(language) + [0] * len(pivot)
         grams = HashingVectorizer(analyzer="char_wb", ngram_range=(1, 4), alternate_sign=False, norm=None)
         # Equal priors: a corpus of another size says nothing about the next sentence.
         self.model: Pipeline = make_pipeline(grams, MultinomialNB(alpha=0.1, fit_prior=False))
         self.model.fit([comparable(text) for text in texts], labels)
+
+    @classmethod
+    def read(cls, language: Path, pivot: Path) -> LanguageId:
+        """Fit on corpora, or on what `sentences` has drawn of them, which is the same."""
+        return cls(*(sentences(read_blocks(path, ["id", "text"]))["text"] for path in (language, pivot)))
 
     def in_language(self, texts: Sequence[str]) -> np.ndarray:
         """(n,) booleans: more like the language than like the pivot."""

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from seedbed.blocks import Blocks, Seen, taken
 from seedbed.corpora.clean import comparable, script_share, words
 from seedbed.corpora.contamination import EvaluationTexts
 from seedbed.corpora.language_id import LanguageId
 from seedbed.io import UserError
+from seedbed.triplets.overlap import by_row, summaries
 from seedbed.triplets.overlap import dice as dice  # its home for whoever looks here
-from seedbed.triplets.overlap import overlaps
 from seedbed.triplets.settings import Audit
 from seedbed.triplets.switching import WordCheck, latin_share, other_script
 
@@ -31,17 +34,18 @@ class Expected:
 
 
 def audit(
-    triplets: pd.DataFrame,
+    triplets: Callable[[], Blocks],
     target: Expected,
     identify: LanguageId | None,
     seen: EvaluationTexts,
     rules: Audit,
     vocabulary: WordCheck | None = None,
-) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, Any]]:
+) -> tuple[Blocks, Blocks, dict[str, Any]]:
     """Split triplets into those that pass and those that do not.
 
     Args:
-        triplets: `id`, `anchor`, `positive`, `negative`, and maybe `positive_finished`, `negative_finished`.
+        triplets: begins to read `id`, `anchor`, `positive`, `negative`, and maybe `positive_finished`,
+            `negative_finished`; it is called three times.
         target: what positives and negatives should be written in.
         identify: tells the anchors' language from the pivot; None: not checked.
         seen: sentences of the evaluation sets.
@@ -53,10 +57,43 @@ def audit(
     Raises:
         UserError: too few rows pass.
     """
-    reason = pd.Series("", index=triplets.index)
+    found, dropped = [], Counter()
+    shared: dict[str, list[np.ndarray]] = {side: [] for side in TARGETS}
+    before = {side: Seen() for side in ("anchor", "positive")}
+    for block in triplets():
+        reason = _reasons(block, target, identify, seen, rules, vocabulary)
+        for side in before:
+            # In one batch the repetition would be another row's negative and its own positive at once.
+            left = reason == ""
+            reason[left] = np.where(before[side].new(map(comparable, block[side][left])), "", f"{side}: repeated")
+        dropped.update(reason[reason != ""])
+        found.append(reason)
+        for side in TARGETS:
+            shared[side].append(by_row(block[reason == ""], side))
+    reasons = np.concatenate(found)
+    _require(len(reasons), dropped, rules)
+    report = {
+        "read": len(reasons),
+        "kept": len(reasons) - dropped.total(),
+        "dropped": dict(sorted(dropped.items())),
+        "dice": summaries({side: np.concatenate(values) for side, values in shared.items()}),
+    }
+    return taken(triplets(), reasons == ""), _rejected(triplets(), reasons), report
+
+
+def _reasons(
+    triplets: pd.DataFrame,
+    target: Expected,
+    identify: LanguageId | None,
+    seen: EvaluationTexts,
+    rules: Audit,
+    vocabulary: WordCheck | None,
+) -> np.ndarray:
+    """Why each row does not pass, by itself; "" for those that do."""
+    reason = np.full(len(triplets), "", dtype=object)
 
     def drop(rows: pd.Series, why: str) -> None:
-        reason[(reason == "") & rows] = why
+        reason[(reason == "") & rows.to_numpy(bool)] = why
 
     for side in TARGETS:
         text = triplets[side]
@@ -80,22 +117,23 @@ def audit(
     drop(triplets["positive"].map(comparable) == triplets["negative"].map(comparable), "positive equals negative")
     for side in ("anchor", "positive", "negative"):
         drop(triplets[side].map(seen.repeats), f"{side}: in an evaluation set")
-    for side in ("anchor", "positive"):
-        # In one batch the repetition would be another row's negative and its own positive at once.
-        drop(triplets[side].where(reason == "").map(comparable, na_action="ignore").duplicated(), f"{side}: repeated")
-
-    kept, rejected = triplets[reason == ""], triplets[reason != ""].assign(reason=reason[reason != ""])
-    _require(kept, rejected, rules)
-    counts = {name: int(count) for name, count in rejected["reason"].value_counts().sort_index().items()}
-    return kept, rejected, {"read": len(triplets), "kept": len(kept), "dropped": counts, "dice": overlaps(kept)}
+    return reason
 
 
-def _require(kept: pd.DataFrame, rejected: pd.DataFrame, rules: Audit) -> None:
-    total = len(kept) + len(rejected)
-    if len(kept) < rules.min_rows or len(rejected) > rules.max_lost * total:
-        common = ", ".join(f"{name} {count}" for name, count in rejected["reason"].value_counts().head(3).items())
+def _rejected(triplets: Blocks, reasons: np.ndarray) -> Blocks:
+    start = 0
+    for block in triplets:
+        reason = reasons[start : start + len(block)]
+        yield block[reason != ""].assign(reason=reason[reason != ""])
+        start += len(block)
+
+
+def _require(total: int, dropped: Counter[str], rules: Audit) -> None:
+    kept = total - dropped.total()
+    if kept < rules.min_rows or dropped.total() > rules.max_lost * total:
+        common = ", ".join(f"{name} {count}" for name, count in dropped.most_common(3))
         raise UserError(
-            f"audit: {len(kept)} of {total} triplets pass (most dropped: {common}); the generator does not write "
+            f"audit: {kept} of {total} triplets pass (most dropped: {common}); the generator does not write "
             "this language well enough, or the rules under `audit:` are too strict for it"
         )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
@@ -32,7 +34,12 @@ def overlaps(triplets: pd.DataFrame) -> dict[str, Summary]:
         For `anchor-positive` and `anchor-negative`: `n`, `mean`, `low` and `high` (95 % percentile bootstrap interval
         of the mean over rows, the same on every call; None for a single row), and the quartiles `q25`, `q50`, `q75`.
     """
-    return {f"anchor-{side}": _summary(by_row(triplets, side)) for side in ("positive", "negative")}
+    return summaries({side: by_row(triplets, side) for side in ("positive", "negative")})
+
+
+def summaries(values: Mapping[str, NDArray[np.float64]]) -> dict[str, Summary]:
+    """What `overlaps` says, of the rows' own values (n,) by side."""
+    return {f"anchor-{side}": _summary(rows) for side, rows in values.items()}
 
 
 def by_row(triplets: pd.DataFrame, side: str) -> NDArray[np.float64]:

@@ -42,4 +42,9 @@ class Audit(Settings):
     @property
     def reads_pivot(self) -> bool:
         """Whether a check compares with sentences of the pivot language."""
-        return self.language_id or self.foreign_words > 0 or self.unlikely_words > 0
+        return self.language_id or self.reads_words
+
+    @property
+    def reads_words(self) -> bool:
+        """Whether a check looks at single words."""
+        return self.foreign_words > 0 or self.unlikely_words > 0

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -97,13 +95,6 @@ def cells(study: Study) -> Iterator[Cell]:
             yield from block.cells()
 
 
-class Archives(urllib.request.HTTPSHandler):
-    """Opens every https URL at the replica."""
-
-    def https_open(self, request: urllib.request.Request) -> Any:
-        return urllib.request.urlopen(f"{os.environ['HF_ENDPOINT']}/archives/{request.full_url}")
-
-
 def read(reading: Reading, study: Study, store: Store) -> dict[str, Any]:
     """What came of one, as `scripts.fetch_corpus` does it."""
     done: dict[str, Any] = {"corpus": reading.corpus, "lang": reading.lang, "kind": reading.kind}
@@ -130,7 +121,6 @@ def main() -> None:
     parser.add_argument("--config", required=True)
     parser.add_argument("--folder", required=True, type=Path)
     args = parser.parse_args()
-    urllib.request.install_opener(urllib.request.build_opener(Archives))
     study = load(yaml.safe_load(Path(args.config).read_text()))
     store = Store(args.folder / "downloads", args.folder / "assets.lock.json")
     with (args.folder / "read.jsonl").open("w") as file:

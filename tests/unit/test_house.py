@@ -19,7 +19,7 @@ from seedbed.tables.specs import FigureSpec, TableSpec
 
 ROOMS = ["corpora", "generators", "triplets", "encoders", "evaluation", "tables"]
 RULES = {
-    "corpora": ["fetch_corpus", "select_anchors"],
+    "corpora": ["fetch_corpus", "sample_text", "select_anchors"],
     "generators": ["fetch_model", "train_task_adapter", "train_language_adapter", "compose_adapters",
                    "choose_scale", "build_xllora_examples", "train_xllora_adapter"],
     "triplets": ["synthesise", "join_triplets", "audit_triplets"],

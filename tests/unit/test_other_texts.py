@@ -25,7 +25,9 @@ def config(recipe: dict[str, Any], **others: Any) -> dict[str, Any]:
 
 
 def test_a_recipe_learns_its_text_and_as_many_sentences_as_the_greediest_are_drawn() -> None:
-    study = load(config({"method": "unsupervised", "text": "wiki", "rows": 60}))
+    given = config({"method": "unsupervised", "text": "wiki", "rows": 60})
+    given["recipes"]["less"] = {"like": "mine", "rows": 50}
+    study = load(given)
     assert study.sentences_of("mine") == "results/corpora/{lang}/wiki+anchors.tsv"
     assert study.sentences_of("unsupervised") == "results/corpora/{lang}/anchors.tsv"
     assert (study.drawn_from("wiki").count, study.drawn_from("").count) == (60, 40)

@@ -60,8 +60,13 @@ class Job:
     def model(self) -> str:
         """Name of the generator or backbone; empty where there is none."""
         if "classifier" in self.wildcards:  # {room}/{name of the model}/weights
-            return Path(self.option("base")).parent.name
+            return self.weights
         return next((self.wildcards[key] for key in ("generator", "backbone", "model") if key in self.wildcards), "")
+
+    @property
+    def weights(self) -> str:
+        """Name of what its weights were fetched for: {room}/{name}/weights; empty where it has none."""
+        return Path(self.option("weights") or self.option("base")).parent.name
 
     @cached_property
     def options(self) -> Mapping[str, list[str]]:
@@ -115,6 +120,9 @@ class Plan:
         self._maker = {output: job for job in jobs for output in job.outputs}
         self._rows: dict[str, float] = {}
         self._models = {job.model: self._size(job) for job in jobs if job.rule == "fetch_model"}
+        for job in jobs:  # what has another's weights has its size
+            if job.rule in ("train_encoder", "synthesise") and (size := self._models.get(job.weights)):
+                self._models.setdefault(job.model, size)
         self._models |= {job.model: ELSEWHERE for job in jobs if "--endpoint=" in job.command}
         self._models |= {job.model: self._together(job) for job in jobs if job.rule == "fuse_encoders"}
 

@@ -3,7 +3,8 @@
 import pandas as pd
 import pytest
 
-from seedbed.corpora.anchors import select
+from seedbed.blocks import together
+from seedbed.corpora import anchors
 from seedbed.corpora.contamination import EvaluationTexts, texts_of
 from seedbed.corpora.language_id import LanguageId
 from seedbed.corpora.settings import COLUMNS, OPTIONAL, Anchors
@@ -19,11 +20,21 @@ def corpus(texts):
     return pd.DataFrame({"id": [str(n) for n in range(len(texts))], "text": texts})
 
 
+def select(texts, pivot, *others):
+    """Read in blocks of twenty rows."""
+    identify = LanguageId(texts, pivot) if pivot else None
+    table = corpus(texts)
+    drawn, audit = anchors.select(
+        lambda: (table[start : start + 20] for start in range(0, len(table), 20)), identify, *others
+    )
+    return together(drawn), audit
+
+
 def test_anchors_are_drawn_in_order_and_by_seed():
-    chosen, audit = select(corpus(HAUSA), corpus(ENGLISH), [], "Latn", Anchors(count=10))
-    again, _ = select(corpus(HAUSA), corpus(ENGLISH), [], "Latn", Anchors(count=10))
+    chosen, audit = select(HAUSA, ENGLISH, [], "Latn", Anchors(count=10))
+    again, _ = select(HAUSA, ENGLISH, [], "Latn", Anchors(count=10))
     pd.testing.assert_frame_equal(chosen, again)
-    other, _ = select(corpus(HAUSA), corpus(ENGLISH), [], "Latn", Anchors(count=10, seed=1))
+    other, _ = select(HAUSA, ENGLISH, [], "Latn", Anchors(count=10, seed=1))
     assert list(other["id"]) != list(chosen["id"])
     assert list(chosen["id"].astype(int)) == sorted(chosen["id"].astype(int))
     assert audit == {"read": len(HAUSA), "dropped": {}, "not drawn": len(HAUSA) - 10, "kept": 10}
@@ -31,7 +42,7 @@ def test_anchors_are_drawn_in_order_and_by_seed():
 
 def test_evaluation_sentences_other_languages_and_scripts_are_dropped():
     mixed = [*HAUSA, "The children are going to the market", "यह हिंदी में एक वाक्य है"]
-    chosen, audit = select(corpus(mixed), corpus(ENGLISH), [HAUSA[0].upper() + "!"], "Latn", Anchors())
+    chosen, audit = select(mixed, ENGLISH, [HAUSA[0].upper() + "!"], "Latn", Anchors())
     assert HAUSA[0] not in set(chosen["text"])
     assert audit["dropped"]["in an evaluation set"] == 1
     assert sum(audit["dropped"].values()) == 3
@@ -41,14 +52,14 @@ def test_evaluation_sentences_other_languages_and_scripts_are_dropped():
 def test_anchors_of_the_pivot_itself_are_told_from_no_other_language():
     """Paper 000, table 4: its anchors and prompts are English."""
     mixed = [*ENGLISH, "यह हिंदी में एक वाक्य है"]
-    chosen, audit = select(corpus(mixed), None, [ENGLISH[0]], "Latn", Anchors())
+    chosen, audit = select(mixed, None, [ENGLISH[0]], "Latn", Anchors())
     assert list(chosen["text"]) == ENGLISH[1:]
     assert audit["dropped"] == {"in an evaluation set": 1, "script": 1}
 
 
 def test_nothing_left_is_an_error():
     with pytest.raises(UserError, match="none of 48 sentences is left"):
-        select(corpus(HAUSA), corpus(ENGLISH), HAUSA, "Latn", Anchors())
+        select(HAUSA, ENGLISH, HAUSA, "Latn", Anchors())
 
 
 def test_language_identification_on_unseen_sentences():

@@ -145,6 +145,13 @@ def test_a_models_size_is_known_read_from_its_name_or_guessed(name, source, para
     assert COSTS.size(name, source).parameters == parameters
 
 
+def test_what_has_anothers_weights_has_its_size(tmp_path):
+    texts = f"--texts {table(tmp_path / 'texts.tsv', 64)} --method crosslingual --weights results/encoders/b/weights"
+    bare = job("train_encoder", texts, wildcards={"backbone": "bare", "lang": "hau"})
+    plan = Plan([model("b", "encoders", "FacebookAI/xlm-roberta-base"), bare], COSTS)
+    assert plan.model(bare).parameters == 278e6
+
+
 def test_weights_that_are_there_are_counted(tmp_path):
     header = {
         "__metadata__": {"format": "pt"},

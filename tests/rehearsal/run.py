@@ -1,0 +1,80 @@
+"""Run the shipped studies whole against the replica: `python -m tests.rehearsal.run`, which goes on where a killed one ended.
+
+Nothing of a study is changed but what overlay.yaml says. The programs run as they would anywhere, each in a process of
+its own, with the replica's address for the hub's and for every https URL.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests import warm
+from tests.rehearsal import checking, cutting
+from tests.rehearsal.hub import Replica
+
+FOLDER = Path("results/rehearsal")
+
+
+def copy(root: Path) -> None:
+    """Bring the project's files up to date in a folder, with what is cut; those that are the same keep their times."""
+    instead = cutting.instead()
+    command = ["git", "ls-files", "-co", "--exclude-standard"]
+    for name in subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines():
+        if not Path(name).is_file():
+            continue
+        place, text = root / name, instead[name].encode() if name in instead else Path(name).read_bytes()
+        if not (place.is_file() and place.read_bytes() == text):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(text)
+
+
+def environment(root: Path, address: str) -> dict[str, str]:
+    """What jobs find: the replica, and a cache of the hub of their own."""
+    known = {key: value for key, value in os.environ.items() if key not in ("HF_HUB_OFFLINE", "HF_TOKEN")}
+    return known | {
+        "HF_ENDPOINT": address,
+        "HF_HOME": str((root / "hub").resolve()),
+        "OMP_NUM_THREADS": "1",
+        "PYTHONPATH": str(Path("tests/rehearsal/site").resolve()),
+        **dict.fromkeys(("OPENAI_API_KEY", "CO_API_KEY"), "rehearsal"),
+    }
+
+
+def logger() -> list[str]:
+    """A bar on a terminal; elsewhere a line for each job that is done, and how many are."""
+    return ["--logger", "rich"] if sys.stdout.isatty() else ["--quiet", "rules", "reason"]
+
+
+def rehearse(root: Path, paper: cutting.Paper, targets: list[str], *, cores: int = 2) -> int:
+    """Make targets of a study in a folder, as far as they can be made; Snakemake's exit code."""
+    copy(root)
+    command = [
+        str(warm.python()), "-m", "snakemake", "--profile", "profiles/demo", "--max-jobs-per-timespan", "1000/1s",
+        "--cores", str(cores), "--keep-going", *logger(), "--configfile", paper.config, *paper.overlays, "--", *targets,
+    ]  # fmt: skip
+    with Replica() as server:
+        return subprocess.run(command, cwd=root, env=environment(root, server.url)).returncode
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", type=Path, default=FOLDER)
+    parser.add_argument("--papers", nargs="+", default=[*cutting.PAPERS], choices=cutting.PAPERS)
+    parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument(
+        "targets", nargs="*", help="left out: all of the papers' tables and figures, which are then looked at"
+    )
+    args = parser.parse_args()
+    for paper in map(cutting.PAPERS.get, args.papers):
+        failed = rehearse(args.folder, paper, args.targets or [f"all_{paper.group}"], cores=args.cores)
+        missing = [] if args.targets else checking.faults(args.folder, paper)
+        if failed or missing:
+            sys.exit("\n".join(missing) or failed)
+
+
+if __name__ == "__main__":
+    main()
