@@ -22,7 +22,7 @@ try:
 except ModuleNotFoundError as error:
     sys.exit(f"error: {error} in the environment of {sys.executable}; run `make env` and `source .venv/bin/activate`")
 
-from seedbed import devices, manifests
+from seedbed import devices, manifests, tracking
 from seedbed.code import PACKAGES, ROOT, value
 from seedbed.digests import Digests
 from seedbed.encoders.classifier_settings import BESIDE
@@ -71,6 +71,8 @@ try:
     STUDY = load(config)
 except UserError as error:
     sys.exit(f"error: {error}")
+
+os.environ[tracking.ASKED] = STUDY.report_to
 
 
 def checked(kind, model):

@@ -92,7 +92,7 @@ rule audit_triplets:
     threads: 1
     resources:
         gpu=0,
-        mem_mb=more(8000),
+        mem_mb=more(2000),
         runtime=more(60),
     params:
         code=code("audit_triplets"),

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, Field, ValidationError, field_validator, model_validator
 
-from seedbed import checks, supplies
+from seedbed import checks, supplies, tracking
 from seedbed.checkpoints import MINUTES
 from seedbed.corpora.clean import unicode_scripts
 from seedbed.corpora.settings import Anchors, Cleaning, Paths, Source, Word
@@ -33,6 +33,7 @@ from seedbed.tables.maps import Mapped, plan_map
 from seedbed.tables.plan import Block, Offered, Scored, System, beside, plan
 from seedbed.tables.settings import Forecast, Statistics
 from seedbed.tables.specs import OVERLAP, FigureSpec, TableSpec
+from seedbed.tracking import Tracker
 from seedbed.triplets.settings import Audit
 from seedbed.variants import add_candidates, candidate, choosing, makers
 
@@ -153,6 +154,9 @@ class Study(Settings):
     checkpoint_minutes: float = Field(MINUTES, ge=0)
     """Between two checkpoints of a training, whatever it trains; a killed job goes on from the last. 0: one after each
     step. It changes no result and re-runs nothing."""
+    report_to: Tracker = "none"
+    """Where trainings report the loss and the rate of each step: under `<results>/tensorboard`, or in
+    `<results>/trackio`. The package of that name must be installed. It changes no result and re-runs nothing."""
     recipes: Annotated[dict[Name, Recipe], Field(min_length=1)]
     """The ways of making an encoder."""
     classifiers: dict[Name, Classifier] = {}
@@ -246,7 +250,9 @@ class Study(Settings):
         spec = self.tasks[task]
         if own or spec.source is None or (spec.languages is not None and code not in spec.languages):
             return own and own.resolved(self.facts(code))
-        return spec.source.resolved(self.facts(code))
+        found = spec.source.resolved(self.facts(code))
+        # The pivot language is no test of what a language is compared with it for.
+        return None if found and found.compares_with_itself else found
 
     def train_of(self, task: str, code: str) -> str:
         """The language of the training set of a task for a language; nothing: the task learns from nothing."""
@@ -588,6 +594,7 @@ def load(config: Mapping[str, Any], *, where: str = "config") -> Study:
     try:
         study = Study.model_validate(dict(config))
         supplies.with_sources(study)
+        tracking.require(study.report_to)
     except ValidationError as error:
         fault = explain(error, Study, where=where)
     except UserError as error:

@@ -21,6 +21,7 @@ from transformers import (
     TrainingArguments,
 )
 
+from seedbed import tracking
 from seedbed.checkpoints import last_complete
 from seedbed.io import UserError
 
@@ -64,13 +65,14 @@ class Checkpoints(TrainerCallback):
 
 
 def fit(trainer: Trainer, minutes: float) -> None:
-    """Train with our bar, from the newest checkpoint in the trainer's folder if there is one.
+    """Train with our bar and what else reports, from the newest checkpoint in the trainer's folder if there is one.
 
     Args:
         minutes: between two checkpoints; 0: one after each step. No result depends on it.
     """
     trainer.remove_callback(ProgressCallback)  # it prints what is logged between two bars
     trainer.add_callback(LossInBar)
+    tracking.attach(trainer)
     trainer.add_callback(Checkpoints(minutes))  # after those that end a training
     trainer.train(resume_from_checkpoint=last_complete(Path(trainer.args.output_dir)))
 

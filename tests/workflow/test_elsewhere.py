@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from seedbed.locks import exclusive
+from tests.unit.test_tracking import installed
 from tests.workflow.conftest import ENVIRONMENT, STUDY, own_study
 from tests.workflow.test_graph import nothing_to_do, planned
 
@@ -35,9 +36,9 @@ onstart:
 TABLE, FIGURE = "results/own/tables/table1.csv", "results/own/figures/table1.svg"
 
 
-def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, *arguments: str, path: str = "") -> subprocess.CompletedProcess[str]:
     """Snakemake in a folder where neither the library nor a program is found by itself."""
-    environment = {name: value for name, value in ENVIRONMENT.items() if name != "PYTHONPATH"}
+    environment = ENVIRONMENT | {"PYTHONPATH": path}
     command = [sys.executable, "-m", "snakemake", "--cores", "2", *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment)
 
@@ -88,6 +89,22 @@ def test_a_module_of_another_snakefile_makes_the_same(folder):
         assert "| report |" in " ".join((folder / "results/own/forecast.md").read_text().split())
     finally:
         (folder / "Snakefile").unlink()
+
+
+def test_where_trainings_report_reaches_jobs_and_runs_nothing_again(folder, tmp_path):
+    (tmp_path / "tensorboard-2.20.dist-info").mkdir()
+    (tmp_path / "tensorboard-2.20.dist-info/METADATA").write_text("Name: tensorboard\nVersion: 2.20\n")
+    seen = 'rule seen:\n    output: "seen"\n    shell: "echo $SEEDBED_REPORT_TO > {output}"\n'
+    (folder / "Snakefile").write_text(f"{MODULE}\n{seen}")
+    try:
+        asked = ("--config", "report_to=tensorboard")
+        assert nothing_to_do(run(folder, "--dry-run", *asked, "--", TABLE, path=str(tmp_path)))
+        assert run(folder, *asked, "--", "seen", path=str(tmp_path)).returncode == 0
+        assert (folder / "seen").read_text() == "tensorboard\n"
+    finally:
+        (folder / "Snakefile").unlink()
+    done = by_path(folder, "--dry-run", "--configfile", "study.yaml", *asked, "--", TABLE)
+    assert ("error: report_to: tensorboard is not installed" in done.stderr) != installed("tensorboard")
 
 
 def test_config_yaml_of_the_folder_is_the_study_and_without_one_there_is_none(folder, tmp_path):

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from seedbed.checkpoints import parsed
+from seedbed.corpora.language_id import SAMPLE
 from seedbed.corpora.settings import Anchors, Source
 from seedbed.encoders.settings import Training
 from seedbed.encoders.tuning_settings import FineTuning
@@ -124,6 +125,7 @@ class Plan:
                 self._models.setdefault(job.model, size)
         self._models |= {job.model: ELSEWHERE for job in jobs if "--endpoint=" in job.command}
         self._models |= {job.model: self._together(job) for job in jobs if job.rule == "fuse_encoders"}
+        self._downloads = self._fetched()
 
     def start(self, job: Job) -> float:
         """Seconds before any work: the program's start, and weights read from disk."""
@@ -138,9 +140,22 @@ class Plan:
         seconds = flops / self._speed(job) if flops else rows / cost.rows_per_s if cost.rows_per_s else 0
         if job.rule == "fetch_model":
             seconds = self.model(job).parameters * self._width(job) / self.costs.network
+        fetched = self._downloads.get(job.outputs, 0)
+        seconds += fetched / self.costs.network
         parameters = self.model(job).parameters if job.model and cost.weights else 0
-        disk = self._weights_written(job) + rows * cost.row_bytes
+        disk = self._weights_written(job) + rows * cost.row_bytes + fetched
         return Work(seconds, tokens, disk, cost.memory_mb * 2**20 + parameters * cost.weights)
+
+    def _fetched(self) -> dict[tuple[str, ...], float]:
+        """Bytes that jobs download, by their outputs: what several read is fetched by the first, and stays."""
+        found: dict[tuple[str, ...], float] = {}
+        known: set[str] = set()
+        for job in self.jobs:
+            if job.rule == "fetch_corpus":
+                sizes = dict(map(self.costs.download, job.settings(Source, "source").first_choices()))
+                found[job.outputs] = sum(size for name, size in sizes.items() if name not in known)
+                known |= sizes.keys()
+        return found
 
     def model(self, job: Job) -> Model:
         """The size of a job's model."""
@@ -163,6 +178,8 @@ class Plan:
                 return _lines(source.file)
             kind = "package" if source.package else job.wildcards["corpus"]
             return source.rows or self.costs.rows.get(kind, default)
+        if job.rule == "sample_text":
+            return min(SAMPLE, self.rows(job.option("corpus")))
         if job.rule == "select_anchors":
             return min(job.settings(Anchors, "anchors").count, self.rows(job.option("corpus")))
         if job.rule == "build_xllora_examples":
@@ -195,7 +212,7 @@ class Plan:
         if job.rule == "score_classifier":
             return self._labelling(job, sum(self.rows(test) for test in job.options["tests"]))
         rows = max((self.rows(output) for output in job.outputs if output.endswith(".tsv")), default=0)
-        if job.rule == "select_anchors":  # every sentence is looked at
+        if job.rule in ("sample_text", "select_anchors"):  # every sentence is looked at
             rows = self.rows(job.option("corpus"))
         return 0, 0, rows
 
