@@ -30,7 +30,7 @@ def main(argv: list[str] | None = None) -> None:
     store = Store(args.downloads, args.lock)
     corpus, record = fetch(source, args.kind, store, Cleaning.load(args.cleaning), test=args.test)
     if args.kind == "pairs":
-        check_scores(corpus, tuple(args.scale), record["origin"])
+        corpus = (check_scores(block, tuple(args.scale), record["origin"]) for block in corpus)
     write_table(corpus, args.output)
     write_json(record, args.record)
 
