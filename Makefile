@@ -5,7 +5,8 @@ SNAKEMAKE = $(VENV)/bin/snakemake
 CONFIGS = config/demo.yaml $(if $(SIX),config/demo-six.yaml)
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
-.PHONY: demo forecast status clean-state test rehearsal test-papers test-faults test-mutants test-slurm env lint clean
+.PHONY: demo forecast status clean-state test rehearsal test-papers test-faults test-mutants test-slurm env env-gpu env-vllm \
+	check-gpu lint clean
 .DEFAULT_GOAL := demo
 
 env: $(VENV)/.ready
@@ -17,6 +18,20 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 	$(VENV)/bin/pip install --quiet --requirement requirements.lock
 	$(VENV)/bin/pip install --quiet --no-deps --editable .
 	touch $@
+
+# On Linux with NVIDIA GPUs: everything but vLLM, with CUDA's wheels; and vLLM, which pins its own torch, beside it.
+env-gpu: .venv-gpu/.ready
+env-vllm: .venv-vllm/.ready
+
+.venv-%/.ready: envs/%.lock pyproject.toml
+	$(PYTHON) -m venv .venv-$*
+	.venv-$*/bin/pip install --quiet --requirement $<
+	.venv-$*/bin/pip install --quiet --no-deps --editable .
+	touch $@
+
+# Each way in which a program uses a GPU, once, on a tiny model, its numbers beside the CPU's.
+check-gpu:
+	@for environment in $(or $(wildcard .venv-gpu .venv-vllm),$(VENV)); do $$environment/bin/python -m tests.gpu || exit 1; done
 
 # SIX=1: all six of the paper's languages that the demo's text covers.
 demo: env
@@ -72,4 +87,4 @@ test-slurm: env
 	python -m pytest -m slurm tests/slurm
 
 clean:
-	rm -rf $(VENV) results .snakemake
+	rm -rf $(VENV) .venv-gpu .venv-vllm results .snakemake

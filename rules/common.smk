@@ -28,11 +28,13 @@ from seedbed.digests import Digests
 from seedbed.encoders.classifier_settings import BESIDE
 from seedbed.encoders.settings import SYNTHETIC
 from seedbed.generators.settings import POLARITIES
+from seedbed.gpu_needs import Needs
 from seedbed.io import UserError
 from seedbed.languages import ANY
 from seedbed.locks import exclusive
 from seedbed.names import TOGETHER, TRAINING, anchors_in
 from seedbed.resources import resource, spec_file, specs
+from seedbed.tables.forecasting.costs import CostSpec
 from seedbed.tables.specs import TableSpec
 from seedbed.yamls import check_configuration
 
@@ -82,6 +84,7 @@ def checked(kind, model):
 
 
 SPECS = checked("tables", TableSpec)
+NEEDS = Needs(STUDY, CostSpec.load(resource("forecast.yaml")))
 
 
 CLAIMS = contextlib.ExitStack()
@@ -91,8 +94,11 @@ CLAIMS = contextlib.ExitStack()
 def claim():
     """Keep other runs off these results, from other clones and other nodes too: each would delete the other's outputs.
 
-    And say which GPUs of this machine jobs may take, if a profile gives their number.
+    And say which GPUs of this machine jobs may take, if a profile gives their number. A job that must fail ends the run.
     """
+    for job in workflow.dag.needrun_jobs():
+        if reason := lacking(job) or NEEDS.refusal(str(job), job.resources.get("gpu_mb", 0)):
+            sys.exit(f"error: {reason}")
     try:
         CLAIMS.enter_context(exclusive(Path(STUDY.results) / ".lock"))
         atexit.register(CLAIMS.close)  # before Python takes its modules apart
@@ -203,6 +209,15 @@ def unrecorded(value):
 def more(amount):
     """A resource that grows with each attempt."""
     return lambda wildcards, attempt: amount * attempt
+
+
+def on_a_gpu(need):
+    """Resources of a job that needs so many MiB of a GPU: the number, and how Slurm is told (see `Needs.kinds`)."""
+
+    def told(flag):
+        return lambda wildcards: NEEDS.kinds(need(wildcards)).get(flag)
+
+    return {"gpu_mb": need, "constraint": told("constraint"), "gpu_model": told("gpu_model")}
 
 
 def fact(name):

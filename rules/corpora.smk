@@ -14,7 +14,7 @@ rule fetch_corpus:
     threads: 1
     resources:
         gpu=0,
-        mem_mb=more(4000),
+        mem_mb=more(2000),
         runtime=more(120),
     params:
         code=code("fetch_corpus"),
@@ -73,7 +73,7 @@ rule select_anchors:
     threads: 1
     resources:
         gpu=0,
-        mem_mb=more(8000),
+        mem_mb=more(2000),
         runtime=more(60),
     params:
         code=code("select_anchors"),

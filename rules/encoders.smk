@@ -18,6 +18,9 @@ rule train_encoder:
         "../envs/main.yaml"
     threads: 8
     resources:
+        **on_a_gpu(
+            lambda wildcards: 0 if untrained(wildcards) else NEEDS.encoding(wildcards.backbone, wildcards.recipe)
+        ),
         gpu=lambda wildcards: 0 if untrained(wildcards) else 1,
         mem_mb=more(32_000),
         runtime=more(360),
@@ -59,6 +62,7 @@ rule fuse_encoders:
         "../envs/main.yaml"
     threads: 4
     resources:
+        **on_a_gpu(lambda wildcards: NEEDS.fusing(wildcards.backbone)),
         gpu=lambda wildcards: 1 if STUDY.fused[wildcards.backbone].dev else 0,
         mem_mb=more(16_000),
         runtime=more(60),
@@ -91,6 +95,7 @@ rule train_classifier:
         "../envs/main.yaml"
     threads: 8
     resources:
+        **on_a_gpu(lambda wildcards: NEEDS.classifying(wildcards.classifier)),
         gpu=1,
         mem_mb=more(64_000),
         runtime=more(360),
@@ -133,6 +138,7 @@ rule fine_tune:
         "../envs/main.yaml"
     threads: 8
     resources:
+        **on_a_gpu(lambda wildcards: NEEDS.fine_tuning(wildcards.classifier)),
         gpu=1,
         mem_mb=more(32_000),
         runtime=more(360),

@@ -47,6 +47,7 @@ rule train_task_adapter:
         "../envs/main.yaml"
     threads: 8
     resources:
+        **on_a_gpu(lambda wildcards: NEEDS.adapting(wildcards.generator)),
         gpu=1,
         mem_mb=more(96_000),
         runtime=more(720),
@@ -85,6 +86,7 @@ rule train_language_adapter:
         "../envs/main.yaml"
     threads: 8
     resources:
+        **on_a_gpu(lambda wildcards: NEEDS.adapting(wildcards.generator)),
         gpu=1,
         mem_mb=more(96_000),
         runtime=more(720),
@@ -191,9 +193,10 @@ rule build_xllora_examples:
         "<benchmarks>/build_xllora_examples/{generator}.jsonl"
     priority: 70
     conda:
-        "../envs/main.yaml"
+        writing_environment
     threads: 8
     resources:
+        **on_a_gpu(lambda wildcards: NEEDS.writing(wildcards.generator)),
         gpu=lambda wildcards, input: gpus(wildcards) if input.adapters else 0,
         mem_mb=more(96_000),
         runtime=more(720),
@@ -205,10 +208,11 @@ rule build_xllora_examples:
         language=STUDY.facts(STUDY.pivot)["name"],
         base=subpath(input.base, parent=True),
         state=f"{STUDY.results}/state",
+        python=writing_python,
     message:
         "Build XL-LoRA examples with {wildcards.generator}"
     shell:
-        "GPUS={resources.gpu:q} python -m scripts.build_xllora_examples --base {params.base:q} --name {wildcards.generator:q}"
+        "GPUS={resources.gpu:q} {params.python:q} -m scripts.build_xllora_examples --base {params.base:q} --name {wildcards.generator:q}"
         " --generator {params.generator:q} {params.inputs:q} --language {params.language:q}"
         " --count {params.examples:q} --state {params.state:q}"
         " --positive-output {output.positive:q} --negative-output {output.negative:q} > {log:q} 2>&1"
@@ -229,6 +233,7 @@ rule train_xllora_adapter:
         "../envs/main.yaml"
     threads: 8
     resources:
+        **on_a_gpu(lambda wildcards: NEEDS.adapting(wildcards.generator)),
         gpu=1,
         mem_mb=more(96_000),
         runtime=more(720),

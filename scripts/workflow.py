@@ -49,6 +49,7 @@ def job(event: dict, *, todo: bool) -> Job:
         log=next(iter(event["log"]), ""),
         threads=event["threads"],
         gpus=float(event["resources"].get("gpu", 0)),
+        gpu_mb=float(event["resources"].get("gpu_mb", 0)),
         todo=todo,
     )
 

@@ -108,6 +108,16 @@ class Corpora(Settings):
     """Sentences under names of your own, which recipes learn that give one as their `text`: `text`."""
 
 
+class Gpus(Settings):
+    """The GPUs that a cluster has, so that each job asks for one that its model fits. It changes no result."""
+
+    memory: dict[Annotated[str, Field(pattern=r"^\w+$")], Annotated[int, Field(gt=0)]] = {}
+    """MiB of each kind; a job that fits none is refused before anything is submitted. Nothing: no job says which."""
+    told_by: Literal["constraint", "gpu_model"] = "constraint"
+    """What the names are to Slurm. constraint: features; all that fit are offered. gpu_model: types of `--gpus`; the
+    smallest that fits is asked for."""
+
+
 class Study(Settings):
     """Everything that `config.yaml` says."""
 
@@ -161,6 +171,8 @@ class Study(Settings):
     """Specs of figures, likewise."""
     compute: Compute | None = None
     """What labels cost, counted and timed by rule `measure_compute`; nothing: no measurement."""
+    gpus: Gpus = Gpus()
+    """The cluster's."""
     forecast: Forecast = Forecast()
     """Device and prices of `snakemake forecast`."""
 
@@ -238,7 +250,9 @@ class Study(Settings):
         spec = self.tasks[task]
         if own or spec.source is None or (spec.languages is not None and code not in spec.languages):
             return own and own.resolved(self.facts(code))
-        return spec.source.resolved(self.facts(code))
+        found = spec.source.resolved(self.facts(code))
+        # The pivot language is no test of what a language is compared with it for.
+        return None if found and found.compares_with_itself else found
 
     def train_of(self, task: str, code: str) -> str:
         """The language of the training set of a task for a language; nothing: the task learns from nothing."""

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 
 import pandas as pd
 
-PART = 2**22
+PART = 2**20
 """Bytes of text that are read at a time."""
 LINE = 2**27
 """Bytes of a line: 128 MiB. A longer one is no text, and would fill the memory."""
@@ -45,7 +45,7 @@ def read_table(path: str | Path, columns: Sequence[str], *, unique: str | None =
 
 
 def read_blocks(path: str | Path, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
-    """Read a TSV of text columns in blocks of some megabytes, in file order.
+    """Read a TSV of text columns in blocks of a megabyte or so, in file order.
 
     Args:
         columns: the columns that must be there; others are kept too.
@@ -80,7 +80,7 @@ def _require_columns(header: list[str], columns: Sequence[str], path: Path) -> N
 
 
 def decoded(stream: BinaryIO, name: str | Path) -> Iterator[str]:
-    """The text of a file in UTF-8, some megabytes of whole lines at a time.
+    """The text of a file in UTF-8, whole lines of a megabyte or so at a time.
 
     Raises:
         UserError: a byte that is not UTF-8, or a line of more than LINE bytes.

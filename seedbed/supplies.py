@@ -69,11 +69,10 @@ def _learnt(study: Study, recipe: str) -> None:
             f"corpora.nli: no source; recipe {recipe} needs NLI triplets in {study.pivot}: give a file, say"
         )
     reads_pivot = study.anchors.language_id or (spec.method in SYNTHETIC and study.audit.reads_pivot)
-    for code in sorted(folders) if spec.text else ():
-        if study.corpus(spec.text, code) is None:
-            raise UserError(f"corpora.others.{spec.text}: nothing for {code}, which recipe {recipe} learns from")
     for code in sorted(folders) if spec.method != "crosslingual" else ():
         if study.corpus(spec.text or "text", code) is None:
+            if spec.text:
+                raise UserError(f"corpora.others.{spec.text}: nothing for {code}, in which recipe {recipe} learns it")
             raise UserError(
                 f"languages.{code}: no corpus; give `corpus:` (a file, say), or `corpora.text` for all languages"
             )

@@ -1,5 +1,7 @@
 """Models, adapters, and who makes them for whom."""
 
+from importlib.util import find_spec
+
 from seedbed.generators.fetch import local_files as local_model
 from seedbed.generators.settings import BOTH, PART_CORPUS
 
@@ -61,6 +63,36 @@ def written_with(name, *unused):
 def writer(*unused):
     """The same of the wildcard's generator."""
     return lambda wildcards: written_with(wildcards.generator, *unused)
+
+
+def writing_environment(wildcards):
+    """Where the wildcard's generator writes: vLLM pins its own torch and cannot live with what trains."""
+    return f"../envs/{'vllm' if STUDY.generators[wildcards.generator].backend == 'vllm' else 'main'}.yaml"
+
+
+def writing_python(wildcards, resources):
+    """The Python that it writes with, where conda does not bring one: of `make env-vllm`, beside this one's, for vLLM."""
+    own = Path(sys.prefix).with_name(".venv-vllm") / "bin/python"
+    needed = writing_environment(wildcards).endswith("vllm.yaml") and not conda()
+    return str(own) if needed and own.exists() else "python"
+
+
+def conda():
+    """Whether jobs run in conda's environments."""
+    return any(method.name == "CONDA" for method in workflow.deployment_settings.deployment_method)
+
+
+def lacking(job):
+    """What a job's environment has not; nothing: it has all."""
+    if job.rule.name not in ("synthesise", "build_xllora_examples") or conda() or find_spec("vllm"):
+        return ""
+    generator = STUDY.generators[job.wildcards.generator]
+    if generator.backend != "vllm" or writing_python(job.wildcards, None) != "python":
+        return ""
+    return (
+        f"generators.{job.wildcards.generator}.backend: vllm, which is not here; run `make env-vllm`, set "
+        "`software-deployment-method: conda` in the profile, or take `backend: transformers`"
+    )
 
 
 def gpus_of(name):

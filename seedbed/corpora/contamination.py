@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+import numpy as np
+
 from seedbed.corpora.clean import comparable, words
 from seedbed.corpora.settings import OPTIONAL
 from seedbed.io import read_table
@@ -19,11 +21,16 @@ class EvaluationTexts:
     def __init__(self, texts: Iterable[str]) -> None:
         texts = list(texts)
         self.whole = {comparable(text) for text in texts}
-        self.grams = {gram for text in texts for gram in _grams(text)}
+        # Sorted, in a tenth of a set's memory.
+        self.grams = np.unique(np.fromiter((gram for text in texts for gram in _grams(text)), np.int64))
 
     def repeats(self, text: str) -> bool:
         """Equal to one of them but for case and punctuation, or sharing eight words in a row."""
-        return comparable(text) in self.whole or any(gram in self.grams for gram in _grams(text))
+        if comparable(text) in self.whole:
+            return True
+        grams = np.fromiter(_grams(text), np.int64)
+        places = np.searchsorted(self.grams, grams)
+        return bool((self.grams[places[places < len(self.grams)]] == grams[places < len(self.grams)]).any())
 
 
 def _grams(text: str) -> Iterable[int]:

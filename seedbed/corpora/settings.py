@@ -227,14 +227,24 @@ class Source(Settings):
         return self.updated({**({"sha256": "", "revision": None} if moved else {}), **changes})
 
     def readings(self) -> Iterator[Source]:
-        """All that may be read for this source: itself, what it joins, what tops it up, what stands in its place."""
+        """All that may be read for this source: its first choices, and what stands in its place."""
+        for one in self.first_choices():
+            yield one
+            if one.otherwise:
+                yield from one.otherwise.readings()
+
+    def first_choices(self) -> Iterator[Source]:
+        """What is read for this source where all is there: itself, what it joins, what tops it up."""
         yield self
         for column in self.join:
-            yield from self.joined(column)[0].readings()
+            yield from self.joined(column)[0].first_choices()
         if more := self.topped_up():
-            yield from more.readings()
-        if self.otherwise:
-            yield from self.otherwise.readings()
+            yield from more.first_choices()
+
+    @property
+    def compares_with_itself(self) -> bool:
+        """Whether both sides of its pairs of translations are one column."""
+        return "pivot" in self.columns and self.columns["pivot"] == self.columns.get("text")
 
     def local_files(self) -> list[Path]:
         """The local files that it reads, of folders those that match `member`; what does not exist is left out."""

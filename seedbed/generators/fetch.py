@@ -15,7 +15,7 @@ from seedbed.corpora.fetch import origin
 from seedbed.corpora.settings import Source
 from seedbed.corpora.sources import hub_errors, pin
 from seedbed.generators import conversion
-from seedbed.io import UserError, atomic_directory, sha256
+from seedbed.io import UserError, atomic_directory, fingerprint, sha256
 
 WANTED = ["*.safetensors", "*.json", "*.jinja", "*.model", "*.txt", "*.md", "LICENSE*"]
 """Files of a hub repository or a local model that are taken; code never is, pickled weights to be converted alone."""
@@ -48,23 +48,35 @@ def fetch(source: Source, store: assets.Store, output: Path) -> None:
 
 def _hub(source: Source, store: assets.Store, directory: Path) -> str:
     """Download what is wanted of a repository; its commit."""
+    commit = pin(store, source, kind="model")
+    # Not in `directory`, which goes with a killed job: the files that have come are not fetched again.
+    folder = store.folder / "models" / fingerprint([source.hub, commit])[:16]
+    folder.mkdir(parents=True, exist_ok=True)
+    with store.alone(str(folder)):
+        _download(source, commit, ["*.json"], folder)  # what it says of itself first: a bad model costs no gigabytes
+        _download(source, commit, WANTED, folder)
+        if source.convert and (lacking := conversion.without_safetensors(folder)):
+            pickled = [str(place.relative_to(folder) / conversion.PICKLED) for place in lacking]
+            _download(source, commit, pickled, folder)
+        shutil.rmtree(folder / ".cache", ignore_errors=True)
+        for path in folder.iterdir():
+            shutil.move(path, directory)
+        folder.rmdir()
+    return commit
+
+
+def _download(source: Source, commit: str, patterns: list[str], folder: Path) -> None:
     import huggingface_hub
 
-    def download(patterns: list[str]) -> None:
-        with hub_errors(source.hub):
-            huggingface_hub.snapshot_download(source.hub, revision=commit, local_dir=directory, allow_patterns=patterns)
-        try:
-            model_files.check(directory)
-        except UserError as error:
-            raise UserError(str(error).replace(str(directory), source.hub)) from None
-
-    commit = pin(store, source, kind="model")
-    download(["*.json"])  # what it says of itself first: a bad model costs no gigabytes
-    download(WANTED)
-    if source.convert and (lacking := conversion.without_safetensors(directory)):
-        download([str(folder.relative_to(directory) / conversion.PICKLED) for folder in lacking])
-    shutil.rmtree(directory / ".cache", ignore_errors=True)
-    return commit
+    with hub_errors(source.hub):
+        # One by one: of those that are cut, nothing is left.
+        huggingface_hub.snapshot_download(
+            source.hub, revision=commit, local_dir=folder, allow_patterns=patterns, max_workers=1
+        )
+    try:
+        model_files.check(folder)
+    except UserError as error:
+        raise UserError(str(error).replace(str(folder), source.hub)) from None
 
 
 def _converted(directory: Path, name: str) -> dict[str, str]:

@@ -81,7 +81,7 @@ class Sampling(Settings):
     max_prompt_tokens: int = Field(512, gt=16)
     """A longer prompt is refused and its row marked, never cut. openai-chat: only the server can count."""
     seed: Seed = 42
-    """Each row draws from its own stream, a hash of this seed, the row id and the polarity."""
+    """Each row draws from its own stream, a hash of this seed, the row id and the polarity. vllm: a shard has one."""
 
 
 class Choice(Settings):

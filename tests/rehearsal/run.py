@@ -21,15 +21,14 @@ FOLDER = Path("results/rehearsal")
 
 def copy(root: Path) -> None:
     """Bring the project's files up to date in a folder, with what is cut; those that are the same keep their times."""
-    instead = cutting.instead()
     command = ["git", "ls-files", "-co", "--exclude-standard"]
-    for name in subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines():
-        if not Path(name).is_file():
-            continue
-        place, text = root / name, instead[name].encode() if name in instead else Path(name).read_bytes()
-        if not (place.is_file() and place.read_bytes() == text):
+    listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    files = {name: Path(name).read_bytes() for name in listed if Path(name).is_file()}
+    for name, content in (files | {name: text.encode() for name, text in cutting.instead().items()}).items():
+        place = root / name
+        if not (place.is_file() and place.read_bytes() == content):
             place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(text)
+            place.write_bytes(content)
 
 
 def environment(root: Path, address: str) -> dict[str, str]:
@@ -60,6 +59,14 @@ def rehearse(root: Path, paper: cutting.Paper, targets: list[str], *, cores: int
         return subprocess.run(command, cwd=root, env=environment(root, server.url)).returncode
 
 
+def targets(paper: cutting.Paper) -> list[str]:
+    """Every table and figure of a paper, and what stands beside it."""
+    return [
+        f"all_{paper.group}",
+        *(f"{cutting.read(paper.config)['results']}/tables/{table}.csv" for table in paper.beside),
+    ]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, default=FOLDER)
@@ -70,7 +77,7 @@ def main() -> None:
     )
     args = parser.parse_args()
     for paper in map(cutting.PAPERS.get, args.papers):
-        failed = rehearse(args.folder, paper, args.targets or [f"all_{paper.group}"], cores=args.cores)
+        failed = rehearse(args.folder, paper, args.targets or targets(paper), cores=args.cores)
         missing = [] if args.targets else checking.faults(args.folder, paper)
         if failed or missing:
             sys.exit("\n".join(missing) or failed)

@@ -28,6 +28,7 @@ NOT_RUN = {
     "seedbed/supplies.py": "its files, checked",
     "seedbed/names.py": "its names",
     "seedbed/inheritance.py": "its entries that are like others",
+    "seedbed/gpu_needs.py": "what its jobs ask of a GPU",
     "seedbed/variants.py": "its generators that vary others",
     "seedbed/tables/maps.py": "its maps, planned",
     "seedbed/code.py": "this very value",

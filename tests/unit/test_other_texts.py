@@ -18,7 +18,7 @@ def config(recipe: dict[str, Any], **others: Any) -> dict[str, Any]:
         "languages": {"hau": {}, "swh": {}},
         "corpora": {"text": FILE, "others": {"wiki": FILE} | others},
         "anchors": {"count": 40},
-        "backbones": {"bert": {"source": {"file": "resources"}}},
+        "backbones": {"bert": {"source": {"file": "docs"}}},
         "recipes": {"base": {}, "unsupervised": {}, "mine": recipe},
         "tasks": {"sts": {"protocol": "sts", "source": FILE}},
     }
@@ -46,7 +46,7 @@ WIKI = {"method": "unsupervised", "text": "wiki"}
         (WIKI, {"anchors": FILE}, "corpora.others.anchors: this name stands for the anchors of each language"),
         (WIKI, {"sts": FILE}, "corpora.others.sts: this name stands for a task; take another"),
         (WIKI, {"wiki": {"file": "no-such/{lang}"}}, "the wiki corpus of hau: no such file no-such/hau"),
-        (WIKI, {"wiki": {"file": "{sts17}"}}, "corpora.others.wiki: nothing for hau, which recipe mine learns from"),
+        (WIKI, {"wiki": {"file": "{sts17}"}}, "corpora.others.wiki: nothing for hau, in which recipe mine learns it"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_one_line(recipe: dict[str, Any], others: dict[str, Any], message: str) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from seedbed.corpora.settings import Source
 from seedbed.settings import Settings
 from seedbed.tables.specs import Spec
 
@@ -77,6 +78,8 @@ class CostSpec(Spec):
     """Bytes read in a second."""
     network: Positive
     """Bytes downloaded in a second."""
+    downloads: dict[str, Positive]
+    """Bytes of what a corpus is read from, by the beginning of `hub/config` or of a URL; `default` for the rest."""
     models: dict[str, Model]
     """Sizes by what names a model in its source."""
     unknown_model: Model
@@ -91,6 +94,14 @@ class CostSpec(Spec):
     """Cost of a drawn token in read tokens."""
     rules: dict[str, RuleCost]
     """By rule."""
+
+    def download(self, source: Source) -> tuple[str, float]:
+        """What a source is read from, if it is not here, and how many bytes that has; the longest name counts."""
+        name = "/".join(filter(None, (source.hub, source.config))) or source.archive or " ".join(source.package or ())
+        if source.file or not name:
+            return "", 0
+        known = [key for key in self.downloads if name.startswith(key)]
+        return name, self.downloads[max(known, key=len, default="default")]
 
     def size(self, name: str, source: str) -> Model:
         """The size of a model, by its source, else by a figure in its name (`gemma-3-27b`), else unknown."""

@@ -6,23 +6,22 @@ A frozen base needs no gradient of its weights (4), but with activations compute
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
-import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from math import prod
 from pathlib import Path
 from typing import TypeVar
 
 from seedbed.checkpoints import parsed
+from seedbed.corpora.language_id import SAMPLE
 from seedbed.corpora.settings import Anchors, Source
 from seedbed.encoders.settings import Training
 from seedbed.encoders.tuning_settings import FineTuning
 from seedbed.evaluation.settings import TextMap
 from seedbed.generators.settings import Composition, Generator, Lora
+from seedbed.gpu_memory import adapter_parameters, counted
 from seedbed.io import UserError
 from seedbed.settings import Settings
 from seedbed.tables.forecasting.costs import CostSpec, Device, Model, RuleCost
@@ -49,6 +48,7 @@ class Job:
     log: str = ""
     threads: int = 1
     gpus: float = 0
+    gpu_mb: float = 0
     todo: bool = True
 
     @property
@@ -125,6 +125,7 @@ class Plan:
                 self._models.setdefault(job.model, size)
         self._models |= {job.model: ELSEWHERE for job in jobs if "--endpoint=" in job.command}
         self._models |= {job.model: self._together(job) for job in jobs if job.rule == "fuse_encoders"}
+        self._downloads = self._fetched()
 
     def start(self, job: Job) -> float:
         """Seconds before any work: the program's start, and weights read from disk."""
@@ -139,9 +140,22 @@ class Plan:
         seconds = flops / self._speed(job) if flops else rows / cost.rows_per_s if cost.rows_per_s else 0
         if job.rule == "fetch_model":
             seconds = self.model(job).parameters * self._width(job) / self.costs.network
+        fetched = self._downloads.get(job.outputs, 0)
+        seconds += fetched / self.costs.network
         parameters = self.model(job).parameters if job.model and cost.weights else 0
-        disk = self._weights_written(job) + rows * cost.row_bytes
+        disk = self._weights_written(job) + rows * cost.row_bytes + fetched
         return Work(seconds, tokens, disk, cost.memory_mb * 2**20 + parameters * cost.weights)
+
+    def _fetched(self) -> dict[tuple[str, ...], float]:
+        """Bytes that jobs download, by their outputs: what several read is fetched by the first, and stays."""
+        found: dict[tuple[str, ...], float] = {}
+        known: set[str] = set()
+        for job in self.jobs:
+            if job.rule == "fetch_corpus":
+                sizes = dict(map(self.costs.download, job.settings(Source, "source").first_choices()))
+                found[job.outputs] = sum(size for name, size in sizes.items() if name not in known)
+                known |= sizes.keys()
+        return found
 
     def model(self, job: Job) -> Model:
         """The size of a job's model."""
@@ -164,6 +178,8 @@ class Plan:
                 return _lines(source.file)
             kind = "package" if source.package else job.wildcards["corpus"]
             return source.rows or self.costs.rows.get(kind, default)
+        if job.rule == "sample_text":
+            return min(SAMPLE, self.rows(job.option("corpus")))
         if job.rule == "select_anchors":
             return min(job.settings(Anchors, "anchors").count, self.rows(job.option("corpus")))
         if job.rule == "build_xllora_examples":
@@ -196,7 +212,7 @@ class Plan:
         if job.rule == "score_classifier":
             return self._labelling(job, sum(self.rows(test) for test in job.options["tests"]))
         rows = max((self.rows(output) for output in job.outputs if output.endswith(".tsv")), default=0)
-        if job.rule == "select_anchors":  # every sentence is looked at
+        if job.rule in ("sample_text", "select_anchors"):  # every sentence is looked at
             rows = self.rows(job.option("corpus"))
         return 0, 0, rows
 
@@ -249,17 +265,14 @@ class Plan:
         return 6 * self.model(job).body * tokens, tokens, 0
 
     def _weights_written(self, job: Job) -> float:
-        """Bytes of weights, with 20 MB of tokenizer; an adapter of rank r has about 0.14 r P^0.74 parameters.
-
-        The law goes through the all-linear adapters of Gemma 3 270M (1.9M at rank 8) and 27B (57M).
-        """
+        """Bytes of weights, with 20 MB of tokenizer."""
         if job.rule in ("fetch_model", "train_encoder"):
             return self.model(job).parameters * self._width(job) + 20e6
         if job.rule in (*ADAPTERS, "compose_adapters"):
             rank = job.settings(Lora, "lora").rank
             if job.rule == "compose_adapters" and job.settings(Composition, "composition").space == "product":
                 rank *= 3
-            return 4 * 0.14 * rank * self.model(job).parameters ** 0.74
+            return 4 * adapter_parameters(self.model(job).parameters, rank)
         return 0
 
     def _width(self, job: Job) -> int:
@@ -281,7 +294,8 @@ class Plan:
         """Counted in weights that are there, else by name."""
         for folder in (job.option("output"), job.settings(Source, "source").file):
             if folder and (found := counted(Path(folder))):
-                return found
+                parameters, body = found
+                return Model(parameters=parameters, body=body)
         return self.costs.size(job.model, job.option("source"))
 
     def _together(self, job: Job) -> Model:
@@ -289,20 +303,6 @@ class Plan:
         names = [member.partition("=")[0] for member in job.options["members"]]
         sizes = [self._models.get(name) or self.costs.size(name, "") for name in names]
         return Model(parameters=sum(size.parameters for size in sizes), body=sum(size.body for size in sizes))
-
-
-def counted(folder: Path) -> Model | None:
-    """Parameters in the safetensors headers of a directory; None: there are no weights."""
-    shapes = {}
-    for file in sorted(folder.glob("*.safetensors")):
-        with file.open("rb") as stream:
-            (length,) = struct.unpack("<Q", stream.read(8))
-            shapes |= json.loads(stream.read(length))
-    sizes = {name: prod(entry["shape"]) for name, entry in shapes.items() if name != "__metadata__"}
-    if not sizes:
-        return None
-    embedded = sum(size for name, size in sizes.items() if "embed" in name and len(shapes[name]["shape"]) == 2)
-    return Model(parameters=sum(sizes.values()), body=max(sum(sizes.values()) - embedded, 1))
 
 
 def _lines(path: str) -> float:

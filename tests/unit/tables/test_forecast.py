@@ -2,7 +2,6 @@
 
 import json
 import math
-import struct
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from seedbed.io import UserError
 from seedbed.tables.forecasting.calibration import Record, Speed, calibrate, half_width, left_out, read_benchmark
 from seedbed.tables.forecasting.costs import CostSpec
 from seedbed.tables.forecasting.forecast import collect, errors, forecast, layout, totals
-from seedbed.tables.forecasting.work import Job, Plan, counted
+from seedbed.tables.forecasting.work import Job, Plan
 from seedbed.tables.settings import Forecast
 from tests.unit.test_house import ALL_RULES
 
@@ -150,20 +149,6 @@ def test_what_has_anothers_weights_has_its_size(tmp_path):
     bare = job("train_encoder", texts, wildcards={"backbone": "bare", "lang": "hau"})
     plan = Plan([model("b", "encoders", "FacebookAI/xlm-roberta-base"), bare], COSTS)
     assert plan.model(bare).parameters == 278e6
-
-
-def test_weights_that_are_there_are_counted(tmp_path):
-    header = {
-        "__metadata__": {"format": "pt"},
-        "embeddings.word_embeddings.weight": {"dtype": "F32", "shape": [100, 8], "data_offsets": [0, 0]},
-        "layer.weight": {"dtype": "F32", "shape": [8, 8], "data_offsets": [0, 0]},
-        "layer.bias": {"dtype": "F32", "shape": [8], "data_offsets": [0, 0]},
-    }
-    text = json.dumps(header).encode()
-    (tmp_path / "model.safetensors").write_bytes(struct.pack("<Q", len(text)) + text)
-    found = counted(tmp_path)
-    assert (found.parameters, found.body) == (872, 72)
-    assert counted(tmp_path / "none") is None
 
 
 def records(starts, works, seconds, group=("synthesise", "g")):

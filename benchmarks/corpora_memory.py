@@ -1,0 +1,205 @@
+"""Memory of what reads corpora, at two sizes: the peak must not grow with them.
+
+Writes the corpora, runs each program in a process of its own, and prints the most resident memory that it held beyond
+what its imports take, and its CPU seconds:
+
+    OMP_NUM_THREADS=1 python -m benchmarks.corpora_memory [--rows 300000 3000000] [--cases text parquet ...]
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import random
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet
+
+MEASURED = """
+import importlib, json, re, sys, time
+from pathlib import Path
+
+def memory(name):
+    return int(re.search(name + r":\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) / 1024
+
+program = importlib.import_module("scripts." + sys.argv[1])
+before = memory("VmRSS")
+program.main(sys.argv[2:])
+print(json.dumps({"megabytes": memory("VmHWM") - before, "seconds": time.process_time()}))
+"""
+WORDS = [
+    "yara",
+    "mata",
+    "maza",
+    "kasuwa",
+    "gona",
+    "yau",
+    "jiya",
+    "safe",
+    "suna",
+    "zuwa",
+    "dawo",
+    "daga",
+    "cikin",
+    "ruwa",
+]
+PIVOT = [
+    "child",
+    "woman",
+    "man",
+    "market",
+    "farm",
+    "today",
+    "yesterday",
+    "morning",
+    "are",
+    "going",
+    "came",
+    "from",
+    "in",
+]
+
+
+class Cost(NamedTuple):
+    """Of one run of a program."""
+
+    megabytes: float
+    """Peak resident memory above that of its imports."""
+    seconds: float
+    """Of the CPU."""
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", nargs=2, type=int, default=[300_000, 3_000_000])
+    parser.add_argument("--words", type=int, default=10, help="of a sentence")
+    parser.add_argument("--cases", nargs="+", default=list(CASES), choices=list(CASES))
+    args = parser.parse_args(argv)
+    for case in args.cases:
+        few, many = (measure(case, rows, args.words) for rows in args.rows)
+        print(
+            f"{case:10} {few.megabytes:6.0f} MiB {few.seconds:6.0f} s   {many.megabytes:6.0f} MiB {many.seconds:6.0f} s"
+            f"   {many.megabytes / few.megabytes:.2f}",
+            flush=True,
+        )
+
+
+def measure(case: str, rows: int, words: int) -> Cost:
+    """Run one case on a corpus of so many sentences, each of so many words."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = CASES[case](Path(folder), rows, words)
+        done = subprocess.run([sys.executable, "-c", MEASURED, *command], stdout=subprocess.PIPE, text=True, check=True)
+    return Cost(**json.loads(done.stdout.splitlines()[-1]))
+
+
+def sentences(rows: int, words: int, known: list[str] = WORDS) -> Iterator[str]:
+    """A tenth of them repeats another, and no two others share eight words."""
+    draw = random.Random(0)
+    for row in range(rows):
+        number = row if row % 10 else row // 2
+        drawn = random.Random(number).choices(known, k=words - 1) if row % 10 == 0 else draw.choices(known, k=words - 1)
+        yield " ".join([str(number), *drawn])
+
+
+def fetching(folder: Path, kind: str, source: dict, words: int) -> list[str]:
+    """The arguments of `fetch_corpus`, with bounds that keep long sentences."""
+    return [
+        *("fetch_corpus", "--kind", kind, "--source", json.dumps(source)),
+        *("--cleaning", json.dumps({"max_characters": 20 * words})),
+        *("--downloads", str(folder / "downloads"), "--lock", str(folder / "lock.json")),
+        *("--output", str(folder / "out.tsv"), "--record", str(folder / "out.json")),
+    ]
+
+
+def text(folder: Path, rows: int, words: int) -> list[str]:
+    """Lines, compressed (NLLB)."""
+    with gzip.open(folder / "corpus.txt.gz", "wt", compresslevel=1) as file:
+        file.writelines(f"{sentence}\n" for sentence in sentences(rows, words))
+    return fetching(folder, "text", {"file": str(folder / "corpus.txt.gz")}, words)
+
+
+def drawn(folder: Path, rows: int, words: int) -> list[str]:
+    """Some of the rows of a table that pass a filter (Aya)."""
+    names = ["id", "task", "inputs", "targets"]
+    with pyarrow.parquet.ParquetWriter(
+        folder / "aya.parquet", pa.schema([(name, pa.string()) for name in names])
+    ) as file:
+        every = enumerate(sentences(rows, words))
+        while block := [(str(row), "summarization" if row % 2 else "other", one, one) for row, one in _some(every)]:
+            file.write_table(pa.table(dict(zip(names, zip(*block, strict=True), strict=True))))
+    columns = {"id": ["task", "id"], "prompt": "inputs", "response": "targets"}
+    source = {"file": str(folder / "aya.parquet"), "where": {"task": ["summ*"]}, "columns": columns, "rows": 20_000}
+    return fetching(folder, "instructions", source, words)
+
+
+def _some(every: Iterator[tuple[int, str]]) -> list[tuple[int, str]]:
+    return [one for one, _ in zip(every, range(50_000), strict=False)]
+
+
+def parallel(folder: Path, rows: int, words: int) -> list[str]:
+    """Two files of lines (Tatoeba Challenge)."""
+    with zipfile.ZipFile(folder / "pairs.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for side, known in (("ha", WORDS), ("en", PIVOT)):
+            with archive.open(f"pairs.{side}", "w", force_zip64=True) as file:
+                file.writelines(f"{sentence}\n".encode() for sentence in sentences(rows, words, known))
+    source = {
+        "file": str(folder / "pairs.zip"),
+        "member": "*.ha",
+        "format": "text",
+        "join": {"pivot": {"member": "*.en"}},
+    }
+    return fetching(folder, "parallel", source, words)
+
+
+def _tsv(path: Path, columns: dict[str, Iterator[str]]) -> str:
+    with path.open("w") as file:
+        file.write("\t".join(["id", *columns]) + "\n")
+        file.writelines(
+            "\t".join([str(row), *cells]) + "\n" for row, cells in enumerate(zip(*columns.values(), strict=True))
+        )
+    return str(path)
+
+
+def anchors(folder: Path, rows: int, words: int) -> list[str]:
+    """All of a corpus is looked at."""
+    corpus = _tsv(folder / "text.tsv", {"text": sentences(rows, words)})
+    pivot = _tsv(folder / "pivot.tsv", {"text": sentences(min(rows, 20_000), words, PIVOT)})
+    test = _tsv(folder / "test.tsv", {"text": sentences(1000, words)})
+    return [
+        *("select_anchors", "--corpus", corpus, "--pivot", pivot, "--tests", test, "--script", "Latn"),
+        *("--anchors", json.dumps({"count": 20_000}), "--output", str(folder / "o"), "--audit", str(folder / "a")),
+    ]
+
+
+def audited(folder: Path, rows: int, words: int) -> list[str]:
+    """As many triplets as the corpus has sentences."""
+    sides = {
+        "anchor": sentences(rows, words),
+        "positive": (f"da {sentence}" for sentence in sentences(rows, words)),
+        "negative": (f"ba {sentence}" for sentence in sentences(rows, words)),
+    }
+    corpus, pivot = (
+        _tsv(folder / name, {"text": sentences(min(rows, 20_000), words, known)})
+        for name, known in (("text.tsv", WORDS), ("pivot.tsv", PIVOT))
+    )
+    return [
+        *("audit_triplets", "--triplets", _tsv(folder / "t.tsv", sides), "--corpus", corpus, "--pivot", pivot),
+        *("--script", "Latn", "--audit", json.dumps({"script_share": 0.5}), "--output", str(folder / "kept")),
+        *("--rejected", str(folder / "rejected"), "--report", str(folder / "report")),
+    ]
+
+
+CASES: dict[str, Callable[[Path, int, int], list[str]]] = {
+    "text": text, "drawn": drawn, "parallel": parallel, "anchors": anchors, "audit": audited,
+}  # fmt: skip
+
+if __name__ == "__main__":
+    main()
