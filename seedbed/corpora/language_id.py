@@ -8,29 +8,19 @@ corpora, so a new language needs no new model and the verdict depends on its fil
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import reduce
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 from scipy.sparse import csr_matrix
 from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.naive_bayes import MultinomialNB
 
-from seedbed.blocks import Blocks
 from seedbed.corpora.clean import comparable
-from seedbed.corpora.subset import subset
+from seedbed.corpora.subset import sentences
 from seedbed.io import UserError, read_blocks
 
-SAMPLE = 20_000
-"""Sentences of each language that the model sees; more change nothing. They are in a file of their own."""
 BATCH = 500
 """Sentences whose n-grams are counted at a time."""
-
-
-def sentences(corpus: Blocks) -> pd.DataFrame:
-    """The sentences of a corpus that the model sees: a corpus may be sorted, so not its first ones."""
-    return reduce(lambda kept, block: subset(pd.concat([kept, block], ignore_index=True), SAMPLE), corpus)
 
 
 class LanguageId:
