@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from scripts.cli import run
-from seedbed.corpora.language_id import sentences
+from seedbed.corpora.subset import sentences
 from seedbed.io import read_blocks, write_table
 
 

@@ -7,28 +7,20 @@ corpora, so a new language needs no new model and the verdict depends on its fil
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import reduce
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
+from scipy.sparse import csr_matrix
 from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.naive_bayes import MultinomialNB
-from sklearn.pipeline import Pipeline, make_pipeline
 
-from seedbed.blocks import Blocks
 from seedbed.corpora.clean import comparable
-from seedbed.corpora.subset import subset
+from seedbed.corpora.subset import sentences
 from seedbed.io import UserError, read_blocks
 
-SAMPLE = 20_000
-"""Sentences of each language that the model sees; more change nothing. They are in a file of their own."""
-
-
-def sentences(corpus: Blocks) -> pd.DataFrame:
-    """The sentences of a corpus that the model sees: a corpus may be sorted, so not its first ones."""
-    return reduce(lambda kept, block: subset(pd.concat([kept, block], ignore_index=True), SAMPLE), corpus)
+BATCH = 500
+"""Sentences whose n-grams are counted at a time."""
 
 
 class LanguageId:
@@ -42,20 +34,25 @@ class LanguageId:
         """
         if not len(language) or not len(pivot):
             raise UserError("language identification: no sentence in the language or in the pivot; give both a corpus")
-        texts = [*language, *pivot]
-        labels = [1] * len(language) + [0] * len(pivot)
-        grams = HashingVectorizer(analyzer="char_wb", ngram_range=(1, 4), alternate_sign=False, norm=None)
+        self._grams = HashingVectorizer(analyzer="char_wb", ngram_range=(1, 4), alternate_sign=False, norm=None)
         # Equal priors: a corpus of another size says nothing about the next sentence.
-        self.model: Pipeline = make_pipeline(grams, MultinomialNB(alpha=0.1, fit_prior=False))
-        self.model.fit([comparable(text) for text in texts], labels)
+        self._bayes = MultinomialNB(alpha=0.1, fit_prior=False)
+        for label, texts in enumerate((pivot, language)):
+            for counts in self._counted(texts):
+                self._bayes.partial_fit(counts, [label] * counts.shape[0], classes=[0, 1])
+
+    def _counted(self, texts: Sequence[str]) -> Iterator[csr_matrix]:
+        """The n-grams of texts, some texts at a time: of all they would take many times the memory of the texts."""
+        for start in range(0, len(texts), BATCH):
+            yield self._grams.transform([comparable(text) for text in texts[start : start + BATCH]])
 
     @classmethod
     def read(cls, language: Path, pivot: Path) -> LanguageId:
         """Fit on corpora, or on what `sentences` has drawn of them, which is the same."""
-        return cls(*(sentences(read_blocks(path, ["id", "text"]))["text"] for path in (language, pivot)))
+        return cls(*(list(sentences(read_blocks(path, ["id", "text"]))["text"]) for path in (language, pivot)))
 
     def in_language(self, texts: Sequence[str]) -> np.ndarray:
         """(n,) booleans: more like the language than like the pivot."""
         if not len(texts):
             return np.zeros(0, dtype=bool)
-        return self.model.predict([comparable(text) for text in texts]).astype(bool)
+        return np.concatenate([self._bayes.predict(counts) for counts in self._counted(texts)]).astype(bool)

@@ -17,7 +17,15 @@ GPU_RULES = {
     "train_task_adapter", "train_language_adapter", "build_xllora_examples", "train_xllora_adapter", "synthesise",
     "train_encoder", "score_encoder",
 }  # fmt: skip
-CPU_RULES = {"fetch_corpus", "select_anchors", "fetch_model", "compose_adapters", "join_triplets", "audit_triplets"}
+CPU_RULES = {
+    "fetch_corpus",
+    "sample_text",
+    "select_anchors",
+    "fetch_model",
+    "compose_adapters",
+    "join_triplets",
+    "audit_triplets",
+}
 UNTRAINED = "rule_train_encoder_wildcards_tiny-bert_base_mul_0"
 
 ENCODER = "results/slurm/encoders/tiny-bert/xllora/hau/1"

@@ -12,7 +12,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from seedbed import digests, model_files, servers
-from seedbed.corpora import assets
+from seedbed.corpora import assets, downloads
 from seedbed.evaluation import embeddings
 from seedbed.generators import journal
 from seedbed.generators.backends import vllm
@@ -44,7 +44,7 @@ def test_numbers_are_those_of_the_code() -> None:
     for said in (
         f"Of gzip and archives {assets.UNPACKED >> 30} GiB are read, beyond {assets.SMALL >> 20} MiB at most fifty times",
         f"an answer has {servers.LARGEST >> 20} MiB",
-        f"a download {assets.DOWNLOAD >> 30} GiB",
+        f"a download {downloads.DOWNLOAD >> 30} GiB",
         f"a JSON file or a template of a model {model_files.LARGEST >> 20} MiB",
         f"Files of {digests.SMALL >> 20} MiB and more are read once",
         f"fewer than {journal.COMMIT_ROWS} completions",

@@ -237,6 +237,7 @@ PAPER = {
     # 7 languages + English text; English NLI; 8 instruction sets; 14 + 14 for XL-LoRA; 6 SemRel sets and ko-ko, 7 of FLORES;
     # that no anchor be in them: 6 development sets, 4 of MIRACL, 3 of IndicQA, 7 of Belebele
     "fetch_corpus": (7 + 1) + 1 + (7 + 1) + 14 + 14 + 7 + 7 + 6 + 4 + 3 + 7,
+    "sample_text": 7 + 1,
     "select_anchors": 7,
     "fetch_model": 1 + 2,
     "train_task_adapter": 2,
@@ -297,7 +298,7 @@ def test_figure_5_of_paper_000_needs_triplets_and_no_encoder(project):
     corpora = jobs.pop("fetch_corpus")
     # Prompting and composition in seven languages; in English prompting and the task adapter's own, whose adapters are there.
     assert jobs == {
-        "fetch_model": 1, "select_anchors": 8, "train_task_adapter": 2, "train_language_adapter": 8, "compose_adapters": 14,
+        "fetch_model": 1, "sample_text": 8, "select_anchors": 8, "train_task_adapter": 2, "train_language_adapter": 8, "compose_adapters": 14,
         "synthesise": 6 * 16, "join_triplets": 16, "audit_triplets": 16, "tabulate": 1, "plot": 1,
     }  # fmt: skip
     assert 0 < corpora < PAPER["fetch_corpus"]
@@ -308,7 +309,7 @@ def test_a_language_is_one_entry_in_both_configurations(project):
     jobs = planned(project.snakemake("--dry-run", "results/demo/tables/table1.csv", config=study))
     plain = planned(project.snakemake("--dry-run", "results/demo/tables/table1.csv", config="config/demo.yaml"))
     # text and one test set; 2 composed adapters; 3 methods; 4 encoders; 6 of them scored, and the base and the crosslingual one
-    more = {"fetch_corpus": 2, "select_anchors": 1, "train_language_adapter": 1, "compose_adapters": 2, "synthesise": 3,
+    more = {"fetch_corpus": 2, "sample_text": 1, "select_anchors": 1, "train_language_adapter": 1, "compose_adapters": 2, "synthesise": 3,
             "join_triplets": 3, "audit_triplets": 3, "train_encoder": 4, "score_encoder": 6}  # fmt: skip
     assert {rule: jobs[rule] - plain[rule] for rule in jobs if jobs[rule] != plain[rule]} == more
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from seedbed.checkpoints import parsed
-from seedbed.corpora.language_id import SAMPLE
+from seedbed.corpora import subset
 from seedbed.corpora.settings import Anchors, Source
 from seedbed.encoders.settings import Training
 from seedbed.encoders.tuning_settings import FineTuning
@@ -179,7 +179,7 @@ class Plan:
             kind = "package" if source.package else job.wildcards["corpus"]
             return source.rows or self.costs.rows.get(kind, default)
         if job.rule == "sample_text":
-            return min(SAMPLE, self.rows(job.option("corpus")))
+            return min(subset.SENTENCES, self.rows(job.option("corpus")))
         if job.rule == "select_anchors":
             return min(job.settings(Anchors, "anchors").count, self.rows(job.option("corpus")))
         if job.rule == "build_xllora_examples":

@@ -1,16 +1,16 @@
-"""A corpus six times as large needs no more memory: the benchmark, in small."""
+"""A corpus some times as large needs no more memory: the benchmark, in small."""
 
 import pytest
 
-from benchmarks.corpora_memory import CASES, measure
+from benchmarks.corpora_memory import measure
 
 WORDS = 150
 """Of a sentence: a kilobyte, so that few rows are many bytes."""
-FEW, MANY = 2_000, 12_000
-"""Rows: some megabytes, of which all blocks are full, and six times as many."""
+ROWS = {"drawn": (6_000, 18_000), "parallel": (6_000, 18_000), "anchors": (500, 2_000), "audit": (500, 2_000)}
+"""In the smaller corpus all blocks and caches are full; the larger one in memory would take tens of megabytes more."""
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", ROWS)
 def test_memory_does_not_grow_with_a_corpus(case):
-    few, many = (measure(case, rows, WORDS).megabytes for rows in (FEW, MANY))
-    assert many < 1.2 * few + 8, f"{few:.0f} MiB, then {many:.0f}"
+    few, many = (measure(case, rows, WORDS).megabytes for rows in ROWS[case])
+    assert many < 1.15 * few + 5, f"{few:.0f} MiB, then {many:.0f}"

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from seedbed.corpora.subset import subset
+from seedbed.corpora import subset as subsets
+from seedbed.corpora.subset import sentences, subset
 
 TABLE = pd.DataFrame({"id": [f"r{number}" for number in range(1000)], "text": range(1000)})
 
@@ -23,3 +24,10 @@ def test_what_an_audit_leaves_of_a_subset_is_the_subset_of_what_it_leaves():
     kept = TABLE[TABLE["text"] % 3 > 0]
     written = subset(TABLE, 600)
     assert set(subset(kept, 100)["id"]) == set(subset(written[written["text"] % 3 > 0], 100)["id"])
+
+
+def test_a_language_is_told_by_the_same_sentences_whatever_the_blocks(monkeypatch):
+    monkeypatch.setattr(subsets, "SENTENCES", 100)
+    drawn = [sentences(TABLE[start : start + size] for start in range(0, 1000, size)) for size in (1000, 99, 7)]
+    for table in [*drawn, sentences(iter([drawn[0]]))]:
+        assert list(table["id"]) == list(subset(TABLE, 100)["id"])
