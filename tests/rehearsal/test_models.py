@@ -57,6 +57,7 @@ def test_a_generator_writes_sentences_of_the_language_that_it_is_asked_for(gener
     requests = [
         Request(str(row), generator.encode(ask(str(row), text, "positive"))) for row, text in enumerate(premises)
     ]
+    assert max(len(request.prompt) for request in requests) <= generator.sampling.max_prompt_tokens
     written = [one for one in generator.write(requests, None) if one.text.strip()]
     assert len(written) > 24 and all(one.finished and replica.is_in(one.text, lang) for one in written)
     assert 4 < sum(len(one.text.split()) for one in written) / len(written) < 16

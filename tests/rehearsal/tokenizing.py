@@ -23,9 +23,9 @@ from transformers import (
 )
 
 from seedbed.languages import registry
+from seedbed.resources import resource
 from tests.rehearsal import replica
 
-PROMPTS = Path(__file__).parents[2] / "resources" / "prompts"
 GEMMA = ("<pad>", "<eos>", "<bos>", "<unk>", "<mask>")
 TURNS = ("<start_of_turn>", "<end_of_turn>")
 _FRAME = "{{{{ bos_token }}}}{{% for message in messages %}}{0}{{% endfor %}}{{% if add_generation_prompt %}}{1}{{% endif %}}"
@@ -52,7 +52,7 @@ def texts() -> Iterator[str]:
     """All words of the replica, the names of its languages, and prompts."""
     for lang in sorted(replica.load("words.yaml")):
         yield " ".join([*replica.words(lang), registry()[lang]["name"], *replica.words(lang)])
-    for path in sorted(PROMPTS.glob("*.yaml")):
+    for path in sorted(resource("prompts").glob("*.yaml")):
         yield path.read_text()
 
 
