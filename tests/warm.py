@@ -2,7 +2,7 @@
 
 Most of a small job's time is the import of torch and what is built on it. A server imports them once, for every set of
 variables that libraries read while they are imported; each program is a fork of it that imports the project's own modules
-itself, so that an edited checkout counts. Only `-m scripts.*` and `-m snakemake` are run so; all else is plain Python.
+itself, so that an edited checkout counts. Modules of PACKAGES are run so (`-m scripts.x`); all else is plain Python.
 
 What differs from a process of its own: limits and capabilities are the server's, the seed of hashes is shared, and the
 process is no child of the one that started it. Tests of kills, rights and memory use plain Python.
@@ -34,10 +34,12 @@ LIBRARIES = {
     "snakemake": ["snakemake.cli", "snakemake.api", "snakemake.dag", "snakemake_logger_plugin_rich", "pandas"],
     "scripts": [
         "pandas", "scipy.stats", "sklearn.linear_model", "matplotlib.pyplot", "torch", "transformers", "datasets",
-        "sentence_transformers", "peft", "mteb", "accelerate",
+        "sentence_transformers", "peft", "mteb", "accelerate", "snakemake.api",
     ],
 }  # fmt: skip
-"""What is imported ahead, by the package of the program."""
+"""What a server imports ahead."""
+PACKAGES = {"snakemake": "snakemake", "scripts": "scripts", "tests": "scripts"}
+"""Which server forks for the modules of a package."""
 READ_BY_IMPORTS = (
     "CUDA", "GPUS", "HF_", "HOME", "LANG", "LC_", "MPL", "OMP_NUM", "PYTHON", "TOKENIZERS_", "TORCH", "TQDM_", "TRANSFORMERS_", "XDG_",
 )  # fmt: skip
@@ -51,10 +53,11 @@ import _signal, _socket, binascii, marshal, posix, sys, time
 
 words, environment = sys.argv[1:], dict(posix.environ)
 package = words[1].partition(".")[0] if words[:1] == ["-m"] else ""
-if package not in {packages!r}:
+kind = {packages!r}.get(package)
+if not kind:
     posix.execv({real!r}, [{real!r}, *words])
 read = {{k: v for k, v in sorted(environment.items()) if k.startswith({prefixes!r}) and k != {path!r}}}
-place = {folder!r} + "/%s-%08x" % (package, binascii.crc32(marshal.dumps(list(read.items()), 2)))
+place = {folder!r} + "/%s-%08x" % (kind, binascii.crc32(marshal.dumps(list(read.items()), 2)))
 server = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
 for turn in range({patience} * 20):
     try:
@@ -64,7 +67,7 @@ for turn in range({patience} * 20):
         if not turn:
             log = (posix.POSIX_SPAWN_OPEN, 1, place + ".log", posix.O_WRONLY | posix.O_CREAT | posix.O_APPEND, 0o600)
             quiet = [(posix.POSIX_SPAWN_OPEN, 0, "/dev/null", posix.O_RDONLY, 0), log, (posix.POSIX_SPAWN_DUP2, 1, 2)]
-            start = [{real!r}, {program!r}, place, package, {owner!r}]
+            start = [{real!r}, {program!r}, place, kind, {owner!r}]
             posix.posix_spawn({real!r}, start, environment, file_actions=quiet, setsid=True)
         time.sleep(0.05)
 else:
@@ -134,7 +137,7 @@ def python() -> Path:
         "base": Path(sys.executable).resolve(),
         "real": sys.executable,
         "program": str(Path(__file__).resolve()),
-        "packages": tuple(LIBRARIES),
+        "packages": PACKAGES,
         "prefixes": tuple(name.encode() for name in READ_BY_IMPORTS),
         "path": PATH_OF_MODULES.encode(),
         "folder": str(folder),
@@ -248,7 +251,7 @@ def leave(code: int) -> None:
 
 def main() -> None:
     """Be the server of a place, unless another is: import, fork when asked, and in each fork be the program."""
-    place, package, owner = Path(sys.argv[1]), sys.argv[2], os.pidfd_open(int(sys.argv[3]))
+    place, kind, owner = Path(sys.argv[1]), sys.argv[2], os.pidfd_open(int(sys.argv[3]))
     sys.path[:] = sys.path[1:]
     for path in os.environ.pop(PATH_OF_MODULES, "").split(os.pathsep):
         with contextlib.suppress(ValueError):
@@ -258,7 +261,7 @@ def main() -> None:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return
-        for library in LIBRARIES[package]:
+        for library in LIBRARIES[kind]:
             importlib.import_module(library)
         gc.collect()
         gc.freeze()  # else each fork's first collection copies all of it

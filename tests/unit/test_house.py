@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import re
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from seedbed.code import closure
 from seedbed.config import Study, load
 from seedbed.io import UserError
 from seedbed.tables.specs import FigureSpec, TableSpec
+from tests import warm
 
 ROOMS = ["corpora", "generators", "triplets", "encoders", "evaluation", "tables"]
 RULES = {
@@ -221,19 +223,23 @@ def test_six_languages_are_a_flag_away():
     assert sorted({**demo["languages"], **more["languages"]}) == ["hau", "hin", "ind", "kor", "mar", "tel"]
 
 
+def program(module: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run a module in a process that has imported nothing of this project."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    return subprocess.run(
+        [warm.python(), "-m", module, *words], capture_output=True, text=True, check=True, env=environment
+    )
+
+
 @pytest.mark.parametrize("rule", ALL_RULES)
 def test_the_code_of_a_rule_is_what_its_program_imports(rule):
     """Nothing that importing the program runs is missing from the closure that Snakemake watches."""
-    probe = (
-        f"import json, sys, scripts.{rule}\n"
-        "print(json.dumps([m.__file__ for n, m in sys.modules.items() if n.split('.')[0] in ('seedbed', 'scripts')]))"
-    )
-    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    done = program("tests.imports", f"scripts.{rule}")
     loaded = {str(Path(file).relative_to(Path.cwd())) for file in json.loads(done.stdout.splitlines()[-1])}
+    assert f"scripts/{rule}.py" in loaded
     assert loaded <= set(closure(f"scripts/{rule}.py"))
 
 
 @pytest.mark.parametrize("rule", ALL_RULES)
 def test_every_program_explains_itself(rule):
-    done = subprocess.run([sys.executable, "-m", f"scripts.{rule}", "--help"], capture_output=True, text=True)
-    assert done.returncode == 0 and "--output" in done.stdout
+    assert "--output" in program(f"scripts.{rule}", "--help").stdout

@@ -34,9 +34,16 @@ class Project:
 
     def snakemake(self, *arguments: str, config: str = "study.yaml") -> subprocess.CompletedProcess[str]:
         """Run Snakemake in the copy on two cores."""
-        command = self.command(*arguments, config=config)
+        return self.run(self.command(*arguments, config=config))
+
+    def program(self, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run one of the project's programs in the copy."""
+        return self.run([sys.executable, "-m", f"scripts.{name}", *arguments])
+
+    def run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
+        """Run a command of Python in the copy."""
         if self.warm:
-            command[0] = str(warm.python())
+            command = [str(warm.python()), *command[1:]]
         return subprocess.run(command, cwd=self.root, capture_output=True, text=True, env=self.environment)
 
     def command(self, *arguments: str, config: str = "study.yaml") -> list[str]:

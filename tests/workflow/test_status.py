@@ -22,16 +22,8 @@ def case(project, request):
 
 
 def status(project, config, *targets):
-    command = [
-        sys.executable,
-        "-m",
-        "scripts.status",
-        "--configfiles",
-        config,
-        *(["--targets", *targets] if targets else []),
-    ]
     before = everything(project)
-    done = subprocess.run(command, cwd=project.root, capture_output=True, text=True, env=ENVIRONMENT)
+    done = project.program("status", "--configfiles", config, *(["--targets", *targets] if targets else []))
     assert done.returncode == 0, done.stderr[-3000:]
     assert everything(project) == before, "it writes nothing"
     return done.stdout
