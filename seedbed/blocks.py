@@ -18,7 +18,7 @@ import pyarrow as pa
 Blocks = Iterator[pd.DataFrame]
 """One table: its rows in their order, in tables with the same columns, at least one, of which any may be empty."""
 
-ROWS = 8192
+ROWS = 2048
 """Rows of a block where they are counted."""
 CACHE = 2**23
 """Bytes of memory that each of the structures on disk may hold."""

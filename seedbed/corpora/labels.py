@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from seedbed.blocks import Blocks
 from seedbed.corpora.settings import COLUMNS
 from seedbed.io import UserError, read_table
 
@@ -58,6 +59,13 @@ def check_scores(table: pd.DataFrame, scale: tuple[float, float], where: str) ->
             f"{where}: id {row['id']!r} has score {row['score']!r}; "
             f"expected a number from {scale[0]:g} to {scale[1]:g}, set `scale:` of the task for another range"
         )
+
+
+def with_scores(blocks: Blocks, scale: tuple[float, float], where: str) -> Blocks:
+    """The same blocks, checked as they are read; see `check_scores`."""
+    for block in blocks:
+        check_scores(block, scale, where)
+        yield block
 
 
 def read_pairs(path: Path, *, train: bool = False) -> pd.DataFrame:

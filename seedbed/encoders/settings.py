@@ -136,7 +136,8 @@ class Training(Settings):
     temperature: float = Field(0.05, gt=0)
     """Tau of equation 1."""
     precision: Precision = "auto"
-    """bfloat16: autocast in training; weights stay float32. auto: bfloat16 on a GPU or a CPU with AMX, else float32."""
+    """bfloat16: autocast in training; weights stay float32. auto: bfloat16 on a GPU or a CPU that is faster in it (AMX,
+    AMD's AVX-512), else float32."""
     dropout: float | None = Field(None, ge=0, lt=1)
     """Of every layer of the backbone in training; left out, the backbone's own (mmBERT has none, by which unsupervised
     training tells a text from its positive; SimCSE: 0.1)."""

@@ -151,7 +151,8 @@ class Generator(Settings):
     shots: int = Field(5, ge=0, le=18)
     """Examples in a prompt of method prompting, of a pool of 18."""
     dtype: Precision = "auto"
-    """Of the weights; auto: bfloat16 on a GPU or a CPU with AMX, else float32. Never float16: Gemma 3 overflows."""
+    """Of the weights; auto: bfloat16 on a GPU or a CPU that is faster in it (AMX, AMD's AVX-512), else float32. Never
+    float16: Gemma 3 overflows."""
     lora: Lora = Lora()
     """Training of every adapter."""
     sampling: Sampling = Sampling()

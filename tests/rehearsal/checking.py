@@ -12,6 +12,7 @@ import pandas as pd
 
 from seedbed.config import Study, load
 from seedbed.evaluation.significance import LEAST_ITEMS
+from seedbed.resources import spec_file, specs
 from seedbed.tables.plan import Block
 from seedbed.tables.published import AVERAGE
 from seedbed.tables.specs import METRICS, FigureSpec, TableSpec
@@ -26,28 +27,26 @@ def faults(root: Path, paper: cutting.Paper) -> list[str]:
     with contextlib.chdir(root):
         config = cutting.merged(cutting.read(paper.config), *(cutting.read(file) for file in paper.overlays))
         study = load(config)
-        return [*tables(study, paper.group), *figures(study, paper.group)]
+        return [*tables(study, paper.tables), *figures(study, paper)]
 
 
-def tables(study: Study, group: str) -> Iterator[str]:
+def tables(study: Study, wanted: list[str]) -> Iterator[str]:
     """What tables lack."""
-    for path in sorted(Path("resources/tables").glob("*.yaml")):
-        if (spec := TableSpec.load(path)).group != group:
-            continue
-        made = Path(study.results, "tables", f"{path.stem}.csv")
+    for table in wanted:
+        spec, made = TableSpec.load(spec_file("tables", table)), Path(study.results, "tables", f"{table}.csv")
         if not made.is_file():
-            yield f"{path.stem}: not made"
+            yield f"{table}: not made"
             continue
         rows = {
             (row["backbone"], row["column"], row["recipe"], row["language"]): row
             for row in read(made).to_dict("records")
         }
-        blocks = study.plan(path.stem)
+        blocks = study.plan(table)
         for cell in [*cells(blocks), *means(spec, blocks)]:
             if fault := fault_of(rows.get(cell)):
-                yield f"{path.stem}: {', '.join(cell)}: {fault}"
+                yield f"{table}: {', '.join(cell)}: {fault}"
         if not made.with_suffix(".md").read_text().strip():
-            yield f"{path.stem}: an empty page"
+            yield f"{table}: an empty page"
 
 
 def cells(blocks: list[Block]) -> Iterator[tuple[str, str, str, str]]:
@@ -87,17 +86,15 @@ def fault_of(row: dict | None) -> str:
     return ""
 
 
-def figures(study: Study, group: str) -> Iterator[str]:
+def figures(study: Study, paper: cutting.Paper) -> Iterator[str]:
     """What figures lack."""
-    of_paper = {path.stem for path in Path("resources/tables").glob("*.yaml") if TableSpec.load(path).group == group}
-    for path in sorted(Path("resources/figures").glob("*.yaml")):
-        spec = FigureSpec.load(path)
-        if spec.group != group and spec.table not in of_paper:
+    for figure, path in sorted(specs("figures").items()):
+        spec, drawn = FigureSpec.load(path), Path(study.results, "figures", f"{figure}.svg")
+        if spec.group != paper.group and spec.table not in paper.tables:
             continue
-        drawn = Path(study.results, "figures", f"{path.stem}.svg")
         if not drawn.is_file() or len([*ElementTree.parse(drawn).iter()]) < 50:
-            yield f"{path.stem}: no drawing"
+            yield f"{figure}: no drawing"
         elif not drawn.with_suffix(".png").read_bytes().startswith(PNG):
-            yield f"{path.stem}: no picture"
+            yield f"{figure}: no picture"
     if study.compute and not Path(study.results, "compute/miners_table4.md").is_file():
         yield "miners_table4: not made"

@@ -8,7 +8,6 @@ for each row that it adds.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from seedbed.config import Study
@@ -17,9 +16,7 @@ from seedbed.evaluation.settings import LEARNING
 from seedbed.generators.settings import POLARITIES
 from seedbed.languages import ANY
 from seedbed.tables.plan import Block, Cell
-from seedbed.tables.specs import TableSpec
 
-SPECS = Path("resources/tables")
 Plans = Mapping[str, list[Block]]
 Shown = set[tuple[str, ...]]
 Files = set[tuple[Any, ...]]
@@ -32,11 +29,6 @@ class Part(NamedTuple):
 
     table: str
     lang: str
-
-
-def tables(group: str) -> list[str]:
-    """The tables of a paper."""
-    return [path.stem for path in sorted(SPECS.glob("*.yaml")) if TableSpec.load(path).group == group]
 
 
 def shown(plans: Plans) -> dict[Part, Shown]:

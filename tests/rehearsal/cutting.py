@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 import yaml
 
 from seedbed.config import Study, load
+from seedbed.resources import resource, specs
 from seedbed.tables.plan import Block
+from seedbed.tables.specs import TableSpec
 from tests.rehearsal import covering
 
 
@@ -22,10 +24,20 @@ class Paper(NamedTuple):
     """Laid over it: sizes, and what costs money elsewhere."""
     whole: tuple[str, ...] = ()
     """Tables that keep all of their languages."""
+    beside: tuple[str, ...] = ()
+    """Tables of no paper, of what its study has beyond it."""
+
+    @property
+    def tables(self) -> list[str]:
+        """All that a rehearsal makes."""
+        own = [table for table, path in sorted(specs("tables").items()) if TableSpec.load(path).group == self.group]
+        return [*own, *self.beside]
 
 
 PAPERS = {
-    "000": Paper("bootstrapping", "config.yaml", ("tests/rehearsal/overlay.yaml",), ("table1",)),
+    "000": Paper(
+        "bootstrapping", "config.yaml", ("tests/rehearsal/overlay.yaml",), ("table1",), ("composition_scale",)
+    ),
     "003": Paper(
         "miners", "config/miners.yaml", ("tests/rehearsal/overlay-miners.yaml", "tests/rehearsal/priced.yaml")
     ),
@@ -50,12 +62,12 @@ def cut(paper: Paper) -> Cut:
     """Cut a paper to the languages that stand for all."""
     config = read(paper.config)
     study = load(merged(config, *(read(file) for file in paper.overlays)))
-    plans = {table: study.plan(table) for table in covering.tables(paper.group)}
+    plans = {table: study.plan(table) for table in paper.tables}
     cover = covering.covering(study, plans, paper.whole)
     spoken = covering.spoken(study, cover)
     languages = {lang: entry for lang, entry in config["languages"].items() if lang in spoken}
     specs = {
-        table: covering.reduced(read(covering.SPECS / f"{table}.yaml"), columns)
+        table: covering.reduced(read(resource(f"tables/{table}.yaml")), columns)
         for table, columns in cover.items()
         if table not in paper.whole
     }
@@ -63,11 +75,11 @@ def cut(paper: Paper) -> Cut:
 
 
 def instead() -> dict[str, str]:
-    """File -> what stands in it in a rehearsal."""
+    """File -> what stands in it in a rehearsal: specs as those of a study's own, which take the place of the library's."""
     files: dict[str, dict[str, Any]] = {}
     for paper in PAPERS.values():
         found = cut(paper)
-        files |= {str(covering.SPECS / f"{table}.yaml"): spec for table, spec in found.specs.items()}
+        files |= {f"resources/tables/{table}.yaml": spec for table, spec in found.specs.items()}
         files |= {} if paper.whole else {paper.config: found.config}
     return {file: yaml.safe_dump(content, sort_keys=False, allow_unicode=True) for file, content in files.items()}
 

@@ -9,6 +9,7 @@ import pytest
 from seedbed.encoders.endpoint import STYLES
 from seedbed.generators.backends.openai import ChatBackend, OpenAIBackend
 from seedbed.generators.prompts import with_shots
+from seedbed.resources import resource
 from seedbed.tables.tabulate import COLUMNS
 from tests.rehearsal import checking, cutting, served
 
@@ -32,10 +33,10 @@ def made(tmp_path):
     (tmp_path / "tables").mkdir()
     (tmp_path / f"tables/{LAMBDA}.md").write_text("a page")
 
-    def faults():
+    def faults(of=f"{LAMBDA}:"):
         pd.DataFrame(rows, columns=COLUMNS).to_csv(tmp_path / f"tables/{LAMBDA}.csv", index=False)
-        smaller = study.model_copy(update={"results": str(tmp_path)})
-        return [line for line in checking.tables(smaller, "bootstrapping") if line.startswith(f"{LAMBDA}:")]
+        here = study.model_copy(update={"results": str(tmp_path)})
+        return [line for line in checking.tables(here, cutting.PAPERS["000"].tables) if line.startswith(of)]
 
     return rows, faults
 
@@ -60,19 +61,14 @@ def test_a_cell_without_a_number_is_told(made, change, fault):
     assert faults() == ([f"{LAMBDA}: xlm-r, STR dev, ta-50k, hin: {fault}"] if fault else [])
 
 
-def test_a_table_that_is_not_made_is_told(made, tmp_path):
+def test_tables_that_are_not_made_are_told(made):
     _, faults = made
-    faults()
-    lines = [
-        *checking.tables(
-            cutting.cut(cutting.PAPERS["000"]).study.model_copy(update={"results": str(tmp_path)}), "bootstrapping"
-        )
-    ]
-    assert len([line for line in lines if line.endswith(": not made")]) == 25
+    others = [table for table in cutting.PAPERS["000"].tables if table != LAMBDA]
+    assert faults("") == [f"{table}: not made" for table in others] and len(others) == 26
 
 
 def test_means_are_of_those_that_have_all_columns(miners):
-    spec = checking.TableSpec.load("resources/tables/miners_table2.yaml")
+    spec = checking.TableSpec.load(resource("tables/miners_table2.yaml"))
     found = {*checking.means(spec, miners.plan("miners_table2"))}
     assert ("labse", "Bitext avg", "published", "avg") in found and ("labse", "Labels avg", "published", "avg") in found
     assert ("majority", "Labels avg", "majority", "avg") in found  # it has no columns of bitext, and no mean of them

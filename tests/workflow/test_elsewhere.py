@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -20,19 +21,9 @@ SMALL = {name: STUDY[name] for name in KEPT} | {
     "recipes": {"base": {}},
     "tasks": {"own-sts": STUDY["tasks"]["own-sts"]},
 }
-MODULE = f"""
-configfile: "study.yaml"
-
-module seedbed:
-    snakefile: "{SNAKEFILE}"
-    config: config
-
-use rule * from seedbed
-
-onstart:
-    seedbed.claim()
-"""
-"""As docs/own-study.md has it."""
+(EXAMPLE,) = re.findall(r"```python\n(.*?)```", Path("docs/own-study.md").read_text(), flags=re.S)
+MODULE = EXAMPLE.replace("/path/to/seedbed", str(SNAKEFILE.parent))
+"""A Snakefile of the user's, as the page has it."""
 TABLE, FIGURE = "results/own/tables/table1.csv", "results/own/figures/table1.svg"
 
 

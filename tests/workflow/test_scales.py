@@ -24,6 +24,7 @@ def chosen(project):
         "seeds": [1, 2],
         "languages": {"hau": {}, "swh": {}},
         "generators/tiny/shard_rows": 32,
+        "training/learning_rate": 0.01,  # encoders of a few steps that differ
         "generators/chooses": {"like": "tiny", "composition": {"scale": {"dev": "dev", "candidates": [1, 30]}}},
         "recipes": {"base": {}, "composition": {}, "picked": {"like": "composition", "generator": "chooses"}},
         "tasks/dev": {"protocol": "sts", "source": {"file": "own/{lang}.sts.dev.tsv"}, "on_request": True, "languages": ["hau"]},
