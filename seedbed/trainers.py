@@ -53,10 +53,6 @@ class Checkpoints(TrainerCallback):
     def on_epoch_end(self, args: Any, state: Any, control: TrainerControl, **kwargs: Any) -> None:
         control.should_save = self._due(control)
 
-    def on_evaluate(self, args: Any, state: Any, control: TrainerControl, **kwargs: Any) -> None:
-        # A trainer that goes on from its end would take one step more.
-        control.should_save = control.should_save and not control.should_training_stop
-
     def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         self.last = self.clock()
 
@@ -73,7 +69,7 @@ def fit(trainer: Trainer, minutes: float) -> None:
     trainer.remove_callback(ProgressCallback)  # it prints what is logged between two bars
     trainer.add_callback(LossInBar)
     tracking.attach(trainer)
-    trainer.add_callback(Checkpoints(minutes))  # after those that end a training
+    trainer.add_callback(Checkpoints(minutes))
     trainer.train(resume_from_checkpoint=last_complete(Path(trainer.args.output_dir)))
 
 

@@ -189,6 +189,11 @@ class _Trainer(Trainer):
             self.best = {name: tensor.to("cpu", copy=True) for name, tensor in self.model.state_dict().items()}
         return better
 
+    def _save_checkpoint(self, *args: Any) -> None:
+        # An evaluation may have ended the training: from its end a trainer would take one step more.
+        if not self.control.should_training_stop:
+            super()._save_checkpoint(*args)
+
     def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
         super()._save(output_dir, state_dict)
         if self.best:

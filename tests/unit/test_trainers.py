@@ -23,7 +23,6 @@ def saved(minutes: float, seconds: float, steps: int = 12, epoch: int = 4) -> li
         if step % epoch == 0:
             assert not control.should_save, "before the epoch was evaluated"
             callback.on_epoch_end(None, state, control)
-            callback.on_evaluate(None, state, control)
         if control.should_save:
             found.append(step)
             callback.on_save(None, state, control)
@@ -38,16 +37,6 @@ def test_a_checkpoint_is_due_by_the_clock_and_never_at_the_end(
     minutes: float, seconds: float, steps: list[int]
 ) -> None:
     assert saved(minutes, seconds) == steps
-
-
-def test_an_evaluation_that_ends_a_training_takes_its_checkpoint_back() -> None:
-    callback, control, state = Checkpoints(0), TrainerControl(), SimpleNamespace(epoch=1.0)
-    callback.on_train_begin(None, None, control)
-    callback.on_epoch_end(None, state, control)
-    assert control.should_save
-    control.should_training_stop = True
-    callback.on_evaluate(None, state, control)
-    assert not control.should_save
 
 
 def test_an_epochs_loss_is_the_mean_of_its_steps() -> None:

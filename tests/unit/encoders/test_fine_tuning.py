@@ -172,6 +172,7 @@ def test_a_killed_training_goes_on_with_its_best_epoch(
 def test_a_training_that_has_ended_has_no_checkpoint_to_take_one_step_more_from(base: Path, tmp_path: Path) -> None:
     for ends in ({"epochs": 2}, {"epochs": 9, "patience": 1, "learning_rate": 1e-12}):
         tune(base, tmp_path, minutes=0, **ends)
+        tune(base, tmp_path, minutes=0, **ends)  # goes on from there
         (left,) = tmp_path.glob("*/checkpoint-*")
         assert left.name == "checkpoint-17", "the last step but one"
         shutil.rmtree(left.parent)
