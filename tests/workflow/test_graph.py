@@ -513,7 +513,7 @@ def test_published_work_on_local_files_gives_the_same_table(finished, rung):
 def test_the_default_configuration_is_the_papers(project):
     root = project.root
     assert "languages" in (root / "config.yaml").read_text()
-    assert Path(root / "Snakefile").read_text().count("configfile:") == 1
+    assert (root / "rules/common.smk").read_text().count("configfile:") == 1
 
 
 def test_a_forecast_runs_before_anything_has_and_leaves_nothing_else(project):
