@@ -41,7 +41,7 @@ LIBRARIES = {
 PACKAGES = {"snakemake": "snakemake", "scripts": "scripts", "tests": "scripts"}
 """Which server forks for the modules of a package."""
 READ_BY_IMPORTS = (
-    "CUDA", "GPUS", "HF_", "HOME", "LANG", "LC_", "MPL", "OMP_NUM", "PYTHON", "TOKENIZERS_", "TORCH", "TQDM_", "TRANSFORMERS_", "XDG_",
+    "CUDA", "HF_", "HOME", "LANG", "LC_", "MPL", "OMP_NUM", "PYTHON", "TOKENIZERS_", "TORCH", "TQDM_", "TRANSFORMERS_", "XDG_",
 )  # fmt: skip
 """How the names of variables begin that decide what an import does."""
 PATH_OF_MODULES = "PYTHONPATH"
@@ -173,9 +173,6 @@ class Running:
         _, status = os.waitpid(self.child, 0)
         with contextlib.suppress(ConnectionError):
             self.connection.sendall(status.to_bytes(4, "big"))
-        self.close()
-
-    def close(self) -> None:
         self.connection.close()
         os.close(self.ended)
 
@@ -209,10 +206,6 @@ def serve(listener: socket.socket, owner: int) -> Request | None:
                 if key.fileobj is listener:
                     match started(listener.accept()[0]):
                         case Request() as request:
-                            for other in {
-                                id(one.data): one.data for one in selector.get_map().values() if one.data
-                            }.values():
-                                other.close()
                             return request
                         case Running() as running:
                             selector.register(running.connection, selectors.EVENT_READ, running)
@@ -266,6 +259,7 @@ def main() -> None:
         gc.collect()
         gc.freeze()  # else each fork's first collection copies all of it
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        place.unlink(missing_ok=True)  # of a server that was killed
         listener.bind(str(place))
         listener.listen(64)
         request = serve(listener, owner)
