@@ -44,8 +44,8 @@ def require_labels(table: pd.DataFrame, where: str) -> None:
         )
 
 
-def check_scores(table: pd.DataFrame, scale: tuple[float, float], where: str) -> None:
-    """Every score of a graded test set is a number on its scale.
+def scored(table: pd.DataFrame, scale: tuple[float, float], where: str) -> pd.DataFrame:
+    """The rows of a graded test set, each of whose scores is a number on its scale.
 
     Raises:
         UserError: one is not.
@@ -58,6 +58,7 @@ def check_scores(table: pd.DataFrame, scale: tuple[float, float], where: str) ->
             f"{where}: id {row['id']!r} has score {row['score']!r}; "
             f"expected a number from {scale[0]:g} to {scale[1]:g}, set `scale:` of the task for another range"
         )
+    return table
 
 
 def read_pairs(path: Path, *, train: bool = False) -> pd.DataFrame:
