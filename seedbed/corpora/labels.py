@@ -44,7 +44,7 @@ def require_labels(table: pd.DataFrame, where: str) -> None:
         )
 
 
-def scored(table: pd.DataFrame, scale: tuple[float, float], where: str) -> pd.DataFrame:
+def check_scores(table: pd.DataFrame, scale: tuple[float, float], where: str) -> pd.DataFrame:
     """The rows of a graded test set, each of whose scores is a number on its scale.
 
     Raises:

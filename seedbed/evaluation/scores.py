@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from seedbed.corpora.labels import read_pairs, require_labels, scored
+from seedbed.corpora.labels import check_scores, read_pairs, require_labels
 from seedbed.corpora.settings import COLUMNS
 from seedbed.evaluation.settings import KIND_OF, Task
 from seedbed.io import UserError, atomic, read_table, write_json, write_table
@@ -69,7 +69,7 @@ def read_set(task: Task, path: str | Path | None) -> pd.DataFrame | None:
     if kind == "labelled_texts":
         require_labels(table, str(path))
     if kind == "pairs":
-        scored(table, task.scale, str(path))
+        check_scores(table, task.scale, str(path))
     return table
 
 

@@ -18,7 +18,7 @@ import yaml
 
 from seedbed.config import Study, load
 from seedbed.corpora.assets import Store
-from seedbed.corpora.labels import scored
+from seedbed.corpora.labels import check_scores
 from seedbed.corpora.settings import Kind, Source
 from seedbed.encoders.settings import SYNTHETIC
 from seedbed.evaluation.settings import KIND_OF
@@ -111,7 +111,7 @@ def read(reading: Reading, study: Study, store: Store) -> dict[str, Any]:
         test = task is not None and not task.clean
         table, record = fetch(reading.source, reading.kind, store, study.cleaning, test=test)
         if reading.kind == "pairs":
-            scored(table, task.scale, record["origin"])
+            check_scores(table, task.scale, record["origin"])
     except UserError as error:
         return done | {"error": str(error)}
     rows = table.iloc[:: max(len(table) // SHOWN, 1)].to_dict("list")

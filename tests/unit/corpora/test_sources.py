@@ -14,7 +14,7 @@ from seedbed.config import Study, load
 from seedbed.corpora.assets import Store
 from seedbed.corpora.columns import bucket
 from seedbed.corpora.fetch import triplets_from_labels
-from seedbed.corpora.labels import scored
+from seedbed.corpora.labels import check_scores
 from seedbed.corpora.settings import Cleaning, Source
 from seedbed.corpora.sources import pin
 from seedbed.io import UserError, read_json, sha256
@@ -212,9 +212,9 @@ def test_a_test_set_keeps_every_row(tmp_path, store):
     columns = {"sentence1": "a", "sentence2": "b", "score": "s"}
     pairs, _ = fetch(Source(file=str(path), columns=columns), "pairs", store, Cleaning(), test=True)
     assert list(pairs["sentence2"]) == ["y y", "y"]
-    scored(pairs, (0, 1), "here")
+    check_scores(pairs, (0, 1), "here")
     with pytest.raises(UserError, match="here: id '2' has score '1'; expected a number from 0 to 0.7"):
-        scored(pairs, (0, 0.7), "here")
+        check_scores(pairs, (0, 0.7), "here")
 
 
 def test_a_pinned_revision_needs_no_network(store):
