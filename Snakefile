@@ -1,19 +1,6 @@
-import os
-import sys
-
 from snakemake.utils import min_version
 
 min_version("9.20")
-
-# Every path is relative to the project's folder.
-if not os.path.isfile("resources/languages.tsv"):
-    sys.exit(f"error: {os.getcwd()} is not the project's folder; run there, or add --directory {workflow.basedir}")
-
-
-# A profile or the command line may bring the whole configuration; merging it with this one would mix two studies.
-if "languages" not in config:
-
-    configfile: "config.yaml"
 
 
 include: "rules/common.smk"
@@ -39,6 +26,14 @@ include: "rules/tables.smk"
 
 onstart:
     claim()
+
+
+onsuccess:
+    show_forecast()
+
+
+onerror:
+    mourn(log)
 
 
 rule all:

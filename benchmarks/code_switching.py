@@ -135,7 +135,7 @@ def main() -> None:
     args = parser.parse_args()
     texts, tests = by_language(args.text), by_language(args.test)
     if unknown := sorted({*texts, *tests} - set(registry())):
-        raise UserError(f"{unknown[0]}: not in resources/languages.tsv")
+        raise UserError(f"{unknown[0]}: not in the language registry")
     table = pd.DataFrame([row for language in texts for row in measure(language, texts, tests, args)])
     print(table.to_string(index=False, float_format=lambda value: f"{100 * value:.1f}"))
 

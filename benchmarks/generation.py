@@ -17,12 +17,13 @@ from seedbed.generators.backends.hf import HfBackend
 from seedbed.generators.prompts import encode, zero_shot
 from seedbed.generators.settings import Generator
 from seedbed.io import read_table
+from seedbed.resources import resource
 
 
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--base", required=True, type=Path, help="directory of a base model")
-    parser.add_argument("--anchors", type=Path, default=Path("resources/demo/nli.eng.tsv"))
+    parser.add_argument("--anchors", type=Path, default=resource("demo/nli.eng.tsv"))
     parser.add_argument("--rows", type=int, default=64)
     parser.add_argument("--dtype", default="float32", choices=["float32", "bfloat16"])
     parser.add_argument("--temperature", type=float, default=0.0, help="above 0: no comparison, only speed")

@@ -9,26 +9,53 @@ import os
 import re
 import sys
 
+# A profile, the command line or another Snakefile may bring the whole configuration; to merge it would mix two studies.
+if "languages" not in config:
+    if not os.path.isfile("config.yaml"):
+        sys.exit(f"error: no study, and no config.yaml in {os.getcwd()}; name one by --configfile")
+
+    configfile: "config.yaml"
+
+
 try:
     from seedbed.config import load
 except ModuleNotFoundError as error:
     sys.exit(f"error: {error} in the environment of {sys.executable}; run `make env` and `source .venv/bin/activate`")
 
-from seedbed import devices, manifests
-from seedbed.code import value
+from seedbed import devices, manifests, tracking
+from seedbed.code import PACKAGES, ROOT, value
 from seedbed.digests import Digests
 from seedbed.encoders.classifier_settings import BESIDE
 from seedbed.encoders.settings import SYNTHETIC
 from seedbed.generators.settings import POLARITIES
+from seedbed.gpu_needs import Needs
 from seedbed.io import UserError
 from seedbed.languages import ANY
 from seedbed.locks import exclusive
-from seedbed.names import ROLES, TOGETHER, TRAINING
+from seedbed.names import TOGETHER, TRAINING, anchors_in
+from seedbed.resources import resource, spec_file, specs
+from seedbed.tables.forecasting.costs import CostSpec
 from seedbed.tables.specs import TableSpec
 from seedbed.yamls import check_configuration
 
-# Jobs run the `python` of this very environment, activated or not; conda and modules put theirs before it.
-os.environ.update(PATH=os.pathsep.join(dict.fromkeys([os.path.dirname(sys.executable), *os.get_exec_path()])))
+
+def first(folder, *others):
+    """A search path that begins with a folder."""
+    return os.pathsep.join(dict.fromkeys([str(folder), *others]))
+
+
+for package in PACKAGES:
+    if os.path.isfile(f"{package}/__init__.py") and not ROOT.samefile("."):
+        sys.exit(
+            f"error: {os.path.abspath(package)}: jobs would take this package for Seedbed's; run in another folder"
+        )
+
+# Jobs run the `python` of this very environment, activated or not; conda and modules put theirs before it. And they run the
+# programs beside this file, wherever the study is.
+os.environ |= {
+    "PATH": first(os.path.dirname(sys.executable), *os.get_exec_path()),
+    "PYTHONPATH": first(ROOT, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))),
+}
 
 # A thread that waits must not slow the one that works. Memory that glibc keeps instead of giving back to the system saves a
 # tenth of a training step on a CPU (most of its page faults). Downloads alone may reach the hub. A bar that moves every
@@ -45,16 +72,19 @@ try:
 except UserError as error:
     sys.exit(f"error: {error}")
 
+os.environ[tracking.ASKED] = STUDY.report_to
 
-def specs(kind, model):
-    """The specs under a folder of resources, by name."""
+
+def checked(kind, model):
+    """All specs of tables or figures, by name."""
     try:
-        return {path.stem: model.load(path) for path in sorted(Path("resources", kind).glob("*.yaml"))}
+        return {name: model.load(path) for name, path in sorted(specs(kind).items())}
     except UserError as error:
         sys.exit(f"error: {error}")
 
 
-SPECS = specs("tables", TableSpec)
+SPECS = checked("tables", TableSpec)
+NEEDS = Needs(STUDY, CostSpec.load(resource("forecast.yaml")))
 
 
 CLAIMS = contextlib.ExitStack()
@@ -64,8 +94,11 @@ CLAIMS = contextlib.ExitStack()
 def claim():
     """Keep other runs off these results, from other clones and other nodes too: each would delete the other's outputs.
 
-    And say which GPUs of this machine jobs may take, if a profile gives their number.
+    And say which GPUs of this machine jobs may take, if a profile gives their number. A job that must fail ends the run.
     """
+    for job in workflow.dag.needrun_jobs():
+        if reason := lacking(job) or NEEDS.refusal(str(job), job.resources.get("gpu_mb", 0)):
+            sys.exit(f"error: {reason}")
     try:
         CLAIMS.enter_context(exclusive(Path(STUDY.results) / ".lock"))
         atexit.register(CLAIMS.close)  # before Python takes its modules apart
@@ -74,6 +107,13 @@ def claim():
             os.environ |= devices.shared(gpus, os.environ)
     except UserError as error:
         sys.exit(f"error: {error}")
+
+
+def mourn(logs):
+    """Say at the end, on the screen, what each failed job said last: it may have been hours ago."""
+    from scripts.workflow import last_words  # takes a second, which every job on a cluster would pay
+
+    print(last_words(logs), file=sys.stderr, flush=True)
 
 
 def one_of(names):
@@ -86,12 +126,13 @@ CONSTRAINTS = {
     "test_lang": one_of(STUDY.languages),
     "corpus": one_of(
         [
-            *ROLES,
+            *STUDY.roles,
             *STUDY.tasks,
             *(f"{task}{TRAINING}" for task in STUDY.tasks),
             *(f"{name}+{method}" for name in STUDY.generators for method in SYNTHETIC),
         ]
     ),
+    "anchors": one_of([anchors_in(text) for text in ("", *STUDY.corpora.others)]),
     "room": "generators|encoders",
     "model": r"[A-Za-z0-9.+-]+",
     "generator": one_of(STUDY.generators),
@@ -123,13 +164,13 @@ def code(program, *data, modules=lambda wildcards: ()):
     """What a program runs, as a value: an edit re-runs what it may change, whatever the times of files.
 
     Args:
-        data: files of the project that the program reads; patterns, or functions of wildcards. Such a file may be an
-            input too, of which Snakemake sees only edits that are newer than the output.
+        data: files that the program reads, or functions of wildcards that give them. Such a file may be an input
+            too, of which Snakemake sees only edits that are newer than the output.
         modules: those that it imports by a computed name.
     """
 
     def found(wildcards):
-        files = (one(wildcards) if callable(one) else one.format(**wildcards) for one in data)
+        files = (one(wildcards) if callable(one) else one for one in data)
         return value_of(program, tuple(file for file in files if file), tuple(modules(wildcards)))
 
     return found
@@ -160,9 +201,23 @@ def plain(setting):
     return setting.dump() if hasattr(setting, "dump") else setting
 
 
+def unrecorded(value):
+    """A setting that no result depends on, as a parameter: Snakemake keeps none that is made of resources."""
+    return lambda wildcards, resources: value
+
+
 def more(amount):
     """A resource that grows with each attempt."""
     return lambda wildcards, attempt: amount * attempt
+
+
+def on_a_gpu(need):
+    """Resources of a job that needs so many MiB of a GPU: the number, and how Slurm is told (see `Needs.kinds`)."""
+
+    def told(flag):
+        return lambda wildcards: NEEDS.kinds(need(wildcards)).get(flag)
+
+    return {"gpu_mb": need, "constraint": told("constraint"), "gpu_model": told("gpu_model")}
 
 
 def fact(name):

@@ -58,16 +58,16 @@ rule sample_text:
 
 rule select_anchors:
     input:
-        corpus="<results>/corpora/{lang}/text.tsv",
+        corpus=lambda wildcards: f"<results>/corpora/{{lang}}/{other_text(wildcards) or 'text'}.tsv",
         pivot=pivot_text("text.sample") if STUDY.anchors.language_id else [],
         tests=tests_of,
     output:
-        anchors="<results>/corpora/{lang}/anchors.tsv",
-        audit="<results>/corpora/{lang}/anchors.audit.json",
+        anchors="<results>/corpora/{lang}/{anchors}.tsv",
+        audit="<results>/corpora/{lang}/{anchors}.audit.json",
     log:
-        "<logs>/select_anchors/{lang}.log",
+        "<logs>/select_anchors/{lang}/{anchors}.log",
     benchmark:
-        "<benchmarks>/select_anchors/{lang}.jsonl"
+        "<benchmarks>/select_anchors/{lang}/{anchors}.jsonl"
     conda:
         "../envs/main.yaml"
     threads: 1
@@ -77,11 +77,11 @@ rule select_anchors:
         runtime=more(60),
     params:
         code=code("select_anchors"),
-        anchors=STUDY.anchors.dump(),
+        anchors=lambda wildcards: STUDY.drawn_from(other_text(wildcards)).dump(),
         pivot=pivot_argument,
         script=fact("script"),
     message:
-        "Draw anchors of {wildcards.lang}"
+        "Draw {wildcards.anchors} of {wildcards.lang}"
     shell:
         "python -m scripts.select_anchors --corpus {input.corpus:q} {params.pivot:q} --tests {input.tests:q}"
         " --script {params.script:q} --anchors {params.anchors:q}"

@@ -18,6 +18,9 @@ rule train_encoder:
         "../envs/main.yaml"
     threads: 8
     resources:
+        **on_a_gpu(
+            lambda wildcards: 0 if untrained(wildcards) else NEEDS.encoding(wildcards.backbone, wildcards.recipe)
+        ),
         gpu=lambda wildcards: 0 if untrained(wildcards) else 1,
         mem_mb=more(32_000),
         runtime=more(360),
@@ -33,12 +36,13 @@ rule train_encoder:
         endpoint=endpoint_argument,
         directory=made_folder,
         state=f"{STUDY.results}/state",
+        minutes=unrecorded(STUDY.checkpoint_minutes),
     message:
         "Train {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}, seed {wildcards.seed}"
     shell:
         "GPUS={resources.gpu:q} python -m scripts.train_encoder {params.weights:q} {params.endpoint:q} --method {params.method:q} {params.texts:q} {params.rows:q}"
         " --training {params.training:q} --prefix={params.prefix:q} --seed {wildcards.seed:q} --about {params.about:q}"
-        " --state {params.state:q} --output {params.directory:q} > {log:q} 2>&1"
+        " --state {params.state:q} --checkpoint-minutes {params.minutes:q} --output {params.directory:q} > {log:q} 2>&1"
 
 
 rule fuse_encoders:
@@ -58,6 +62,7 @@ rule fuse_encoders:
         "../envs/main.yaml"
     threads: 4
     resources:
+        **on_a_gpu(lambda wildcards: NEEDS.fusing(wildcards.backbone)),
         gpu=lambda wildcards: 1 if STUDY.fused[wildcards.backbone].dev else 0,
         mem_mb=more(16_000),
         runtime=more(60),
@@ -90,6 +95,7 @@ rule train_classifier:
         "../envs/main.yaml"
     threads: 8
     resources:
+        **on_a_gpu(lambda wildcards: NEEDS.classifying(wildcards.classifier)),
         gpu=1,
         mem_mb=more(64_000),
         runtime=more(360),
@@ -104,12 +110,13 @@ rule train_classifier:
         base=subpath(input.base, parent=True),
         directory=made_folder,
         state=f"{STUDY.results}/state",
+        minutes=unrecorded(STUDY.checkpoint_minutes),
     message:
         "Train the {wildcards.part} adapter of {wildcards.classifier} in {wildcards.lang}"
     shell:
         "GPUS={resources.gpu:q} python -m scripts.train_classifier --base {params.base:q} --name {params.name:q} --kind {params.kind:q}"
         " --examples {input.examples:q} --language {params.language:q} --style {params.style:q} --dtype {params.dtype:q}"
-        " --lora {params.lora:q} --state {params.state:q} --output {params.directory:q} > {log:q} 2>&1"
+        " --lora {params.lora:q} --state {params.state:q} --checkpoint-minutes {params.minutes:q} --output {params.directory:q} > {log:q} 2>&1"
 
 
 rule fine_tune:
@@ -131,6 +138,7 @@ rule fine_tune:
         "../envs/main.yaml"
     threads: 8
     resources:
+        **on_a_gpu(lambda wildcards: NEEDS.fine_tuning(wildcards.classifier)),
         gpu=1,
         mem_mb=more(32_000),
         runtime=more(360),
@@ -142,9 +150,10 @@ rule fine_tune:
         dtype=lambda wildcards: STUDY.classifiers[wildcards.classifier].dtype,
         base=subpath(input.base, parent=True),
         state=f"{STUDY.results}/state",
+        minutes=unrecorded(STUDY.checkpoint_minutes),
     message:
         "Fine-tune {wildcards.classifier} on {wildcards.task} of {wildcards.lang}, seed {wildcards.seed}"
     shell:
         "GPUS={resources.gpu:q} python -m scripts.fine_tune --base {params.base:q} --train {input.train:q} --tests {params.tests:q}"
         " --fine-tuning {params.tuning:q} --prefix={params.prefix:q} --dtype {params.dtype:q} --seed {wildcards.seed:q}"
-        " --state {params.state:q} --output {output.labels:q} --record {output.record:q} > {log:q} 2>&1"
+        " --state {params.state:q} --checkpoint-minutes {params.minutes:q} --output {output.labels:q} --record {output.record:q} > {log:q} 2>&1"

@@ -17,6 +17,7 @@ rule score_encoder:
         "../envs/main.yaml"
     threads: 4
     resources:
+        **on_a_gpu(lambda wildcards: NEEDS.reading(wildcards.backbone, bundle_tasks(wildcards))),
         gpu=lambda wildcards: 0 if STUDY.backbones[wildcards.backbone].endpoint else 1,
         mem_mb=more(16_000),
         runtime=more(60),
@@ -54,6 +55,7 @@ rule score_classifier:
         "../envs/main.yaml"
     threads: 4
     resources:
+        **on_a_gpu(lambda wildcards: NEEDS.labelling(wildcards.classifier)),
         gpu=classifier_gpus,
         mem_mb=more(32_000),
         runtime=more(120),
@@ -93,6 +95,7 @@ rule map_texts:
         "../envs/main.yaml"
     threads: 4
     resources:
+        **on_a_gpu(lambda wildcards: NEEDS.reading(wildcards.backbone, [mapped(wildcards.figure).map.task])),
         gpu=lambda wildcards: 0 if STUDY.backbones[wildcards.backbone].endpoint else 1,
         mem_mb=more(16_000),
         runtime=more(60),
@@ -168,6 +171,7 @@ rule measure_compute:
         "../envs/main.yaml"
     threads: 4
     resources:
+        **on_a_gpu(lambda wildcards: NEEDS.measuring()),
         gpu=1,
         mem_mb=more(32_000),
         runtime=more(120),

@@ -47,6 +47,7 @@ rule train_task_adapter:
         "../envs/main.yaml"
     threads: 8
     resources:
+        **on_a_gpu(lambda wildcards: NEEDS.adapting(wildcards.generator)),
         gpu=1,
         mem_mb=more(96_000),
         runtime=more(720),
@@ -60,13 +61,14 @@ rule train_task_adapter:
         base=subpath(input.base, parent=True),
         directory=made_folder,
         state=f"{STUDY.results}/state",
+        minutes=unrecorded(STUDY.checkpoint_minutes),
     message:
         "Train the {wildcards.polarity} task adapter of {wildcards.generator}"
     shell:
         "GPUS={resources.gpu:q} python -m scripts.train_task_adapter --base {params.base:q} --name {params.name:q}"
         " --triplets {input.triplets:q} --polarity {wildcards.polarity:q} --language {params.language:q}"
         " --style {params.style:q} --dtype {params.dtype:q} --lora {params.lora:q}"
-        " --state {params.state:q} --output {params.directory:q} > {log:q} 2>&1"
+        " --state {params.state:q} --checkpoint-minutes {params.minutes:q} --output {params.directory:q} > {log:q} 2>&1"
 
 
 rule train_language_adapter:
@@ -84,6 +86,7 @@ rule train_language_adapter:
         "../envs/main.yaml"
     threads: 8
     resources:
+        **on_a_gpu(lambda wildcards: NEEDS.adapting(wildcards.generator)),
         gpu=1,
         mem_mb=more(96_000),
         runtime=more(720),
@@ -99,13 +102,14 @@ rule train_language_adapter:
         base=subpath(input.base, parent=True),
         directory=made_folder,
         state=f"{STUDY.results}/state",
+        minutes=unrecorded(STUDY.checkpoint_minutes),
     message:
         "Train the {wildcards.lang} adapter of {wildcards.generator}"
     shell:
         "GPUS={resources.gpu:q} python -m scripts.train_language_adapter --base {params.base:q} --name {params.name:q}"
         " --texts {input.texts:q} --kind {params.kind:q} --loss {params.loss:q} --language {params.language:q}"
         " --style {params.style:q} --dtype {params.dtype:q} --lora {params.lora:q}"
-        " --state {params.state:q} --output {params.directory:q} > {log:q} 2>&1"
+        " --state {params.state:q} --checkpoint-minutes {params.minutes:q} --output {params.directory:q} > {log:q} 2>&1"
 
 
 rule compose_adapters:
@@ -113,6 +117,7 @@ rule compose_adapters:
         task=composed("task", "task/{polarity}/seedbed.json"),
         target=composed("language", "language/{lang}/seedbed.json"),
         source=composed("language", f"language/{STUDY.pivot}/seedbed.json"),
+        chosen=chosen_scale,
     output:
         "<results>/{room}/{model}/composition/{lang}/{polarity}/seedbed.json",
     log:
@@ -132,6 +137,7 @@ rule compose_adapters:
     params:
         code=code("compose_adapters"),
         composition=composition_of,
+        chosen=chosen_argument,
         task=subpath(input.task, parent=True),
         target=subpath(input.target, parent=True),
         source=subpath(input.source, parent=True),
@@ -140,7 +146,34 @@ rule compose_adapters:
         "Compose the {wildcards.polarity} adapter of {wildcards.model} for {wildcards.lang}"
     shell:
         "python -m scripts.compose_adapters --task {params.task:q} --target {params.target:q} --source {params.source:q}"
-        " --composition {params.composition:q} --output {params.directory:q} > {log:q} 2>&1"
+        " --composition {params.composition:q} {params.chosen:q} --output {params.directory:q} > {log:q} 2>&1"
+
+
+rule choose_scale:
+    input:
+        scores=lambda wildcards: [*tried(wildcards).values()],
+    output:
+        CHOSEN,
+    log:
+        "<logs>/choose_scale/{generator}/{lang}.log",
+    benchmark:
+        "<benchmarks>/choose_scale/{generator}/{lang}.jsonl"
+    priority: 50
+    conda:
+        "../envs/main.yaml"
+    threads: 1
+    resources:
+        gpu=0,
+        mem_mb=more(1000),
+        runtime=more(10),
+    params:
+        code=code("choose_scale"),
+        dev=lambda wildcards: STUDY.choosing[wildcards.generator].dev,
+        scores=tried_arguments,
+    message:
+        "Choose the scale of {wildcards.generator} for {wildcards.lang}"
+    shell:
+        "python -m scripts.choose_scale --dev {params.dev:q} --scores {params.scores:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule build_xllora_examples:
@@ -160,9 +193,10 @@ rule build_xllora_examples:
         "<benchmarks>/build_xllora_examples/{generator}.jsonl"
     priority: 70
     conda:
-        "../envs/main.yaml"
+        writing_environment
     threads: 8
     resources:
+        **on_a_gpu(lambda wildcards: NEEDS.writing(wildcards.generator)),
         gpu=lambda wildcards, input: gpus(wildcards) if input.adapters else 0,
         mem_mb=more(96_000),
         runtime=more(720),
@@ -174,10 +208,11 @@ rule build_xllora_examples:
         language=STUDY.facts(STUDY.pivot)["name"],
         base=subpath(input.base, parent=True),
         state=f"{STUDY.results}/state",
+        python=writing_python,
     message:
         "Build XL-LoRA examples with {wildcards.generator}"
     shell:
-        "GPUS={resources.gpu:q} python -m scripts.build_xllora_examples --base {params.base:q} --name {wildcards.generator:q}"
+        "GPUS={resources.gpu:q} {params.python:q} -m scripts.build_xllora_examples --base {params.base:q} --name {wildcards.generator:q}"
         " --generator {params.generator:q} {params.inputs:q} --language {params.language:q}"
         " --count {params.examples:q} --state {params.state:q}"
         " --positive-output {output.positive:q} --negative-output {output.negative:q} > {log:q} 2>&1"
@@ -198,6 +233,7 @@ rule train_xllora_adapter:
         "../envs/main.yaml"
     threads: 8
     resources:
+        **on_a_gpu(lambda wildcards: NEEDS.adapting(wildcards.generator)),
         gpu=1,
         mem_mb=more(96_000),
         runtime=more(720),
@@ -211,10 +247,11 @@ rule train_xllora_adapter:
         base=subpath(input.base, parent=True),
         directory=made_folder,
         state=f"{STUDY.results}/state",
+        minutes=unrecorded(STUDY.checkpoint_minutes),
     message:
         "Train the {wildcards.polarity} XL-LoRA adapter of {wildcards.generator}"
     shell:
         "GPUS={resources.gpu:q} python -m scripts.train_xllora_adapter --base {params.base:q} --name {params.name:q}"
         " --examples {input.examples:q} --polarity {wildcards.polarity:q} --language {params.language:q}"
         " --style {params.style:q} --dtype {params.dtype:q} --lora {params.lora:q}"
-        " --state {params.state:q} --output {params.directory:q} > {log:q} 2>&1"
+        " --state {params.state:q} --checkpoint-minutes {params.minutes:q} --output {params.directory:q} > {log:q} 2>&1"

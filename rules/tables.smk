@@ -7,7 +7,7 @@ rule tabulate:
     input:
         scores=scores_of,
         triplets=texts_of,
-        spec="resources/tables/{table}.yaml",
+        spec=spec_of("table"),
         paper=paper_of,
     output:
         table="<results>/tables/{table}.csv",
@@ -25,7 +25,7 @@ rule tabulate:
         mem_mb=more(4000),
         runtime=more(120),
     params:
-        code=code("tabulate", "resources/tables/{table}.yaml", paper_of),
+        code=code("tabulate", spec_of("table"), paper_of),
         scores=f"{STUDY.results}/scores",
         plan=lambda wildcards: compact([block.model_dump(mode="json") for block in plan_of(wildcards.table)]),
         statistics=STUDY.statistics.dump(),
@@ -40,7 +40,7 @@ rule tabulate:
 rule plot:
     input:
         data=drawn_from,
-        spec="resources/figures/{figure}.yaml",
+        spec=spec_of("figure"),
     output:
         svg="<results>/figures/{figure}.svg",
         png="<results>/figures/{figure}.png",
@@ -57,7 +57,7 @@ rule plot:
         mem_mb=more(4000),
         runtime=more(30),
     params:
-        code=code("plot", "resources/figures/{figure}.yaml", "resources/languages.tsv"),
+        code=code("plot", spec_of("figure"), resource("languages.tsv")),
     message:
         "Draw {wildcards.figure}"
     shell:
@@ -93,7 +93,7 @@ rule report:
         mem_mb=more(4000),
         runtime=more(30),
     params:
-        code=code("report", "resources/report.html.j2", *CONFIGURATION),
+        code=code("report", resource("report.html.j2"), *CONFIGURATION),
         title=f"Seedbed: {STUDY.results}",
         cards=cards(),
     message:
@@ -123,7 +123,7 @@ rule forecast:
         mem_mb=more(1000),
         runtime=more(30),
     params:
-        code=code("forecast", "resources/forecast.yaml", *CONFIGURATION),
+        code=code("forecast", resource("forecast.yaml"), *CONFIGURATION),
         forecast=STUDY.forecast.dump(),
         asked=lambda wildcards: asked(),
         moment=lambda wildcards: time.time_ns(),  # always another: a forecast is made anew whenever it is asked for
@@ -132,4 +132,4 @@ rule forecast:
         "Forecast the cost of the study"
     shell:
         "python -m scripts.forecast --forecast {params.forecast:q} {params.asked:q} --benchmarks {params.benchmarks:q}"
-        " --output {output.table:q} --page {output.page:q} > {log:q} 2>&1 && cat {output.page:q}"
+        " --output {output.table:q} --page {output.page:q} > {log:q} 2>&1"

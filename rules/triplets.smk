@@ -15,9 +15,10 @@ rule synthesise:
         "<benchmarks>/synthesise/{generator}/{method}/{lang}/{shard}.jsonl"
     priority: 40
     conda:
-        "../envs/vllm.yaml"
+        writing_environment
     threads: 8
     resources:
+        **on_a_gpu(lambda wildcards: NEEDS.writing(wildcards.generator)),
         gpu=gpus,
         mem_mb=more(96_000),
         runtime=more(240),
@@ -30,10 +31,11 @@ rule synthesise:
         adapters=adapter_arguments,
         base=base_argument,
         state=f"{STUDY.results}/state",
+        python=writing_python,
     message:
         "Write {wildcards.lang} triplets with {wildcards.generator} by {wildcards.method}, shard {wildcards.shard}"
     shell:
-        "GPUS={resources.gpu:q} python -m scripts.synthesise {params.base:q} --name {wildcards.generator:q} --anchors {input.anchors:q}"
+        "GPUS={resources.gpu:q} {params.python:q} -m scripts.synthesise {params.base:q} --name {wildcards.generator:q} --anchors {input.anchors:q}"
         " --rows {params.rows:q} --shard {wildcards.shard:q} --shards {params.shards:q} --generator {params.generator:q}"
         " --method {wildcards.method:q} --language {params.language:q} {params.adapters:q}"
         " --state {params.state:q} --output {output.triplets:q} > {log:q} 2>&1"

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import argparse
 import errno
+import gc
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import get_args
 
+from seedbed.checkpoints import MINUTES
 from seedbed.io import UserError
 from seedbed.precision import Precision
 
 
 def run(main: Callable[[], None]) -> None:
     """Run a program; bad input and a full disk end it with one line and exit code 1."""
+    gc.freeze()  # what was imported stays: to look through it, at the end above all, takes seconds
+    gc.enable()
     try:
         main()
     except UserError as error:
@@ -45,6 +49,12 @@ def adapter_parser(
     parser.add_argument("--style", required=True, choices=styles)
     parser.add_argument("--dtype", default="auto", choices=get_args(Precision))
     parser.add_argument("--lora", default="{}", help="JSON: seedbed.generators.settings.Lora")
-    parser.add_argument("--state", required=True, type=Path, help="directory for what a killed job needs to go on")
     parser.add_argument("--output", required=True, type=Path)
+    add_checkpoints(parser)
     return parser
+
+
+def add_checkpoints(parser: argparse.ArgumentParser) -> None:
+    """Arguments of every program that trains: where it goes on after a kill."""
+    parser.add_argument("--state", required=True, type=Path, help="directory for the checkpoints of a killed job")
+    parser.add_argument("--checkpoint-minutes", default=MINUTES, type=float, help="between two of them")

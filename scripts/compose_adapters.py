@@ -7,6 +7,7 @@ from pathlib import Path
 
 from scripts.cli import run
 from seedbed.generators.composition import compose_directories
+from seedbed.generators.scales import chosen
 from seedbed.generators.settings import Composition
 
 
@@ -16,10 +17,14 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--target", required=True, type=Path, help="adapter of the language")
     parser.add_argument("--source", required=True, type=Path, help="adapter of the pivot language")
     parser.add_argument("--composition", default="{}", help="JSON: seedbed.generators.settings.Composition")
+    parser.add_argument("--chosen", type=Path, help="JSON of choose_scale, whose scale goes before the composition's")
     parser.add_argument("--output", required=True, type=Path)
     args = parser.parse_args(argv)
 
-    compose_directories(args.task, args.target, args.source, Composition.load(args.composition), args.output)
+    composition = Composition.load(args.composition)
+    if args.chosen:
+        composition = composition.updated({"scale": chosen(args.chosen)})
+    compose_directories(args.task, args.target, args.source, composition, args.output)
 
 
 if __name__ == "__main__":

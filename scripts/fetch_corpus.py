@@ -8,7 +8,7 @@ from pathlib import Path
 from scripts.cli import run
 from seedbed.corpora.assets import Store
 from seedbed.corpora.fetch import fetch
-from seedbed.corpora.labels import check_scores
+from seedbed.corpora.labels import with_scores
 from seedbed.corpora.settings import COLUMNS, Cleaning, Source
 from seedbed.io import write_json, write_table
 
@@ -30,7 +30,7 @@ def main(argv: list[str] | None = None) -> None:
     store = Store(args.downloads, args.lock)
     corpus, record = fetch(source, args.kind, store, Cleaning.load(args.cleaning), test=args.test)
     if args.kind == "pairs":
-        corpus = (check_scores(block, tuple(args.scale), record["origin"]) for block in corpus)
+        corpus = with_scores(corpus, tuple(args.scale), record["origin"])
     write_table(corpus, args.output)
     write_json(record, args.record)
 

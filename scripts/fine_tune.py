@@ -9,7 +9,7 @@ from typing import get_args
 import pandas as pd
 from tqdm import tqdm
 
-from scripts.cli import pair, run
+from scripts.cli import add_checkpoints, pair, run
 from seedbed.checkpoints import own_state
 from seedbed.encoders.fine_tuning import train
 from seedbed.encoders.tuning_settings import FineTuning
@@ -26,14 +26,14 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--prefix", default="", help="put before every text")
     parser.add_argument("--dtype", default="auto", choices=get_args(Precision))
     parser.add_argument("--seed", required=True, type=int)
-    parser.add_argument("--state", required=True, type=Path, help="directory for the checkpoints of a killed run")
     parser.add_argument("--output", required=True, type=Path, help="TSV: language, id, label")
     parser.add_argument("--record", required=True, type=Path, help="JSON: how it was trained")
+    add_checkpoints(parser)
     args = parser.parse_args(argv)
 
     rows = read_table(args.train, ["id", "text", "label"])
     tests = {language: read_table(file, ["id", "text"]) for language, file in args.tests}
-    options = {"prefix": args.prefix, "seed": args.seed, "dtype": args.dtype}
+    options = {"prefix": args.prefix, "seed": args.seed, "dtype": args.dtype, "minutes": args.checkpoint_minutes}
     with own_state(args.state, args.output, argv) as state:
         tuned = train(args.base, rows, FineTuning.load(args.fine_tuning), **options, state=state)
         found = [

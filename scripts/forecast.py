@@ -9,6 +9,7 @@ from pathlib import Path
 from scripts.cli import run
 from scripts.workflow import planned
 from seedbed.io import UserError, atomic, write_table
+from seedbed.resources import resource
 from seedbed.tables.forecasting.costs import CostSpec
 from seedbed.tables.forecasting.forecast import collect, errors, forecast, layout
 from seedbed.tables.forecasting.work import Plan
@@ -17,7 +18,7 @@ from seedbed.tables.settings import Forecast
 
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--costs", type=Path, default=Path("resources/forecast.yaml"), help="YAML: CostSpec")
+    parser.add_argument("--costs", type=Path, default=resource("forecast.yaml"), help="YAML: CostSpec")
     parser.add_argument("--forecast", default="{}", help="JSON: seedbed.tables.settings.Forecast")
     parser.add_argument("--configfiles", nargs="*", type=Path, default=[], help="as Snakemake was given them")
     parser.add_argument("--config", default={}, type=json.loads, help="JSON: what --config changed")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from scripts.cli import run
 from seedbed.io import atomic
+from seedbed.resources import resource
 from seedbed.tables.layout import layout
 from seedbed.tables.plan import Block
 from seedbed.tables.published import Published
@@ -19,7 +20,7 @@ from seedbed.tables.tabulate import tabulate, write
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--spec", required=True, type=Path, help="YAML: seedbed.tables.specs.TableSpec")
-    parser.add_argument("--paper", type=Path, default=Path("resources/paper"), help="the papers' own numbers")
+    parser.add_argument("--paper", type=Path, default=resource("paper"), help="the papers' own numbers")
     parser.add_argument("--scores", required=True, type=Path)
     plan = "JSON: [seedbed.tables.plan.Block]; - for standard input"
     parser.add_argument("--plan", required=True, type=argparse.FileType(), help=plan)

@@ -34,6 +34,7 @@ def main(argv: list[str] | None = None) -> None:
     settings = Lora.load(args.lora)
     about = {"kind": "labels" if args.kind == "pairs" else "language", "language": args.language, "data": args.kind}
     options = {"name": args.name, "output": args.output, "dtype": args.dtype, "about": about}
+    options["minutes"] = args.checkpoint_minutes
     with own_state(args.state, args.output / MANIFEST, argv) as state:
         train(args, settings, options | {"state": state})
 

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any, get_args
 
-from scripts.cli import run
+from scripts.cli import add_checkpoints, run
 from seedbed.checkpoints import own_state
 from seedbed.corpora.subset import subset
 from seedbed.encoders.backbone import remote
@@ -29,8 +29,8 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--prefix", default="", help="put before every text, in training and in use")
     parser.add_argument("--seed", required=True, type=int)
     parser.add_argument("--about", default={}, type=json_object, help="JSON for the card: seedbed.encoders.card.write")
-    parser.add_argument("--state", required=True, type=Path, help="directory for the checkpoints of a killed run")
     parser.add_argument("--output", required=True, type=Path)
+    add_checkpoints(parser)
     args = parser.parse_args(argv)
 
     if args.endpoint:
@@ -50,6 +50,7 @@ def main(argv: list[str] | None = None) -> None:
             seed=args.seed,
             output=args.output,
             state=state,
+            minutes=args.checkpoint_minutes,
             about=args.about,
         )
 

@@ -30,7 +30,8 @@ def main(argv: list[str] | None = None) -> None:
     with own_state(args.state, args.output / MANIFEST, argv) as state:
         lora.train(
             args.base, examples, settings,
-            name=args.name, output=args.output, state=state, dtype=args.dtype, about=about,
+            name=args.name, output=args.output, dtype=args.dtype, about=about,
+            state=state, minutes=args.checkpoint_minutes,
         )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from seedbed.locks import held_since
 from seedbed.tables.forecasting.work import Job
 from seedbed.tables.status import Attempts
 
+PROJECT = Path(__file__).parents[1]
 RECORDS = Path(".snakemake")
 
 _END = re.compile(
@@ -48,6 +49,7 @@ def job(event: dict, *, todo: bool) -> Job:
         log=next(iter(event["log"]), ""),
         threads=event["threads"],
         gpus=float(event["resources"].get("gpu", 0)),
+        gpu_mb=float(event["resources"].get("gpu_mb", 0)),
         todo=todo,
     )
 
@@ -93,7 +95,7 @@ def dry_run(configfiles: list[Path], config: dict, threads: dict, targets: list[
                     # As many cores as any rule may ask for: a job on fewer would be planned with fewer threads.
                     resource_settings=types.ResourceSettings(cores=10_000, overwrite_threads=threads),
                     config_settings=types.ConfigSettings(config=config, configfiles=configfiles),
-                    snakefile=Path("Snakefile"),
+                    snakefile=PROJECT / "Snakefile",
                 )
                 # Half-made outputs, of a job that runs or was killed, are to be made.
                 dag = workflow.dag(types.DAGSettings(targets=set(targets), forceall=forceall, force_incomplete=True))
@@ -108,7 +110,7 @@ def dry_run(configfiles: list[Path], config: dict, threads: dict, targets: list[
 
 def rooms() -> dict[str, str]:
     """Rule -> the room whose file it stands in."""
-    files = sorted(Path("rules").glob("*.smk"))
+    files = sorted((PROJECT / "rules").glob("*.smk"))
     return {rule: file.stem for file in files for rule in re.findall(r"^rule (\w+):$", file.read_text(), flags=re.M)}
 
 
@@ -145,6 +147,24 @@ def errors_in(log: str) -> dict[str, tuple[float, list[str]]]:
         logs = facts.get("log", "").removesuffix(" (check log file(s) for error details)").split(", ")
         failed[facts["jobid"]] = (time.mktime(time.strptime(end["time"])), logs, facts.get("output", "").split(", "))
     return {output: (when, logs) for when, logs, outputs in failed.values() for output in outputs}
+
+
+def last_words(logs: list[str]) -> str:
+    """The jobs that failed in a run, each with its logs, a cluster's too, and the last line there; nothing: none did.
+
+    Args:
+        logs: of Snakemake, which it hands to `onerror`.
+    """
+    found = errors_in("".join(Path(log).read_text(errors="replace") for log in logs))
+    failed = dict.fromkeys(tuple(logs) for _, logs in found.values())
+    lines = [f"  {log}: {_last_line(Path(log))}" for logs in failed for log in logs if log]
+    return "\n".join([f"{len(failed)} failed:", *lines]) if failed else ""
+
+
+def _last_line(log: Path) -> str:
+    """The last that a program said; of a bar, as it stood last."""
+    words = log.read_text(errors="replace").split("\n") if log.is_file() else []
+    return next((line.rpartition("\r")[2] for line in reversed(words) if line.strip()), "nothing there")
 
 
 def _marks() -> dict[str, float]:

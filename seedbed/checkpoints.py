@@ -14,7 +14,9 @@ from seedbed.locks import exclusive
 
 RECORD = "job.json"
 """In a job's folder: what it makes, and the words of its command."""
-NO_MATTER = ("about", "state")
+MINUTES = 10.0
+"""Between two checkpoints of a training, if nobody says otherwise."""
+NO_MATTER = ("about", "state", "checkpoint-minutes")
 """Options that change nothing of what a job keeps."""
 MAY_CHANGE = ("batch_size", "gpu_memory", "tensor_parallel", "endpoint", "key")
 """Settings of a generator that change nothing but its speed: a job goes on with others, as after memory ran out."""

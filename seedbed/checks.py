@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,10 +13,11 @@ from seedbed.corpora.settings import Source
 from seedbed.encoders.classifier_settings import Classifier, Retriever
 from seedbed.encoders.settings import SYNTHETIC, UNTRAINED, Recipe, Training
 from seedbed.evaluation.compute.settings import Compute
-from seedbed.evaluation.settings import LEARNING, SEARCHING
-from seedbed.generators.settings import Generator
+from seedbed.evaluation.settings import CHOOSING, LEARNING, SEARCHING
+from seedbed.generators.settings import Choice, Generator
 from seedbed.languages import registry
 from seedbed.names import RESERVED
+from seedbed.resources import specs
 from seedbed.settings import explain, suggest
 
 if TYPE_CHECKING:
@@ -32,8 +33,13 @@ def consistent(study: Study) -> None:
     for kind, reserved in RESERVED.items():
         for name in sorted({*getattr(study, kind)} & {*reserved}):
             raise ValueError(f"{kind}.{name}: this name stands for {reserved[name]}; take another")
+    for name in sorted({*study.corpora.others} & {*RESERVED["tasks"], *study.tasks}):
+        stands = RESERVED["tasks"].get(name, "a task")
+        raise ValueError(f"corpora.others.{name}: this name stands for {stands}; take another")
     for code in [*study.languages, study.pivot, *study.borrowed(), *study.lent()]:
         _language(study, code)
+    for name, choice in study.choosing.items():
+        _choice(study, name, choice)
     for name, recipe in study.recipes.items():
         _recipe(study, name, recipe)
     for name, classifier in study.classifiers.items():
@@ -56,14 +62,14 @@ def consistent(study: Study) -> None:
             _require(f"languages.{code}.tests", "task", name, study.tasks)
     for kind, names in (("tables", study.tables), ("figures", study.figures)):
         for name in names:
-            _require(kind, f"resources/{kind}/*.yaml", name, _specs(kind))
+            _require(kind, f"resources/{kind}/*.yaml", name, specs(kind))
 
 
 def _language(study: Study, code: str) -> None:
     facts = study.facts(code)
     if not facts["name"] or not facts["script"]:
         raise ValueError(
-            f"languages.{code}: not in resources/languages.tsv; {suggest(code, sorted(registry()))}; "
+            f"languages.{code}: not in the language registry; {suggest(code, sorted(registry()))}; "
             "or give `name`, `script` and `corpus`"
         )
     codes = study.languages[code].codes if code in study.languages else {}
@@ -75,6 +81,10 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
     where = f"recipes.{name}"
     if recipe.method in SYNTHETIC and not study.generators:
         raise ValueError(f"{where}: method {recipe.method} needs a generator; add one under `generators:`")
+    if recipe.text and recipe.method != "unsupervised":
+        raise ValueError(f"{where}.text: method {recipe.method} learns from no sentences alone; leave it out")
+    if recipe.text:
+        _require(f"{where}.text", "corpus under `corpora.others`", recipe.text, study.corpora.others)
     if recipe.generator:
         _require(f"{where}.generator", "generator", recipe.generator, study.generators)
     if recipe.method in ("composition", "xllora") and not study.generators[writer := study.generator_of(name)].source:
@@ -82,6 +92,8 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
     for kind in ("languages", "backbones"):
         for entry in getattr(recipe, kind) or []:
             _require(f"{where}.{kind}", kind.removesuffix("s"), entry, getattr(study, kind))
+    if wrong := sorted({*(recipe.seeds or [])} - {*study.seeds}):
+        raise ValueError(f"{where}.seeds: {wrong[0]} is none of the study's; known: {', '.join(map(str, study.seeds))}")
     for entry in recipe.backbones or []:
         if study.backbones[entry].endpoint and recipe.method not in UNTRAINED:
             raise ValueError(f"{where}.backbones: {entry} is an endpoint and cannot be trained; name others")
@@ -116,6 +128,13 @@ def _classifier(study: Study, name: str, classifier: Classifier) -> None:
             )
     if classifier.generator and not _can_label(study.generators[classifier.generator], classifier):
         raise ValueError(f"{where}.generator: {classifier.generator} has no weights; take another")
+    if isinstance(classifier.composition.scale, Choice):
+        raise ValueError(f"{where}.composition.scale: of a generator alone is it chosen; give a number")
+    if classifier.generator in study.choosing and not classifier.in_context:
+        raise ValueError(
+            f"{where}.generator: encoders choose the scale of {classifier.generator}, which labels nothing; take a "
+            f"generator with `like: {classifier.generator}` and a scale that is a number"
+        )
     if classifier.backbone and not study.backbones[classifier.backbone].source:
         raise ValueError(f"{where}.backbone: {classifier.backbone} has no weights; take another")
     if spec := classifier.in_context:
@@ -149,17 +168,36 @@ def _fusion(study: Study, name: str) -> None:
     where, fusion = f"backbones.{name}.fusion", study.fused[name]
     for member in fusion.of:
         _require(f"{where}.of", "backbone", member, {*study.backbones} - {*study.fused})
-    if not (dev := fusion.dev):
-        return
-    _require(f"{where}.dev", "task", dev, study.tasks)
-    if study.tasks[dev].protocol not in SEARCHING or not study.tasks[dev].on_request:
-        raise ValueError(f"{where}.dev: {dev} must be a {' or '.join(SEARCHING)} task with `on_request: true`")
+    if fusion.dev:
+        _dev(study, f"{where}.dev", fusion.dev, SEARCHING, "weights are")
+
+
+def _choice(study: Study, name: str, choice: Choice) -> None:
+    where = f"generators.{name}.composition.scale"
+    _dev(study, f"{where}.dev", choice.dev, CHOOSING, "a scale is")
+    trained = [backbone for backbone, spec in study.backbones.items() if spec.source]
+    if choice.backbone:
+        _require(f"{where}.backbone", "backbone that can be trained", choice.backbone, trained)
+    if choice.seed is not None and choice.seed not in study.seeds:
+        known = ", ".join(map(str, study.seeds))
+        raise ValueError(f"{where}.seed: {choice.seed} is none of the study's; known: {known}")
+
+
+def _dev(study: Study, where: str, dev: str, protocols: Sequence[str], chosen: str) -> None:
+    """A task that chooses is one of development: its rows are no test's."""
+    _require(where, "task", dev, study.tasks)
+    if study.tasks[dev].protocol not in protocols or not study.tasks[dev].on_request:
+        raise ValueError(f"{where}: {dev} must be a {' or '.join(protocols)} task with `on_request: true`")
     if not study.tested_by(dev):
-        raise ValueError(f"{where}.dev: {dev} has no set in any language of the study")
-    for other in {*study.tasks} - {fusion.dev for fusion in study.fused.values()}:
-        for code in study.tested_by(dev):
-            if (test := study.test(other, code)) and _share_rows(test, study.test(dev, code)):
-                raise ValueError(f"{where}.dev: {dev} has the test set of {other}; weights are chosen on another")
+        raise ValueError(f"{where}: {dev} has no set in any language of the study")
+    choosers = {choice.dev for choice in (*study.fused.values(), *study.choosing.values())}
+    for code in study.tested_by(dev):
+        source = study.test(dev, code)
+        if source.hub and "test" in source.split and not (source.where or source.buckets != (0, 100)):
+            raise ValueError(f"{where}: {dev} is the {source.split} split of {source.hub}; {chosen} chosen on another")
+        for other in sorted({*study.tasks} - choosers):
+            if (test := study.test(other, code)) and _share_rows(test, source):
+                raise ValueError(f"{where}: {dev} has the test set of {other}; {chosen} chosen on another")
 
 
 def _share_rows(one: Source, other: Source) -> bool:
@@ -212,8 +250,3 @@ def _compute(study: Study, spec: Compute) -> None:
 def _require(where: str, what: str, name: str, known: Iterable[str]) -> None:
     if name not in (names := sorted(known)):
         raise ValueError(f"{where}: no {what} {name!r}; {suggest(name, names)}")
-
-
-def _specs(kind: str) -> list[str]:
-    """The tables or figures that can be asked for."""
-    return sorted(path.stem for path in Path("resources", kind).glob("*.yaml"))

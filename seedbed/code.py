@@ -18,6 +18,8 @@ from typing import NamedTuple
 
 from seedbed.io import fingerprint, sha256
 
+ROOT = Path(__file__).parents[1]
+"""The folder of the project."""
 PACKAGES = ("seedbed", "scripts")
 DISTRIBUTIONS = {
     "PIL": "pillow",
@@ -42,11 +44,13 @@ def value(program: str, data: Iterable[str] = (), modules: Iterable[str] = ()) -
 
     Args:
         program: a file such as `scripts/plot.py`.
-        data: files of the project that it reads.
+        data: files that it reads; their names are no matter.
         modules: files that it imports by a computed name, which nobody can read off it.
+
+    Files of code are named from ROOT, wherever the study is run.
     """
     files = sorted({*closure(program), *(file for module in modules for file in closure(module))})
-    digest = fingerprint({**{file: _source(file).digest for file in files}, **{file: sha256(file) for file in data}})
+    digest = fingerprint([{file: _source(file).digest for file in files}, [sha256(file) for file in data]])
     versions = [f"{name} {_version(name)}" for name in libraries(files)]
     return " ".join([digest[:16], f"python {sys.version_info.major}.{sys.version_info.minor}", *versions])
 
@@ -55,8 +59,7 @@ def value(program: str, data: Iterable[str] = (), modules: Iterable[str] = ()) -
 def closure(file: str) -> tuple[str, ...]:
     """The file and every project file that it imports, directly or not, in sorted order.
 
-    Paths are relative to the repository root, where Snakemake and every program run. Imports inside functions count;
-    `importlib` with a computed name cannot be seen: see `value`.
+    Imports inside functions count; `importlib` with a computed name cannot be seen: see `value`.
     """
     seen: set[str] = set()
     todo = [file]
@@ -122,7 +125,7 @@ class _Source(NamedTuple):
 
 @cache
 def _source(file: str) -> _Source:
-    return _parsed(Path(file).read_text(encoding="utf-8"))
+    return _parsed((ROOT / file).read_text(encoding="utf-8"))
 
 
 @cache
@@ -151,4 +154,4 @@ def _files(module: str) -> list[str]:
     if parts[0] not in PACKAGES:
         return []
     packages = ["/".join(parts[:end]) + "/__init__.py" for end in range(1, len(parts) + 1)]
-    return [path for path in [*packages, "/".join(parts) + ".py"] if Path(path).is_file()]
+    return [path for path in [*packages, "/".join(parts) + ".py"] if (ROOT / path).is_file()]

@@ -6,6 +6,7 @@ program imports it, so that an edit here re-runs no job.
 
 from __future__ import annotations
 
+import os
 import textwrap
 from collections.abc import Mapping
 from functools import cached_property
@@ -13,24 +14,28 @@ from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, Field, ValidationError, field_validator, model_validator
 
-from seedbed import checks, supplies
+from seedbed import checks, supplies, tracking
+from seedbed.checkpoints import MINUTES
 from seedbed.corpora.clean import unicode_scripts
 from seedbed.corpora.settings import Anchors, Cleaning, Paths, Source, Word
 from seedbed.encoders.classifier_settings import BESIDE, IN_CONTEXT, VARIANTS, Classifier
 from seedbed.encoders.settings import METHOD_TRAINING, SYNTHETIC, UNTRAINED, Backbone, Fusion, Recipe, Training
 from seedbed.evaluation.compute.settings import Compute
 from seedbed.evaluation.settings import LABELLING, LEARNING, SEARCHING, Task
-from seedbed.generators.settings import MADE_FROM, Generator
+from seedbed.generators.settings import Choice, Generator
 from seedbed.inheritance import with_parents
 from seedbed.io import UserError
 from seedbed.languages import ANY, called, registry
-from seedbed.names import Code, Name, Spec
+from seedbed.names import ROLES, Code, Name, Spec, anchors_in
+from seedbed.resources import FOLDER, spec_file
 from seedbed.settings import EACH_ONCE, Once, Place, Seed, Settings, explain, written
 from seedbed.tables.maps import Mapped, plan_map
 from seedbed.tables.plan import Block, Offered, Scored, System, beside, plan
 from seedbed.tables.settings import Forecast, Statistics
 from seedbed.tables.specs import OVERLAP, FigureSpec, TableSpec
+from seedbed.tracking import Tracker
 from seedbed.triplets.settings import Audit
+from seedbed.variants import add_candidates, candidate, choosing, makers
 
 LONGEST = 1000
 """Characters of an error at most: a name in it may be a page long."""
@@ -49,7 +54,7 @@ def _known_script(script: str) -> str:
 
 
 class Language(Settings):
-    """One language of the study; what it leaves out comes from resources/languages.tsv."""
+    """One language of the study; what it leaves out comes from the registry, seedbed/resources/languages.tsv."""
 
     name: Annotated[str, written(r"\p{L}[\p{L}\p{M}\p{N} .,/()'’-]*", "a name like Swahili (Congo)")] = ""
     """English name, as prompts use it."""
@@ -99,6 +104,18 @@ class Corpora(Settings):
     """Ready examples for the positive XL-LoRA adapter: `anchor` in any language, `target` in the pivot language."""
     published_negative: Source | None = None
     """The same for the negative adapter."""
+    others: dict[Name, Source] = {}
+    """Sentences under names of your own, which recipes learn that give one as their `text`: `text`."""
+
+
+class Gpus(Settings):
+    """The GPUs that a cluster has, so that each job asks for one that its model fits. It changes no result."""
+
+    memory: dict[Annotated[str, Field(pattern=r"^\w+$")], Annotated[int, Field(gt=0)]] = {}
+    """MiB of each kind; a job that fits none is refused before anything is submitted. Nothing: no job says which."""
+    told_by: Literal["constraint", "gpu_model"] = "constraint"
+    """What the names are to Slurm. constraint: features; all that fit are offered. gpu_model: types of `--gpus`; the
+    smallest that fits is asked for."""
 
 
 class Study(Settings):
@@ -134,6 +151,12 @@ class Study(Settings):
     """Pretrained encoders."""
     training: Training = Training()
     """Encoder training, before what methods and recipes change."""
+    checkpoint_minutes: float = Field(MINUTES, ge=0)
+    """Between two checkpoints of a training, whatever it trains; a killed job goes on from the last. 0: one after each
+    step. It changes no result and re-runs nothing."""
+    report_to: Tracker = "none"
+    """Where trainings report the loss and the rate of each step: under `<results>/tensorboard`, or in
+    `<results>/trackio`. The package of that name must be installed. It changes no result and re-runs nothing."""
     recipes: Annotated[dict[Name, Recipe], Field(min_length=1)]
     """The ways of making an encoder."""
     classifiers: dict[Name, Classifier] = {}
@@ -143,11 +166,13 @@ class Study(Settings):
     statistics: Statistics = Statistics()
     """Intervals and tests."""
     tables: Once[Spec] = ["table1"]
-    """Specs under resources/tables."""
+    """Specs of tables: those of seedbed/resources/tables, and your own in resources/tables where you run."""
     figures: Once[Spec] = ["table1"]
-    """Specs under resources/figures."""
+    """Specs of figures, likewise."""
     compute: Compute | None = None
     """What labels cost, counted and timed by rule `measure_compute`; nothing: no measurement."""
+    gpus: Gpus = Gpus()
+    """The cluster's."""
     forecast: Forecast = Forecast()
     """Device and prices of `snakemake forecast`."""
 
@@ -176,12 +201,18 @@ class Study(Settings):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
+        add_candidates(self)
         checks.consistent(self)
         return self
 
     def borrowed(self) -> set[str]:
         """Languages that lend their translations to XL-LoRA adapters."""
         return {code for generator in self.generators.values() for code in generator.xllora.languages}
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """What a corpus of a language can be -> its kind."""
+        return ROLES | dict.fromkeys(self.corpora.others, "text")
 
     def lent(self) -> set[str]:
         """Languages that lend their training sets to others."""
@@ -190,21 +221,22 @@ class Study(Settings):
     # ------------------------------------------------------------------ what follows from it
 
     def facts(self, code: str) -> dict[str, str]:
-        """Registry columns of a language with the study's changes; all columns are there, maybe empty."""
+        """Registry columns of a language with the study's changes, all there, maybe empty; and `paths`."""
         columns = dict.fromkeys(next(iter(registry().values())), "")
         known = columns | {"code": code, "lang": code} | registry().get(code, {})
         entry = self.languages.get(code, Language())
         own = {key: value for key, value in (("name", entry.name), ("script", entry.script)) if value}
-        return known | own | entry.codes | self.paths
+        return known | own | entry.codes | self.paths | {"resources": os.path.relpath(FOLDER)}
 
     def corpus(self, role: str, code: str) -> Source | None:
-        """The source of one role (`text`, `instructions`, `nli`, ...) for a language; None if there is none.
+        """The source of one role (`text`, `nli`, ..., or a name of `others`) for a language; None if there is none.
 
         Role `annotated` is `instructions` without what tops them up.
         """
         entry = self.languages.get(code, Language())
         key = "instructions" if role == "annotated" else role
-        source = {"text": entry.corpus, "instructions": entry.instructions}.get(key) or getattr(self.corpora, key)
+        source = {"text": entry.corpus, "instructions": entry.instructions}.get(key)
+        source = source or self.corpora.others.get(key) or getattr(self.corpora, key)
         if source and role == "annotated":
             source = source.updated({"top_up": None})
         return source and source.resolved(self.facts(code))
@@ -339,7 +371,7 @@ class Study(Settings):
             for name, task in sorted(self.tasks.items())
         }
         tasks[TRIPLETS] = Scored(protocol=OVERLAP, languages=sorted(self.languages))
-        spec = TableSpec.load(f"resources/tables/{table}.yaml")
+        spec = TableSpec.load(spec_file("tables", table))
         others = tasks, self.baseline, self._reserved
         systems, models = self._of_classifiers() if spec.of_classifiers else self._of_encoders()
         return plan(spec, systems, models, *others) + beside(spec, self._beside(), self._classifiers(), *others)
@@ -364,6 +396,7 @@ class Study(Settings):
                 on_request=bool(recipe.like),
                 languages=recipe.languages,
                 backbones=self.backbones_of(name),
+                chosen_on=self.chooser_of(name),
                 triplets="" if recipe.method == "xllora" else self.triplets_of(name),
             )
             for name, recipe in self.recipes.items()
@@ -423,14 +456,31 @@ class Study(Settings):
             return None
         return [name for name, task in self.tasks.items() if task.protocol in SEARCHING and name != fusion.dev]
 
-    def chosen_on(self, backbone: str, code: str) -> list[str]:
-        """The languages whose development sets choose the weights of a fusion's encoder in a language folder.
+    @cached_property
+    def choosing(self) -> dict[str, Choice]:
+        """The generators whose scale a development task chooses, and how."""
+        return choosing(self)
 
-        Its own; or, where it has none or belongs to no language, all that have one. Nothing: the weights are given.
+    def candidates_of(self, generator: str) -> dict[float, tuple[str, str]]:
+        """Scale -> recipe and backbone of the encoders that try it for such a generator."""
+        names = {scale: candidate(generator, scale) for scale in self.choosing[generator].candidates}
+        return {scale: (name, self.recipes[name].backbones[0]) for scale, name in names.items()}
+
+    def chooser_of(self, recipe: str) -> str:
+        """The task that chose the scale of the adapters behind a recipe: no table shows it there. Nothing: none did."""
+        if self.recipes[recipe].method != "composition":
+            return ""
+        choice = self.choosing.get(self.generator_of(recipe))
+        return choice.dev if choice else ""
+
+    def chosen_on(self, dev: str, code: str) -> list[str]:
+        """The languages whose development sets choose for a language folder: a fusion's weights, or a scale.
+
+        Its own; or, where it has none or belongs to no language, all that have one, but for those on request unless
+        there are no others. Nothing: no task chooses.
         """
-        dev = self.fused[backbone].dev
         tested = self.tested_by(dev) if dev else []
-        return [code] if code in tested else tested
+        return [code] if code in tested else [other for other in tested if other not in self._reserved] or tested
 
     def backbones_of(self, recipe: str) -> list[str] | None:
         """The backbones that a recipe makes encoders of; None: all.
@@ -468,13 +518,18 @@ class Study(Settings):
         return source.resolved(self.facts(code)) if source and taken else None
 
     def maker(self, generator: str, part: str) -> str:
-        """Who makes a part (see MADE_FROM) for a generator: itself, or the one it varies if both would be equal."""
-        variant = self.generators[generator]
-        if not variant.like:
-            return generator
-        parent = self.generators[variant.like]
-        same = all(getattr(variant, name) == getattr(parent, name) for name in MADE_FROM[part])
-        return self.maker(variant.like, part) if same else generator
+        """Who makes a part (see MADE_FROM) for a generator: itself, or one of its family if both would be equal."""
+        return self._makers[generator, part]
+
+    @cached_property
+    def _makers(self) -> dict[tuple[str, str], str]:
+        """As `variants.makers`; every job of a generator asks for them."""
+        return makers(self.generators)
+
+    def weights_of(self, backbone: str) -> str:
+        """Who has a backbone's weights: the first of those with its source, so that they are fetched once."""
+        source = self.backbones[backbone].source
+        return next(name for name, other in self.backbones.items() if other.source == source)
 
     def generator_of(self, recipe: str) -> str:
         """The generator whose triplets a recipe trains on."""
@@ -499,6 +554,18 @@ class Study(Settings):
         ]
         return min(max(rows, default=self.anchors.count), self.anchors.count)
 
+    def sentences_of(self, recipe: str) -> str:
+        """The file of anchors that a recipe's encoders learn from without triplets, with {lang}."""
+        return f"{self.results}/corpora/{{lang}}/{anchors_in(self.recipes[recipe].text)}.tsv"
+
+    def drawn_from(self, text: str) -> Anchors:
+        """How anchors are drawn from a corpus: of one of `others` as many as the greediest recipe trains on."""
+        if not text:
+            return self.anchors
+        count = self.anchors.count
+        asked = [recipe.rows or count for recipe in self.recipes.values() if recipe.text == text]
+        return self.anchors.updated({"count": max(asked, default=count)})
+
     def training_of(self, recipe: str) -> Training:
         """Training settings of a recipe: the study's, changed by the method, changed by the recipe."""
         spec = self.recipes[recipe]
@@ -515,7 +582,7 @@ class Study(Settings):
         """Nothing is random about an encoder that is not trained."""
         spec = self.recipes[recipe]
         untrained = spec.method in UNTRAINED or (spec.encoders and self.begins("encoders"))
-        return [0] if untrained else sorted(self.seeds)
+        return [0] if untrained else sorted(self.seeds if spec.seeds is None else spec.seeds)
 
 
 def load(config: Mapping[str, Any], *, where: str = "config") -> Study:
@@ -527,6 +594,7 @@ def load(config: Mapping[str, Any], *, where: str = "config") -> Study:
     try:
         study = Study.model_validate(dict(config))
         supplies.with_sources(study)
+        tracking.require(study.report_to)
     except ValidationError as error:
         fault = explain(error, Study, where=where)
     except UserError as error:

@@ -6,9 +6,9 @@ from functools import cache
 from pathlib import Path
 
 from seedbed.io import read_table
+from seedbed.resources import resource
 
-REGISTRY = Path("resources/languages.tsv")
-"""Relative to the repository root, where Snakemake and every program run."""
+REGISTRY = resource("languages.tsv")
 
 ANY = "mul"
 """ISO 639-3 for several languages: where the encoders of recipe base lie, which belong to none."""

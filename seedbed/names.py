@@ -29,6 +29,15 @@ ROLES: dict[str, str] = {
 }
 """The kind of corpus behind each key of `corpora:`, and behind `annotated`, the instructions without their top-up."""
 
+ANCHORS = "anchors"
+"""What the anchors of a language are called."""
+
+
+def anchors_in(text: str) -> str:
+    """What those are called that are drawn from one of a study's other corpora; nothing: from `text`."""
+    return f"{text}+{ANCHORS}" if text else ANCHORS
+
+
 TRAINING = "_train"
 """What the name of a training set has after its task's; no name has an underscore."""
 
@@ -39,7 +48,7 @@ RESERVED: dict[str, dict[str, str]] = {
     "languages": {ANY: "what belongs to no language", "avg": "the average over languages"},
     "tasks": {
         **dict.fromkeys(ROLES, "a corpus of each language"),
-        **dict.fromkeys(("anchors", "anchors.audit"), "the anchors of each language"),
+        **dict.fromkeys((ANCHORS, f"{ANCHORS}.audit"), "the anchors of each language"),
         TOGETHER: "the tasks that are scored together",
     },
     "recipes": {"weights": "the weights of each backbone"},

@@ -25,7 +25,7 @@ def with_sources(study: Study) -> None:
     """
     _check_places(study)
     for code in study.languages:
-        for role in ("text", "instructions"):
+        for role in ("text", "instructions", *study.corpora.others):
             _check_file(study.corpus(role, code), f"the {role} corpus of {code}")
         for task in study.tests_by_language[code]:
             _check_file(study.test(task, code), f"the {task} test set of {code}")
@@ -70,7 +70,9 @@ def _learnt(study: Study, recipe: str) -> None:
         )
     reads_pivot = study.anchors.language_id or (spec.method in SYNTHETIC and study.audit.reads_pivot)
     for code in sorted(folders) if spec.method != "crosslingual" else ():
-        if study.corpus("text", code) is None:
+        if study.corpus(spec.text or "text", code) is None:
+            if spec.text:
+                raise UserError(f"corpora.others.{spec.text}: nothing for {code}, in which recipe {recipe} learns it")
             raise UserError(
                 f"languages.{code}: no corpus; give `corpus:` (a file, say), or `corpora.text` for all languages"
             )
@@ -193,7 +195,7 @@ def _check_model(source: Source | None, what: str) -> None:
 
 def _there(source: Source, what: str) -> None:
     if not _is(Path.exists, source.file):
-        raise UserError(f"{what}: no such file {source.file}; paths are relative to the folder of the Snakefile")
+        raise UserError(f"{what}: no such file {source.file}; paths are relative to the folder in which you run")
     if source.member and _is(Path.is_dir, source.file) and not _has(Path(source.file), source.member):
         raise UserError(f"{what}: no member of {source.file} matches {source.member!r}")
 

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import math
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor
-from transformers import ProgressCallback, Trainer, TrainingArguments
+from transformers import (
+    ProgressCallback,
+    Trainer,
+    TrainerCallback,
+    TrainerControl,
+    TrainerState,
+    TrainingArguments,
+)
 
+from seedbed import tracking
+from seedbed.checkpoints import last_complete
 from seedbed.io import UserError
 
 Arguments = TypeVar("Arguments", bound=TrainingArguments)
-Trains = TypeVar("Trains", bound=Trainer)
 
 
 class LossInBar(ProgressCallback):
@@ -23,24 +36,73 @@ class LossInBar(ProgressCallback):
             self.training_bar.set_postfix(loss=f"{logs['loss']:.4f}", refresh=False)
 
 
-def with_bar(trainer: Trains) -> Trains:
-    """The trainer, whose bar is ours; its own prints what is logged between two bars."""
-    trainer.remove_callback(ProgressCallback)
+class Checkpoints(TrainerCallback):
+    """A checkpoint when so many minutes have gone by since the last, or since the start; none of a training's end."""
+
+    def __init__(self, minutes: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self.seconds, self.clock = 60 * minutes, clock
+
+    def on_train_begin(self, args: Any, state: Any, control: TrainerControl, **kwargs: Any) -> None:
+        self.last = self.clock()
+
+    def on_step_end(self, args: Any, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
+        # After the last step of an epoch it is on_epoch_end's turn: a training that goes on would not evaluate it.
+        if state.epoch != int(state.epoch):
+            control.should_save = self._due(control)
+
+    def on_epoch_end(self, args: Any, state: Any, control: TrainerControl, **kwargs: Any) -> None:
+        control.should_save = self._due(control)
+
+    def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        self.last = self.clock()
+
+    def _due(self, control: TrainerControl) -> bool:
+        return self.clock() - self.last >= self.seconds and not control.should_training_stop
+
+
+def fit(trainer: Trainer, minutes: float) -> None:
+    """Train with our bar and what else reports, from the newest checkpoint in the trainer's folder if there is one.
+
+    Args:
+        minutes: between two checkpoints; 0: one after each step. No result depends on it.
+    """
+    trainer.remove_callback(ProgressCallback)  # it prints what is logged between two bars
     trainer.add_callback(LossInBar)
-    return trainer
+    tracking.attach(trainer)
+    trainer.add_callback(Checkpoints(minutes))
+    trainer.train(resume_from_checkpoint=last_complete(Path(trainer.args.output_dir)))
 
 
-def by_epoch() -> dict[str, Any]:
-    """Arguments of a training that states its loss once an epoch, to us alone, on the device that is there."""
+def resumable() -> dict[str, Any]:
+    """Arguments of a training that `fit` runs: on the device that is there, and it states the loss of every step.
+
+    Of an epoch's loss, which the trainer can state as well, it would forget what lies before a checkpoint.
+    """
     cuda = torch.cuda.is_available()
     return {
-        "logging_strategy": "epoch",
+        "logging_steps": 1,
         "logging_nan_inf_filter": False,
+        "save_strategy": "no",
+        "save_total_limit": 1,
         "dataloader_pin_memory": cuda,
         "use_cpu": not cuda,
         "disable_tqdm": False,
         "report_to": [],
     }
+
+
+def losses(state: TrainerState) -> list[float]:
+    """The loss of every step, those before a resumption too."""
+    return [entry["loss"] for entry in state.log_history if "loss" in entry]
+
+
+def epoch_losses(state: TrainerState) -> list[float]:
+    """The mean loss of each epoch's steps."""
+    epochs = defaultdict(list)
+    for entry in state.log_history:
+        if "loss" in entry:
+            epochs[math.ceil(entry["epoch"])].append(entry["loss"])
+    return [float(np.mean(epochs[epoch])) for epoch in sorted(epochs)]
 
 
 def mixed(seed: int) -> int:

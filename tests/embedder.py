@@ -14,9 +14,9 @@ from tests.serving import Serving
 DIMENSIONS = 8
 
 
-def vector(text: str) -> list[float]:
+def vector(text: str, dimensions: int = DIMENSIONS) -> list[float]:
     """What the server makes of a text."""
-    return np.random.default_rng(list(text.encode())).normal(size=DIMENSIONS).tolist()
+    return np.random.default_rng(list(text.encode())).normal(size=dimensions).tolist()
 
 
 class Embedder(Serving):

@@ -62,8 +62,8 @@ def pairs(lang: str, count: int, seed: int = 0) -> list[dict[str, str]]:
     ]
 
 
-def generator(directory: Path) -> Path:
-    """A Gemma 3 of two layers with random weights and a byte-level BPE tokenizer."""
+def generator(directory: Path, **sizes: int) -> Path:
+    """A Gemma 3 of two layers with random weights and a byte-level BPE tokenizer; `sizes` are of its config."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
@@ -76,9 +76,12 @@ def generator(directory: Path) -> Path:
     names = {"pad_token": "<pad>", "eos_token": "<eos>", "bos_token": "<bos>", "unk_token": "<unk>"}
     PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names).save_pretrained(directory)
     torch.manual_seed(0)
+    usual = {
+        "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2,
+        "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 16,
+    }  # fmt: skip
     config = Gemma3TextConfig(
-        vocab_size=tokenizer.get_vocab_size(), hidden_size=32, intermediate_size=64, num_hidden_layers=2,
-        num_attention_heads=2, num_key_value_heads=1, head_dim=16, max_position_embeddings=2048, sliding_window=128,
+        vocab_size=tokenizer.get_vocab_size(), **usual | sizes, max_position_embeddings=2048, sliding_window=128,
         pad_token_id=0, eos_token_id=1, bos_token_id=2,
     )  # fmt: skip
     Gemma3ForCausalLM(config).save_pretrained(directory)

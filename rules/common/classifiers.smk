@@ -26,11 +26,11 @@ def classifier_name(wildcards):
 def classifier_made(classifier, part, path):
     """A file of a classifier's weights, of its language adapters, or of its own."""
     spec = STUDY.classifiers[classifier]
-    if spec.generator and part == "weights":
-        return base_weights(spec.generator)
+    if part == "weights":
+        return base_weights(spec.generator) if spec.generator else backbone_weights(spec.backbone)
     if spec.generator and part != "task":
         return generator_file(spec.generator, part, path)
-    return f"<results>/encoders/{spec.backbone if part == 'weights' else classifier}/{path}"
+    return f"<results>/encoders/{classifier}/{path}"
 
 
 def classifier_weights(wildcards):

@@ -6,7 +6,7 @@ from seedbed.evaluation.settings import KIND_OF
 def source_of(wildcards):
     if "+" in wildcards.corpus:
         return STUDY.published_triplets(*wildcards.corpus.split("+"), wildcards.lang)
-    if wildcards.corpus in ROLES:
+    if wildcards.corpus in STUDY.roles:
         source = STUDY.corpus(wildcards.corpus, wildcards.lang)
     else:
         task = wildcards.corpus.removesuffix(TRAINING)
@@ -22,7 +22,7 @@ def source_of(wildcards):
 
 def fetch_options(wildcards):
     """Options that differ between a training corpus and a test set."""
-    if kind := ROLES.get(wildcards.corpus) or ("triplets" if "+" in wildcards.corpus else ""):
+    if kind := STUDY.roles.get(wildcards.corpus) or ("triplets" if "+" in wildcards.corpus else ""):
         return ["--kind", kind]
     task = STUDY.tasks[wildcards.corpus.removesuffix(TRAINING)]
     low, high = task.scale
@@ -32,6 +32,11 @@ def fetch_options(wildcards):
 
 AUDITED = "text" if STUDY.audit.reads_words else "text.sample"
 """What an audit reads of a language: its words stand in the whole corpus, and the language shows in a sample."""
+
+
+def other_text(wildcards):
+    """The one of the study's other corpora that anchors are drawn from; nothing: from `text`."""
+    return wildcards.anchors.rpartition("+")[0]
 
 
 def pivot_text(name):

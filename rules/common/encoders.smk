@@ -46,7 +46,12 @@ def starting_weights(wildcards):
         return published_model("encoders", wildcards.backbone, wildcards.recipe, wildcards.lang)
     if endpoint_of(wildcards):
         return []
-    return "<results>/encoders/{backbone}/weights/seedbed.json"
+    return backbone_weights(wildcards.backbone)
+
+
+def backbone_weights(backbone):
+    """The weights of a backbone, which others of the same source share."""
+    return f"<results>/encoders/{STUDY.weights_of(backbone)}/weights/seedbed.json"
 
 
 def endpoint_argument(wildcards):
@@ -72,7 +77,7 @@ def training_texts(wildcards):
     if untrained(wildcards):
         return []
     if recipe.method == "unsupervised":
-        return "<results>/corpora/{lang}/anchors.tsv"
+        return STUDY.sentences_of(wildcards.recipe)
     return STUDY.triplets_of(wildcards.recipe)
 
 
@@ -93,7 +98,7 @@ def lineage(wildcards):
     }
     if untrained(wildcards):
         return compact(about)
-    role = "nli" if recipe.method == "crosslingual" else "text"
+    role = "nli" if recipe.method == "crosslingual" else recipe.text or "text"
     about["data"].append(described(role, STUDY.corpus(role, wildcards.lang)))
     if recipe.method in SYNTHETIC:
         about["generator"] = STUDY.generator_of(wildcards.recipe)
@@ -121,7 +126,7 @@ def dev_sets(wildcards):
     """Language -> the development set that chooses a fusion's weights and the training set behind it, if there is one."""
     dev = STUDY.fused[wildcards.backbone].dev
     corpora, found = f"{STUDY.results}/corpora", {}
-    for code in STUDY.chosen_on(wildcards.backbone, wildcards.lang):
+    for code in STUDY.chosen_on(dev, wildcards.lang):
         name, other = STUDY.test_set(dev), STUDY.train_of(dev, code)
         found[code] = (f"{corpora}/{code}/{name}.tsv", f"{corpora}/{other}/{name}{TRAINING}.tsv" if other else "")
     return found

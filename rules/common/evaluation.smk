@@ -163,8 +163,7 @@ def compute_encoder(wildcards):
 
 def compute_weights(wildcards):
     """The backbone that is fine-tuned."""
-    spec = asked_compute()
-    return f"<results>/encoders/{spec.learner}/weights/seedbed.json"
+    return backbone_weights(asked_compute().learner)
 
 
 def compute_bases(wildcards):

@@ -1,10 +1,13 @@
 """Models, adapters, and who makes them for whom."""
 
+from importlib.util import find_spec
+
 from seedbed.generators.fetch import local_files as local_model
 from seedbed.generators.settings import BOTH, PART_CORPUS
 
-PROMPTS = ("resources/prompts/nli.yaml", "resources/prompts/syncse.yaml")
-LABEL_PROMPTS = ("resources/prompts/classification.yaml", "resources/prompts/icl.yaml")
+PROMPTS = [resource(f"prompts/{name}.yaml") for name in ("nli", "syncse")]
+CHOSEN = "<results>/generators/{generator}/composition/{lang}/scale.json"
+LABEL_PROMPTS = [resource(f"prompts/{name}.yaml") for name in ("classification", "icl")]
 
 
 def model_source(wildcards):
@@ -21,7 +24,7 @@ def converter(wildcards):
     """The modules that make a model's safetensors: `fetch_model` names them by a format, or runs them on their own."""
     source = model_source(wildcards)
     file = f"seedbed/generators/{'to_safetensors' if source.convert else source.format}.py"
-    return [file] if Path(file).is_file() else []
+    return [file] if (ROOT / file).is_file() else []
 
 
 def published_model(room, owner, *what):
@@ -60,6 +63,36 @@ def written_with(name, *unused):
 def writer(*unused):
     """The same of the wildcard's generator."""
     return lambda wildcards: written_with(wildcards.generator, *unused)
+
+
+def writing_environment(wildcards):
+    """Where the wildcard's generator writes: vLLM pins its own torch and cannot live with what trains."""
+    return f"../envs/{'vllm' if STUDY.generators[wildcards.generator].backend == 'vllm' else 'main'}.yaml"
+
+
+def writing_python(wildcards, resources):
+    """The Python that it writes with, where conda does not bring one: of `make env-vllm`, beside this one's, for vLLM."""
+    own = Path(sys.prefix).with_name(".venv-vllm") / "bin/python"
+    needed = writing_environment(wildcards).endswith("vllm.yaml") and not conda()
+    return str(own) if needed and own.exists() else "python"
+
+
+def conda():
+    """Whether jobs run in conda's environments."""
+    return any(method.name == "CONDA" for method in workflow.deployment_settings.deployment_method)
+
+
+def lacking(job):
+    """What a job's environment has not; nothing: it has all."""
+    if job.rule.name not in ("synthesise", "build_xllora_examples") or conda() or find_spec("vllm"):
+        return ""
+    generator = STUDY.generators[job.wildcards.generator]
+    if generator.backend != "vllm" or writing_python(job.wildcards, None) != "python":
+        return ""
+    return (
+        f"generators.{job.wildcards.generator}.backend: vllm, which is not here; run `make env-vllm`, set "
+        "`software-deployment-method: conda` in the profile, or take `backend: transformers`"
+    )
 
 
 def gpus_of(name):
@@ -109,10 +142,44 @@ def composed(part, path):
 
 
 def composition_of(wildcards):
-    """How a generator's or a classifier's adapters are composed; of a classifier maybe with one of its `scales`."""
+    """How a generator's or a classifier's adapters are composed; maybe with one of several scales, or one to be chosen."""
     name, _, scale = wildcards.model.partition("+")
-    model = STUDY.generators[name] if wildcards.room == "generators" else learner(name)
-    return (model.composition.updated({"scale": float(scale)}) if scale else model.composition).dump()
+    composition = (STUDY.generators[name] if wildcards.room == "generators" else learner(name)).composition
+    if choosing(wildcards):
+        scale = 1  # which is not said: a file has the chosen one
+    return (composition.updated({"scale": float(scale)}) if scale else composition).dump()
+
+
+def choosing(wildcards):
+    """Whether a development task chooses the scale of the adapters of the wildcard's model."""
+    return wildcards.room == "generators" and wildcards.model in STUDY.choosing
+
+
+def chosen_scale(wildcards):
+    """The file that says which scale was chosen; nothing: it is given."""
+    return CHOSEN.replace("{generator}", wildcards.model) if choosing(wildcards) else []
+
+
+def chosen_argument(wildcards, input):
+    """The same as an argument."""
+    return ["--chosen", str(input.chosen)] if input.chosen else []
+
+
+def tried(wildcards):
+    """Scale and language -> the scores of the encoders that try it on the development task."""
+    dev = STUDY.choosing[wildcards.generator].dev
+    return {
+        f"{scale:g}/{code}": SCORED.replace("<results>", STUDY.results).format(
+            backbone=backbone, recipe=recipe, lang=code, test_lang=code, bundle=dev
+        )
+        for scale, (recipe, backbone) in STUDY.candidates_of(wildcards.generator).items()
+        for code in STUDY.chosen_on(dev, wildcards.lang)
+    }
+
+
+def tried_arguments(wildcards):
+    """The same as arguments."""
+    return [f"{key}={file}" for key, file in tried(wildcards).items()]
 
 
 def weights_name(wildcards):

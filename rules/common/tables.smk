@@ -1,12 +1,13 @@
 """What tables, figures and the report are made of."""
 
 import os
+import time
 
 from seedbed.tables.specs import FigureSpec
 
 CONFIGURATION = [os.path.relpath(file) for file in workflow.configfiles]
-"""Its files, from the project's folder: where that lies is no part of a result."""
-FIGURES = specs("figures", FigureSpec)
+"""Its files, from where it is run: where that lies is no part of a result."""
+FIGURES = checked("figures", FigureSpec)
 
 
 def encoders_shown():
@@ -37,10 +38,15 @@ def cards():
     return list(first.values())
 
 
+def spec_of(kind):
+    """The spec of the wildcard's table or figure."""
+    return lambda wildcards: os.path.relpath(spec_file(f"{kind}s", getattr(wildcards, kind)))
+
+
 def paper_of(wildcards):
     """The paper's numbers for a table."""
     paper = SPECS[wildcards.table].paper
-    return f"resources/paper/{paper.csv}" if paper else []
+    return os.path.relpath(resource(f"paper/{paper.csv}")) if paper else []
 
 
 def of_paper(paper):
@@ -70,9 +76,23 @@ def drawn_from(wildcards):
     return collect(MAPPED, figure=wildcards.figure, backbone=mapped(wildcards.figure).backbones)
 
 
+BEGUN = time.time()
+
+
+def show_forecast():
+    """Print a forecast that this run made: at its end, since a job's own words would tear what a logger draws."""
+    page = Path(STUDY.results, "forecast.md")
+    if page.is_file() and page.stat().st_mtime >= BEGUN:
+        print(page.read_text(encoding="utf-8"), end="", flush=True)
+
+
+IN_MODULE = not workflow.modifier.is_main_snakefile()
+
+
 def asked():
-    """How this very run was asked for, as arguments of a program that plans it again."""
+    """How this very run was asked for, as arguments of a program that plans it again; of a module the study as it is."""
     given = workflow.config_settings
+    files, settings = ([], config) if IN_MODULE else (given.configfiles, given.config)
     threads = {rule: int(getattr(n, "value", n)) for rule, n in workflow.resource_settings.overwrite_threads.items()}
-    arguments = ["--configfiles", *map(str, given.configfiles), "--config", compact(dict(given.config))]
+    arguments = ["--configfiles", *map(str, files), "--config", compact(dict(settings))]
     return [*arguments, "--threads", compact(threads)]

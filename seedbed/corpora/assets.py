@@ -103,7 +103,7 @@ def local(file: str, digest: str) -> Path:
     """
     path = Path(file)
     if not path.exists():
-        raise UserError(f"{path}: no such file; a `file:` source is relative to the folder of the Snakefile")
+        raise UserError(f"{path}: no such file; a `file:` source is relative to the folder in which you run")
     if digest and (found := sha256(path)) != digest:
         raise UserError(
             f"{path}: sha256 is {found}, the config says {digest}; take the right file, or change the digest"

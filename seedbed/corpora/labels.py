@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from seedbed.blocks import Blocks
 from seedbed.corpora.settings import COLUMNS
 from seedbed.io import UserError, read_table
 
@@ -44,8 +45,8 @@ def require_labels(table: pd.DataFrame, where: str) -> None:
         )
 
 
-def check_scores(table: pd.DataFrame, scale: tuple[float, float], where: str) -> pd.DataFrame:
-    """The rows of a graded test set, each of whose scores is a number on its scale.
+def check_scores(table: pd.DataFrame, scale: tuple[float, float], where: str) -> None:
+    """Every score of a graded test set is a number on its scale.
 
     Raises:
         UserError: one is not.
@@ -58,7 +59,13 @@ def check_scores(table: pd.DataFrame, scale: tuple[float, float], where: str) ->
             f"{where}: id {row['id']!r} has score {row['score']!r}; "
             f"expected a number from {scale[0]:g} to {scale[1]:g}, set `scale:` of the task for another range"
         )
-    return table
+
+
+def with_scores(blocks: Blocks, scale: tuple[float, float], where: str) -> Blocks:
+    """The same blocks, checked as they are read; see `check_scores`."""
+    for block in blocks:
+        check_scores(block, scale, where)
+        yield block
 
 
 def read_pairs(path: Path, *, train: bool = False) -> pd.DataFrame:

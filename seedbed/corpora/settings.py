@@ -74,8 +74,8 @@ class Join(Settings):
 class Source(Settings):
     """Where a text, a data set or a model comes from: exactly one of `hub`, `file`, `archive`, `package`.
 
-    Any string may hold `{placeholders}`: columns of the language registry, filled in for each language, and names under
-    `paths:`.
+    Any string may hold `{placeholders}`: columns of the language registry, filled in for each language, names under
+    `paths:`, and `{resources}`, the folder of what comes with Seedbed.
     """
 
     hub: str | None = None
@@ -87,7 +87,7 @@ class Source(Settings):
     revision: str | None = None
     """Full commit of a hub repository; without it, or with a branch, the first download resolves and locks one."""
     file: str | None = None
-    """A local file or directory."""
+    """A local file or directory; relative to the folder in which the study is run."""
     archive: str | None = None
     """URL of a file, or of a .zip, .tar.gz or .gz of files."""
     sha256: Sha256 = ""
@@ -279,9 +279,9 @@ class Source(Settings):
 
 def _free(paths: dict[str, str]) -> dict[str, str]:
     """Names of folders that mean nothing else in a source."""
-    taken = {"lang"}.union(*registry().values())
+    taken = {"lang", "resources"}.union(*registry().values())
     if clash := sorted(taken & set(paths)):
-        raise ValueError(f"{clash[0]!r} is a column of resources/languages.tsv; call the folder otherwise")
+        raise ValueError(f"{clash[0]!r} is a column of the language registry, or Seedbed's; call the folder otherwise")
     return paths
 
 

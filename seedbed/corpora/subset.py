@@ -15,7 +15,8 @@ SENTENCES = 20_000
 
 def sentences(corpus: Blocks) -> pd.DataFrame:
     """The sentences of a corpus that its language is told by; of what this gives, the same."""
-    return reduce(lambda kept, block: subset(pd.concat([kept, block], ignore_index=True), SENTENCES), corpus)
+    first = subset(next(corpus := iter(corpus)), SENTENCES)
+    return reduce(lambda kept, block: subset(pd.concat([kept, block], ignore_index=True), SENTENCES), corpus, first)
 
 
 def subset(table: pd.DataFrame, rows: int | None) -> pd.DataFrame:

@@ -25,7 +25,6 @@ from transformers import (
     Trainer,
 )
 
-from seedbed.checkpoints import last_complete
 from seedbed.corpora.labels import LABELS
 from seedbed.encoders.heads import limit_of, load, logits, tokenizer_of
 from seedbed.generators.composition import CONFIG, WEIGHTS
@@ -43,7 +42,7 @@ from seedbed.generators.models import open_adapter
 from seedbed.generators.settings import Lora
 from seedbed.io import UserError, read_json, write_json
 from seedbed.precision import precision
-from seedbed.trainers import require_finite, with_bar
+from seedbed.trainers import fit, require_finite
 from seedbed.weights import opening
 
 HEAD = "head.safetensors"
@@ -156,6 +155,7 @@ def _train(
     name: str,
     output: Path,
     state: Path,
+    minutes: float,
     dtype: str,
     about: Mapping[str, Any],
     counts: Mapping[str, int],
@@ -170,7 +170,7 @@ def _train(
     trainer = _Trainer(
         model, arguments(output_dir=str(checkpoints), remove_unused_columns=False), collator, list(examples)
     )
-    with_bar(trainer).train(resume_from_checkpoint=last_complete(checkpoints))
+    fit(trainer, minutes)
     model.eval()
     first = {"input_ids": torch.tensor([examples[0]["input_ids"]], device=model.device)}
     require_effect(difference(model, body, first), output)

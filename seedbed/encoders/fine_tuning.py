@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from transformers import (
     AutoModelForSequenceClassification,
     DataCollatorWithPadding,
@@ -24,15 +24,16 @@ from transformers import (
     TrainingArguments,
 )
 
-from seedbed.checkpoints import last_complete
 from seedbed.encoders.heads import limit_of, load, logits, tokenizer_of
 from seedbed.encoders.tuning_settings import FineTuning
-from seedbed.io import UserError, fingerprint, read_json, sha256
+from seedbed.io import UserError, fingerprint, sha256
 from seedbed.precision import precision
-from seedbed.trainers import by_epoch, mixed, on_one_gpu, require_finite, with_bar
+from seedbed.trainers import epoch_losses, fit, mixed, on_one_gpu, require_finite, resumable
 
 SCORED_AT_ONCE = 32
 """Held-out texts of a batch."""
+BEST = "best.safetensors"
+"""In a checkpoint: the weights of the best epoch so far, if one has ended."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,15 @@ class Tuned:
 
 
 def train(
-    base: Path, rows: pd.DataFrame, tuning: FineTuning, *, prefix: str, seed: int, dtype: str, state: Path
+    base: Path,
+    rows: pd.DataFrame,
+    tuning: FineTuning,
+    *,
+    prefix: str,
+    seed: int,
+    dtype: str,
+    state: Path,
+    minutes: float,
 ) -> Tuned:
     """Train all weights on labelled texts but a held-out share, and keep those of the epoch that labels it best.
 
@@ -81,7 +90,8 @@ def train(
         seed: of the head, the held-out share, the order and dropout. On a CPU, one seed and one number of threads give
             one model.
         dtype: "bfloat16" (autocast; weights stay float32), "float32" or "auto".
-        state: a directory for checkpoints, one for each epoch. A killed training goes on from the last one.
+        state: a directory for checkpoints. A killed training goes on from the last one.
+        minutes: as of `trainers.fit`.
 
     Raises:
         UserError: bad weights; a training set with one label, or of which no text can be held out; a loss that is not
@@ -103,9 +113,10 @@ def train(
         train_dataset=[examples[place] for place in learnt],
         eval_dataset=[examples[place] for place in held],
         compute_metrics=_accuracy,
-        callbacks=[EarlyStoppingCallback(tuning.patience)],
+        callbacks=[_Patience(tuning.patience)],
     )
-    _run(trainer)
+    fit(trainer, minutes)
+    model.load_state_dict(trainer.best)
     counts = {"trained": len(learnt), "held_out": len(held)}
     about = {"fine_tuning": tuning.model_dump(), "dtype": dtype, "seed": seed, "labels": labels, "examples": counts}
     tuned.report.update(about | _summary(trainer.state))
@@ -135,23 +146,6 @@ def _with_head(base: Path, labels: Sequence[str], seed: int) -> PreTrainedModel:
     return load(AutoModelForSequenceClassification, base, num_labels=len(labels))[0]
 
 
-def _run(trainer: Trainer) -> None:
-    """Train, or go on; the trainer's model is then that of the best epoch."""
-    last = last_complete(Path(trainer.args.output_dir))
-    if not last or not _ended(Path(last)):
-        with_bar(trainer).train(resume_from_checkpoint=last)
-        return
-    # A trainer that resumes a training that had ended would take one step more.
-    trainer.state = TrainerState.load_from_json(str(Path(last) / "trainer_state.json"))
-    trainer.model.load_state_dict(load_file(Path(str(trainer.state.best_model_checkpoint)) / "model.safetensors"))
-
-
-def _ended(checkpoint: Path) -> bool:
-    """Whether a checkpoint is the last of its training."""
-    control = read_json(checkpoint / "trainer_state.json")["stateful_callbacks"]["TrainerControl"]
-    return bool(control["args"]["should_training_stop"])
-
-
 def _arguments(tuning: FineTuning, dtype: str, seed: int, checkpoints: Path) -> TrainingArguments:
     arguments = TrainingArguments(
         output_dir=str(checkpoints),
@@ -165,19 +159,50 @@ def _arguments(tuning: FineTuning, dtype: str, seed: int, checkpoints: Path) -> 
         seed=mixed(seed),
         bf16=dtype == "bfloat16",
         eval_strategy="epoch",
-        save_strategy="epoch",
-        save_total_limit=2,  # best and last; of 1 the trainer removes the last when it ends
-        load_best_model_at_end=True,
         metric_for_best_model="accuracy",
         greater_is_better=True,
         restore_callback_states_from_checkpoint=True,
-        **by_epoch(),
+        **resumable(),
     )
     return on_one_gpu(arguments)
 
 
+class _Patience(EarlyStoppingCallback):
+    """Stops a training that no longer gets better."""
+
+    def on_train_begin(self, *args: Any, **kwargs: Any) -> None:
+        """Without the warning that nobody keeps the best weights."""
+
+
 class _Trainer(Trainer):
-    """Stops at the first loss that is not finite."""
+    """Stops at the first loss that is not finite, and keeps the weights of the best epoch.
+
+    They are in memory and in checkpoints: on a small training set writing them would take longer than the training.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.best: dict[str, torch.Tensor] = {}
+
+    def _determine_best_metric(self, *args: Any, **kwargs: Any) -> bool:
+        if better := super()._determine_best_metric(*args, **kwargs):
+            self.best = {name: tensor.to("cpu", copy=True) for name, tensor in self.model.state_dict().items()}
+        return better
+
+    def _save_checkpoint(self, *args: Any) -> None:
+        # An evaluation may have ended the training: from its end a trainer would take one step more.
+        if not self.control.should_training_stop:
+            super()._save_checkpoint(*args)
+
+    def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
+        super()._save(output_dir, state_dict)
+        if self.best:
+            save_file(self.best, Path(output_dir or self.args.output_dir) / BEST)
+
+    def _load_from_checkpoint(self, resume_from_checkpoint: str, *args: Any) -> None:
+        super()._load_from_checkpoint(resume_from_checkpoint, *args)
+        if (saved := Path(resume_from_checkpoint) / BEST).is_file():
+            self.best = load_file(saved)
 
     def compute_loss(self, *args: Any, **kwargs: Any) -> Any:
         found = super().compute_loss(*args, **kwargs)
@@ -200,11 +225,10 @@ def _accuracy(found: EvalPrediction) -> dict[str, float]:
 
 def _summary(state: TrainerState) -> dict[str, Any]:
     """Epoch by epoch what was measured, and which was kept."""
-    losses = [entry["loss"] for entry in state.log_history if "loss" in entry]
     accuracies = [round(entry["eval_accuracy"], 6) for entry in state.log_history if "eval_accuracy" in entry]
     return {
         "steps": state.global_step,
-        "losses": losses,
+        "losses": epoch_losses(state),
         "accuracies": accuracies,
         "kept_epoch": accuracies.index(max(accuracies)) + 1,
         "versions": _versions(),

@@ -10,6 +10,7 @@ import psutil
 import torch
 from sentence_transformers import SentenceTransformer
 
+from seedbed.backpropagation import TRAINED, kept
 from seedbed.encoders.settings import Training
 from seedbed.io import UserError
 
@@ -62,12 +63,7 @@ def least(encoder: SentenceTransformer, *, half: bool) -> tuple[float, float]:
     """Bytes that training a transformer with AdamW takes at least: for its weights, and for each token of a batch.
 
     Each trained weight is there four times in float32: itself, its gradient, AdamW's two moments. (Frozen ones can be
-    read from their file again.) For backpropagation each layer keeps, of each token, 8 vectors of the model's width
-    (what query, key and value are made of, these three, what attention gives, what goes into both norms, and what the
-    first of them gives) and 2 of the feed-forward width, before and after the nonlinearity. That is the count of
-    Korthikanti et al. (2022, "Reducing activation recomputation in large transformer models", section 4.1) without
-    attention scores and masks of dropout, which not every kernel keeps: 32 of their 34 sbh where the feed-forward width
-    is 4 h.
+    read from their file again.) What a token leaves for backpropagation `backpropagation.kept` counts.
 
     Args:
         half: matrix products run in bfloat16.
@@ -75,8 +71,8 @@ def least(encoder: SentenceTransformer, *, half: bool) -> tuple[float, float]:
     config = encoder[0].auto_model.config
     trained = sum(weight.numel() for weight in encoder.parameters() if weight.requires_grad)
     width, layers = getattr(config, "hidden_size", 0), getattr(config, "num_hidden_layers", 0)
-    numbers = layers * (8 * width + 2 * getattr(config, "intermediate_size", 0))
-    return 16.0 * trained, numbers * (2.0 if half else 4.0)
+    numbers = kept(layers, width, getattr(config, "intermediate_size", 0))
+    return TRAINED * trained, numbers * (2.0 if half else 4.0)
 
 
 def _tokens(encoder: SentenceTransformer, texts: Sequence[str], training: Training, prefix: str) -> float:

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from seedbed.corpora.settings import Source
 from seedbed.precision import Precision
-from seedbed.settings import BaseUrl, Once, Settings, Variable
+from seedbed.settings import BaseUrl, Once, Seed, Settings, Variable
 
 Pooling = Literal["first_last_average", "last_two_average", "mean", "cls", "cls_mlp", "cls_mlp_train", "own"]
 Method = Literal["base", "unsupervised", "crosslingual", "prompting", "composition", "xllora", "published"]
@@ -136,7 +136,8 @@ class Training(Settings):
     temperature: float = Field(0.05, gt=0)
     """Tau of equation 1."""
     precision: Precision = "auto"
-    """bfloat16: autocast in training; weights stay float32. auto: bfloat16 on a GPU or a CPU with AMX, else float32."""
+    """bfloat16: autocast in training; weights stay float32. auto: bfloat16 on a GPU or a CPU that is faster in it (AMX,
+    AMD's AVX-512), else float32."""
     dropout: float | None = Field(None, ge=0, lt=1)
     """Of every layer of the backbone in training; left out, the backbone's own (mmBERT has none, by which unsupervised
     training tells a text from its positive; SimCSE: 0.1)."""
@@ -146,8 +147,13 @@ class Training(Settings):
     """Share of the tokens that are to be predicted; matters only with a weight."""
     freeze_word_embeddings: bool = False
     """Leave the word embeddings as they are: most of a multilingual encoder's weights, and most of AdamW's traffic."""
-    checkpoint_steps: int = Field(125, gt=0)
-    """Steps between checkpoints that a killed job resumes from."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _moved(cls, given: Any) -> Any:
+        if isinstance(given, dict) and "checkpoint_steps" in given:
+            raise ValueError("checkpoint_steps: is now `checkpoint_minutes`, beside `training` and for all trainings")
+        return given
 
 
 class Recipe(Settings):
@@ -160,10 +166,14 @@ class Recipe(Settings):
     """A recipe that this one varies: it has all its settings but those given here. Only tables that name it have it."""
     generator: str = ""
     """Who wrote the triplets; left out, the first generator."""
+    text: str = ""
+    """unsupervised: a name of `corpora.others`, whose sentences it learns; left out, the anchors of the triplets."""
     rows: int | None = Field(None, gt=1)
-    """Train on at most so many triplets; no more anchors are written for than some recipe needs."""
+    """Train on at most so many triplets, or sentences; no more are written, or drawn, than some recipe needs."""
     languages: Once[str] | None = None
     """Only for these languages."""
+    seeds: Annotated[Once[Seed], Field(min_length=1)] | None = None
+    """Only with these of the study's seeds."""
     backbones: Once[str] | None = None
     """Only of these backbones; left out, of all, but of no endpoint where something is trained."""
     encoders: dict[str, Source] = {}

@@ -21,13 +21,12 @@ from sentence_transformers import (
 )
 from torch import nn
 
-from seedbed.checkpoints import last_complete
 from seedbed.encoders import backbone, card, memory
 from seedbed.encoders.losses import SimCSELoss, WithMaskedLM
 from seedbed.encoders.settings import UNTRAINED, Method, Training
 from seedbed.io import UserError, atomic_directory, fingerprint, sha256
 from seedbed.precision import precision
-from seedbed.trainers import mixed, on_one_gpu, with_bar
+from seedbed.trainers import fit, losses, mixed, on_one_gpu, resumable
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +46,7 @@ def train(
     seed: int,
     output: Path,
     state: Path,
+    minutes: float,
     about: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Make one encoder and save it, in float32 and with its card, as a sentence-transformers directory.
@@ -64,6 +64,7 @@ def train(
             for byte.
         output: replaced as a whole, at the end.
         state: a directory for checkpoints. A killed run goes on from its last one; after success they are removed.
+        minutes: as of `trainers.fit`.
         about: what else the card and the manifest should say, see `card.write`.
 
     Returns:
@@ -82,10 +83,15 @@ def train(
     encoder = backbone.load(weights, **options, dropout=training.dropout if columns else None)
     noise = _noise(encoder, weights) if method == "unsupervised" else {}
     checkpoints = Path(state) / key_of(columns, training, prefix, seed, weights)
-    losses = _fit(encoder, columns, training, prefix, seed, checkpoints, weights) if columns else []
+    curve: list[float] = []
+    if columns:
+        trainer = _trainer(encoder, columns, training, prefix, seed, checkpoints, weights)
+        with _truncated(encoder, training.max_length):
+            fit(trainer, minutes)
+        curve = losses(trainer.state)
     if training.pooling == "cls_mlp_train":
         del encoder[2]
-    result = {"examples": len(columns.get("anchor", []))} | _summary(losses) | noise
+    result = {"examples": len(columns.get("anchor", []))} | _summary(curve) | noise
     save(encoder, output, (about or {}) | {"method": method, "seed": seed}, training.model_dump(mode="json") | result)
     shutil.rmtree(checkpoints, ignore_errors=True)
     return result
@@ -126,7 +132,7 @@ def _columns(texts: pd.DataFrame | None, training: Training, method: Method) -> 
     return {name: texts[name].tolist() for name in ("anchor", "positive", "negative")}
 
 
-def _fit(
+def _trainer(
     encoder: SentenceTransformer,
     columns: dict[str, list[str]],
     training: Training,
@@ -134,20 +140,17 @@ def _fit(
     seed: int,
     checkpoints: Path,
     weights: Path,
-) -> list[float]:
-    """Train in place; the loss of every step, those before a resumption too."""
+) -> _Trainer:
+    """What trains the encoder in place."""
     if training.freeze_word_embeddings:
         encoder[0].auto_model.get_input_embeddings().requires_grad_(False)
     memory.require_fit(encoder, columns, training, prefix)
-    trainer = _Trainer(
+    return _Trainer(
         model=encoder,
         args=_arguments(training, len(columns["anchor"]), dict.fromkeys(columns, prefix), seed, checkpoints),
         train_dataset=Dataset.from_dict(columns),
         loss=_loss(encoder, training, weights),
     )
-    with _truncated(encoder, training.max_length):
-        with_bar(trainer).train(resume_from_checkpoint=last_complete(checkpoints))
-    return [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
 
 
 def _loss(encoder: SentenceTransformer, training: Training, weights: Path) -> SimCSELoss | WithMaskedLM:
@@ -166,7 +169,6 @@ def _loss(encoder: SentenceTransformer, training: Training, weights: Path) -> Si
 def _arguments(
     training: Training, rows: int, prompts: dict[str, str], seed: int, checkpoints: Path
 ) -> SentenceTransformerTrainingArguments:
-    gpu = torch.cuda.is_available()
     arguments = SentenceTransformerTrainingArguments(
         output_dir=str(checkpoints),
         num_train_epochs=training.epochs,
@@ -176,18 +178,11 @@ def _arguments(
         lr_scheduler_type="linear",
         optim="adamw_torch_fused",
         bf16=training.precision == "bfloat16",
-        use_cpu=not gpu,
-        dataloader_pin_memory=gpu,
         prompts=prompts,
         # A last batch of a single row has nothing to contrast with; any other last batch is kept.
         dataloader_drop_last=rows % training.batch_size == 1,
         seed=mixed(seed),
-        save_strategy="steps",
-        save_steps=training.checkpoint_steps,
-        save_total_limit=1,
-        logging_steps=1,
-        report_to="none",
-        disable_tqdm=False,
+        **resumable(),
     )
     return on_one_gpu(arguments)
 

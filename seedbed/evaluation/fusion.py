@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from seedbed.choices import best
 from seedbed.evaluation.embeddings import at_once
 from seedbed.evaluation.geometry import as_vectors
 from seedbed.evaluation.neighbours import distance_bounds, first_of_rows, scores_of_pairs
@@ -185,7 +186,7 @@ def choose(
         candidates: weights, one for each encoder.
 
     Returns:
-        The weights, and of each candidate a record: `weights`, `score` (mean over languages) and `by_language`.
+        The weights, and a record of each candidate (`choices.best`).
 
     Raises:
         UserError: as `protocols.score`.
@@ -195,13 +196,4 @@ def choose(
         encode = at_once(side_by_side(encodes), texts(task, dev, train))
         for weights, found in zip(candidates, by_language, strict=True):
             found[language] = score(task, dev, encode, train=train, search=search_by(widths, weights)).main
-    means = [float(np.mean(list(found.values()))) for found in by_language]
-    records = [
-        {
-            "weights": list(weights),
-            "score": round(mean, 6),
-            "by_language": {language: round(main, 6) for language, main in found.items()},
-        }
-        for weights, found, mean in zip(candidates, by_language, means, strict=True)
-    ]
-    return list(candidates[int(np.argmax(means))]), records
+    return best("weights", [list(weights) for weights in candidates], by_language)

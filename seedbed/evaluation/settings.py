@@ -26,6 +26,8 @@ SEARCHING: tuple[Protocol, ...] = ("bitext", "knn")
 """The protocols that look for nearest neighbours alone: distances of several encoders can be fused for them."""
 LEARNING: tuple[Protocol, ...] = ("knn", "icl")
 """The protocols whose tasks have a training set."""
+CHOOSING: tuple[Protocol, ...] = ("sts", "bitext", "retrieval", "knn")
+"""The protocols whose main score says which of several encoders is the better."""
 AGREE: dict[str, tuple[str, ...]] = {"sts": ("cosine_spearman",), "retrieval": ("ndcg_at_10", "recall_at_10")}
 """Metrics that must agree with mteb's, by protocol; a protocol without any has no mteb task."""
 

@@ -25,14 +25,13 @@ from torch.utils.data import DataLoader, Sampler
 from transformers import BitsAndBytesConfig, PreTrainedModel, Trainer, TrainingArguments
 
 from seedbed import manifests
-from seedbed.checkpoints import last_complete
 from seedbed.generators.backends import refuse_encoder_decoder
 from seedbed.generators.examples import Example
 from seedbed.generators.models import open_language_model
 from seedbed.generators.settings import Lora
 from seedbed.io import UserError, atomic_directory, fingerprint, read_json, write_json
 from seedbed.precision import precision
-from seedbed.trainers import by_epoch, require_finite, with_bar
+from seedbed.trainers import epoch_losses, fit, require_finite, resumable
 
 IGNORED = -100
 """Label of a position that is not learnt, as in transformers."""
@@ -50,6 +49,7 @@ def train(
     name: str,
     output: Path,
     state: Path,
+    minutes: float,
     dtype: str,
     about: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
@@ -63,8 +63,9 @@ def train(
         base: directory of the language model.
         name: the generator's name, written where peft would put the machine's path.
         output: replaced as a whole when the training has ended well.
-        state: directory for checkpoints, one for each epoch; a killed training goes on from the last one, and a
-            finished one removes them.
+        state: directory for checkpoints; a killed training goes on from the last one, and a finished one removes
+            them.
+        minutes: as of `trainers.fit`.
         dtype: of the base, "bfloat16", "float32" or "auto"; the adapter is trained and saved in float32.
         about: what else to note in the manifest, such as polarity and language.
 
@@ -84,7 +85,7 @@ def train(
 
     checkpoints = state / key_of(base, lora, dtype, kept)
     trainer = CompletionTrainer(model, arguments(output_dir=str(checkpoints)), kept)
-    with_bar(trainer).train(resume_from_checkpoint=last_complete(checkpoints))
+    fit(trainer, minutes)
     decoder, shortest = model.get_base_model().get_decoder(), _alone(model, min(kept, key=len))
     require_effect(difference(model, decoder, {"input_ids": shortest["input_ids"]}), output)
 
@@ -102,7 +103,7 @@ def finish(trainer: Trainer, manifest: dict[str, Any], write: Callable[[Path], N
     """Write what was trained and its manifest, with counts, losses, versions and digests; remove the checkpoints."""
     manifest |= {
         "steps": trainer.state.global_step,
-        "losses": [entry["loss"] for entry in trainer.state.log_history if "loss" in entry],
+        "losses": epoch_losses(trainer.state),
         "versions": _versions(),
     }
     with atomic_directory(output) as directory:
@@ -279,9 +280,7 @@ def training_arguments(lora: Lora, dtype: str) -> Callable[..., TrainingArgument
         bf16=dtype == "bfloat16",  # the adapter computes in it too, and stays float32
         activation_checkpointing=cuda,  # memory is short there; on a CPU it would only cost time
         activation_checkpointing_kwargs={"use_reentrant": False},
-        save_strategy="epoch",
-        save_total_limit=1,
-        **by_epoch(),
+        **resumable(),
     )
 
 

@@ -10,16 +10,14 @@ import functools
 import hashlib
 import re
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, Literal
 
 from seedbed import yamls
 from seedbed.generators.settings import Method, Polarity
 from seedbed.io import UserError
+from seedbed.resources import resource
 
 Style = Literal["chat", "plain"]
-
-RESOURCES = Path(__file__).parents[2] / "resources" / "prompts"
 
 QUOTES = ('""', "''", "``", "“”", "‘’", "„“", "«»", "‹›", "「」", "『』")
 
@@ -159,7 +157,7 @@ def parse(text: str) -> str:
 
 @functools.cache
 def _read(name: str) -> dict[str, Any]:
-    return yamls.read(RESOURCES / f"{name}.yaml")
+    return yamls.read(resource(f"prompts/{name}.yaml"))
 
 
 def _nli(style: Style) -> dict[str, str]:

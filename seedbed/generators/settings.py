@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from seedbed.corpora.settings import Source
 from seedbed.precision import Precision
-from seedbed.settings import EACH_ONCE, BaseUrl, Once, Seed, Settings, Variable
+from seedbed.settings import EACH_ONCE, BaseUrl, Once, Seed, Settings, Variable, explain
 
 Polarity = Literal["positive", "negative"]
 POLARITIES: tuple[Polarity, ...] = ("positive", "negative")
@@ -80,15 +81,38 @@ class Sampling(Settings):
     max_prompt_tokens: int = Field(512, gt=16)
     """A longer prompt is refused and its row marked, never cut. openai-chat: only the server can count."""
     seed: Seed = 42
-    """Each row draws from its own stream, a hash of this seed, the row id and the polarity."""
+    """Each row draws from its own stream, a hash of this seed, the row id and the polarity. vllm: a shard has one."""
+
+
+class Choice(Settings):
+    """A scale chosen for each language: of encoders that learn from triplets written with each, the best on a task."""
+
+    dev: str = Field(min_length=1)
+    """A task on request, whose main score chooses; none of its rows may test anything."""
+    candidates: Annotated[list[float], Field(min_length=2), EACH_ONCE] = [0.25, 0.5, 0.75, 1.0]
+    """What there is to choose from; among equally good ones the first is taken."""
+    rows: int = Field(50_000, gt=1)
+    """Triplets that are written with each (paper 000's ablations), or fewer where the recipe has fewer."""
+    backbone: str = ""
+    """Of the encoders; left out, the first that is trained."""
+    seed: Seed | None = None
+    """Of the encoders, one of the study's; left out, the least."""
+
+
+def _scale(value: Any) -> Any:
+    """A group of settings is a choice: of its faults none is that it is no number."""
+    try:
+        return Choice.model_validate(value) if isinstance(value, Mapping) else value
+    except ValidationError as error:
+        raise ValueError(explain(error, Choice, where="choice")) from None
 
 
 class Composition(Settings):
     """Adapter composition, paper 000 equation 2: task + scale (target - source)."""
 
-    scale: float = 1.0
+    scale: Annotated[float | Choice, BeforeValidator(_scale)] = 1.0
     """Lambda. The paper plots it and prints no value. 0: the task adapter as it is (paper 000, table 8); no language
-    adapter is trained."""
+    adapter is trained. Of a generator also `{dev: ...}`: chosen for each language on a development task."""
     space: Literal["factors", "product"] = "product"
     """factors: A and B element-wise, as AdaMergeX's code does. product: exact on B A, rank 3r."""
 
@@ -127,7 +151,8 @@ class Generator(Settings):
     shots: int = Field(5, ge=0, le=18)
     """Examples in a prompt of method prompting, of a pool of 18."""
     dtype: Precision = "auto"
-    """Of the weights; auto: bfloat16 on a GPU or a CPU with AMX, else float32. Never float16: Gemma 3 overflows."""
+    """Of the weights; auto: bfloat16 on a GPU or a CPU that is faster in it (AMX, AMD's AVX-512), else float32. Never
+    float16: Gemma 3 overflows."""
     lora: Lora = Lora()
     """Training of every adapter."""
     sampling: Sampling = Sampling()

@@ -28,6 +28,8 @@ class System(Settings):
     """Only for these test languages."""
     backbones: list[str] | None = None
     """Only of these backbones."""
+    chosen_on: str = ""
+    """The task that chose how they were made: no column shows them on it."""
     triplets: str = ""
     """The file of triplets that they learn from, with {lang}; nothing: none, or targets in another language."""
 
@@ -222,8 +224,8 @@ def _shown(spec: TableSpec, offered: Mapping[str, Offered]) -> dict[str, Offered
 
 
 def _fills(system: System, column: Column) -> bool:
-    """Whether a column shows a recipe: all that it does not leave out; of overlap, those with triplets."""
-    named = not column.recipes or system.recipe in column.recipes
+    """Whether a column shows a recipe: if it leaves it out, or chose it, not; of overlap, those with triplets."""
+    named = (not column.recipes or system.recipe in column.recipes) and system.chosen_on not in column.tasks
     return named and (column.protocol != OVERLAP or bool(system.triplets))
 
 

@@ -15,10 +15,11 @@ from markupsafe import Markup
 from pydantic import BaseModel, FiniteFloat, ValidationError
 
 from seedbed.io import UserError, atomic, read_json
+from seedbed.resources import resource
 from seedbed.settings import explain
 from seedbed.tables.triplet_browser import browse
 
-TEMPLATE = Path(__file__).parents[2] / "resources" / "report.html.j2"
+TEMPLATE = resource("report.html.j2")
 GROUPS = ("tables", "layouts", "figures", "audits", "triplets", "rejected", "cards", "config")
 """Folders in the zip, by what the files are; the page knows what to show of each."""
 IMAGES = {".svg": "image/svg+xml", ".png": "image/png"}

@@ -1,4 +1,4 @@
-"""Specs of tables and figures: the YAML files under resources/tables and resources/figures, checked."""
+"""Specs of tables and figures: the YAML files behind `seedbed.resources.specs`, checked."""
 
 from __future__ import annotations
 
@@ -274,7 +274,7 @@ class FigureSpec(Spec):
     panels: dict[str, dict[str, float]] = {}
     """columns: title of a panel -> column -> its place on the x axis."""
     by: Literal["", "family", "script"] = ""
-    """groups: what languages are grouped by, as resources/languages.tsv has it."""
+    """groups: what languages are grouped by, as the language registry has it."""
     map: TextMap | None = None
     """map: which texts, and how they are brought to the plane."""
     x_label: str = ""

@@ -1,4 +1,4 @@
-"""A server that answers as the hub does, for `HF_ENDPOINT`, and hands out archives under `/archives/` and their URL."""
+"""A server that answers as the hub does, for `HF_ENDPOINT`; under `/archives/` and their URL, archives and servers of models."""
 
 from __future__ import annotations
 
@@ -8,21 +8,39 @@ import re
 from collections.abc import Callable
 from functools import cache
 from http.server import BaseHTTPRequestHandler
+from threading import Lock
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from tests.rehearsal import replica
+from tests.rehearsal import replica, served
 from tests.serving import Serving
 
-API = re.compile(r"/api/datasets/(?P<repo>[^/]+/[^/]+?)(?:/(?P<verb>revision|tree|paths-info)/(?P<rest>.+))?")
-FILE = re.compile(r"/datasets/(?P<repo>[^/]+/[^/]+)/resolve/(?P<revision>[^/]+)/(?P<path>.+)")
+API = re.compile(
+    r"/api/(?P<kind>datasets|models)/(?P<repo>[^/]+/[^/]+?)(?:/(?P<verb>revision|tree|paths-info)/(?P<rest>.+))?"
+)
+FILE = re.compile(r"/(?P<kind>datasets/)?(?P<repo>[^/]+/[^/]+)/resolve/(?P<revision>[^/]+)/(?P<path>.+)")
+
+MAKING = Lock()
+"""One model is made at a time: what is random in it hangs on torch's one generator."""
 
 
 @cache
-def repository(name: str) -> replica.Repository | None:
+def dataset(name: str) -> replica.Repository | None:
     """A data set of the tables; None: there is none of this name."""
     entry = replica.sources()["hub"].get(name)
     return entry and replica.repository(name, entry)
+
+
+@cache
+def model(name: str) -> replica.Repository | None:
+    """A model of the table; None: there is none of this name."""
+    entry = replica.models().get(name)
+    if not entry:
+        return None
+    from tests.rehearsal.models import repository  # torch takes seconds, which data alone do not need
+
+    with MAKING:
+        return repository(name, entry)
 
 
 @cache
@@ -62,7 +80,7 @@ def digest(data: bytes) -> str:
 
 
 class Hub(BaseHTTPRequestHandler):
-    """Data sets at their branch, mostly `main`, and at their one commit; every other name or revision is not there."""
+    """Repositories at their branch, mostly `main`, and at their one commit; every other name or revision is not there."""
 
     protocol_version = "HTTP/1.1"
     server: Replica
@@ -72,7 +90,7 @@ class Hub(BaseHTTPRequestHandler):
         if parts.path.startswith("/archives/"):
             url = unquote(parts.path.removeprefix("/archives/"))
             self.server.asked.add(url)
-            return self._bytes(archive(url))
+            return self._served(url) if served.known(url) else self._bytes(archive(url))
         for pattern, answer in ((FILE, self._file), (API, self._api)):
             if match := pattern.fullmatch(parts.path):  # as it is quoted: the name of a branch may hold a slash
                 return answer(match.groupdict(), parse_qs(parts.query))
@@ -80,8 +98,16 @@ class Hub(BaseHTTPRequestHandler):
 
     do_HEAD = do_POST = do_GET  # noqa: N815
 
-    def _found(self, name: str, revision: str, use: Callable[[replica.Repository], None]) -> None:
-        if (found := repository(name)) is None:
+    def _served(self, url: str) -> None:
+        """What a server of models answers."""
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        status, answer = served.answer(url, body, self.headers.get("Authorization", ""))
+        self._bytes(json.dumps(answer).encode(), {"Content-Type": "application/json"}, status)
+
+    def _found(self, asked: dict[str, str], revision: str, use: Callable[[replica.Repository], None]) -> None:
+        name = asked["repo"]
+        find = dataset if (asked["kind"] or "").startswith("datasets") else model
+        if (found := find(name)) is None:
             return self._missing("RepoNotFound")
         if revision not in (found.branch, found.commit):
             return self._missing("RevisionNotFound")
@@ -94,7 +120,7 @@ class Hub(BaseHTTPRequestHandler):
                 return self._missing("EntryNotFound", found.commit)
             return self._bytes(data, {"X-Repo-Commit": found.commit, "ETag": f'"{digest(data)}"'})
 
-        self._found(asked["repo"], unquote(asked["revision"]), send)
+        self._found(asked, unquote(asked["revision"]), send)
 
     def _api(self, asked: dict[str, str], query: dict[str, list[str]]) -> None:
         revision, _, folder = (unquote(part) for part in (asked["rest"] or "main").partition("/"))
@@ -112,7 +138,7 @@ class Hub(BaseHTTPRequestHandler):
             known = {"id": asked["repo"], "sha": found.commit, "cardData": found.card, "siblings": names}
             return self._json(known | {"private": False, "gated": False, "tags": [], "downloads": 0, "likes": 0})
 
-        self._found(asked["repo"], revision, send)
+        self._found(asked, revision, send)
 
     def _json(self, answer: Any) -> None:
         self._bytes(json.dumps(answer).encode(), {"Content-Type": "application/json"})

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,7 +22,7 @@ from seedbed.encoders.settings import SYNTHETIC
 from seedbed.evaluation.settings import KIND_OF
 from seedbed.generators.settings import PART_CORPUS
 from seedbed.io import UserError
-from seedbed.names import ROLES, TRAINING
+from seedbed.names import TRAINING
 from seedbed.tables.plan import Cell
 from seedbed.tables.specs import TableSpec
 from tests.whole import fetch
@@ -48,7 +46,7 @@ def readings(study: Study) -> Iterator[Reading]:
     train: dict[tuple[str, str], Reading] = {}
     for role, lang in sorted({*roles(study)}):
         if source := study.corpus(role, lang):
-            yield Reading(role, lang, ROLES[role], source)
+            yield Reading(role, lang, study.roles[role], source)
     for lang, tasks in study.tests_by_language.items():
         for task in tasks:
             kind = KIND_OF[study.tasks[task].protocol]
@@ -72,6 +70,8 @@ def roles(study: Study) -> Iterator[tuple[str, str]]:
     for lang in {*study.languages, study.pivot}:
         yield from (("text", lang), ("instructions", lang))
     yield from (("nli", study.pivot), ("nli_pairs", study.pivot))
+    for recipe in study.recipes.values():
+        yield from ((recipe.text, lang) for lang in (recipe.languages or study.languages) if recipe.text)
     for generator in study.generators.values():
         for part in generator.xllora.parts:
             yield from ((PART_CORPUS[part], lang) for lang in generator.xllora.languages)
@@ -88,18 +88,11 @@ def roles(study: Study) -> Iterator[tuple[str, str]]:
 
 def cells(study: Study) -> Iterator[Cell]:
     """Every score that the study's tables show, and the others of their papers."""
-    specs = {path.stem: TableSpec.load(str(path)) for path in sorted(Path("resources/tables").glob("*.yaml"))}
+    specs = {path.stem: TableSpec.load(str(path)) for path in sorted(Path("seedbed/resources/tables").glob("*.yaml"))}
     papers = {specs[table].group for table in study.tables}
     for table, spec in specs.items():
         for block in study.plan(table) if spec.group in papers else ():
             yield from block.cells()
-
-
-class Archives(urllib.request.HTTPSHandler):
-    """Opens every https URL at the replica."""
-
-    def https_open(self, request: urllib.request.Request) -> Any:
-        return urllib.request.urlopen(f"{os.environ['HF_ENDPOINT']}/archives/{request.full_url}")
 
 
 def read(reading: Reading, study: Study, store: Store) -> dict[str, Any]:
@@ -128,7 +121,6 @@ def main() -> None:
     parser.add_argument("--config", required=True)
     parser.add_argument("--folder", required=True, type=Path)
     args = parser.parse_args()
-    urllib.request.install_opener(urllib.request.build_opener(Archives))
     study = load(yaml.safe_load(Path(args.config).read_text()))
     store = Store(args.folder / "downloads", args.folder / "assets.lock.json")
     with (args.folder / "read.jsonl").open("w") as file:

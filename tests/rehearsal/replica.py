@@ -45,6 +45,13 @@ def sources() -> dict[str, Spec]:
 
 
 @cache
+def models() -> dict[str, Spec]:
+    """All models that are outside."""
+    table = load("models.yaml")["models"]
+    return {name.format(name=each): entry for name, entry in table.items() for each in entry.get("names", [""])}
+
+
+@cache
 def code(name: str) -> str:
     """The registry's code of a language that a data set calls by ISO 639-3, maybe with a script, or a macrolanguage's."""
     lang, _, script = name.partition("-")

@@ -39,6 +39,7 @@ def run(study, tmp_path_factory):
     folder = tmp_path_factory.mktemp("rehearsal")
     with Replica() as server:
         environment = os.environ | {"HF_ENDPOINT": server.url, "HF_HUB_OFFLINE": "0", "HF_HOME": str(folder / "hub")}
+        environment["PYTHONPATH"] = os.pathsep.join(["tests/rehearsal/site", "."])
         command = [sys.executable, "-m", "tests.rehearsal.reading", "--config", study, "--folder", str(folder)]
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]

@@ -60,6 +60,7 @@ def on_cluster(project: Project, cluster: Cluster) -> Project:
     """The project, with variables that lead to the cluster."""
     project.environment = ENVIRONMENT | cluster.environment
     project.environment["PATH"] = f"{cluster.root}/bin:{ENVIRONMENT['PATH']}"
+    project.warm = False  # its jobs are processes of the cluster
     return project
 
 

@@ -31,11 +31,12 @@ ONE = STUDY | {
         "tiny": STUDY["generators"]["tiny"]
         | {"shard_rows": 32, "batch_size": 2, "sampling": {"max_new_tokens": 100, "max_prompt_tokens": 2000}}
     },
-    "recipes": {"unsupervised": {"training": {"epochs": 50, "checkpoint_steps": 10}}, "prompting": {}},
+    "recipes": {"unsupervised": {"training": {"epochs": 50}}, "prompting": {}},
+    "checkpoint_minutes": 0,
     "tasks": {"own-sts": STUDY["tasks"]["own-sts"]},
     "statistics": {"resamples": 100, "baseline": "unsupervised"},
 }
-"""One job of each kind that keeps what it has: a training with twenty checkpoints, a shard with two commits."""
+"""One job of each kind that keeps what it has: a training with a checkpoint for each step, a shard with two commits."""
 
 ENCODER, SCORES = "results/one/encoders/tiny-bert/unsupervised/hau/1", "results/one/scores/tiny-bert"
 SHARDS = "results/one/triplets/tiny/prompting/hau.shards"
@@ -133,7 +134,7 @@ class Again:
         return sum(file.read_bytes().count(b"\n") for file in self.project.root.glob("results/one/state/*/*.jsonl"))
 
     def hold(self) -> tuple[int, int]:
-        """Stop the training where it is, two checkpoints in: its process, and the step that it would go on from."""
+        """Stop the training where it is, twenty checkpoints in: its process, and the step that it would go on from."""
         wait_until(lambda: self.checkpoint() >= 20, "no checkpoints", self.log.read_text, seconds=SECONDS)
         [process] = payload(self.project.root, "train_encoder")
         os.kill(process, signal.SIGSTOP)

@@ -1,7 +1,10 @@
-"""Programs run by hand: arguments that do not fit together end them in one line."""
+"""Programs: arguments that do not fit together end them in one line; what every program does first."""
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -39,3 +42,27 @@ def test_arguments_that_do_not_fit_are_one_line(
     said = capsys.readouterr().err.splitlines()[-1]
     assert f"error: {message}" in said
     assert not list(tmp_path.iterdir())
+
+
+COLLECTING = """
+import gc
+from scripts.cli import run
+print(gc.isenabled())
+if __name__ == "__main__":
+    run(lambda: print(gc.isenabled(), gc.get_freeze_count() > 1000))
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "said"), [("-m scripts.small", "False True True"), ("-c import+scripts.small", "True")]
+)
+def test_garbage_is_collected_but_while_a_program_imports(how, said, tmp_path):
+    """Whoever imports a program, as tests do, keeps collecting."""
+    (tmp_path / "scripts").mkdir()
+    for name in ("__init__", "cli"):
+        shutil.copy(f"scripts/{name}.py", tmp_path / "scripts")
+    (tmp_path / "seedbed").symlink_to(Path("seedbed").absolute())
+    (tmp_path / "scripts/small.py").write_text(COLLECTING)
+    command = [sys.executable, *(word.replace("+", " ") for word in how.split())]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert " ".join(done.stdout.split()) == said

@@ -25,7 +25,7 @@ def config(**classifiers: Any) -> dict[str, Any]:
     return {
         "languages": {"eng": {}, "hau": {}, "swh": {}},
         "seeds": [2, 1],
-        "backbones": {"a": {"source": {"file": "resources"}}},
+        "backbones": {"a": {"source": {"file": "docs"}}},
         "recipes": {"base": {}},
         "classifiers": CLASSIFIERS | classifiers,
         "statistics": {"baseline": "base"},

@@ -7,6 +7,7 @@ import shutil
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from unittest import mock
 
 import pytest
 
@@ -27,6 +28,8 @@ NOT_RUN = {
     "seedbed/supplies.py": "its files, checked",
     "seedbed/names.py": "its names",
     "seedbed/inheritance.py": "its entries that are like others",
+    "seedbed/gpu_needs.py": "what its jobs ask of a GPU",
+    "seedbed/variants.py": "its generators that vary others",
     "seedbed/tables/maps.py": "its maps, planned",
     "seedbed/code.py": "this very value",
     "seedbed/digests.py": "values of local files",
@@ -39,14 +42,14 @@ NOT_RUN = {
 def copy(tmp_path_factory) -> Path:
     """The project's code, to be edited."""
     root = tmp_path_factory.mktemp("code")
-    for folder in ("seedbed", "scripts", "resources"):
+    for folder in ("seedbed", "scripts"):
         shutil.copytree(folder, root / folder, ignore=shutil.ignore_patterns("__pycache__"))
     return root
 
 
 def values(root: Path) -> dict[str, str]:
     """The value of each rule's program."""
-    with contextlib.chdir(root):
+    with mock.patch.object(code, "ROOT", root):
         return {
             rule: code.value(f"scripts/{rule}.py", modules=MODELS if rule == "fetch_model" else ())
             for rule in ALL_RULES
@@ -129,6 +132,14 @@ def test_every_module_is_run_by_some_program_or_is_known_not_to_be():
     run |= {file for module in MODELS for file in code.closure(module)}
     modules = {str(path) for path in Path("seedbed").rglob("*.py")}
     assert modules - run == {*NOT_RUN}
+
+
+def test_where_a_study_is_run_is_no_part(tmp_path):
+    data = Path("README.md").resolve()
+    here = code.value("scripts/plot.py", [data], MODELS)
+    forget()
+    with contextlib.chdir(tmp_path):
+        assert code.value("scripts/plot.py", [data], MODELS) == here
 
 
 def test_data_are_a_part_whatever_their_time(tmp_path):

@@ -44,11 +44,14 @@ def test_a_fusion_is_asked_for_neighbours_alone_and_not_for_what_chose_it() -> N
 
 def test_weights_are_chosen_in_an_encoders_own_language_or_in_all_that_have_the_task() -> None:
     study = Study.model_validate(config(CHOSEN))
-    assert [study.chosen_on("both", code) for code in ("hau", "swh", "mul")] == [["hau"]] * 3
+    assert [study.chosen_on("dev", code) for code in ("hau", "swh", "mul")] == [["hau"]] * 3
     everywhere = TASKS | {"dev": {**TASKS["dev"], "languages": None}}
     study = Study.model_validate(config(CHOSEN, tasks=everywhere))
-    assert [study.chosen_on("both", code) for code in ("hau", "swh", "mul")] == [["hau"], ["swh"], ["hau", "swh"]]
-    assert Study.model_validate(config(PAIR)).chosen_on("both", "hau") == []
+    assert [study.chosen_on("dev", code) for code in ("hau", "swh", "mul")] == [["hau"], ["swh"], ["hau", "swh"]]
+    assert study.chosen_on("", "hau") == []
+    reserved = {"hau": {"on_request": True}, "swh": {}}
+    study = Study.model_validate(config(CHOSEN, tasks=everywhere, languages=reserved))
+    assert [study.chosen_on("dev", code) for code in ("hau", "mul")] == [["hau"], ["swh"]]
 
 
 def test_members_keep_their_order() -> None:
@@ -57,6 +60,7 @@ def test_members_keep_their_order() -> None:
 
 
 SPLIT = {"hub": "x/y", "split": "test"}
+WHOLE = {"hub": "x/y"}
 MEMBER = {"archive": "https://host/a.zip", "member": "hau.tsv"}
 
 
@@ -69,7 +73,7 @@ MEMBER = {"archive": "https://host/a.zip", "member": "hau.tsv"}
         ({"file": "docs/x.tsv"}, {"file": "docs/y.tsv"}, False),
         (SPLIT, {**SPLIT, "revision": "main", "config": "default", "where": {"lang": ["ha"]}}, True),
         (SPLIT, {**SPLIT, "split": "validation"}, False),
-        (SPLIT, {**SPLIT, "config": "ha"}, False),
+        (WHOLE, {**WHOLE, "config": "ha"}, False),
         (MEMBER, {**MEMBER, "format": "tsv", "sha256": "0" * 64}, True),
         (MEMBER, {**MEMBER, "member": "*.tsv"}, True),
         (MEMBER, {**MEMBER, "member": "hau.dev.tsv"}, False),

@@ -29,6 +29,8 @@ def test_in_context_is_as_the_papers_code_runs_it(study: Study) -> None:
     """Its scripts give E5 no prefix, and its class of NollySenti has three labels."""
     e5, bare = study.backbones["me5-large"], study.backbones["me5-large-bare"]
     assert e5.prefix == "query: " and bare == e5.updated({"prefix": "", "paper": "", "on_request": True})
+    shared = {name for name in study.backbones if study.backbones[name].source and study.weights_of(name) != name}
+    assert shared == {"me5-large-bare"} and study.weights_of("me5-large-bare") == "me5-large", "fetched once"
     for classifier in study.classifiers.values():
         assert not classifier.in_context or classifier.in_context.retriever.backbone == "me5-large-bare"
     offered = {name: task.labels for name, task in study.tasks.items() if task.labels}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from snakemake.cli import parse_args
 
 from seedbed.config import Study, load
 from seedbed.io import UserError
+from seedbed.resources import spec_file
 from seedbed.tables.specs import FigureSpec
 
 PAGE = Path("docs/own-study.md").read_text()
@@ -24,8 +24,7 @@ NEEDS = dict(re.findall(r"^\| (\w+) \| (.*) \|$", PAGE, flags=re.M))
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project's folder with all files that the page names; what is in them is no matter here."""
-    shutil.copytree("resources", tmp_path / "resources")
+    """A folder with all files that the page names; what is in them is no matter here."""
     monkeypatch.chdir(tmp_path)
     for name in re.findall(r"own/[\w{}.-]+\w", PAGE):
         for file in {name.replace("{lang}", code) for code in ("hau", "eng", "fra", "spa")}:
@@ -41,7 +40,7 @@ def planned(changes: dict[str, Any]) -> Study:
     """The page's study with other settings, loaded, its tables planned."""
     study = load(WHOLE | changes)
     assert all(study.plan(table) for table in study.tables)
-    assert all(study.plan(FigureSpec.load(f"resources/figures/{figure}.yaml").table) for figure in study.figures)
+    assert all(study.plan(FigureSpec.load(spec_file("figures", figure)).table) for figure in study.figures)
     return study
 
 

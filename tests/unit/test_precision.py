@@ -34,3 +34,21 @@ def test_a_gpu_that_emulates_bfloat16_computes_in_float32(monkeypatch, multiplie
         torch.cuda, "is_bf16_supported", lambda including_emulation=True: including_emulation or multiplies
     )
     assert precision("auto") == chosen and precision("bfloat16") == "bfloat16"
+
+
+@pytest.mark.parametrize(
+    ("amx", "able", "chosen"),
+    [
+        (True, {"cpu_name": "Intel(R) Xeon(R)", "avx512_bf16": True}, "bfloat16"),
+        (False, {"cpu_name": "Intel(R) Xeon(R)", "avx512_bf16": True}, "float32"),
+        (False, {"cpu_name": "AMD EPYC", "avx512_bf16": True}, "bfloat16"),
+        (False, {"cpu_name": "AMD EPYC", "avx512_bf16": False}, "float32"),
+        (False, {"cpu_name": "Neoverse"}, "float32"),
+        (False, {}, "float32"),
+    ],
+)
+def test_a_cpu_computes_in_what_was_measured_to_be_faster_there(monkeypatch, amx, able, chosen):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: amx)
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: able)
+    assert precision("auto") == chosen

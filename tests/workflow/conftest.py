@@ -16,6 +16,7 @@ import yaml
 
 from seedbed.config import load
 from seedbed.io import UserError
+from tests import warm
 
 ENVIRONMENT = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
 # As of a person who has not activated the environment.
@@ -28,16 +29,29 @@ class Project:
 
     root: Path
     environment: dict[str, str] = field(default_factory=lambda: ENVIRONMENT)
+    warm: bool = True
+    """Whether Snakemake and its jobs are forks of a process with their libraries, or each a plain one."""
 
     def snakemake(self, *arguments: str, config: str = "study.yaml") -> subprocess.CompletedProcess[str]:
         """Run Snakemake in the copy on two cores."""
-        command = self.command(*arguments, config=config)
+        return self.run(self.command(*arguments, config=config))
+
+    def program(self, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run one of the project's programs in the copy."""
+        return self.run([sys.executable, "-m", f"scripts.{name}", *arguments])
+
+    def run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
+        """Run a command of Python in the copy."""
+        if self.warm:
+            command = [str(warm.python()), *command[1:]]
         return subprocess.run(command, cwd=self.root, capture_output=True, text=True, env=self.environment)
 
     def command(self, *arguments: str, config: str = "study.yaml") -> list[str]:
-        """Of Snakemake, with the demo's profile, but no wait at its end, unless another is named."""
+        """Of Snakemake in a plain process; with the demo's profile, but lines for bars and no wait at its end, unless
+        another is named.
+        """
         profile = (
-            () if "--profile" in arguments else ("--profile", "profiles/demo", "--max-jobs-per-timespan", "1000/1s")
+            () if "--profile" in arguments else ("--profile", "profiles/lines", "--max-jobs-per-timespan", "1000/1s")
         )
         return [sys.executable, "-m", "snakemake", *profile, *arguments, "--configfile", config]
 
@@ -137,6 +151,20 @@ def copy_project(root: Path, study: dict) -> Project:
 
 def copy_files(root: Path, study: dict) -> Project:
     """The project's files, copied, with a study in it."""
+    copied(root)
+    demo = yaml.safe_load((root / "profiles/demo/profile.yaml").read_text())
+    (root / "profiles/lines").mkdir()
+    (root / "profiles/lines/profile.yaml").write_text(
+        yaml.safe_dump({key: demo[key] for key in demo if key != "logger"})
+    )
+    for kind in ("tables", "figures"):
+        (root / "resources" / kind).mkdir(parents=True)  # for specs of its own
+    (root / "study.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
+    return Project(root)
+
+
+def copied(root: Path) -> None:
+    """Copy the project's files."""
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True, check=True
     )
@@ -144,8 +172,6 @@ def copy_files(root: Path, study: dict) -> Project:
         if Path(name).is_file():
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(name, root / name)
-    (root / "study.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
-    return Project(root)
 
 
 @pytest.fixture(scope="session")

@@ -18,10 +18,11 @@ ENDPOINT = {"url": "https://host/v1", "model": "m", "dimensions": 8}
 CHAT = {"backend": "openai-chat", "endpoint": "https://host/v1", "served_model": "m"}
 CONFIGURATIONS = [
     ({"langauges": {}}, "config.langauges: unknown key; did you mean 'languages'?"),
-    ({"training/lr": 1}, "config.training.lr: unknown key; known: batch_size, checkpoint_steps, dropout, epochs"),
+    ({"training/lr": 1}, "config.training.lr: unknown key; known: batch_size, dropout, epochs, freeze_word_embeddings"),
+    ({"training/checkpoint_steps": 125}, "config.training: checkpoint_steps: is now `checkpoint_minutes`, beside `training` and for all trainings"),
     ({"generators/tiny/lora/rnk": 8}, "config.generators.tiny.lora.rnk: unknown key; did you mean 'rank'?"),
     ({"languages/hauu": {}}, "config.languages.hauu"),
-    ({"languages/swa": {}}, "languages.swa: not in resources/languages.tsv; did you mean 'swh'?"),
+    ({"languages/swa": {}}, "languages.swa: not in the language registry; did you mean 'swh'?"),
     ({"languages/hau": {"corpus": {"fil": "x"}}}, "config.languages.hau.corpus.fil: unknown key; did you mean 'file'?"),
     ({"languages/hau": {"corpus": {"file": "a", "hub": "b"}}}, "give exactly one of hub, file, archive, package; found hub, file"),
     ({"languages/hau": {"corpus": {"file": "none.tsv"}}}, "the text corpus of hau: no such file none.tsv"),
@@ -105,13 +106,6 @@ def test_a_key_that_is_repeated_stops_a_run(project):
     bad.write_text((project.root / "study.yaml").read_text() + "seeds: [2]\n")
     assert "repeated.yaml: line " in (said := only_error(project.snakemake("--dry-run", config=bad.name)))
     assert "key 'seeds' is there already, in line 2; keep one of both" in said
-
-
-def test_a_run_from_another_folder_is_told_where_to_go(project, tmp_path):
-    command = [sys.executable, "-m", "snakemake", "--dry-run", "-s", str(project.root / "Snakefile")]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=ENVIRONMENT)
-    asked = f"run there, or add --directory {project.root}"
-    assert only_error(done) == f"error: {tmp_path} is not the project's folder; {asked}"
 
 
 def test_another_environment_is_told_to_make_and_activate_ours(project, tmp_path):

@@ -31,7 +31,7 @@ CASES = {
 }
 FILES = [
     *(".tsv", "-eng.tsv", ".asked.tsv", ".human.tsv", ".machine.tsv", ".triplets.tsv", ".pairs.tsv", ".pairs.test.tsv"),
-    *(".sts.tsv", ".dev.tsv", ".learnt.tsv", ".test.tsv", ".train.tsv"),
+    *(".sts.tsv", ".dev.tsv", ".learnt.tsv", ".test.tsv", ".train.tsv", ".wiki.tsv"),
 ]
 """Endings of each language's local files, which nobody reads."""
 BY_HAND = {

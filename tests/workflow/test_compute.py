@@ -30,7 +30,7 @@ def costly(tmp_path_factory):
             rows["label"] = [LABELS[number % 3] for number in range(count)]
             pd.DataFrame(rows).to_csv(project.root / f"own/{lang}.{part}.tsv", sep="\t", index=False)
     for kind in ("tables", "figures"):
-        for spec in (project.root / "resources" / kind).glob("miners_*.yaml"):
+        for spec in (project.root / "seedbed/resources" / kind).glob("miners_*.yaml"):
             spec.unlink()
     return project
 

@@ -18,6 +18,7 @@ from scipy.stats import spearmanr
 
 from tests.embedder import DIMENSIONS, Embedder, vector
 from tests.humble import humble
+from tests.unit.test_house import ALL_RULES
 from tests.workflow.test_status import status
 
 
@@ -65,7 +66,7 @@ def test_a_second_run_does_nothing(finished):
 
 def test_touching_every_file_runs_nothing(finished):
     time.sleep(1.1)
-    for folder in ("scripts", "seedbed", "resources", "rules", "own"):
+    for folder in ("scripts", "seedbed", "rules", "own"):
         for path in (finished.root / folder).rglob("*"):
             if path.is_file() and path.stat().st_size < 1_000_000:
                 path.touch()
@@ -75,7 +76,7 @@ def test_touching_every_file_runs_nothing(finished):
 def test_a_study_in_another_place_with_times_of_the_future_runs_nothing(finished, tmp_path):
     """Its folder was moved, its results lie behind a link, and nobody may write there."""
     moved, results = tmp_path / "moved", tmp_path / "results"
-    texts = [path for name in ("own", "resources", "study.yaml") for path in files_of(finished.root / name)]
+    texts = [path for name in ("own", "seedbed/resources", "study.yaml") for path in files_of(finished.root / name)]
     texts += (finished.root / "results/own/corpora").rglob("*.tsv")
     times = {path: path.stat().st_mtime_ns for path in texts}
     for path in times:
@@ -108,7 +109,7 @@ def files_of(place):
 
 EDITS = {
     "seedbed/triplets/audit.py": (b"def ", b"EDITED = 1\n\n\ndef ", {"audit_triplets"}),
-    "resources/tables/table1.yaml": (b'title: "', b'title: "Another ', {"tabulate"}),
+    "seedbed/resources/tables/table1.yaml": (b'title: "', b'title: "Another ', {"tabulate"}),
     "own/hau.sts.tsv": (b"\n3\t", b"\n999\t", {"fetch_corpus"}),
     "own/backbone/tokenizer_config.json": (b"{", b"{ ", {"fetch_model"}),
 }
@@ -169,6 +170,7 @@ def test_results_that_were_changed_by_hand_are_told_before_anything_builds_on_th
         ({"audit/length_ratio": 999}, {"audit_triplets"}, {"synthesise"}),
         ({"generators/tiny/composition": {"scale": 0.5}}, {"compose_adapters", "synthesise"}, {"train_task_adapter"}),
         ({"seeds": [1, 2]}, {"train_encoder", "score_encoder"}, {"audit_triplets"}),
+        ({"checkpoint_minutes": 1}, {"report"}, {*ALL_RULES} - {"report"}),
     ],
 )  # fmt: skip
 def test_a_setting_runs_what_depends_on_it(finished, change, runs, spares):
@@ -511,7 +513,7 @@ def test_published_work_on_local_files_gives_the_same_table(finished, rung):
 def test_the_default_configuration_is_the_papers(project):
     root = project.root
     assert "languages" in (root / "config.yaml").read_text()
-    assert Path(root / "Snakefile").read_text().count("configfile:") == 1
+    assert (root / "rules/common.smk").read_text().count("configfile:") == 1
 
 
 def test_a_forecast_runs_before_anything_has_and_leaves_nothing_else(project):

@@ -166,7 +166,7 @@ def test_a_task_more_encodes_nothing_that_was_encoded(study):
 
 FAULTS = {
     "own-knn/train": (None, "tasks.own-knn: no training set; protocol knn needs `train`, or `set_of` a task with one"),
-    "own-knn-xl/train_language": ("swa", "not in resources/languages.tsv"),
+    "own-knn-xl/train_language": ("swa", "not in the language registry"),
     "own-bitext/train_language": ("swh", "protocol bitext learns from nothing"),
     "own-bitext/k": ([5, 1], "numbers of neighbours, from 1, each once and ascending; found"),
     "own-knn/distance": ("manhattan", "euclidean"),

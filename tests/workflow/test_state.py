@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 
 from seedbed.locks import exclusive
@@ -18,8 +15,7 @@ SimCSELoss.__init__ = lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL)
 
 
 def clean_state(project, config, *options):
-    command = [sys.executable, "-m", "scripts.clean_state", "--configfiles", config, *options]
-    return subprocess.run(command, cwd=project.root, capture_output=True, text=True, env=conftest.ENVIRONMENT)
+    return project.program("clean_state", "--configfiles", config, *options)
 
 
 def test_state_is_kept_while_a_job_needs_it_and_then_no_longer(project):

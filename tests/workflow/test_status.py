@@ -15,23 +15,15 @@ from tests.workflow.conftest import ENVIRONMENT
 
 @pytest.fixture
 def case(project, request):
-    """Results of a test's own, and the cheapest target that has jobs behind it: four corpora and anchors."""
+    """Results of a test's own, and the cheapest target that has jobs behind it: four corpora, a sample and anchors."""
     results = f"results/{request.node.name}"
     config = project.edit({"results": results}, target=f"{request.node.name}.yaml")
     return project, config, f"{results}/corpora/hau/anchors.tsv"
 
 
 def status(project, config, *targets):
-    command = [
-        sys.executable,
-        "-m",
-        "scripts.status",
-        "--configfiles",
-        config,
-        *(["--targets", *targets] if targets else []),
-    ]
     before = everything(project)
-    done = subprocess.run(command, cwd=project.root, capture_output=True, text=True, env=ENVIRONMENT)
+    done = project.program("status", "--configfiles", config, *(["--targets", *targets] if targets else []))
     assert done.returncode == 0, done.stderr[-3000:]
     assert everything(project) == before, "it writes nothing"
     return done.stdout
@@ -49,8 +41,8 @@ def everything(project):
 def test_nothing_has_run(case):
     project, config, target = case
     page = status(project, config, target)
-    assert "5 jobs: 0 done, 0 running, 0 failed, 5 to do" in page and "No run is going on" in page
-    assert "| hau      |     0/4 |" in page and "| eng      |     0/1 |" in page
+    assert "6 jobs: 0 done, 0 running, 0 failed, 6 to do" in page and "No run is going on" in page
+    assert "| hau      |     0/4 |" in page and "| eng      |     0/2 |" in page
 
 
 def test_a_broken_job(case):
@@ -63,12 +55,12 @@ def test_a_broken_job(case):
     for quiet in ([], ["--quiet", "all"]):  # which silences Snakemake's own log too
         assert project.snakemake(target, "--keep-going", *quiet, config=broken).returncode != 0
         page = status(project, broken, target)
-        assert "5 jobs: 3 done, 0 running, 1 failed, 1 to do" in page
+        assert "6 jobs: 4 done, 0 running, 1 failed, 1 to do" in page
         assert f"failed:\n  fetch_corpus lang=hau corpus=text\n    {log}" in page.replace(
             "corpus=text lang=hau", "lang=hau corpus=text"
         )
     assert project.snakemake(target, config=config).returncode == 0
-    assert "5 jobs: 5 done, 0 running, 0 failed, 0 to do" in status(project, config, target)
+    assert "6 jobs: 6 done, 0 running, 0 failed, 0 to do" in status(project, config, target)
 
 
 def begun(project, config, target):
@@ -77,7 +69,7 @@ def begun(project, config, target):
     going = subprocess.Popen(
         command, cwd=project.root, env=ENVIRONMENT, start_new_session=True, stderr=subprocess.DEVNULL
     )
-    log = project.root / target.replace("corpora/hau/anchors.tsv", "logs/select_anchors/hau.log")
+    log = project.root / target.replace("corpora/hau/anchors.tsv", "logs/select_anchors/hau/anchors.log")
     for _ in range(1200):
         if log.exists():
             return going
@@ -102,13 +94,13 @@ def test_a_run_that_is_going_on(case, waiting):
     going = begun(project, config, target)
     try:
         page = status(project, config, target)
-        assert "5 jobs: 4 done, 1 running, 0 failed, 0 to do" in page and "A run is going on since" in page
-        assert "running:\n  select_anchors lang=hau since" in page
+        assert "6 jobs: 5 done, 1 running, 0 failed, 0 to do" in page and "A run is going on since" in page
+        assert "running:\n  select_anchors lang=hau anchors=anchors since" in page
     finally:
         os.killpg(going.pid, signal.SIGKILL)
         going.wait()
     page = status(project, config, target)
-    assert "5 jobs: 4 done, 0 running, 1 failed, 0 to do" in page and "No run is going on" in page
+    assert "6 jobs: 5 done, 0 running, 1 failed, 0 to do" in page and "No run is going on" in page
 
 
 def test_a_run_is_not_disturbed(case, waiting):
@@ -120,4 +112,4 @@ def test_a_run_is_not_disturbed(case, waiting):
     assert "1 running" in status(project, config, target)
     waiting.touch()
     assert going.wait(timeout=120) == 0
-    assert "5 jobs: 5 done, 0 running, 0 failed, 0 to do" in status(project, config, target)
+    assert "6 jobs: 6 done, 0 running, 0 failed, 0 to do" in status(project, config, target)

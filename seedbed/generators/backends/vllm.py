@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from seedbed.generators.backends import PROBES, Completion, Request, Tokenizing, check_effect, stream
 from seedbed.generators.prompts import stop_ids
 from seedbed.generators.settings import Generator
-from seedbed.io import UserError, read_json
+from seedbed.io import UserError, fingerprint, read_json
 from seedbed.precision import precision
 from seedbed.weights import open_tokenizer
 
@@ -24,26 +25,31 @@ PROBE_TOKENS = 32
 
 
 class VllmBackend(Tokenizing):
-    """A `Backend` on this machine's GPUs. Outputs are data: vLLM repeats them only on the same machine and load."""
+    """A `Backend` on this machine's GPUs. Outputs are data: vLLM repeats them only on the same machine and load.
+
+    Rows draw from one stream, the engine's. A request with a seed of its own would keep vLLM from the fused sampler of
+    top-k and top-p (`Sampler.sample`, `any_explicit_seed`), and what it buys, a row that does not depend on the batch,
+    is not to be had anyway: in bfloat16 logits depend on it.
+    """
 
     def __init__(self, generator: Generator, base: Path, adapters: Sequence[Path] = ()) -> None:
         try:
             from vllm import LLM
         except ImportError:
             raise UserError(
-                "backend vllm: vllm is not installed; use envs/vllm.yaml, or `backend: transformers`"
+                "backend vllm: vllm is not installed; run `make env-vllm`, or set `backend: transformers`"
             ) from None
 
         self.sampling = generator.sampling
         self.tokenizer = open_tokenizer(base)
         self.style = generator.prompts
         self.stops = stop_ids(self.tokenizer, self.style)
-        self.llm = LLM(
+        self.open = partial(
+            LLM,
             model=str(base),
             trust_remote_code=False,
             load_format="safetensors",
             dtype=precision(generator.dtype),
-            seed=self.sampling.seed,
             tensor_parallel_size=generator.tensor_parallel,
             gpu_memory_utilization=generator.gpu_memory,
             # Gemma's 128k positions would leave no memory for the batch.
@@ -53,10 +59,14 @@ class VllmBackend(Tokenizing):
             **_lora_options(adapters),
             **_text_only(base),
         )
+        self.llm: Any = None
         self.numbers = {adapter: number for number, adapter in enumerate(adapters, start=1)}
 
     def write(self, requests: Sequence[Request], adapter: Path | None) -> Iterator[Completion]:
-        """Complete the requests; see `Backend`."""
+        """Complete the requests; see `Backend`. The first ones name the engine's stream: that of a shard is its own."""
+        if self.llm is None:
+            asked = fingerprint([[request.id, request.prompt] for request in requests])
+            self.llm = self.open(seed=stream(self.sampling.seed, asked) % 2**32)  # NumPy takes no more
         if adapter is not None:
             self._check(requests[:PROBES], adapter)
         for start in range(0, len(requests), CHUNK):
@@ -83,12 +93,12 @@ class VllmBackend(Tokenizing):
         )
         return self.llm.generate(
             [TokensPrompt(prompt_token_ids=request.prompt) for request in requests],
-            [self._params(request, **changes) for request in requests],
+            self._params(**changes),
             use_tqdm=False,
             lora_request=lora,
         )
 
-    def _params(self, request: Request, **changes: Any) -> Any:
+    def _params(self, **changes: Any) -> Any:
         from vllm import SamplingParams
 
         options = {
@@ -97,7 +107,6 @@ class VllmBackend(Tokenizing):
             "top_k": self.sampling.top_k,
             "repetition_penalty": self.sampling.repetition_penalty,
             "max_tokens": self.sampling.max_new_tokens,
-            "seed": stream(self.sampling.seed, request.id),
             "stop_token_ids": self.stops,
         }
         return SamplingParams(**options | changes)

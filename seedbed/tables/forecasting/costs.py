@@ -1,4 +1,4 @@
-"""What resources/forecast.yaml says of cost before anything has been measured, checked."""
+"""What seedbed/resources/forecast.yaml says of cost before anything has been measured, checked."""
 
 from __future__ import annotations
 

@@ -15,7 +15,8 @@ from seedbed.tables.forecasting.work import Job, Plan
 from seedbed.tables.settings import Forecast
 
 COLUMNS = ["rule", "language", "jobs", "jobs_total", "gpu_hours", "gpu_hours_low", "gpu_hours_high", "cpu_hours",
-           "cpu_hours_low", "cpu_hours_high", "memory_mb", "disk_mb", "tokens", "records", "basis"]  # fmt: skip
+           "cpu_hours_low", "cpu_hours_high", "memory_mb", "gpu_mb", "disk_mb", "tokens", "records",
+           "basis"]  # fmt: skip
 MB = 2**20
 
 
@@ -52,7 +53,8 @@ def forecast(plan: Plan, records: Records) -> pd.DataFrame:
     """One row for each rule and language (COLUMNS): the cost of its jobs that are still to do.
 
     Hours are those that jobs hold: wall time by GPUs, and by threads. The range holds nine tenths if the defaults'
-    spreads are right; jobs of one rule and model are wrong together. Memory is the largest job's; disk what stays.
+    spreads are right; jobs of one rule and model are wrong together. Memory is the largest job's, of a GPU as its rule
+    says; disk what stays.
     """
     spreads = {rule: cost.spread for rule, cost in plan.costs.rules.items()}
     speeds = calibrate(records.usable, spreads)
@@ -92,13 +94,19 @@ def _sum(plan: Plan, jobs: list[Job], speeds: dict[tuple[str, str], Speed]) -> d
             disk, tokens = disk + speed.disk * work.disk, tokens + work.tokens
     hours = {key.replace("gpu", "gpu_hours").replace("cpu", "cpu_hours"): value for key, value in total.items()}
     basis = "done" if not jobs else "measured" if all(counts) else "guessed" if not any(counts) else "partly"
-    sizes = {"memory_mb": math.ceil(memory / MB), "disk_mb": round(disk / MB, 2), "tokens": round(tokens)}
+    asked = max((job.gpu_mb for job in jobs), default=0)
+    sizes = {
+        "memory_mb": math.ceil(memory / MB),
+        "gpu_mb": asked,
+        "disk_mb": round(disk / MB, 2),
+        "tokens": round(tokens),
+    }
     return {"jobs": len(jobs), **hours, **sizes, "records": sum(counts), "basis": basis}
 
 
 def totals(table: pd.DataFrame) -> pd.DataFrame:
-    """The table summed over languages, one row for each rule; memory is the maximum."""
-    how = dict.fromkeys(COLUMNS[2:], "sum") | {"memory_mb": "max", "records": "max", "basis": _basis}
+    """The table summed over languages, one row for each rule; memory and a GPU's are the maximum."""
+    how = dict.fromkeys(COLUMNS[2:], "sum") | {"memory_mb": "max", "gpu_mb": "max", "records": "max", "basis": _basis}
     return table.groupby("rule", sort=False).agg(how).reset_index()
 
 
@@ -149,14 +157,14 @@ def layout(table: pd.DataFrame, wrong: pd.DataFrame, records: Records, plan: Pla
 
 
 def _markdown(table: pd.DataFrame, *keys: str) -> str:
-    head = [*keys, "jobs", "GPU-hours", "CPU-hours", "memory", "disk", "tokens", "from"]
+    head = [*keys, "jobs", "GPU-hours", "CPU-hours", "memory", "GPU memory", "disk", "tokens", "from"]
     rows = []
     for row in table.to_dict("records"):
         source = row["basis"] if row["basis"] in ("guessed", "done") else f"{row['basis']} ({row['records']})"
         jobs = f"{row['jobs']}" if row["jobs"] == row["jobs_total"] else f"{row['jobs']} of {row['jobs_total']}"
         hours = [_range(row, "gpu_hours"), _range(row, "cpu_hours")]
-        sizes = [_size(row["memory_mb"]), _size(row["disk_mb"]), _count(row["tokens"])]
-        rows.append([*(row[key] for key in keys), jobs, *hours, *sizes, source])
+        sizes = [_size(row[f"{kind}_mb"]) if row[f"{kind}_mb"] else "" for kind in ("memory", "gpu", "disk")]
+        rows.append([*(row[key] for key in keys), jobs, *hours, *sizes, _count(row["tokens"]), source])
     return grid(head, rows, left=len(keys))
 
 

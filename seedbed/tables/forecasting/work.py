@@ -6,14 +6,11 @@ A frozen base needs no gradient of its weights (4), but with activations compute
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
-import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from math import prod
 from pathlib import Path
 from typing import TypeVar
 
@@ -24,6 +21,7 @@ from seedbed.encoders.settings import Training
 from seedbed.encoders.tuning_settings import FineTuning
 from seedbed.evaluation.settings import TextMap
 from seedbed.generators.settings import Composition, Generator, Lora
+from seedbed.gpu_memory import adapter_parameters, counted
 from seedbed.io import UserError
 from seedbed.settings import Settings
 from seedbed.tables.forecasting.costs import CostSpec, Device, Model, RuleCost
@@ -50,6 +48,7 @@ class Job:
     log: str = ""
     threads: int = 1
     gpus: float = 0
+    gpu_mb: float = 0
     todo: bool = True
 
     @property
@@ -61,8 +60,13 @@ class Job:
     def model(self) -> str:
         """Name of the generator or backbone; empty where there is none."""
         if "classifier" in self.wildcards:  # {room}/{name of the model}/weights
-            return Path(self.option("base")).parent.name
+            return self.weights
         return next((self.wildcards[key] for key in ("generator", "backbone", "model") if key in self.wildcards), "")
+
+    @property
+    def weights(self) -> str:
+        """Name of what its weights were fetched for: {room}/{name}/weights; empty where it has none."""
+        return Path(self.option("weights") or self.option("base")).parent.name
 
     @cached_property
     def options(self) -> Mapping[str, list[str]]:
@@ -116,6 +120,9 @@ class Plan:
         self._maker = {output: job for job in jobs for output in job.outputs}
         self._rows: dict[str, float] = {}
         self._models = {job.model: self._size(job) for job in jobs if job.rule == "fetch_model"}
+        for job in jobs:  # what has another's weights has its size
+            if job.rule in ("train_encoder", "synthesise") and (size := self._models.get(job.weights)):
+                self._models.setdefault(job.model, size)
         self._models |= {job.model: ELSEWHERE for job in jobs if "--endpoint=" in job.command}
         self._models |= {job.model: self._together(job) for job in jobs if job.rule == "fuse_encoders"}
         self._downloads = self._fetched()
@@ -258,17 +265,14 @@ class Plan:
         return 6 * self.model(job).body * tokens, tokens, 0
 
     def _weights_written(self, job: Job) -> float:
-        """Bytes of weights, with 20 MB of tokenizer; an adapter of rank r has about 0.14 r P^0.74 parameters.
-
-        The law goes through the all-linear adapters of Gemma 3 270M (1.9M at rank 8) and 27B (57M).
-        """
+        """Bytes of weights, with 20 MB of tokenizer."""
         if job.rule in ("fetch_model", "train_encoder"):
             return self.model(job).parameters * self._width(job) + 20e6
         if job.rule in (*ADAPTERS, "compose_adapters"):
             rank = job.settings(Lora, "lora").rank
             if job.rule == "compose_adapters" and job.settings(Composition, "composition").space == "product":
                 rank *= 3
-            return 4 * 0.14 * rank * self.model(job).parameters ** 0.74
+            return 4 * adapter_parameters(self.model(job).parameters, rank)
         return 0
 
     def _width(self, job: Job) -> int:
@@ -284,13 +288,14 @@ class Plan:
         try:
             return self.costs.rules[job.rule]
         except KeyError:
-            raise UserError(f"resources/forecast.yaml: rules.{job.rule}: missing; give its cost") from None
+            raise UserError(f"seedbed/resources/forecast.yaml: rules.{job.rule}: missing; give its cost") from None
 
     def _size(self, job: Job) -> Model:
         """Counted in weights that are there, else by name."""
         for folder in (job.option("output"), job.settings(Source, "source").file):
             if folder and (found := counted(Path(folder))):
-                return found
+                parameters, body = found
+                return Model(parameters=parameters, body=body)
         return self.costs.size(job.model, job.option("source"))
 
     def _together(self, job: Job) -> Model:
@@ -298,20 +303,6 @@ class Plan:
         names = [member.partition("=")[0] for member in job.options["members"]]
         sizes = [self._models.get(name) or self.costs.size(name, "") for name in names]
         return Model(parameters=sum(size.parameters for size in sizes), body=sum(size.body for size in sizes))
-
-
-def counted(folder: Path) -> Model | None:
-    """Parameters in the safetensors headers of a directory; None: there are no weights."""
-    shapes = {}
-    for file in sorted(folder.glob("*.safetensors")):
-        with file.open("rb") as stream:
-            (length,) = struct.unpack("<Q", stream.read(8))
-            shapes |= json.loads(stream.read(length))
-    sizes = {name: prod(entry["shape"]) for name, entry in shapes.items() if name != "__metadata__"}
-    if not sizes:
-        return None
-    embedded = sum(size for name, size in sizes.items() if "embed" in name and len(shapes[name]["shape"]) == 2)
-    return Model(parameters=sum(sizes.values()), body=max(sum(sizes.values()) - embedded, 1))
 
 
 def _lines(path: str) -> float:

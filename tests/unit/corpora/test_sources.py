@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import yaml
 
+from scripts import fetch_corpus
 from seedbed.config import Study, load
 from seedbed.corpora.assets import Store
 from seedbed.corpora.columns import bucket
@@ -17,7 +18,7 @@ from seedbed.corpora.fetch import triplets_from_labels
 from seedbed.corpora.labels import check_scores
 from seedbed.corpora.settings import Cleaning, Source
 from seedbed.corpora.sources import pin
-from seedbed.io import UserError, read_json, sha256
+from seedbed.io import UserError, read_json, read_table, sha256
 from tests.whole import fetch, read
 
 ROWS = ["Ina zuwa kasuwa yau da safe", "Yara suna wasa a waje", "Ruwa ya zubo jiya da dare"]
@@ -217,6 +218,20 @@ def test_a_test_set_keeps_every_row(tmp_path, store):
         check_scores(pairs, (0, 0.7), "here")
 
 
+def test_the_program_writes_graded_pairs_and_refuses_a_score_beyond_its_scale(tmp_path):
+    pairs = pd.DataFrame({"id": ["1", "2"], "sentence1": ["x", "y"], "sentence2": ["v", "w"], "score": ["0.5", "3"]})
+    pairs.to_csv(tmp_path / "sts.csv", index=False)
+    arguments = ["--source", json.dumps({"file": str(tmp_path / "sts.csv")}), "--kind", "pairs", "--test"]
+    arguments += ["--output", str(tmp_path / "sts.tsv"), "--record", str(tmp_path / "sts.json")]
+    fetch_corpus.main([*arguments, "--scale", "0", "5"])
+    assert read_table(tmp_path / "sts.tsv", [*pairs]).to_dict("list") == pairs.to_dict("list")
+    assert read_json(tmp_path / "sts.json")["counts"] == {"read": 2, "kept": 2}
+    (tmp_path / "sts.tsv").unlink()
+    with pytest.raises(UserError, match="id '2' has score '3'; expected a number from 0 to 1"):
+        fetch_corpus.main(arguments)
+    assert not (tmp_path / "sts.tsv").exists()
+
+
 def test_a_pinned_revision_needs_no_network(store):
     source = Source(hub="some/data", revision="f5146bf724c55899ca20502851dc98c5405b67f9")
     assert pin(store, source, kind="dataset") == source.revision
@@ -341,7 +356,7 @@ def test_paths_are_placeholders_too(tmp_path):
     config["paths"] = {"mine": str(tmp_path)}
     config["corpora"]["text"] = {"file": "{mine}/{lang}.txt"}
     assert Study.model_validate(config).corpus("text", "hau").file == f"{tmp_path}/hau.txt"
-    with pytest.raises(ValueError, match="'script' is a column of resources/languages.tsv"):
+    with pytest.raises(ValueError, match="'script' is a column of the language registry"):
         Study.model_validate({**config, "paths": {"script": "x"}})
     with pytest.raises(UserError, match="^paths.mine: no such folder nowhere; give it with --config"):
         load({**config, "paths": {"mine": "nowhere"}})

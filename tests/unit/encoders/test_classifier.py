@@ -25,9 +25,10 @@ PAIRS = tiny.pairs("eng", 96)
 TEST = tiny.pairs("eng", 60, seed=1)
 
 
-def options(folder: Path, name: str) -> dict:
+def options(folder: Path, name: str, minutes: float = 60) -> dict:
     about = {"kind": "labels", "language": "English"}
-    return {"name": "tiny", "output": folder / name, "state": folder / "state", "dtype": "float32", "about": about}
+    places = {"output": folder / name, "state": folder / "state"}
+    return {"name": "tiny", "dtype": "float32", "minutes": minutes, "about": about} | places
 
 
 def accuracy(scores: np.ndarray) -> float:
@@ -134,9 +135,11 @@ def test_a_backbone_without_a_language_head_learns_no_language(
         train_language(make_weights("bert"), tiny.sentences("eng", 8), LORA, **options(tmp_path, "x"))
 
 
+@pytest.mark.parametrize("after", [6, 8])
 def test_a_killed_training_goes_on_with_its_head(
-    adapters: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    adapters: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: int
 ) -> None:
+    """Killed between two epochs, and within the second."""
     from seedbed.encoders import classifier
 
     twice = LORA.updated({"epochs": 2})
@@ -144,14 +147,14 @@ def test_a_killed_training_goes_on_with_its_head(
     step = classifier._Trainer.compute_loss
 
     def killed(self: object, *args: object, **kwargs: object) -> torch.Tensor:
-        if self.state.global_step == 6:  # the first of the second epoch
+        if self.state.global_step == after:
             raise KeyboardInterrupt
         return step(self, *args, **kwargs)
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(classifier._Trainer, "compute_loss", killed)
-        train_task(adapters / "base", PAIRS, twice, **options(tmp_path, "resumed"))
-    train_task(adapters / "base", PAIRS, twice, **options(tmp_path, "resumed"))
+        train_task(adapters / "base", PAIRS, twice, **options(tmp_path, "resumed", minutes=0))
+    train_task(adapters / "base", PAIRS, twice, **options(tmp_path, "resumed", minutes=0))
     for file in (WEIGHTS, HEAD):
         whole, resumed = (load_file(tmp_path / name / file) for name in ("whole", "resumed"))
         assert all(torch.allclose(whole[name], resumed[name], atol=1e-5) for name in whole)

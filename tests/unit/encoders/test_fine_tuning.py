@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -38,8 +39,18 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny.backbone(tmp_path_factory.mktemp("base") / "weights")
 
 
-def tune(base: Path, state: Path, rows: pd.DataFrame = TRAIN, *, seed: int = 1, prefix: str = "", **changes) -> Tuned:
-    return train(base, rows, TUNING.updated(changes), prefix=prefix, seed=seed, dtype="float32", state=state)
+def tune(
+    base: Path,
+    state: Path,
+    rows: pd.DataFrame = TRAIN,
+    *,
+    seed: int = 1,
+    prefix: str = "",
+    minutes: float = 60,
+    **changes,
+) -> Tuned:
+    options = {"prefix": prefix, "seed": seed, "dtype": "float32", "state": state, "minutes": minutes}
+    return train(base, rows, TUNING.updated(changes), **options)
 
 
 @pytest.fixture(scope="module")
@@ -125,29 +136,46 @@ def test_the_best_epoch_is_kept_not_the_last(base: Path, tmp_path: Path, monkeyp
     assert equal(again, four) and all(torch.equal(kept[1][name], tensor) for name, tensor in weights(four).items())
 
 
-@pytest.mark.parametrize("after", [10, None])
-def test_a_killed_training_goes_on_and_an_ended_one_is_not_trained_on(
-    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: int | None
+@pytest.mark.parametrize("after", [9, 10, 20])
+def test_a_killed_training_goes_on_with_its_best_epoch(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: int
 ) -> None:
-    """Killed in the second epoch, or after the last."""
-    changes = {"epochs": 3, "learning_rate": 1e-3, "patience": 3}
-    whole = tune(base, tmp_path / "whole", **changes)
+    """Killed between the first two epochs, within the second and within the third; the first is the best."""
+
+    def tuned(name: str, minutes: float) -> Tuned:
+        return tune(base, tmp_path / name, epochs=3, learning_rate=1e-3, patience=3, minutes=minutes)
+
+    told = [0.9, 0.2, 0.4]
+    monkeypatch.setattr(fine_tuning, "_accuracy", lambda found: {"accuracy": next(said)})
+    said = iter(told)
+    whole = tuned("whole", minutes=60)
+    assert not [*(tmp_path / "whole").rglob("checkpoint-*")], "a short training has no checkpoint"
+    steps: list[int] = []
     step = fine_tuning._Trainer.compute_loss
 
     def killed(self, *args, **kwargs):
-        if self.model.training and self.state.global_step == after:
-            raise KeyboardInterrupt
+        if self.model.training:
+            steps.append(self.state.global_step)
+            if steps.count(after) == 1 and steps[-1] == after:
+                raise KeyboardInterrupt
         return step(self, *args, **kwargs)
 
-    if after is None:
-        tune(base, tmp_path / "resumed", **changes)
-        monkeypatch.setattr(fine_tuning._Trainer, "train", lambda *args, **kwargs: pytest.fail("trained on"))
-    else:
-        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-            patch.setattr(fine_tuning._Trainer, "compute_loss", killed)
-            tune(base, tmp_path / "resumed", **changes)
-    resumed = tune(base, tmp_path / "resumed", **changes)
-    assert equal(resumed, whole) and resumed.report == whole.report
+    monkeypatch.setattr(fine_tuning._Trainer, "compute_loss", killed)
+    said = iter(told)
+    with pytest.raises(KeyboardInterrupt):
+        tuned("resumed", minutes=0)
+    resumed = tuned("resumed", minutes=0)
+    assert steps == [*range(after + 1), *range(after, 27)]
+    assert equal(resumed, whole) and resumed.report == whole.report and whole.report["kept_epoch"] == 1
+
+
+def test_a_training_that_has_ended_has_no_checkpoint_to_take_one_step_more_from(base: Path, tmp_path: Path) -> None:
+    for ends in ({"epochs": 2}, {"epochs": 9, "patience": 1, "learning_rate": 1e-12}):
+        tune(base, tmp_path, minutes=0, **ends)
+        tune(base, tmp_path, minutes=0, **ends)  # goes on from there
+        (left,) = tmp_path.glob("*/checkpoint-*")
+        assert left.name == "checkpoint-17", "the last step but one"
+        shutil.rmtree(left.parent)
 
 
 @pytest.mark.parametrize("architecture", ["xlm-roberta", "modernbert"])

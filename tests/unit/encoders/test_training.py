@@ -27,19 +27,20 @@ from seedbed.encoders import backbone, training
 from seedbed.encoders.settings import Training
 from seedbed.io import UserError, read_json, sha256, write_table
 
-SETTINGS = Training(epochs=2, batch_size=3, learning_rate=1e-3, max_length=16, precision="float32", checkpoint_steps=2)
-"""Eight rows: three batches (3, 3, 2) an epoch, six steps, checkpoints after 2, 4 and 6."""
+SETTINGS = Training(epochs=2, batch_size=3, learning_rate=1e-3, max_length=16, precision="float32")
+"""Eight rows: three batches (3, 3, 2) an epoch, six steps."""
 
 
 @pytest.fixture
 def run(weights: Path, triplets: pd.DataFrame, tmp_path: Path) -> Callable[..., dict[str, Any]]:
-    """Train into `tmp_path / name`, with changes to the defaults."""
+    """Train into `tmp_path / name`, with changes to the defaults; a checkpoint after each step."""
 
     def run(name: str, texts: pd.DataFrame | None = triplets, **changes: Any) -> dict[str, Any]:
         arguments = {"method": "xllora", "prefix": "query: ", "seed": 1} | changes
         settings = SETTINGS.updated(arguments.pop("settings", {}))
         start = arguments.pop("weights", weights)
-        return training.train(start, texts, settings, **arguments, output=tmp_path / name, state=tmp_path / "state")
+        places = {"output": tmp_path / name, "state": tmp_path / "state"}
+        return training.train(start, texts, settings, **{"minutes": 0} | arguments | places)
 
     return run
 
@@ -88,9 +89,9 @@ def test_the_loss_is_given_anchors_positives_and_negatives_in_this_order(
 
 
 def test_the_trainer_is_told_the_settings_and_linear_decay(tmp_path: Path) -> None:
-    settings = Training(epochs=2, batch_size=6, learning_rate=0.25, weight_decay=0.5, checkpoint_steps=7)
+    settings = Training(epochs=2, batch_size=6, learning_rate=0.25, weight_decay=0.5)
     told = training._arguments(settings, 12, {}, 1, tmp_path)
-    assert (told.num_train_epochs, told.per_device_train_batch_size, told.save_steps) == (2, 6, 7)
+    assert (told.num_train_epochs, told.per_device_train_batch_size) == (2, 6)
     assert (told.learning_rate, told.weight_decay, told.lr_scheduler_type, told.warmup_steps) == (
         0.25,
         0.5,
@@ -126,15 +127,15 @@ def with_head(make_weights: Callable[..., Path]) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("every", "stop", "changes"),
+    ("stop", "changes"),
     [
-        (2, 2, {}),
-        (3, 3, {}),
-        (2, 4, {}),
-        (2, 4, {"pooling": "last_two_average"}),
-        (2, 4, {"pooling": "cls_mlp"}),
-        (2, 4, {"pooling": "cls_mlp_train"}),
-        (2, 4, {"mlm_weight": 0.1}),
+        (2, {}),
+        (3, {}),
+        (4, {}),
+        (4, {"pooling": "last_two_average"}),
+        (4, {"pooling": "cls_mlp"}),
+        (4, {"pooling": "cls_mlp_train"}),
+        (4, {"mlm_weight": 0.1}),
     ],
 )
 def test_a_killed_run_goes_on_as_if_nothing_had_happened(
@@ -143,13 +144,12 @@ def test_a_killed_run_goes_on_as_if_nothing_had_happened(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     with_head: Path,
-    every: int,
     stop: int,
     changes: dict[str, Any],
 ) -> None:
     """Killed within the first epoch, between the two and within the second, with a half-written checkpoint besides."""
-    start = {"settings": {"checkpoint_steps": every} | changes, "weights": with_head}
-    unbroken = run("unbroken", **start)
+    start = {"settings": changes, "weights": with_head}
+    unbroken = run("unbroken", **start, minutes=60)
 
     def save_and_die(trainer: Any, *args: Any) -> None:
         save(trainer, *args)
@@ -178,12 +178,13 @@ def test_ctrl_c_leaves_no_half_file_and_the_same_command_goes_on(
     weights: Path, triplets: pd.DataFrame, tmp_path: Path
 ) -> None:
     write_table(triplets.rename_axis("id").reset_index(), tmp_path / "texts.tsv")
-    settings = SETTINGS.updated({"epochs": 15, "checkpoint_steps": 10}).dump()
+    settings = SETTINGS.updated({"epochs": 15}).dump()
 
     def words(name: str) -> list[str]:
         return [
             "--weights", str(weights), "--method", "xllora", "--texts", str(tmp_path / "texts.tsv"), "--seed", "1",
             "--training", settings, "--state", str(tmp_path / "state" / name), "--output", str(tmp_path / "out" / name),
+            "--checkpoint-minutes", "0",
         ]  # fmt: skip
 
     job = subprocess.Popen(

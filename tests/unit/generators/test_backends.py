@@ -187,8 +187,8 @@ class SamplingParams:
     top_k: int = 0
     repetition_penalty: float = 1.0
     max_tokens: int | None = 16
-    seed: int | None = None
     stop_token_ids: list[int] | None = None
+    """No seed: with one vLLM samples without its fused kernel."""
 
 
 @dataclass
@@ -231,12 +231,13 @@ class LLM:
         assert lora_request is None or self.enable_lora
         self.calls.append((len(prompts), lora_request))
         heard = None if self.deaf else lora_request
-        return [self._answer(*pair, heard) for pair in zip(prompts, sampling_params, strict=True)]
+        return [self._answer(prompt, sampling_params, heard) for prompt in prompts]
 
     def _answer(self, prompt, params, lora):
         assert len(prompt["prompt_token_ids"]) + params.max_tokens <= self.max_model_len
-        ids = [prompt["prompt_token_ids"][-1], params.max_tokens, params.seed % 97, lora.lora_int_id if lora else 0]
-        reason = "length" if params.seed % 3 == 0 else "stop"
+        last = prompt["prompt_token_ids"][-1]
+        ids = [last, params.max_tokens, lora.lora_int_id if lora else 0]
+        reason = "length" if last % 3 == 0 else "stop"
         output = types.SimpleNamespace(text=json.dumps(ids), token_ids=tuple(ids), finish_reason=reason)
         return types.SimpleNamespace(prompt_token_ids=prompt["prompt_token_ids"], outputs=[output])
 
@@ -269,13 +270,24 @@ def test_vllm_writes_both_polarities_with_one_model(tiny_generator, requests, ad
         found = {completion.id: completion for completion in backend.write(requests, lora)}
         assert len(found) == len(requests)
         for request in requests:
-            seed = stream(42, request.id)
-            text = json.dumps([request.prompt[-1], NEW, seed % 97, number])
-            assert found[request.id] == Completion(request.id, text, finished=seed % 3 != 0)
+            text = json.dumps([request.prompt[-1], NEW, number])
+            assert found[request.id] == Completion(request.id, text, finished=request.prompt[-1] % 3 != 0)
     (model,) = LLM.loaded
     assert (model.max_lora_rank, model.max_cpu_loras, model.max_model_len) == (32, 2, 512 + NEW)
     assert (model.dtype, model.gpu_memory_utilization) == ("bfloat16", 0.5)
     assert [size for size, _ in model.calls] == [6, 6, 3, *2 * [8, 8, 6, 6, 3]]
+
+
+def test_vllm_draws_a_shard_from_a_stream_of_its_own(tiny_generator, requests, vllm):
+    def seed(asked, **changes):
+        backend = open_backend(settings(tiny_generator, backend="vllm", **changes), tiny_generator)
+        list(backend.write(asked, None))
+        list(backend.write(requests, None))
+        return LLM.loaded[-1].seed
+
+    seeds = [seed(requests), seed(requests[1:]), seed(requests, sampling={"seed": 1})]
+    assert len({*seeds}) == 3 and seed(requests) == seeds[0] and max(seeds) < 2**32
+    assert len(LLM.loaded) == 4
 
 
 def test_vllm_without_adapters_has_no_place_for_them(tiny_generator, requests, vllm):

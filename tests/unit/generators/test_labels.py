@@ -98,7 +98,7 @@ def test_examples_ask_in_the_words_of_scoring_and_answer_with_a_number(tiny_gene
 
 def test_a_task_adapter_learns_and_composed_with_scale_0_it_is_itself(tiny_generator: Path, tmp_path: Path) -> None:
     tokenizer = AutoTokenizer.from_pretrained(tiny_generator)
-    options = {"name": "tiny", "state": tmp_path / "state", "dtype": "float32"}
+    options = {"name": "tiny", "state": tmp_path / "state", "minutes": 60, "dtype": "float32"}
     words = {"language": "English", "style": "plain"}
     lora.train(tiny_generator, for_labels(tokenizer, PAIRS, LORA, **words), LORA, output=tmp_path / "task", **options)
     for lang in ("eng", "swh"):

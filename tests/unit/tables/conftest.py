@@ -21,7 +21,7 @@ from seedbed.tables.specs import TableSpec
 from seedbed.tables.tabulate import tabulate
 
 ROOT = Path(__file__).parents[3]
-PAPER = ROOT / "resources" / "paper"
+PAPER = ROOT / "seedbed" / "resources" / "paper"
 SKILL = {"base": 0.25, "unsupervised": 0.35, "crosslingual": 0.5, "prompting": 0.5, "composition": 0.6, "xllora": 0.7}
 FOLDER = {"base": "mul", "crosslingual": "eng"}
 
@@ -150,7 +150,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
 @pytest.fixture(scope="session")
 def spec() -> TableSpec:
     """The table that the project ships."""
-    return TableSpec.load(ROOT / "resources" / "tables" / "table1.yaml")
+    return TableSpec.load(ROOT / "seedbed" / "resources" / "tables" / "table1.yaml")
 
 
 @pytest.fixture(scope="session")

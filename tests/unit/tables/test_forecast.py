@@ -2,7 +2,6 @@
 
 import json
 import math
-import struct
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,11 +13,11 @@ from seedbed.io import UserError
 from seedbed.tables.forecasting.calibration import Record, Speed, calibrate, half_width, left_out, read_benchmark
 from seedbed.tables.forecasting.costs import CostSpec
 from seedbed.tables.forecasting.forecast import collect, errors, forecast, layout, totals
-from seedbed.tables.forecasting.work import Job, Plan, counted
+from seedbed.tables.forecasting.work import Job, Plan
 from seedbed.tables.settings import Forecast
 from tests.unit.test_house import ALL_RULES
 
-COSTS = CostSpec.load("resources/forecast.yaml")
+COSTS = CostSpec.load("seedbed/resources/forecast.yaml")
 LORA = json.dumps({"examples": 100, "epochs": 2, "max_length": 96})
 GENERATOR = json.dumps(
     {"source": {"hub": "google/gemma-3-27b-it"}, "backend": "vllm", "sampling": {"max_new_tokens": 10}}
@@ -145,18 +144,11 @@ def test_a_models_size_is_known_read_from_its_name_or_guessed(name, source, para
     assert COSTS.size(name, source).parameters == parameters
 
 
-def test_weights_that_are_there_are_counted(tmp_path):
-    header = {
-        "__metadata__": {"format": "pt"},
-        "embeddings.word_embeddings.weight": {"dtype": "F32", "shape": [100, 8], "data_offsets": [0, 0]},
-        "layer.weight": {"dtype": "F32", "shape": [8, 8], "data_offsets": [0, 0]},
-        "layer.bias": {"dtype": "F32", "shape": [8], "data_offsets": [0, 0]},
-    }
-    text = json.dumps(header).encode()
-    (tmp_path / "model.safetensors").write_bytes(struct.pack("<Q", len(text)) + text)
-    found = counted(tmp_path)
-    assert (found.parameters, found.body) == (872, 72)
-    assert counted(tmp_path / "none") is None
+def test_what_has_anothers_weights_has_its_size(tmp_path):
+    texts = f"--texts {table(tmp_path / 'texts.tsv', 64)} --method crosslingual --weights results/encoders/b/weights"
+    bare = job("train_encoder", texts, wildcards={"backbone": "bare", "lang": "hau"})
+    plan = Plan([model("b", "encoders", "FacebookAI/xlm-roberta-base"), bare], COSTS)
+    assert plan.model(bare).parameters == 278e6
 
 
 def records(starts, works, seconds, group=("synthesise", "g")):
@@ -306,7 +298,7 @@ def test_every_rule_has_a_cost():
 )  # fmt: skip
 def test_a_fault_in_the_costs_is_one_line(tmp_path, change, message):
     path = tmp_path / "costs.yaml"
-    path.write_text(yaml.safe_dump(yaml.safe_load(Path("resources/forecast.yaml").read_text()) | change))
+    path.write_text(yaml.safe_dump(yaml.safe_load(Path("seedbed/resources/forecast.yaml").read_text()) | change))
     with pytest.raises(UserError) as caught:
         CostSpec.load(path)
     assert message in str(caught.value) and "\n" not in str(caught.value)

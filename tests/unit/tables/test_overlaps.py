@@ -14,7 +14,7 @@ from seedbed.tables.tabulate import read, tabulate, write
 from seedbed.triplets.overlap import overlaps
 from tests.unit.tables.conftest import PAPER, page
 
-SPEC = TableSpec.load("resources/tables/bootstrapping_figure5.yaml")
+SPEC = TableSpec.load("seedbed/resources/tables/bootstrapping_figure5.yaml")
 SETS = [("gold", "eng"), ("prompted", "eng"), ("ta", "eng"), ("prompted", "hau"), ("composed", "hau"),
         ("prompted", "ind"), ("composed", "ind")]  # fmt: skip
 FOLDERS = {"english-nli": "gold", "english-prompting": "prompted", "english-ta": "ta", "prompting": "prompted",
@@ -163,7 +163,9 @@ def test_a_method_that_lacks_a_language_leaves_its_cell_empty(table):
 
 
 def test_the_figure_has_both_dots_of_every_method_and_language(table):
-    figure = plot(table, FigureSpec.load("resources/figures/bootstrapping_figure5.yaml"), {"hau": {"name": "Hausa"}})
+    figure = plot(
+        table, FigureSpec.load("seedbed/resources/figures/bootstrapping_figure5.yaml"), {"hau": {"name": "Hausa"}}
+    )
     assert [len(axes.get_yticks()) for axes in figure.axes] == [3, 6]
     drawn = {float(line.get_xdata()[0]) for axes in figure.axes for line in axes.lines if len(line.get_xdata()) == 1}
     shown = table[
@@ -178,7 +180,7 @@ def test_the_figure_has_both_dots_of_every_method_and_language(table):
 
 
 def test_a_panel_without_rows_is_left_out_and_a_figure_without_panels_told(table):
-    spec = FigureSpec.load("resources/figures/bootstrapping_figure5.yaml")
+    spec = FigureSpec.load("seedbed/resources/figures/bootstrapping_figure5.yaml")
     assert len(plot(table[table["column"].str[:7] != "English"], spec, {}).axes) == 1
     with pytest.raises(UserError, match="none of its columns in the table"):
         plot(table[table["metric"] == "positive minus negative"], spec, {})

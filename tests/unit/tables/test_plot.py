@@ -12,7 +12,7 @@ from seedbed.tables.tabulate import write
 
 @pytest.fixture(scope="module")
 def figure_spec():
-    return FigureSpec.load("resources/figures/table1.yaml")
+    return FigureSpec.load("seedbed/resources/figures/table1.yaml")
 
 
 def texts(figure):
@@ -54,7 +54,7 @@ def test_the_program_writes_the_same_bytes_twice(table, tmp_path):
     write(table, tmp_path / "table.csv")
     for run in ("a", "b"):
         outputs = ["--output", str(tmp_path / f"{run}.svg"), "--png", str(tmp_path / f"{run}.png")]
-        main(["--spec", "resources/figures/table1.yaml", "--data", str(tmp_path / "table.csv"), *outputs])
+        main(["--spec", "seedbed/resources/figures/table1.yaml", "--data", str(tmp_path / "table.csv"), *outputs])
     for kind in ("svg", "png"):
         assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
     svg = (tmp_path / "a.svg").read_text()

@@ -14,7 +14,7 @@ CODES = ["hau", "amh", "arb", "ind", "ace", "ace-Arab", "tel"]
 
 
 def load(name):
-    return FigureSpec.load(f"resources/figures/{name}.yaml")
+    return FigureSpec.load(f"seedbed/resources/figures/{name}.yaml")
 
 
 def scores(columns, languages, backbones=("labse", "xlmr")):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from scripts import clean_state, status, workflow
-from scripts.workflow import errors_in, rooms
+from scripts.workflow import errors_in, last_words, rooms
 from seedbed.tables.forecasting.work import Job
 from seedbed.tables.status import Attempts, layout, logs_of, standing
 from tests.unit.test_house import RULES
@@ -152,3 +152,29 @@ def test_the_page_fits_a_terminal_and_counts_by_room_and_language(job, tmp_path)
     assert "train_encoder seed=1\n    " + broken.log in page
     assert "synthesise lang=hau shard=99 since 01 Jan" in page and page.endswith("and 16 more")
     assert max(map(len, page.replace(str(tmp_path), "").splitlines())) <= 120
+
+
+def test_the_last_words_of_failed_jobs_stand_with_their_logs(tmp_path):
+    told = {"a.log": "Loading\nerror: a: no such file\n\n", "b.log": "10%\r20%\rKilled", "7.log": "error: oom_kill"}
+    for name, words in told.items():
+        (tmp_path / name).write_text(words)
+    run = tmp_path / "run.log"
+    logs = ("a.log", "b.log, {0}/7.log", "never.log")
+    run.write_text(
+        "".join(
+            ERROR.format(id=number, output=f"{number}.tsv, {number}.json").replace(
+                "own.log, slurm/7.log", f"{{0}}/{log}"
+            )
+            for number, log in enumerate(logs)
+        ).replace("{0}", str(tmp_path))
+    )
+    said = {
+        "a.log": "error: a: no such file",
+        "b.log": "Killed",
+        "7.log": "error: oom_kill",
+        "never.log": "nothing there",
+    }
+    lines = [f"  {tmp_path}/{name}: {last}" for name, last in said.items()]
+    assert last_words([str(run)]).split("\n") == ["3 failed:", *lines]
+    run.write_text("Finished jobid: 1")
+    assert last_words([str(run)]) == last_words([]) == ""

@@ -134,7 +134,7 @@ def test_the_printed_average_stands_beside_an_average_over_the_same_languages(ma
 
 def test_the_printed_average_over_backbones_stands_beside_the_same_cells_alone(make):
     """Paper 000, table 12: its Score is over seven languages and both backbones."""
-    spec = TableSpec.load("resources/tables/bootstrapping_table12.yaml")
+    spec = TableSpec.load("seedbed/resources/tables/bootstrapping_table12.yaml")
     recipes, seven = {"base": "MT"}, ("afr", "hin", "mar", "tel", "ind", "hau", "kor")
     slugs = spec.paper.model_copy(update={"slugs": {"base": "xllora-mt"}})
     changes = {"columns": [spec.columns[0].model_copy(update={"tasks": ("semrel-sts",)})]}
@@ -259,7 +259,7 @@ def test_another_csv_is_refused(tmp_path):
 def test_the_program_writes_the_same_bytes_twice(study, spec, table, tmp_path):
     for run in ("a", "b"):
         outputs = ["--output", str(tmp_path / f"{run}.csv"), "--layout", str(tmp_path / f"{run}.md")]
-        main(["--spec", "resources/tables/table1.yaml", *study.arguments(spec), *outputs])
+        main(["--spec", "seedbed/resources/tables/table1.yaml", *study.arguments(spec), *outputs])
     for kind in ("csv", "md"):
         assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
     assert (tmp_path / "a.md").read_text() == page(table, spec) == page(read(tmp_path / "a.csv"), spec)

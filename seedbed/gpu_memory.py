@@ -1,0 +1,191 @@
+"""What a job needs of one GPU's memory, from the sizes of its model: arithmetic, before anything is loaded.
+
+Estimates: what must be there at once, with a margin for what kernels and the allocator take besides. None has been
+compared with a GPU yet.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from seedbed.backpropagation import TRAINED, kept
+from seedbed.io import read_json
+
+BYTES = {"float32": 4.0, "bfloat16": 2.0, "auto": 2.0}
+"""Of a number; auto is bfloat16 on the GPUs of today."""
+NF4 = 0.516
+"""Bytes of a weight in 4 bits with doubly quantized scales: 4.127 bits (Dettmers et al. 2023, QLoRA, section 3)."""
+KEPT_BESIDE = 1.5
+"""What autocast, attention and masks of dropout keep for backpropagation, over what `kept` counts."""
+CHUNK = 128
+"""Positions whose logits exist at once when an adapter is trained."""
+BATCHED = 8192
+"""Tokens that vLLM reads at once."""
+SEQUENCES = 16
+"""Rows that vLLM should at least have room for."""
+SAMPLED = 256
+"""Rows whose next token it draws at once."""
+CONTEXT = 1.5 * 2**30
+"""CUDA's own, with the libraries' workspaces."""
+MARGIN = 1.1
+MIB = 2**20
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Sizes of a transformer."""
+
+    parameters: float
+    body: float
+    """Parameters without input embeddings."""
+    layers: float
+    width: float
+    feed_forward: float
+    cached: float
+    """Numbers that a token leaves in all layers' keys and values."""
+    vocabulary: float
+
+    @property
+    def kept(self) -> float:
+        """Numbers of a token that backpropagation needs of all layers."""
+        return kept(self.layers, self.width, self.feed_forward)
+
+
+def guessed(parameters: float, body: float) -> Shape:
+    """The shape of a model of which only the size is known.
+
+    A layer has 12 width^2 weights, a model is a hundred times as wide as it is deep, and two heads share keys and
+    values: some models have them for each head, most large ones for groups of four and more.
+    """
+    layers = (body / 120_000) ** (1 / 3)
+    width = 100 * layers
+    return Shape(parameters, body, layers, width, 4 * width, layers * width, max(parameters - body, 0) / width)
+
+
+def shape_of(folder: Path) -> Shape | None:
+    """The shape of the model in a folder, by its config.json and the headers of its weights; None: there is none."""
+    sizes = counted(folder)
+    if sizes is None or not (folder / "config.json").is_file():
+        return None
+    config: Mapping[str, Any] = read_json(folder / "config.json")
+    config = config.get("text_config") or config
+    guess = guessed(*sizes)
+    layers, width = config.get("num_hidden_layers", guess.layers), config.get("hidden_size", guess.width)
+    heads = config.get("num_attention_heads", 1)
+    head = config.get("head_dim") or width / heads
+    return Shape(
+        *sizes,
+        layers=layers,
+        width=width,
+        feed_forward=config.get("intermediate_size", 4 * width),
+        cached=2 * layers * (config.get("num_key_value_heads") or heads) * head,
+        vocabulary=config.get("vocab_size", guess.vocabulary),
+    )
+
+
+def counted(folder: Path) -> tuple[float, float] | None:
+    """Parameters in the safetensors headers of a folder, all and without embeddings; None: there are no weights."""
+    shapes = {}
+    for file in sorted(folder.glob("*.safetensors")):
+        with file.open("rb") as stream:
+            (length,) = struct.unpack("<Q", stream.read(8))
+            shapes |= json.loads(stream.read(length))
+    sizes = {name: prod(entry["shape"]) for name, entry in shapes.items() if name != "__metadata__"}
+    if not sizes:
+        return None
+    embedded = sum(size for name, size in sizes.items() if "embed" in name and len(shapes[name]["shape"]) == 2)
+    return sum(sizes.values()), max(sum(sizes.values()) - embedded, 1)
+
+
+@dataclass(frozen=True)
+class Need:
+    """Bytes of one GPU, or of each of several."""
+
+    fixed: float
+    """Without these nothing runs: weights, and what is kept of each."""
+    batch: float
+    """What a batch takes, as a rule."""
+
+    @property
+    def least(self) -> int:
+        """MiB of a GPU on which it may run."""
+        return _mebibytes(self.fixed)
+
+    @property
+    def whole(self) -> int:
+        """MiB of a GPU on which it should run."""
+        return _mebibytes(self.fixed + self.batch)
+
+
+def _mebibytes(needed: float) -> int:
+    return math.ceil((CONTEXT + MARGIN * needed) / MIB)
+
+
+def weights(shape: Shape, dtype: str, quantization: str = "none") -> float:
+    """Bytes of the weights; quantized are the layers alone."""
+    if quantization == "none":
+        return BYTES[dtype] * shape.parameters
+    return NF4 * shape.body + BYTES[dtype] * (shape.parameters - shape.body)
+
+
+def training(shape: Shape, *, tokens: float, dtype: str, frozen: bool = False) -> Need:
+    """Training all weights in float32 by AdamW.
+
+    Args:
+        tokens: of a batch.
+        dtype: that matrix products run in.
+        frozen: the input embeddings are not trained.
+    """
+    trained = shape.body if frozen else shape.parameters
+    fixed = TRAINED * trained + BYTES["float32"] * (shape.parameters - trained)
+    return Need(fixed, KEPT_BESIDE * tokens * shape.kept * BYTES[dtype])
+
+
+def adapter_parameters(parameters: float, rank: int) -> float:
+    """Of an adapter of all linear layers: a law through those of Gemma 3 270M (1.9M at rank 8) and 27B (57M)."""
+    return 0.14 * rank * parameters**0.74
+
+
+def adapting(shape: Shape, *, tokens: float, dtype: str, quantization: str, rank: int) -> Need:
+    """Training an adapter on frozen weights: each layer keeps its input alone, and one at a time is computed again.
+
+    Args:
+        tokens: of a forward pass.
+    """
+    inputs = tokens * shape.layers * shape.width
+    layer = 2 * KEPT_BESIDE * tokens * shape.kept / shape.layers  # its own, and what the adapters in it keep
+    logits = CHUNK * shape.vocabulary * (2 * BYTES["float32"] + BYTES[dtype])
+    of_adapter = TRAINED * adapter_parameters(shape.parameters, rank)
+    return Need(weights(shape, dtype, quantization) + of_adapter, (inputs + layer) * BYTES[dtype] + logits)
+
+
+def reading(shape: Shape, *, tokens: float, dtype: str) -> Need:
+    """One pass over so many tokens, which keeps nothing but what the next layer needs."""
+    return Need(weights(shape, dtype), tokens * (4 * shape.width + 2 * shape.feed_forward) * BYTES[dtype])
+
+
+def writing(shape: Shape, *, rows: int, prompt: int, new: int, dtype: str) -> Need:
+    """Drawing from a batch of prompts with keys and values of all tokens; they are copied when rows join."""
+    read = reading(shape, tokens=rows * prompt, dtype=dtype)
+    cache = 2 * rows * (prompt + new) * shape.cached * BYTES[dtype]
+    return Need(read.fixed, read.batch + cache + 3 * rows * shape.vocabulary * BYTES["float32"])
+
+
+def serving(shape: Shape, *, length: int, dtype: str, gpus: int, share: float) -> Need:
+    """VLLM on each of so many GPUs, of which it takes a share, with room for a few rows of full length."""
+    read = reading(shape, tokens=BATCHED, dtype=dtype)
+    cache = SEQUENCES * length * shape.cached * BYTES[dtype]
+    logits = 3 * SAMPLED * shape.vocabulary * BYTES["float32"]
+    return Need(read.fixed / gpus / share, ((read.batch + cache) / gpus + logits) / share)
+
+
+def together(needs: Sequence[Need]) -> Need:
+    """Several models at the same time."""
+    return Need(sum(need.fixed for need in needs), sum(need.batch for need in needs))

@@ -1,0 +1,29 @@
+"""What comes with the library and is no code: registry, prompts, specs of tables and figures, the papers' numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+"""Of a clone or of an installed package."""
+OWN = Path("resources")
+"""Where a study keeps tables and figures of its own, in the folder in which it is run."""
+
+
+def resource(name: str) -> Path:
+    """Where a file or folder such as `languages.tsv` is, wherever the study is run."""
+    return FOLDER / name
+
+
+def specs(kind: str) -> dict[str, Path]:
+    """Name -> YAML file of all tables or figures: the library's, and the study's own, which take the place of those.
+
+    Args:
+        kind: `tables` or `figures`.
+    """
+    return {path.stem: path for folder in (FOLDER, OWN) for path in sorted((folder / kind).glob("*.yaml"))}
+
+
+def spec_file(kind: str, name: str) -> Path:
+    """The YAML file of one of them; if there is none, where the study's own would be."""
+    return specs(kind).get(name, OWN / kind / f"{name}.yaml")

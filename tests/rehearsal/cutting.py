@@ -1,0 +1,98 @@
+"""The papers' tables and studies as a rehearsal has them: cut to the languages that stand for all, see covering.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from seedbed.config import Study, load
+from seedbed.resources import resource, specs
+from seedbed.tables.plan import Block
+from seedbed.tables.specs import TableSpec
+from tests.rehearsal import covering
+
+
+class Paper(NamedTuple):
+    """One paper's study."""
+
+    group: str
+    """The group of its tables; `all_{group}` makes them."""
+    config: str
+    overlays: tuple[str, ...]
+    """Laid over it: sizes, and what costs money elsewhere."""
+    whole: tuple[str, ...] = ()
+    """Tables that keep all of their languages."""
+    beside: tuple[str, ...] = ()
+    """Tables of no paper, of what its study has beyond it."""
+
+    @property
+    def tables(self) -> list[str]:
+        """All that a rehearsal makes."""
+        own = [table for table, path in sorted(specs("tables").items()) if TableSpec.load(path).group == self.group]
+        return [*own, *self.beside]
+
+
+PAPERS = {
+    "000": Paper(
+        "bootstrapping", "config.yaml", ("tests/rehearsal/overlay.yaml",), ("table1",), ("composition_scale",)
+    ),
+    "003": Paper(
+        "miners", "config/miners.yaml", ("tests/rehearsal/overlay-miners.yaml", "tests/rehearsal/priced.yaml")
+    ),
+}
+
+
+class Cut(NamedTuple):
+    """What is cut of a paper."""
+
+    study: Study
+    """Whole."""
+    plans: dict[str, list[Block]]
+    """What its tables show of it."""
+    cover: covering.Cover
+    config: dict[str, Any]
+    """The configuration, of fewer languages where none of its tables is whole."""
+    specs: dict[str, dict[str, Any]]
+    """The specs of tables that are not whole."""
+
+
+def cut(paper: Paper) -> Cut:
+    """Cut a paper to the languages that stand for all."""
+    config = read(paper.config)
+    study = load(merged(config, *(read(file) for file in paper.overlays)))
+    plans = {table: study.plan(table) for table in paper.tables}
+    cover = covering.covering(study, plans, paper.whole)
+    spoken = covering.spoken(study, cover)
+    languages = {lang: entry for lang, entry in config["languages"].items() if lang in spoken}
+    specs = {
+        table: covering.reduced(read(resource(f"tables/{table}.yaml")), columns)
+        for table, columns in cover.items()
+        if table not in paper.whole
+    }
+    return Cut(study, plans, cover, config | {"languages": languages}, specs)
+
+
+def instead() -> dict[str, str]:
+    """File -> what stands in it in a rehearsal: specs as those of a study's own, which take the place of the library's."""
+    files: dict[str, dict[str, Any]] = {}
+    for paper in PAPERS.values():
+        found = cut(paper)
+        files |= {f"resources/tables/{table}.yaml": spec for table, spec in found.specs.items()}
+        files |= {} if paper.whole else {paper.config: found.config}
+    return {file: yaml.safe_dump(content, sort_keys=False, allow_unicode=True) for file, content in files.items()}
+
+
+def read(path: str | Path) -> dict[str, Any]:
+    """A YAML file."""
+    return yaml.safe_load(Path(path).read_text())
+
+
+def merged(config: dict[str, Any], *overlays: dict[str, Any]) -> dict[str, Any]:
+    """A configuration with others laid over it, as Snakemake does."""
+    for overlay in overlays:
+        for key, value in overlay.items():
+            both = isinstance(value, dict) and isinstance(config.get(key), dict)
+            config = config | {key: merged(config[key], value) if both else value}
+    return config

@@ -1,0 +1,154 @@
+"""The covering set of the papers' tables leaves out languages and nothing else. In the ordinary suite, since it is quick."""
+
+import contextlib
+
+import pytest
+import yaml
+
+from seedbed.config import load
+from seedbed.inheritance import with_parents
+from seedbed.resources import resource
+from tests.rehearsal import covering, cutting
+from tests.rehearsal.cutting import PAPERS, read
+
+JOBS = {"bootstrapping": 470, "miners": 345}
+"""About how many the covering sets add, of 1,113 and 13,431: more is no longer a matter of minutes."""
+TABLES = {"bootstrapping": 27, "miners": 10}
+
+
+@pytest.fixture(scope="module", params=PAPERS.values(), ids=list(PAPERS))
+def paper(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def cut(paper):
+    return cutting.cut(paper)
+
+
+@pytest.fixture(scope="module")
+def config(paper):
+    """As it is shipped, with what costs money."""
+    return cutting.merged(read(paper.config), *(read(file) for file in paper.overlays))
+
+
+@pytest.fixture(scope="module")
+def plans(paper, cut, tmp_path_factory):
+    """What the tables show whose specs are cut, of the study whose languages are."""
+    folder = tmp_path_factory.mktemp(paper.group)
+    (folder / "resources/tables").mkdir(parents=True)
+    for table, spec in cut.specs.items():
+        (folder / f"resources/tables/{table}.yaml").write_text(yaml.safe_dump(spec, sort_keys=False))
+    smaller = cutting.merged(cut.config, *(read(file) for file in paper.overlays))
+    with contextlib.chdir(folder):
+        study = load(smaller)
+        return {table: study.plan(table) for table in cut.cover}
+
+
+def measured(plans):
+    return {
+        (table, block.column.label, block.column.metric, block.backbone, system.recipe)
+        for table, blocks in plans.items()
+        for block in blocks
+        for system in block.systems
+    }
+
+
+def test_only_languages_are_left_out(cut, plans):
+    assert measured(plans) == measured(cut.plans)
+    shown = {table: {lang for block in blocks for lang in block.tests} for table, blocks in plans.items()}
+    assert shown == {
+        table: {lang for langs in columns.values() for lang in langs} for table, columns in cut.cover.items()
+    }
+
+
+def test_every_column_and_row_of_the_specs_is_there(paper, config, plans):
+    """By the files alone; what a study does not have is what its own tables leave out."""
+    specs = {path.stem: read(path) for path in resource("tables").glob("*.yaml")}
+    specs = {table: spec for table, spec in specs.items() if spec.get("group") == paper.group or table in paper.beside}
+    wanted = {
+        (table, column["label"], column["metric"], recipe)
+        for table, spec in specs.items()
+        for column in spec["columns"]
+        if {*column.get("tasks", [])} <= {*config["tasks"]}
+        for recipe in column.get("recipes") or spec["recipes"]
+    }
+    assert len(specs) == len(plans) == TABLES[paper.group]
+    assert wanted == {(*row[:3], row[4]) for row in measured(plans) if row[4] in specs[row[0]]["recipes"]}
+    drawn = {read(path).get("table") for path in resource("figures").glob(f"{paper.group}_*.yaml")} - {None}
+    assert drawn <= {*plans}
+
+
+def test_every_entry_of_the_configuration_takes_part(config, plans):
+    """So each setting of each recipe, model and task is met with, whatever it is."""
+    cells = {cell for blocks in plans.values() for block in blocks for cell in block.cells()}
+    recipes = with_parents(config["recipes"], lambda name, recipe: recipe)
+    used = {name for cell in cells for name in (cell.backbone, cell.recipe, cell.task)}
+    for cell in cells:
+        entry = config["classifiers"].get(cell.backbone) or {}
+        used |= {entry.get("backbone", ""), entry.get("generator", ""), *retrievers(entry)}
+        used |= {*config["backbones"].get(cell.backbone, {}).get("fusion", {}).get("of", {})}
+        if cell.recipe in recipes:
+            used.add(recipes[cell.recipe].get("generator") or next(iter(config["generators"])))
+    used |= parents(config["generators"], used)
+    for kind in ("recipes", "generators", "backbones", "classifiers", "tasks"):
+        assert {*config[kind]} - used == set(), kind
+
+
+def retrievers(classifier):
+    """The encoders that find shots."""
+    spec = classifier.get("in_context", {})
+    found = [spec, *spec.get("variants", {}).values()]
+    return {one["retriever"]["backbone"] for one in found if "retriever" in one}
+
+
+def parents(entries, names):
+    """Entries that those of some names are like."""
+    found = {entries[name].get("like") for name in names if name in entries} - {None}
+    return found | parents(entries, found) if found else found
+
+
+def test_every_variant_of_a_classifier_is_there(config, plans):
+    """Percentiles and retrievers of shots, scales of a composition."""
+    seen = {(row[3], row[4]) for row in measured(plans)}
+    for name, entry in config["classifiers"].items():
+        if "in_context" in entry:
+            wanted = {"zero-shot", "one-shot", *entry["in_context"].get("variants", {})}
+        elif "fine_tuning" in entry or "baseline" in entry:
+            wanted = {entry.get("baseline", "fine-tuned")}
+        else:
+            wanted = {"base", "task-target", "task-pivot", "composition"}
+            wanted |= {f"composition-{scale:g}" for scale in entry.get("scales", [])}
+        assert {variant for classifier, variant in seen if classifier == name} == wanted, name
+
+
+def parts(cover):
+    return {
+        covering.Part(table, lang) for table, columns in cover.items() for langs in columns.values() for lang in langs
+    }
+
+
+def test_no_language_of_a_table_can_be_spared(paper, cut):
+    shows, chosen = covering.shown(cut.plans), parts(cut.cover)
+    everything = set().union(*shows.values())
+    assert set().union(*(shows[part] for part in chosen)) == everything
+    for part in chosen:
+        if part.table not in paper.whole:
+            assert set().union(*(shows[other] for other in chosen - {part})) < everything, part
+
+
+def test_what_is_whole_stays_whole_and_the_rest_is_small(paper, cut):
+    for table in paper.whole:
+        full = {block.column.label: [*block.tests] for block in cut.plans[table]}
+        assert cut.cover[table] == full and cut.config["languages"] == read(paper.config)["languages"]
+    costs = covering.needs(cut.study, cut.plans)
+    given = set().union(*(costs[part] for part in costs if part.table in paper.whole))
+    made = set().union(*(costs[part] for part in parts(cut.cover)))
+    assert len(made - given) <= JOBS[paper.group]
+
+
+def test_files_are_replaced_by_what_is_cut(paper):
+    replaced = cutting.instead()
+    assert [file for file in replaced if not file.startswith("resources/tables/")] == ["config/miners.yaml"]
+    assert len(replaced) == sum(TABLES.values()) - 1 + 1  # without table 1, which is whole
+    assert {*yaml.safe_load(replaced["config/miners.yaml"])["languages"]} < {*read("config/miners.yaml")["languages"]}

@@ -1,0 +1,80 @@
+"""What a rehearsal changes of a study is sizes, and what this machine cannot have: checked against the study as shipped."""
+
+from pathlib import Path
+
+import pytest
+
+from seedbed.config import load
+from tests.rehearsal.cutting import PAPERS, merged, read
+
+SIZES = {
+    "anchors": {"count"},
+    "generators/*": {"shard_rows"},
+    "generators/*/lora": {"examples", "epochs", "batch_size"},
+    "generators/*/sampling": {"max_new_tokens"},
+    "classifiers/*/fine_tuning": {"epochs"},
+    "recipes/*": {"rows"},
+    "training": {"epochs", "batch_size"},
+    "statistics": {"resamples"},
+    "compute": {"dev", "sample", "queries", "epochs"},
+}
+"""Group of settings -> its keys that are sizes; what they are of stays."""
+MACHINE = {"generators/gemma-3-27b/backend": "transformers", "generators/gemma-3-27b/lora/quantization": "none"}
+"""What a machine without GPUs runs in the place of vLLM and bitsandbytes."""
+NAMED = ("generators", "classifiers", "recipes", "backbones")
+
+
+def leaves(group, path=""):
+    for key, value in group.items():
+        if isinstance(value, dict) and value:
+            yield from leaves(value, f"{path}{key}/")
+        else:
+            yield path + key, value
+
+
+def group_of(path):
+    kind, *rest = path.split("/")[:-1]
+    return "/".join([kind, *(["*", *rest[1:]] if kind in NAMED else rest)])
+
+
+@pytest.fixture(params=PAPERS.values(), ids=list(PAPERS))
+def paper(request):
+    return request.param
+
+
+@pytest.fixture
+def sizes(paper):
+    return read(paper.overlays[0])
+
+
+def test_it_is_short(paper):
+    assert all(len(Path(file).read_text().splitlines()) <= 30 for file in paper.overlays)
+
+
+def test_it_sets_sizes_alone(sizes):
+    for path, value in leaves(sizes):
+        if path in MACHINE:
+            assert value == MACHINE[path]
+        else:
+            assert path.rpartition("/")[2] in SIZES[group_of(path)] and isinstance(value, int), path
+
+
+def test_what_comes_to_it_is_made_and_not_left_out(paper):
+    for file in paper.overlays[1:]:
+        for path, value in leaves(read(file)):
+            assert path.endswith("/on_request") and value is False, path
+
+
+def test_the_study_stays_what_it_was(paper):
+    """Languages, seeds, recipes, tasks, checks, sources and tables are those of the shipped study, and nothing is added."""
+    config = read(paper.config)
+    overlays = [read(file) for file in paper.overlays]
+    before = dict(leaves(load(config).model_dump(mode="json")))
+    after = dict(leaves(load(merged(config, *overlays)).model_dump(mode="json")))
+    assert before.keys() == after.keys()
+    changed = {path for path in before if before[path] != after[path]}
+    ours = {path.rpartition("/")[2] for overlay in overlays for path, _ in leaves(overlay)}
+    assert changed and {path.rpartition("/")[2] for path in changed} == ours
+    for path in changed:  # a variant has what the one that it is like has
+        *_, key = path.split("/")
+        assert key in SIZES.get(group_of(path), ()) or key in ("backend", "quantization", "on_request"), path

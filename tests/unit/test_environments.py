@@ -1,0 +1,96 @@
+"""Environments of machines with GPUs: one version of a package wherever it is written, and all that programs import."""
+
+from __future__ import annotations
+
+import runpy
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.utils import canonicalize_name
+
+from seedbed.code import DISTRIBUTIONS, _external, closure
+from tests.unit.test_house import ALL_RULES, LOCK
+
+LOCKS = runpy.run_path("envs/lock.py")
+PINS = {name: LOCKS["versions"](Path(f"envs/{name}.lock").read_text()) for name in ("gpu", "vllm")}
+WRITING = ("synthesise", "build_xllora_examples")
+
+
+def test_condas_files_follow_from_the_locks() -> None:
+    done = subprocess.run([sys.executable, "envs/lock.py", "--check"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_file_of_conda_that_was_edited_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (
+        "envs/gpu.lock",
+        "envs/vllm.lock",
+        "envs/main.yaml",
+        "envs/forecast.yaml",
+        "envs/vllm.yaml",
+        "pyproject.toml",
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(Path(name).read_text())
+    edited = tmp_path / "envs/vllm.yaml"
+    edited.write_text(edited.read_text().replace("peft==0.2", "peft==0.1"))
+    command = [sys.executable, str(Path("envs/lock.py").absolute()), "--check"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1 and "out of step: envs/vllm.yaml" in done.stderr
+
+
+def test_what_both_locks_of_training_pin_is_one_version() -> None:
+    shared = PINS["gpu"].keys() & LOCK.keys()
+    assert len(shared) > 100 and {name: LOCK[name] for name in shared} == {name: PINS["gpu"][name] for name in shared}
+
+
+def test_torch_comes_with_cuda() -> None:
+    for pins in PINS.values():
+        assert {"torch", "triton", "nvidia-cublas"} <= pins.keys()
+
+
+def test_vllm_has_our_versions_of_what_it_leaves_open() -> None:
+    for name in LOCKS["needed"](["vllm"]):
+        assert name == "vllm" or PINS["vllm"][name] == LOCK[name], name
+
+
+def imported(programs: tuple[str, ...]) -> Iterator[str]:
+    """Packages that programs import, by their names in the index."""
+    for file in {file for program in programs for file in closure(f"scripts/{program}.py")}:
+        yield from (canonicalize_name(DISTRIBUTIONS.get(name, name)) for name in _external(file))
+
+
+@pytest.mark.parametrize(("lock", "programs"), [("vllm", WRITING), ("gpu", (*ALL_RULES, "status", "clean_state"))])
+def test_an_environment_has_what_its_programs_import(lock: str, programs: tuple[str, ...]) -> None:
+    left_out = {"vllm"} if lock == "gpu" else {"bitsandbytes"}  # each is looked for, and told, where it is used
+    assert {*imported(programs)} - PINS[lock].keys() <= left_out
+
+
+def test_condas_environments_have_what_is_needed_and_no_more() -> None:
+    for name, (_, lists) in LOCKS["CONDA"].items():
+        python, _, packages = yaml.safe_load(Path(f"envs/{name}.yaml").read_text())["dependencies"]
+        assert python == "python=3.11"
+        assert [pin.partition("==")[0] for pin in packages["pip"]] == LOCKS["needed"](lists)
+
+
+def test_both_images_are_built_by_one_recipe_from_the_locks() -> None:
+    docker, apptainer = (Path("envs", name).read_text() for name in ("Dockerfile", "apptainer.def"))
+    for words in (
+        "python:3.11-slim-bookworm",
+        "sh /opt/seedbed/image.sh",
+        "PATH=/opt/seedbed/.venv-gpu/bin:$PATH PYTHONPATH=.",
+    ):
+        assert words in docker and words in apptainer
+    for name in ("gpu.lock", "vllm.lock", "image.sh"):
+        assert Path("envs", name).is_file() and name in docker and f"{name} /opt/seedbed/{name}" in apptainer
+    assert subprocess.run(["sh", "-n", "envs/image.sh"]).returncode == 0
+
+
+def test_make_builds_each_environment_from_its_lock() -> None:
+    for name in ("gpu", "vllm"):
+        done = subprocess.run(["make", "-n", f"env-{name}"], capture_output=True, text=True)
+        assert f".venv-{name}/bin/pip install --quiet --requirement envs/{name}.lock" in done.stdout, done.stderr

@@ -1,0 +1,55 @@
+"""Sentences beside the languages' own: which recipes learn them, and how many are drawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from seedbed.config import load
+from seedbed.io import UserError
+
+FILE = {"file": "README.md"}
+
+
+def config(recipe: dict[str, Any], **others: Any) -> dict[str, Any]:
+    """A study of two languages and a recipe that learns other sentences."""
+    return {
+        "languages": {"hau": {}, "swh": {}},
+        "corpora": {"text": FILE, "others": {"wiki": FILE} | others},
+        "anchors": {"count": 40},
+        "backbones": {"bert": {"source": {"file": "docs"}}},
+        "recipes": {"base": {}, "unsupervised": {}, "mine": recipe},
+        "tasks": {"sts": {"protocol": "sts", "source": FILE}},
+    }
+
+
+def test_a_recipe_learns_its_text_and_as_many_sentences_as_the_greediest_are_drawn() -> None:
+    given = config({"method": "unsupervised", "text": "wiki", "rows": 60})
+    given["recipes"]["less"] = {"like": "mine", "rows": 50}
+    study = load(given)
+    assert study.sentences_of("mine") == "results/corpora/{lang}/wiki+anchors.tsv"
+    assert study.sentences_of("unsupervised") == "results/corpora/{lang}/anchors.tsv"
+    assert (study.drawn_from("wiki").count, study.drawn_from("").count) == (60, 40)
+    assert load(config({"method": "unsupervised", "text": "wiki"})).drawn_from("wiki").count == 40
+
+
+WIKI = {"method": "unsupervised", "text": "wiki"}
+
+
+@pytest.mark.parametrize(
+    ("recipe", "others", "message"),
+    [
+        (WIKI | {"method": "crosslingual"}, {}, "recipes.mine.text: method crosslingual learns from no sentences alone"),
+        (WIKI | {"text": "wika"}, {}, "recipes.mine.text: no corpus under `corpora.others` 'wika'; did you mean 'wiki'?"),
+        (WIKI, {"nli": FILE}, "corpora.others.nli: this name stands for a corpus of each language; take another"),
+        (WIKI, {"anchors": FILE}, "corpora.others.anchors: this name stands for the anchors of each language"),
+        (WIKI, {"sts": FILE}, "corpora.others.sts: this name stands for a task; take another"),
+        (WIKI, {"wiki": {"file": "no-such/{lang}"}}, "the wiki corpus of hau: no such file no-such/hau"),
+        (WIKI, {"wiki": {"file": "{sts17}"}}, "corpora.others.wiki: nothing for hau, in which recipe mine learns it"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_one_line(recipe: dict[str, Any], others: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError) as caught:
+        load(config(recipe, **others))
+    assert message in str(caught.value) and "\n" not in str(caught.value)

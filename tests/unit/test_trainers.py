@@ -1,0 +1,44 @@
+"""When a training puts a checkpoint by."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from transformers import TrainerControl, TrainerState
+
+from seedbed.trainers import Checkpoints, epoch_losses
+
+
+def saved(minutes: float, seconds: float, steps: int = 12, epoch: int = 4) -> list[int]:
+    """The steps after which a training with epochs of four steps saves, each step so many seconds long."""
+    now, found = 0.0, []
+    callback, control = Checkpoints(minutes, clock=lambda: now), TrainerControl()
+    callback.on_train_begin(None, None, control)
+    for step in range(1, steps + 1):
+        now += seconds
+        control.should_save, control.should_training_stop = False, step == steps
+        state = SimpleNamespace(epoch=step / epoch)
+        callback.on_step_end(None, state, control)
+        if step % epoch == 0:
+            assert not control.should_save, "before the epoch was evaluated"
+            callback.on_epoch_end(None, state, control)
+        if control.should_save:
+            found.append(step)
+            callback.on_save(None, state, control)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("minutes", "seconds", "steps"),
+    [(10, 60, [10]), (5, 60, [5, 10]), (4, 60, [4, 8]), (0, 60, [*range(1, 12)]), (10, 50, []), (1, 25, [3, 6, 9])],
+)
+def test_a_checkpoint_is_due_by_the_clock_and_never_at_the_end(
+    minutes: float, seconds: float, steps: list[int]
+) -> None:
+    assert saved(minutes, seconds) == steps
+
+
+def test_an_epochs_loss_is_the_mean_of_its_steps() -> None:
+    history = [{"epoch": step / 4, "loss": float(step)} for step in range(1, 11)] + [{"epoch": 2.5, "train_runtime": 1}]
+    assert epoch_losses(TrainerState(log_history=history)) == [2.5, 6.5, 9.5]

@@ -1,0 +1,111 @@
+"""A program in a fork of a warm process does what it does in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests import warm
+from tests.workflow.conftest import ENVIRONMENT, Project
+
+PROGRAM = """
+import os, signal, sys, time
+import scripts.words
+if "wait" in sys.argv:
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(7))
+    print(os.getpid(), flush=True)
+    time.sleep(60)
+print(scripts.words.SAID, __name__, sys.argv[1:], os.getcwd(), os.environ.get("OF_THIS_TEST"), sys.stdin.read())
+print("torch" in sys.modules, file=sys.stderr)
+os.umask(0) == 0o27 or sys.exit("another umask")
+{end}
+"""
+
+
+@pytest.fixture
+def start(tmp_path) -> Callable[..., subprocess.Popen]:
+    """Starts a small program whose code ends so."""
+
+    def started(*words: str, end: str = "", python: Path | str = "", said: str = "this") -> subprocess.Popen:
+        (tmp_path / "scripts").mkdir(exist_ok=True)
+        (tmp_path / "scripts/words.py").write_text(f"SAID = {said!r}")
+        (tmp_path / "scripts/small.py").write_text(PROGRAM.format(end=end))
+        environment = ENVIRONMENT | {"OF_THIS_TEST": "set", "PYTHONDONTWRITEBYTECODE": "1"}
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        command = [str(python or warm.python()), "-m", "scripts.small", *words]
+        return subprocess.Popen(command, cwd=tmp_path, env=environment, text=True, umask=0o27, **pipes)
+
+    return started
+
+
+@pytest.mark.parametrize(
+    ("end", "code"),
+    [
+        ("", 0),
+        ("sys.exit(3)", 3),
+        ("sys.exit('error: this')", 1),
+        ("1 / 0", 1),
+        ("os.kill(os.getpid(), signal.SIGKILL)", -9),
+    ],
+)
+def test_words_folder_variables_files_and_exit_code_are_those_of_a_process_of_its_own(start, end, code):
+    results = []
+    for python in (warm.python(), sys.executable):
+        process = start("a b", "", end=end, python=python)
+        page, errors = process.communicate("in")
+        imported, *errors = errors.splitlines()
+        assert process.returncode == code
+        results.append((page, errors[-1:], imported))
+    (*fork, fork_imported), (*own, own_imported) = results
+    assert fork == own and (fork_imported, own_imported) == ("True", "False")
+
+
+def test_modules_of_the_project_are_imported_anew(start):
+    for said in ("this", "that"):
+        assert start(said=said).communicate()[0].startswith(said)
+
+
+def test_a_signal_reaches_the_program(start):
+    process = start("wait")
+    process.stdout.readline()
+    process.send_signal(signal.SIGTERM)
+    assert process.wait() == 7
+
+
+def test_whoever_is_killed_leaves_nothing_running(start):
+    process = start("wait")
+    child = int(process.stdout.readline())
+    assert child != process.pid
+    process.kill()
+    for _ in range(200):
+        try:
+            os.kill(child, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.05)
+    pytest.fail("it still runs")
+
+
+def test_all_else_is_plain_python():
+    done = subprocess.run([warm.python(), "-c", "import sys; print(sys.executable)"], capture_output=True, text=True)
+    assert done.stdout.strip() == sys.executable
+
+
+def test_a_training_writes_the_same_bytes_as_plain_python(finished):
+    config = finished.edit({"results": "results/plain"}, target="plain.yaml")
+    encoder = "encoders/tiny-bert/unsupervised/hau/1"
+    done = Project(finished.root, warm=False).snakemake(f"results/plain/{encoder}/seedbed.json", config=config)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
+    names = ["model.safetensors", "seedbed.json"]
+    plain, forked = (
+        [(finished.root / "results" / study / encoder / name).read_bytes() for name in names]
+        for study in ("plain", "own")
+    )
+    assert plain == forked
