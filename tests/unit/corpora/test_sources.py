@@ -168,6 +168,12 @@ def test_a_top_up_of_many_rows_displaces_none_of_the_first(tmp_path, store):
     assert len(read(source.updated({"rows": 300}), store)) == 300
 
 
+def test_a_language_is_no_test_of_itself():
+    study = load(yaml.safe_load(Path("config.yaml").read_text()))
+    assert study.test("flores-bitext", "hau") is not None
+    assert study.test("flores-bitext", "eng") is None and "flores-bitext" not in study.tests_by_language["eng"]
+
+
 def test_a_language_without_rows_stops_with_one_line(tmp_path, store):
     path = tmp_path / "aya.tsv"
     path.write_text("code\tinputs\ttargets\nhau\tIna kwana?\tLafiya lau\n")

@@ -129,6 +129,29 @@ def test_rows_that_are_not_there_are_expected_from_the_jobs_that_make_them(tmp_p
     assert plan.rows("anything else") == COSTS.rows["default"]
 
 
+def test_what_is_downloaded_counts_once_and_by_its_longest_name():
+    """The human rows of Aya are one file of all languages; what tops them up is one for each, English the largest."""
+    known = COSTS.downloads
+    jobs = []
+    for lang, name in (("hau", "hausa"), ("eng", "english")):
+        more = {"hub": "CohereLabs/aya_collection_language_split", "config": name}
+        source = json.dumps({"hub": "CohereLabs/aya_dataset", "rows": 10, "top_up": more})
+        jobs.append(job("fetch_corpus", f"--source '{source}'", [lang], {"corpus": "instructions", "lang": lang}))
+    other = job("fetch_corpus", '--source \'{"hub": "a/b"}\'', ["test"], {"corpus": "sts", "lang": "hau"})
+    own = job("fetch_corpus", '--source \'{"file": "own.tsv"}\'', ["own"], {"corpus": "text", "lang": "hau"})
+    plan = Plan([*jobs, other, own], COSTS)
+    collection = "CohereLabs/aya_collection_language_split"
+    expected = [
+        known["CohereLabs/aya_dataset"] + known[collection],
+        known[f"{collection}/english"],
+        known["default"],
+        0,
+    ]
+    for one, size in zip(plan.jobs, expected, strict=True):
+        assert plan.work(one).disk == pytest.approx(size)
+        assert plan.work(one).seconds >= size / COSTS.network
+
+
 @pytest.mark.parametrize(
     ("name", "source", "parameters"),
     [
