@@ -88,11 +88,11 @@ def main() -> None:
         "targets", nargs="*", help="left out: all of the papers' tables and figures, which are then looked at"
     )
     args = parser.parse_args()
+    failed, missing = 0, []
     for paper in map(cutting.PAPERS.get, args.papers):
-        failed = rehearse(args.folder, paper, args.targets or targets(paper), cores=args.cores)
-        missing = [] if args.targets else checking.faults(args.folder, paper)
-        if failed or missing:
-            sys.exit("\n".join(missing) or failed)
+        failed |= rehearse(args.folder, paper, args.targets or targets(paper), cores=args.cores)
+        missing += [] if args.targets else checking.faults(args.folder, paper)
+    sys.exit("\n".join(missing) or failed)
 
 
 if __name__ == "__main__":
