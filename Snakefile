@@ -3,6 +3,9 @@ from snakemake.utils import min_version
 min_version("9.20")
 
 
+report: "report/workflow.rst"
+
+
 include: "rules/common.smk"
 
 
@@ -13,15 +16,17 @@ pathvars:
 
 
 wildcard_constraints:
-    **CONSTRAINTS,
+    **constraints(STUDY),
 
 
 include: "rules/corpora.smk"
 include: "rules/generators.smk"
 include: "rules/triplets.smk"
 include: "rules/encoders.smk"
+include: "rules/classifiers.smk"
 include: "rules/evaluation.smk"
 include: "rules/tables.smk"
+include: "rules/operations.smk"
 
 
 onstart:
@@ -29,27 +34,27 @@ onstart:
 
 
 onsuccess:
-    show_forecast()
+    runs.show_forecast(STUDY.results, BEGUN)
 
 
 onerror:
-    mourn(log)
+    runs.say_failures(log)
 
 
 rule all:
     default_target: True
     input:
-        "<results>/report.zip",
-        collect("<results>/tables/{table}.csv", table=STUDY.tables),
-        collect("<results>/figures/{figure}.svg", figure=STUDY.figures),
-        untested_encoders(),
+        paths.REPORT,
+        collect(paths.TABLE, table=STUDY.tables),
+        collect(paths.FIGURE, figure=STUDY.figures, form="svg"),
+        best.chosen(),
+        encoders.untested(),
 
 
-rule all_bootstrapping:
-    input:
-        of_paper("bootstrapping"),
+for paper in ("bootstrapping", "miners", "neighxlm", "modular"):
 
-
-rule all_miners:
-    input:
-        of_paper("miners"),
+    rule:
+        name:
+            f"all_{paper}"
+        input:
+            tables.of_paper(paper),

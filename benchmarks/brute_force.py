@@ -23,12 +23,14 @@ from tqdm import tqdm
 
 from seedbed.corpora.settings import COLUMNS
 from seedbed.encoders.backbone import open_encoder
-from seedbed.evaluation.embeddings import at_once, batched
-from seedbed.evaluation.fusion import search_by, side_by_side
-from seedbed.evaluation.protocols import score, texts
-from seedbed.evaluation.scores import Encode
-from seedbed.evaluation.settings import KIND_OF, Task
+from seedbed.encoders.opening import batched
+from seedbed.evaluation.protocols import declared
+from seedbed.evaluation.scores import score, texts
+from seedbed.evaluation.settings import Task
 from seedbed.io import read_table
+from seedbed.vectors.fused import search_by, side_by_side
+from seedbed.vectors.store import at_once
+from seedbed.vectors.types import Encode
 
 K = [1, 5, 10]
 WEIGHTS = [(1, 0), (0, 1), (1, 1), (1, 3), (2, 1)]
@@ -52,7 +54,7 @@ def main(argv: list[str] | None = None) -> None:
     records = []
     for path in tqdm([*args.labelled, *args.pairs]):
         labelled = path in args.labelled
-        read = partial(read_table, columns=COLUMNS[KIND_OF["knn" if labelled else "bitext"]])
+        read = partial(read_table, columns=COLUMNS[declared("knn" if labelled else "bitext").kind])
         test, train = read(path), read(path.with_name(f"{path.stem}_train.tsv")) if labelled else None
         task = Task(protocol="knn" if labelled else "bitext", k=K)
         encode = at_once(side_by_side([batched(each, task.batch_size) for each in encoders]), texts(task, test, train))

@@ -123,7 +123,7 @@ def measure(language: str, texts: dict[str, list[str]], tests: dict[str, list[st
     return rows
 
 
-def main() -> None:
+def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--text", nargs="+", required=True, metavar="LANG=FILE", help="one sentence a line")
     parser.add_argument("--test", nargs="*", default=[], metavar="LANG=FILE", help="sentences to plant in")
@@ -132,7 +132,7 @@ def main() -> None:
     parser.add_argument("--share", type=float, default=0.01, help="share of own sentences a word check may drop")
     parser.add_argument("--latin", type=float, default=0.25, help="greatest share of Latin words in another script")
     parser.add_argument("--seed", type=int, default=0)
-    args = parser.parse_args()
+    args = parser.parse_args(argv)
     texts, tests = by_language(args.text), by_language(args.test)
     if unknown := sorted({*texts, *tests} - set(registry())):
         raise UserError(f"{unknown[0]}: not in the language registry")

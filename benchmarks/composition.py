@@ -40,12 +40,12 @@ def relative(parts: list[Tensor], wholes: list[Tensor]) -> float:
     return (part / whole).item()
 
 
-def main() -> None:
+def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for role in ("task", "target", "source"):
         parser.add_argument(f"--{role}", required=True, type=Path, help="a peft directory")
     parser.add_argument("--scales", nargs="+", type=float, default=[0.25, 0.5, 1.0], help="lambda")
-    args = parser.parse_args()
+    args = parser.parse_args(argv)
     states = [load_file(path / WEIGHTS) for path in (args.task, args.target, args.source)]
     updates = [[update(module) for module in factors(state)] for state in states]
     rank = min(next(factors(states[0]))[1].shape)

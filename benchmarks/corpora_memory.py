@@ -1,7 +1,7 @@
 """Memory of what reads corpora, at two sizes: the peak must not grow with them.
 
 Writes the corpora, runs each program in a process of its own, and prints the most resident memory that it held beyond
-what its imports take, and its CPU seconds:
+what its imports take, and its CPU seconds. No process may have more than LIMIT bytes of address space:
 
     python -m benchmarks.corpora_memory [--rows 300000 3000000] [--cases text parquet ...]
 """
@@ -11,13 +11,17 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import lzma
 import os
 import random
+import resource
 import subprocess
 import sys
+import tarfile
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -69,6 +73,10 @@ PIVOT = [
 ]
 
 
+LIMIT = 2**31
+"""Bytes of address space that a process may have: 2 GiB."""
+
+
 class Cost(NamedTuple):
     """Of one run of a program."""
 
@@ -100,7 +108,8 @@ def measure(case: str, rows: int, words: int) -> Cost:
         # What an allocator keeps for later is no data, and differs from run to run.
         plain = os.environ | {"ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1"}
         measured = [sys.executable, "-c", MEASURED, *command]
-        done = subprocess.run(measured, env=plain, stdout=subprocess.PIPE, text=True, check=True)
+        limited = partial(resource.setrlimit, resource.RLIMIT_AS, (LIMIT, LIMIT))
+        done = subprocess.run(measured, env=plain, stdout=subprocess.PIPE, text=True, check=True, preexec_fn=limited)
     return Cost(**json.loads(done.stdout.splitlines()[-1]))
 
 
@@ -129,6 +138,20 @@ def text(folder: Path, rows: int, words: int) -> list[str]:
     return fetching(folder, "text", {"file": str(folder / "corpus.txt.gz")}, words)
 
 
+def documents(folder: Path, rows: int, words: int) -> list[str]:
+    """Half in documents of ten lines, as long as others' rows, of which half are read; then lines compressed by
+    xz (MADLAD-400, CC100)."""
+    every = sentences(rows, max(words // 10, 5))
+    with gzip.open(folder / "documents.jsonl.gz", "wt", compresslevel=1) as file:
+        while lines := [one for one, _ in zip(every, range(10), strict=False)]:
+            file.write(json.dumps({"text": r"\n".join(lines)}) + "\n")
+    with lzma.open(folder / "corpus.txt.xz", "wt", preset=0) as file:
+        file.writelines(f"{sentence}\n" for sentence in sentences(rows, max(words // 10, 5), seed=1))
+    more = {"file": str(folder / "corpus.txt.xz"), "first": rows, "explode": {}}
+    first = {"file": str(folder / "documents.jsonl.gz"), "first": rows // 20, "explode": {"text": r"\\n"}}
+    return fetching(folder, "text", {**first, "rows": rows, "top_up": more}, words)
+
+
 def drawn(folder: Path, rows: int, words: int) -> list[str]:
     """Some of the rows of a table that pass a filter (Aya)."""
     names = ["id", "task", "inputs", "targets"]
@@ -148,7 +171,7 @@ def _some(every: Iterator[tuple[int, str]]) -> list[tuple[int, str]]:
 
 
 def parallel(folder: Path, rows: int, words: int) -> list[str]:
-    """Two files of lines (Tatoeba Challenge)."""
+    """Two files of lines (NLLB)."""
     with zipfile.ZipFile(folder / "pairs.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for side, known in (("ha", WORDS), ("en", PIVOT)):
             with archive.open(f"pairs.{side}", "w", force_zip64=True) as file:
@@ -158,6 +181,23 @@ def parallel(folder: Path, rows: int, words: int) -> list[str]:
         "member": "*.ha",
         "format": "text",
         "join": {"pivot": {"member": "*.en"}},
+    }
+    return fetching(folder, "parallel", source, words)
+
+
+def sampled(folder: Path, rows: int, words: int) -> list[str]:
+    """Some of the pairs of two compressed files, whose rows belong together by their places (Tatoeba Challenge)."""
+    with tarfile.open(folder / "eng-hau.tar", "w") as archive:
+        for side, known in (("trg", WORDS), ("src", PIVOT)):
+            with gzip.open(folder / side, "wt", compresslevel=1) as file:
+                file.writelines(f"{sentence}\n" for sentence in sentences(rows, words, known))
+            archive.add(folder / side, f"data/release/eng-hau/train.{side}.gz")
+    source = {
+        "file": str(folder / "eng-hau.tar"),
+        "member": "*/train.trg.gz",
+        "format": "text",
+        "join": {"pivot": {"member": "*/train.src.gz"}},
+        "rows": 20_000,
     }
     return fetching(folder, "parallel", source, words)
 
@@ -201,7 +241,8 @@ def audited(folder: Path, rows: int, words: int) -> list[str]:
 
 
 CASES: dict[str, Callable[[Path, int, int], list[str]]] = {
-    "text": text, "drawn": drawn, "parallel": parallel, "anchors": anchors, "audit": audited,
+    "text": text, "documents": documents, "drawn": drawn, "parallel": parallel, "sampled": sampled, "anchors": anchors,
+    "audit": audited,
 }  # fmt: skip
 
 if __name__ == "__main__":

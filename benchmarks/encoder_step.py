@@ -15,21 +15,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
 
-import numpy as np
 import torch
 from datasets import Dataset
 from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer
 from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
-from tokenizers import Tokenizer, models, pre_tokenizers
 from torch import nn
-from transformers import BertConfig, BertModel, PreTrainedTokenizerFast, TrainerCallback
+from transformers import TrainerCallback
 
+from benchmarks.models import MULTILINGUAL, random_texts, random_weights
 from seedbed.encoders import backbone, training
 from seedbed.encoders.losses import SimCSELoss
 from seedbed.encoders.settings import Training
 from seedbed.precision import Precision, precision
 
-VOCABULARY = 250_002
 COLUMNS = ("anchor", "positive", "negative")
 TOLERANCE = 1e-5
 
@@ -44,11 +42,11 @@ def main(argv: list[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     with tempfile.TemporaryDirectory() as scratch:
-        weights = args.weights or random_weights(Path(scratch) / "weights")
+        weights = args.weights or random_weights(Path(scratch) / "weights", **MULTILINGUAL)
         changes = {"batch_size": args.batch_size, "epochs": args.steps + 1, "precision": precision(args.precision)}
         settings = Training(pooling="mean", **changes)
         frozen = settings.updated({"freeze_word_embeddings": True})
-        texts = random_texts(args.batch_size)
+        texts = texts_of_columns(args.batch_size)
         print(f"difference of the losses: {loss_difference(weights, texts, settings):.1e} (allowed: {TOLERANCE})")
         runs = {
             "ours": lambda: step_seconds(ours, weights, texts, settings, Path(scratch)),
@@ -68,13 +66,17 @@ def main(argv: list[str] | None = None) -> None:
     print(f"ours, frozen / trained: {least['ours, frozen'] / least['ours']:.2f}")
 
 
-def ours(encoder: SentenceTransformer, temperature: float, **options: Any) -> SentenceTransformerTrainer:
-    return training._Trainer(model=encoder, loss=SimCSELoss(encoder, temperature), **options)
+def ours(
+    encoder: SentenceTransformer, temperature: float, texts: dict[str, list[str]], **options: Any
+) -> SentenceTransformerTrainer:
+    return training._Trainer(texts, model=encoder, loss=SimCSELoss(encoder, temperature), shuffled=True, **options)
 
 
-def theirs(encoder: SentenceTransformer, temperature: float, **options: Any) -> SentenceTransformerTrainer:
+def theirs(
+    encoder: SentenceTransformer, temperature: float, texts: dict[str, list[str]], **options: Any
+) -> SentenceTransformerTrainer:
     loss = MultipleNegativesRankingLoss(encoder, scale=1 / temperature)
-    return SentenceTransformerTrainer(model=encoder, loss=loss, **options)
+    return SentenceTransformerTrainer(model=encoder, train_dataset=Dataset.from_dict(texts), loss=loss, **options)
 
 
 def step_seconds(
@@ -88,11 +90,10 @@ def step_seconds(
     encoder = backbone.load(weights, pooling=settings.pooling, max_length=settings.max_length)
     word_embeddings = encoder[0].auto_model.get_input_embeddings()
     word_embeddings.requires_grad_(not settings.freeze_word_embeddings)
-    arguments = training._arguments(settings, settings.batch_size, {}, 1, scratch)
+    arguments = training._arguments(settings, settings.batch_size, 2, {}, 1, scratch)
     arguments.save_strategy, arguments.disable_tqdm = "no", True
     clock = Clock()
-    data = Dataset.from_dict(texts)
-    make(encoder, settings.temperature, args=arguments, train_dataset=data, callbacks=[clock]).train()
+    make(encoder, settings.temperature, texts, args=arguments, callbacks=[clock]).train()
     return clock.seconds[1:]
 
 
@@ -128,27 +129,10 @@ def loss_difference(weights: Path, texts: dict[str, list[str]], settings: Traini
     return difference
 
 
-def random_weights(directory: Path) -> Path:
-    """A BERT of mE5-small's shape with random weights, and a tokenizer whose words are w0, w1, ..."""
-    torch.manual_seed(1)
-    shape = {"hidden_size": 384, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 1536}
-    BertModel(BertConfig(vocab_size=VOCABULARY, **shape), add_pooling_layer=False).save_pretrained(directory)
-    special = ["[PAD]", "[UNK]"]
-    words = special + [f"w{number}" for number in range(VOCABULARY - len(special))]
-    tokenizer = Tokenizer(models.WordLevel({word: i for i, word in enumerate(words)}, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]").save_pretrained(directory)
-    return directory
-
-
-def random_texts(rows: int) -> dict[str, list[str]]:
+def texts_of_columns(rows: int) -> dict[str, list[str]]:
     """Texts of 8 to 40 words, by column."""
-    random = np.random.default_rng(1)
-    lengths = random.integers(8, 41, size=(len(COLUMNS), rows))
-    return {
-        column: [" ".join(f"w{word}" for word in random.integers(VOCABULARY - 2, size=length)) for length in row]
-        for column, row in zip(COLUMNS, lengths, strict=True)
-    }
+    words = MULTILINGUAL["vocabulary"] - 2
+    return {name: random_texts(rows, place, lengths=(8, 40), words=words) for place, name in enumerate(COLUMNS)}
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from seedbed.evaluation.neighbours import nearest
+from seedbed.vectors.neighbours import nearest
 
 BLOCK = 1024
 """Queries that torch compares at once."""

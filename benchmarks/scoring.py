@@ -1,7 +1,7 @@
 """One encoder's score job beside mteb with one task at a time, on the same rows and with the same scores.
 
 Prints for both CPU seconds, and texts and (padded) tokens encoded. In one process by default, the model loaded once;
-with --processes as a user runs it: one `scripts.score_encoder`, and for mteb a process for each task, imports and
+with --processes as a user runs it: one `scripts.score`, and for mteb a process for each task, imports and
 loading of the model included:
 
     OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 python -m benchmarks.scoring --encoder DIR --sts TSV --dev TSV --bitext TSV
@@ -18,21 +18,24 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from benchmarks.scoring_mteb import Meter, evaluate
-from scripts.score_encoder import scored
-from scripts.scoring import Set
+from scripts.score import scored
 from seedbed.corpora.settings import COLUMNS
 from seedbed.encoders.backbone import open_encoder
-from seedbed.evaluation.embeddings import at_once, batched, shared
-from seedbed.evaluation.opening import Opened
-from seedbed.evaluation.protocols import texts
-from seedbed.evaluation.settings import KIND_OF, Task
+from seedbed.encoders.opening import batched
+from seedbed.evaluation.protocols import declared
+from seedbed.evaluation.reference import check_by_mteb
+from seedbed.evaluation.scores import Set, texts
+from seedbed.evaluation.settings import Task
+from seedbed.evaluation.systems import System
 from seedbed.io import read_json, read_table, write_json, write_table
+from seedbed.vectors.store import at_once, shared
 
 METRICS = {
     "sts": ("cosine_spearman", "cosine_pearson"),
@@ -95,7 +98,7 @@ def _tests(args: argparse.Namespace) -> Tests:
         if file:
             protocol = "sts" if name == "dev" else name
             task = Task(protocol=protocol, mteb=MTEB.get(protocol), scale=args.scale, batch_size=args.batch_size)
-            found[name] = task, read_table(file, ["id", *COLUMNS[KIND_OF[protocol]]]).iloc[: args.rows]
+            found[name] = task, read_table(file, ["id", *COLUMNS[declared(protocol).kind]]).iloc[: args.rows]
     return found
 
 
@@ -109,10 +112,12 @@ def _compare(tests: Tests, ours: dict[str, dict], theirs: dict[str, dict]) -> No
 
 
 def in_process(meter: Meter, tests: Tests) -> tuple[dict[str, dict], pd.DataFrame]:
-    """What scripts.score_encoder does once the encoder is open, with an empty store; mteb's check is part of it."""
+    """What scripts.score does once the encoder is open, with an empty store; mteb's check is part of it."""
     with tempfile.TemporaryDirectory() as state:
         encode: Callable = shared(batched(meter.encoder, min(t.batch_size for t, _ in tests.values())), Path(state))
-        opened = Opened(encode, 0, None, meter.encoder, {})
+
+        def checked() -> System:
+            return System({}, encode=encode, check=partial(check_by_mteb, meter.encoder, encode))
 
         def gather() -> dict[str, float]:
             nonlocal encode
@@ -122,7 +127,7 @@ def in_process(meter: Meter, tests: Tests) -> tuple[dict[str, dict], pd.DataFram
         found = {"embeddings": meter.measured(gather)}
         for name, (task, test) in tests.items():
             given = Set(name, task, test, None, {"origin": ""})
-            found[name] = meter.measured(lambda given=given: scored(opened, encode, given).metrics)
+            found[name] = meter.measured(lambda given=given: scored(checked(), given, "").metrics)
     return found, _costs(found)
 
 
@@ -142,7 +147,7 @@ def our_process(encoder: Path, tests: Tests) -> tuple[dict[str, dict], pd.DataFr
         write_json({"origin": ""}, root / "record.json")
         tasks = json.dumps({name: json.loads(task.dump()) for name, (task, _) in tests.items()})
         cost = _run(
-            "scripts.score_encoder", "--encoders", encoder, "--tasks", tasks, "--language", "mul", "--state", root,
+            "scripts.score", "--systems", encoder, "--tasks", tasks, "--language", "mul", "--state", root,
             "--tests", *(root / f"{name}.tsv" for name in tests), "--records", *[root / "record.json"] * len(tests),
             "--scores", root / "scores", "--output", root / "list.json",
         )[1]  # fmt: skip

@@ -14,8 +14,8 @@ import pandas as pd
 from datasets import Dataset
 from sentence_transformers import SentenceTransformer
 
-from seedbed.evaluation.protocols import score
 from seedbed.evaluation.reference import mteb_scores
+from seedbed.evaluation.scores import score
 from seedbed.evaluation.settings import Task
 
 BITEXT = ("hau_Latn", "eng_Latn")

@@ -21,10 +21,11 @@ from tqdm import tqdm
 
 from benchmarks.scoring_mteb import Meter
 from seedbed.encoders.backbone import open_encoder
-from seedbed.evaluation.embeddings import at_once, batched, shared
-from seedbed.evaluation.protocols import score, texts
+from seedbed.encoders.opening import batched
+from seedbed.evaluation.scores import score, texts
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
+from seedbed.vectors.store import at_once, shared
 
 TASK = Task(protocol="bitext", distance="euclidean", k=[1, 5, 10])
 SIDES = {"forward": ("text", "pivot"), "backward": ("pivot", "text")}
@@ -81,7 +82,7 @@ def pairs(data: Path, code: str, rows: int | None) -> pd.DataFrame:
 
 
 def by_us(meter: Meter, test: pd.DataFrame, store: Path) -> dict[str, float]:
-    """What `scripts.score_encoder` does with one language once the encoder is open."""
+    """What `scripts.score` does with one language once the encoder is open."""
     encode = at_once(shared(batched(meter.encoder, TASK.batch_size), store), texts(TASK, test))
     return score(TASK, test, encode).metrics
 

@@ -13,8 +13,11 @@ from typing import Annotated, Any, get_args, get_origin
 
 from pydantic import BaseModel
 
-from seedbed.config import Study
+from seedbed.evaluation import protocols
+from seedbed.settings import NO_RESULT
+from seedbed.study.model import Study
 
+MARKED = ("It", f"{NO_RESULT}.")
 HEAD = """# Every key of the configuration
 
 Generated from the settings models by `python docs/generate.py`; do not edit.
@@ -39,7 +42,14 @@ def reference() -> str:
         for name, field in model.model_fields.items():
             for inner, key in nested(field.annotation):
                 todo.append((".".join(filter(None, [path, name, key])), inner))
-    return "\n".join(sections)
+    return "\n".join([*sections, *map(protocol, protocols.names())])
+
+
+def protocol(name: str) -> str:
+    """A heading, the protocol's own words, and its metrics."""
+    module = protocols.load(name)
+    shown = ", ".join(f"`{metric}`" for metric in module.METRICS)
+    return f"## Protocol `{name}`\n\n{module.__doc__.strip()}\n\nMetrics of tables: {shown}.\n"
 
 
 def section(path: str, model: type[BaseModel]) -> str:
@@ -51,8 +61,8 @@ def section(path: str, model: type[BaseModel]) -> str:
     ]
     lines += ["", "| key | type | default | meaning |", "| --- | --- | --- | --- |"]
     for name, field in model.model_fields.items():
-        meaning = " ".join((field.description or "").split())
-        cells = [f"`{name}`", kind(field.annotation), default(field), meaning]
+        meaning = " ".join([*(field.description or "").split(), *(MARKED if NO_RESULT in field.metadata else ())])
+        cells = [f"`{field.alias or name}`", kind(field.annotation), default(field), meaning]
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
 
@@ -93,7 +103,8 @@ def default(field: Any) -> str:
     value = field.get_default(call_default_factory=True)
     if isinstance(value, BaseModel):
         return "its defaults"
-    return "" if value in (None, "", {}, []) else f"`{json.dumps(value, ensure_ascii=False)}`"
+    text = json.dumps(value, ensure_ascii=False, default=lambda group: json.loads(group.dump()))
+    return "" if value in (None, "", {}, []) else f"`{text}`"
 
 
 FILES = {Path("docs/config.md"): reference, Path("schemas/config.schema.json"): schema}

@@ -3,10 +3,17 @@
 
 rule train_encoder:
     input:
-        weights=starting_weights,
-        texts=training_texts,
+        weights=encoders.starting_weights,
+        texts=encoders.texts,
+        each=listed(encoders.each_texts),
+        pivot=alignment.pivot_rows,
+        references=listed(choices.references),
+        mined=listed(mining.mined),
+        candidates=choices.learnt,
+        judged=choices.learnt_judgements,
+        chosen=choices.read,
     output:
-        ENCODER,
+        paths.ENCODER,
     log:
         "<logs>/train_encoder/{backbone}/{recipe}/{lang}/{seed}.log",
     benchmark:
@@ -16,144 +23,221 @@ rule train_encoder:
     priority: 20
     conda:
         "../envs/main.yaml"
-    threads: 8
+    threads: NEEDS.threads("train_encoder")
     resources:
-        **on_a_gpu(
-            lambda wildcards: 0 if untrained(wildcards) else NEEDS.encoding(wildcards.backbone, wildcards.recipe)
-        ),
-        gpu=lambda wildcards: 0 if untrained(wildcards) else 1,
-        mem_mb=more(32_000),
-        runtime=more(360),
+        **NEEDS.of("train_encoder"),
     params:
-        code=code("train_encoder"),
-        method=method_of,
-        texts=lambda wildcards, input: ["--texts", str(input.texts)] if input.texts else [],
-        rows=rows_argument,
-        training=lambda wildcards: STUDY.training_of(wildcards.recipe).dump(),
-        prefix=lambda wildcards: STUDY.backbones[wildcards.backbone].prefix,
-        about=lineage,
-        weights=weights_argument,
-        endpoint=endpoint_argument,
-        directory=made_folder,
-        state=f"{STUDY.results}/state",
-        minutes=unrecorded(STUDY.checkpoint_minutes),
+        **settings(
+            training=lambda wildcards: encoders.training_of(wildcards.recipe),
+            prefix=encoders.prefix,
+            about=cards.lineage,
+            minutes="checkpoint_minutes",
+        ),
+        **KEPT,
+        code=code("train_encoder", modules=encoders.modules),
+        objective=encoders.objective,
+        prompts=prefixes.arguments,
+        refer=named(choices.references, option="--refer"),
+        translated=choices.training_arguments,
+        texts=option("texts"),
+        each=named(encoders.each_texts, option="--each"),
+        pivot=option("pivot"),
+        rows=mining.rows_arguments,
+        weights=option("weights"),
+        endpoint=encoders.endpoint_argument,
     message:
         "Train {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}, seed {wildcards.seed}"
     shell:
-        "GPUS={resources.gpu:q} python -m scripts.train_encoder {params.weights:q} {params.endpoint:q} --method {params.method:q} {params.texts:q} {params.rows:q}"
-        " --training {params.training:q} --prefix={params.prefix:q} --seed {wildcards.seed:q} --about {params.about:q}"
+        "GPUS={resources.gpu:q} python -m scripts.train_encoder {params.weights:q} {params.endpoint:q} {params.objective:q} {params.refer:q} {params.texts:q} {params.each:q} {params.pivot:q} {params.rows:q} {params.translated:q}"
+        " --training {params.training:q} --prefix={params.prefix:q} {params.prompts:q} --seed {wildcards.seed:q} --about {params.about:q}"
         " --state {params.state:q} --checkpoint-minutes {params.minutes:q} --output {params.directory:q} > {log:q} 2>&1"
 
 
-rule fuse_encoders:
+rule choose_translations:
     input:
-        members=fused_encoders,
-        tests=dev_tests,
-        trains=dev_trains,
+        candidates=listed(choices.candidates),
+        judged=choices.judged,
+        actor=choices.policy,
+        weights=choices.weights,
+        similarity=choices.critic,
     output:
-        ENCODER,
+        paths.CHOICES,
     log:
-        "<logs>/fuse_encoders/{backbone}/{recipe}/{lang}/{seed}.log",
+        "<logs>/choose_translations/{backbone}/{recipe}/{lang}/{seed}/{test_lang}/{corpus}.log",
     benchmark:
-        "<benchmarks>/fuse_encoders/{backbone}/{recipe}/{lang}/{seed}.jsonl"
+        "<benchmarks>/choose_translations/{backbone}/{recipe}/{lang}/{seed}/{test_lang}/{corpus}.jsonl"
     wildcard_constraints:
-        backbone=one_of(STUDY.fused),
+        test_lang=constraints(STUDY)["lang"],
+        corpus=one_of(translations.text_sets()),
     conda:
         "../envs/main.yaml"
-    threads: 4
+    threads: NEEDS.threads("choose_translations")
     resources:
-        **on_a_gpu(lambda wildcards: NEEDS.fusing(wildcards.backbone)),
-        gpu=lambda wildcards: 1 if STUDY.fused[wildcards.backbone].dev else 0,
-        mem_mb=more(16_000),
-        runtime=more(60),
+        **NEEDS.of("choose_translations"),
     params:
-        code=code("fuse_encoders"),
-        members=member_arguments,
-        weights=lambda wildcards: compact(STUDY.fused[wildcards.backbone].weights),
-        dev=dev_arguments,
-        about=fusion_lineage,
-        directory=made_folder,
-        state=f"{STUDY.results}/state",
+        **settings(how=choices.how),
+        code=code("choose_translations"),
+        candidates=named(choices.candidates),
+        given=choices.choice_arguments,
     message:
-        "Fuse {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}, seed {wildcards.seed}"
+        "Choose translations of the {wildcards.test_lang} texts of {wildcards.corpus} for {wildcards.backbone}, {wildcards.recipe}"
     shell:
-        "GPUS={resources.gpu:q} python -m scripts.fuse_encoders --members {params.members:q} --weights {params.weights:q} {params.dev:q}"
-        " --about {params.about:q} --state {params.state:q} --output {params.directory:q} > {log:q} 2>&1"
+        "GPUS={resources.gpu:q} python -m scripts.choose_translations --translations {params.candidates:q} {params.given:q}"
+        " --how {params.how:q} --seed {wildcards.seed:q} --output {output:q} > {log:q} 2>&1"
 
 
-rule train_classifier:
+rule mine_neighbours:
     input:
-        base=classifier_weights,
-        examples=classifier_examples,
+        weights=mining.mined_weights,
+        pairs=paths.SEED_PAIRS,
+        pool="<results>/corpora/{lang}/anchors.tsv",
     output:
-        "<results>/encoders/{classifier}/{part}/{lang}/seedbed.json",
+        neighbours=paths.NEIGHBOURS,
+        audit=paths.NEIGHBOURS_AUDIT,
     log:
-        "<logs>/train_classifier/{classifier}/{part}/{lang}.log",
+        "<logs>/mine_neighbours/{backbone}/{mining}/{lang}.log",
     benchmark:
-        "<benchmarks>/train_classifier/{classifier}/{part}/{lang}.jsonl"
+        "<benchmarks>/mine_neighbours/{backbone}/{mining}/{lang}.jsonl"
     conda:
         "../envs/main.yaml"
-    threads: 8
+    threads: NEEDS.threads("mine_neighbours")
     resources:
-        **on_a_gpu(lambda wildcards: NEEDS.classifying(wildcards.classifier)),
-        gpu=1,
-        mem_mb=more(64_000),
-        runtime=more(360),
+        **NEEDS.of("mine_neighbours"),
     params:
-        code=code("train_classifier", *LABEL_PROMPTS, *PROMPTS),
-        lora=classifier_setting("lora"),
-        dtype=classifier_setting("dtype"),
-        style=classifier_style,
-        kind=classifier_kind,
-        name=classifier_name,
-        language=fact("name"),
-        base=subpath(input.base, parent=True),
-        directory=made_folder,
-        state=f"{STUDY.results}/state",
-        minutes=unrecorded(STUDY.checkpoint_minutes),
+        **settings(mining="mining.{mining}", prefix=prefixes.of_backbone),
+        code=code("mine_neighbours"),
+        weights=option("weights"),
+        state=STATE,
     message:
-        "Train the {wildcards.part} adapter of {wildcards.classifier} in {wildcards.lang}"
+        "Mine neighbours of {wildcards.lang} by {wildcards.backbone}: {wildcards.mining}"
     shell:
-        "GPUS={resources.gpu:q} python -m scripts.train_classifier --base {params.base:q} --name {params.name:q} --kind {params.kind:q}"
-        " --examples {input.examples:q} --language {params.language:q} --style {params.style:q} --dtype {params.dtype:q}"
-        " --lora {params.lora:q} --state {params.state:q} --checkpoint-minutes {params.minutes:q} --output {params.directory:q} > {log:q} 2>&1"
+        "GPUS={resources.gpu:q} python -m scripts.mine_neighbours {params.weights:q} --pairs {input.pairs:q} --pool {input.pool:q}"
+        " --mining {params.mining:q} --prefix={params.prefix:q} --state {params.state:q} --output {output.neighbours:q} --audit {output.audit:q} > {log:q} 2>&1"
 
 
-rule fine_tune:
+rule train_vocabulary:
     input:
-        base=classifier_weights,
-        train=f"<results>/corpora/{{lang}}/{{task}}{TRAINING}.tsv",
-        tests=labelled_tests,
+        weights=adaptation.weights,
+        texts=adaptation.texts,
     output:
-        labels=LABELS,
-        record=LABELS.replace(".tsv", ".json"),
+        paths.VOCABULARY,
     log:
-        "<logs>/fine_tune/{classifier}/{task}/{lang}/{seed}.log",
+        "<logs>/train_vocabulary/{backbone}/{lang}.log",
     benchmark:
-        "<benchmarks>/fine_tune/{classifier}/{task}/{lang}/{seed}.jsonl"
-    wildcard_constraints:
-        task=one_of(STUDY.tasks),
+        "<benchmarks>/train_vocabulary/{backbone}/{lang}.jsonl"
+    conda:
+        "../envs/main.yaml"
+    threads: NEEDS.threads("train_vocabulary")
+    resources:
+        **NEEDS.of("train_vocabulary"),
+    params:
+        **settings(vocabulary="adaptation.vocabulary", about=adaptation.about),
+        code=code("train_vocabulary"),
+        masks=adaptation.masked_argument,
+        weights=option("weights"),
+        directory=JOBS.directory,
+    message:
+        "Make the vocabulary of {wildcards.lang} for {wildcards.backbone}"
+    shell:
+        "python -m scripts.train_vocabulary {params.weights:q} --texts {input.texts:q} --vocabulary {params.vocabulary:q} {params.masks:q}"
+        " --about {params.about:q} --output {params.directory:q} > {log:q} 2>&1"
+
+
+rule adapt_backbone:
+    input:
+        weights=adaptation.swapped,
+        texts=adaptation.texts,
+    output:
+        paths.ADAPTED,
+    log:
+        "<logs>/adapt_backbone/{backbone}/{lang}.log",
+    benchmark:
+        "<benchmarks>/adapt_backbone/{backbone}/{lang}.jsonl"
     priority: 20
     conda:
         "../envs/main.yaml"
-    threads: 8
+    threads: NEEDS.threads("adapt_backbone")
     resources:
-        **on_a_gpu(lambda wildcards: NEEDS.fine_tuning(wildcards.classifier)),
-        gpu=1,
-        mem_mb=more(32_000),
-        runtime=more(360),
+        **NEEDS.of("adapt_backbone"),
     params:
-        code=code("fine_tune"),
-        tests=labelled_arguments,
-        tuning=lambda wildcards: STUDY.classifiers[wildcards.classifier].fine_tuning.dump(),
-        prefix=lambda wildcards: STUDY.backbones[STUDY.classifiers[wildcards.classifier].backbone].prefix,
-        dtype=lambda wildcards: STUDY.classifiers[wildcards.classifier].dtype,
-        base=subpath(input.base, parent=True),
-        state=f"{STUDY.results}/state",
-        minutes=unrecorded(STUDY.checkpoint_minutes),
+        **settings(
+            masked="adaptation.masked",
+            sentences="adaptation.vocabulary.sentences",
+            about=adaptation.about,
+            minutes="checkpoint_minutes",
+        ),
+        **KEPT,
+        code=code("adapt_backbone"),
+        weights=option("weights"),
     message:
-        "Fine-tune {wildcards.classifier} on {wildcards.task} of {wildcards.lang}, seed {wildcards.seed}"
+        "Adapt {wildcards.backbone} to {wildcards.lang}"
     shell:
-        "GPUS={resources.gpu:q} python -m scripts.fine_tune --base {params.base:q} --train {input.train:q} --tests {params.tests:q}"
-        " --fine-tuning {params.tuning:q} --prefix={params.prefix:q} --dtype {params.dtype:q} --seed {wildcards.seed:q}"
-        " --state {params.state:q} --checkpoint-minutes {params.minutes:q} --output {output.labels:q} --record {output.record:q} > {log:q} 2>&1"
+        "GPUS={resources.gpu:q} python -m scripts.adapt_backbone {params.weights:q} --texts {input.texts:q} --sentences {params.sentences:q}"
+        " --masked {params.masked:q} --about {params.about:q} --state {params.state:q} --checkpoint-minutes {params.minutes:q}"
+        " --output {params.directory:q} > {log:q} 2>&1"
+
+
+rule embed_pivot:
+    input:
+        encoder=alignment.pivot_encoder,
+        texts=alignment.pivot_texts,
+    output:
+        paths.PIVOT,
+    log:
+        "<logs>/embed_pivot/{backbone}/{recipe}/{corpus}/{lang}/{seed}.log",
+    benchmark:
+        "<benchmarks>/embed_pivot/{backbone}/{recipe}/{corpus}/{lang}/{seed}.jsonl"
+    wildcard_constraints:
+        corpus=r"[A-Za-z0-9._+-]+",  # what is drawn from a corpus too, and what a generator wrote
+    conda:
+        "../envs/main.yaml"
+    threads: NEEDS.threads("embed_pivot")
+    resources:
+        **NEEDS.of("embed_pivot"),
+    params:
+        **KEPT,
+        code=code("embed_pivot"),
+        encoder=option("encoder"),
+        columns=alignment.pivot_columns,
+    message:
+        "Embed the pivot's {wildcards.corpus} of {wildcards.lang} by {wildcards.backbone}, {wildcards.recipe}, seed {wildcards.seed}"
+    shell:
+        "GPUS={resources.gpu:q} python -m scripts.embed_pivot {params.encoder:q} --texts {input.texts:q} --columns {params.columns:q}"
+        " --state {params.state:q} --output {params.directory:q} > {log:q} 2>&1"
+
+
+rule align_encoders:
+    input:
+        encoders=listed(alignment.together),
+        each=listed(alignment.each_texts),
+    output:
+        paths.JOINT,
+    log:
+        "<logs>/align_encoders/{backbone}/{recipe}/{seed}.log",
+    benchmark:
+        "<benchmarks>/align_encoders/{backbone}/{recipe}/{seed}.jsonl"
+    priority: 20
+    conda:
+        "../envs/main.yaml"
+    threads: NEEDS.threads("align_encoders")
+    resources:
+        **NEEDS.of("align_encoders"),
+    params:
+        **settings(
+            training=lambda wildcards: encoders.training_of(wildcards.recipe),
+            prefix=alignment.prefix,
+            about=alignment.about,
+            minutes="checkpoint_minutes",
+        ),
+        **KEPT,
+        code=code("align_encoders", modules=alignment.modules),
+        encoders=named(alignment.together, option="--encoders"),
+        each=named(alignment.each_texts, option="--each"),
+        rows=alignment.rows,
+        objective=alignment.objective,
+    message:
+        "Align {wildcards.backbone} of {wildcards.recipe} in all languages, seed {wildcards.seed}"
+    shell:
+        "GPUS={resources.gpu:q} python -m scripts.align_encoders {params.encoders:q} {params.each:q} {params.rows:q} {params.objective:q}"
+        " --training {params.training:q} --prefix={params.prefix:q} --seed {wildcards.seed:q} --about {params.about:q}"
+        " --state {params.state:q} --checkpoint-minutes {params.minutes:q} --output {params.directory:q} > {log:q} 2>&1"

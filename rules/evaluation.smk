@@ -1,192 +1,138 @@
-"""Room 5: scores."""
+"""Room 6: scores."""
 
 
-rule score_encoder:
+rule fuse_encoders:
     input:
-        encoders=encoders_of,
-        tests=tests_in(".tsv"),
-        records=tests_in(".json"),
-        trains=training_sets,
+        members=listed(evaluation.members),
+        tests=listed(evaluation.dev_tests),
+        trains=listed(evaluation.dev_trains),
     output:
-        SCORED,
+        paths.ENCODER,
     log:
-        "<logs>/score_encoder/{backbone}/{recipe}/{lang}/{test_lang}.{bundle}.log",
+        "<logs>/fuse_encoders/{backbone}/{recipe}/{lang}/{seed}.log",
     benchmark:
-        "<benchmarks>/score_encoder/{backbone}/{recipe}/{lang}/{test_lang}.{bundle}.jsonl"
+        "<benchmarks>/fuse_encoders/{backbone}/{recipe}/{lang}/{seed}.jsonl"
+    wildcard_constraints:
+        backbone=one_of(STUDY.fused),
     conda:
         "../envs/main.yaml"
-    threads: 4
+    threads: NEEDS.threads("fuse_encoders")
     resources:
-        **on_a_gpu(lambda wildcards: NEEDS.reading(wildcards.backbone, bundle_tasks(wildcards))),
-        gpu=lambda wildcards: 0 if STUDY.backbones[wildcards.backbone].endpoint else 1,
-        mem_mb=more(16_000),
-        runtime=more(60),
+        **NEEDS.of("fuse_encoders"),
     params:
-        code=code("score_encoder"),
-        tasks=tasks_of_bundle,
-        trains=training_arguments,
-        encoders=lambda wildcards, input: [str(Path(file).parent) for file in input.encoders],
-        directory=made_folder,
-        state=f"{STUDY.results}/state",
+        **settings(weights=evaluation.weights, about=cards.described),
+        **KEPT,
+        code=code("fuse_encoders", modules=evaluation.dev_code),
+        members=named(evaluation.members),
+        dev=evaluation.dev_arguments,
+        tests=named(evaluation.dev_tests, option="--tests"),
+        trains=named(evaluation.dev_trains, option="--trains"),
     message:
-        "Score {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}: {wildcards.bundle} in {wildcards.test_lang}"
+        "Fuse {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}, seed {wildcards.seed}"
     shell:
-        "GPUS={resources.gpu:q} python -m scripts.score_encoder --encoders {params.encoders:q} --tests {input.tests:q} --records {input.records:q}"
-        " {params.trains:q} --tasks {params.tasks:q} --language {wildcards.test_lang:q} --state {params.state:q}"
-        " --scores {params.directory:q} --output {output:q} > {log:q} 2>&1"
+        "GPUS={resources.gpu:q} python -m scripts.fuse_encoders --members {params.members:q} --weights {params.weights:q}"
+        " {params.dev:q} {params.tests:q} {params.trains:q} --about {params.about:q} --state {params.state:q} --output {params.directory:q} > {log:q} 2>&1"
 
 
-rule score_classifier:
+rule score:
     input:
-        base=classifier_weights,
-        adapter=variant_adapter,
-        head=variant_head,
-        retriever=variant_retriever,
-        tests=tests_in(".tsv"),
-        records=tests_in(".json"),
-        trains=training_sets,
+        systems=evaluation.systems,
+        seconds=evaluation.seconds,
+        retriever=evaluation.retriever,
+        english=choices.scored_files,
+        tests=evaluation.tests,
+        records=evaluation.records,
+        trains=listed(evaluation.training_by_task),
     output:
-        "<results>/scores/{classifier}/{variant}/{lang}/{test_lang}.{bundle}.json",
+        paths.SCORES,
     log:
-        "<logs>/score_classifier/{classifier}/{variant}/{lang}/{test_lang}.{bundle}.log",
+        "<logs>/score/{backbone}/{recipe}/{lang}/{test_lang}.{tasks}.log",
     benchmark:
-        "<benchmarks>/score_classifier/{classifier}/{variant}/{lang}/{test_lang}.{bundle}.jsonl"
+        "<benchmarks>/score/{backbone}/{recipe}/{lang}/{test_lang}.{tasks}.jsonl"
     conda:
         "../envs/main.yaml"
-    threads: 4
+    threads: NEEDS.threads("score")
     resources:
-        **on_a_gpu(lambda wildcards: NEEDS.labelling(wildcards.classifier)),
-        gpu=classifier_gpus,
-        mem_mb=more(32_000),
-        runtime=more(120),
+        **NEEDS.of("score"),
     params:
-        code=code("score_classifier", *LABEL_PROMPTS, *PROMPTS),
-        tasks=tasks_of_bundle,
-        trains=training_arguments,
-        folders=variant_folders,
-        variant=variant_settings,
-        language=lambda wildcards: STUDY.facts(wildcards.test_lang)["name"],
-        about=lambda wildcards: compact(
-            {"name": wildcards.classifier, "variant": wildcards.variant, "language": wildcards.lang}
+        **settings(
+            tasks=evaluation.tasks,
+            language=evaluation.language_name,
+            generators=evaluation.generators,
+            endpoints=evaluation.endpoints,
         ),
-        base=base_argument,
-        directory=lambda wildcards, output: f"{made_folder(wildcards, output)}/0",  # one seed, that of its adapters
-        state=f"{STUDY.results}/state",
+        **KEPT,
+        code=code("score", evaluation.prompts, modules=evaluation.code),
+        trains=named(evaluation.training_by_task, option="--trains"),
+        systems=lambda wildcards, input: [paths.told(file) for file in input.systems],
+        sides=evaluation.side_arguments,
+        english=choices.score_arguments,
     message:
-        "Score {wildcards.classifier}, {wildcards.variant} of {wildcards.lang}: {wildcards.bundle} in {wildcards.test_lang}"
+        "Score {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}: {wildcards.tasks} in {wildcards.test_lang}"
     shell:
-        "GPUS={resources.gpu:q} python -m scripts.score_classifier {params.base:q} {params.folders:q} {params.variant:q}"
-        " --tests {input.tests:q} --records {input.records:q} {params.trains:q} --tasks {params.tasks:q}"
-        " --language {wildcards.test_lang:q} --language-name {params.language:q} --about {params.about:q}"
-        " --state {params.state:q} --scores {params.directory:q} --output {output:q} > {log:q} 2>&1"
+        "GPUS={resources.gpu:q} python -m scripts.score --systems {params.systems:q} {params.sides:q} {params.english:q} --tests {input.tests:q} --records {input.records:q}"
+        " {params.trains:q} --tasks {params.tasks:q} --language {wildcards.test_lang:q} --language-name {params.language:q}"
+        " --generators {params.generators:q} --endpoints {params.endpoints:q} --state {params.state:q}"
+        " --scores {params.directory:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule map_texts:
     input:
-        encoder=mapped_encoder,
-        texts=mapped_texts,
+        encoder=tables.mapped_encoder,
+        texts=listed(tables.mapped_texts),
     output:
-        MAPPED,
+        paths.MAP,
     log:
-        "<logs>/map_texts/{figure}/{backbone}.log",
+        "<logs>/map_texts/{figure}/{backbone}/{recipe}.log",
     benchmark:
-        "<benchmarks>/map_texts/{figure}/{backbone}.jsonl"
+        "<benchmarks>/map_texts/{figure}/{backbone}/{recipe}.jsonl"
     conda:
         "../envs/main.yaml"
-    threads: 4
+    threads: NEEDS.threads("map_texts")
     resources:
-        **on_a_gpu(lambda wildcards: NEEDS.reading(wildcards.backbone, [mapped(wildcards.figure).map.task])),
-        gpu=lambda wildcards: 0 if STUDY.backbones[wildcards.backbone].endpoint else 1,
-        mem_mb=more(16_000),
-        runtime=more(60),
+        **NEEDS.of("map_texts"),
     params:
+        **settings(map=tables.map_settings, rows=tables.map_rows, pivot="pivot"),
         code=code("map_texts"),
         encoder=subpath(input.encoder, parent=True),
-        texts=mapped_arguments,
-        map=lambda wildcards: mapped(wildcards.figure).map.dump(),
-        rows=lambda wildcards: STUDY.tasks[mapped(wildcards.figure).map.task].batch_size,
-        state=f"{STUDY.results}/state",
+        texts=named(tables.mapped_texts),
+        state=STATE,
     message:
-        "Map texts by {wildcards.backbone} for {wildcards.figure}"
+        "Map texts by {wildcards.backbone}, {wildcards.recipe}, for {wildcards.figure}"
     shell:
         "GPUS={resources.gpu:q} python -m scripts.map_texts --encoder {params.encoder:q} --texts {params.texts:q} --map {params.map:q}"
-        " --backbone {wildcards.backbone:q} --batch-size {params.rows:q} --state {params.state:q}"
-        " --output {output:q} > {log:q} 2>&1"
-
-
-rule score_baseline:
-    input:
-        tests=tests_in(".tsv"),
-        records=tests_in(".json"),
-        trains=training_sets,
-        labels=lambda wildcards: [*labels_of(wildcards).values()],
-        learnt=lambda wildcards: [learnt_with(file) for file in labels_of(wildcards).values()],
-    output:
-        "<results>/scores/{classifier}/{variant}/{lang}/{test_lang}.{bundle}.json",
-    log:
-        "<logs>/score_baseline/{classifier}/{variant}/{lang}/{test_lang}.{bundle}.log",
-    benchmark:
-        "<benchmarks>/score_baseline/{classifier}/{variant}/{lang}/{test_lang}.{bundle}.jsonl"
-    wildcard_constraints:
-        variant=one_of(BESIDE),
-    conda:
-        "../envs/main.yaml"
-    threads: 1
-    resources:
-        gpu=0,
-        mem_mb=more(2_000),
-        runtime=more(20),
-    params:
-        code=code("score_baseline"),
-        tasks=tasks_of_bundle,
-        trains=training_arguments,
-        labels=label_arguments,
-        seeds=lambda wildcards: STUDY.seeds_of_classifier(wildcards.variant),
-        about=lambda wildcards: compact({"name": wildcards.classifier, "variant": wildcards.variant}),
-        directory=made_folder,
-    message:
-        "Score {wildcards.classifier}: {wildcards.bundle} in {wildcards.test_lang}"
-    shell:
-        "python -m scripts.score_baseline --kind {wildcards.variant:q} --tests {input.tests:q} --records {input.records:q}"
-        " {params.trains:q} {params.labels:q} --tasks {params.tasks:q} --language {wildcards.test_lang:q} --seeds {params.seeds:q}"
-        " --about {params.about:q} --scores {params.directory:q} --output {output:q} > {log:q} 2>&1"
+        " --pivot {params.pivot:q} --backbone {wildcards.backbone:q} --recipe {wildcards.recipe:q} --batch-size {params.rows:q} --state {params.state:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule measure_compute:
     input:
-        train=compute_train,
-        test=compute_test,
-        encoder=compute_encoder,
-        weights=compute_weights,
-        bases=compute_bases,
+        train=compute.train,
+        test=compute.test,
+        encoder=compute.encoder,
+        weights=compute.weights,
+        bases=compute.bases,
     output:
-        flops="<results>/compute/flops.tsv",
-        seconds="<results>/compute/seconds.tsv",
-        page="<results>/compute/miners_table4.md",
+        flops=paths.FLOPS,
+        seconds=paths.SECONDS,
+        page=paths.COMPUTE,
     log:
         "<logs>/measure_compute/measure_compute.log",
     benchmark:
         "<benchmarks>/measure_compute/measure_compute.jsonl"
     conda:
         "../envs/main.yaml"
-    threads: 4
+    threads: NEEDS.threads("measure_compute")
     resources:
-        **on_a_gpu(lambda wildcards: NEEDS.measuring()),
-        gpu=1,
-        mem_mb=more(32_000),
-        runtime=more(120),
+        **NEEDS.of("measure_compute"),
     params:
-        code=code("measure_compute", *LABEL_PROMPTS, *PROMPTS),
-        compute=lambda wildcards: asked_compute().dump(),
-        task=lambda wildcards: STUDY.task_for(asked_compute().task, asked_compute().language).dump(),
+        **settings(compute=compute.settings, task=compute.task, prefix=compute.prefix, classifiers=compute.learners),
+        code=code("measure_compute", ICL_PROMPTS, modules=compute.code),
         encoder=subpath(input.encoder, parent=True),
         weights=subpath(input.weights, parent=True),
-        prefix=lambda wildcards: STUDY.backbones[asked_compute().learner].prefix,
-        classifiers=compute_classifiers,
-        bases=compute_folders,
+        bases=compute.base_arguments,
     message:
         "Count and time what labels cost"
     shell:
         "GPUS={resources.gpu:q} python -m scripts.measure_compute --compute {params.compute:q} --task {params.task:q}"
         " --train {input.train:q} --test {input.test:q} --encoder {params.encoder:q} --weights {params.weights:q}"
-        " --prefix={params.prefix:q} {params.classifiers:q} {params.bases:q} --flops {output.flops:q} --seconds {output.seconds:q} --output {output.page:q} > {log:q} 2>&1"
+        " --prefix={params.prefix:q} --classifiers {params.classifiers:q} {params.bases:q} --flops {output.flops:q} --seconds {output.seconds:q} --output {output.page:q} > {log:q} 2>&1"

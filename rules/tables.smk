@@ -1,17 +1,37 @@
-"""Room 6: tables, figures, the report."""
+"""Room 7: tables, figures, the report."""
 
-import time
+
+rule plan_table:
+    output:
+        paths.PLAN,
+    log:
+        "<logs>/plan_table/{table}.log",
+    benchmark:
+        "<benchmarks>/plan_table/{table}.jsonl"
+    localrule: True
+    conda:
+        "../envs/main.yaml"
+    threads: NEEDS.threads("plan_table")
+    resources:
+        **NEEDS.of("plan_table"),
+    params:
+        **settings(plan=tables.plan),
+        code=code("plan_table"),
+    shell:
+        # The plan of hundreds of languages is longer than an argument may be; printf is the shell's own.
+        "printf %s {params.plan:q} | python -m scripts.plan_table --output {output:q} > {log:q} 2>&1"
 
 
 rule tabulate:
     input:
-        scores=scores_of,
-        triplets=texts_of,
-        spec=spec_of("table"),
-        paper=paper_of,
+        scores=tables.scores,
+        triplets=tables.texts,
+        plan=paths.PLAN,
+        spec=tables.spec,
+        paper=tables.paper,
     output:
-        table="<results>/tables/{table}.csv",
-        layout="<results>/tables/{table}.md",
+        table=report(paths.TABLE, category="Tables", labels={"table": "{table}"}, caption="../report/table.rst"),
+        layout=paths.LAYOUT,
     log:
         "<logs>/tabulate/{table}.log",
     benchmark:
@@ -19,31 +39,27 @@ rule tabulate:
     localrule: True
     conda:
         "../envs/main.yaml"
-    threads: 1
+    threads: NEEDS.threads("tabulate")
     resources:
-        gpu=0,
-        mem_mb=more(4000),
-        runtime=more(120),
+        **NEEDS.of("tabulate"),
     params:
-        code=code("tabulate", spec_of("table"), paper_of),
+        **settings(statistics="statistics"),
+        code=code("tabulate", tables.spec, tables.paper, modules=tables.metrics),
         scores=f"{STUDY.results}/scores",
-        plan=lambda wildcards: compact([block.model_dump(mode="json") for block in plan_of(wildcards.table)]),
-        statistics=STUDY.statistics.dump(),
     message:
         "Make {wildcards.table}"
     shell:
-        # The plan of hundreds of languages is longer than an argument may be; printf is the shell's own.
-        "printf %s {params.plan:q} | python -m scripts.tabulate --spec {input.spec:q} --scores {params.scores:q} --plan -"
+        "python -m scripts.tabulate --spec {input.spec:q} --scores {params.scores:q} --plan {input.plan:q}"
         " --statistics {params.statistics:q} --output {output.table:q} --layout {output.layout:q} > {log:q} 2>&1"
 
 
 rule plot:
     input:
-        data=drawn_from,
-        spec=spec_of("figure"),
+        data=tables.drawn_from,
+        spec=tables.spec,
     output:
-        svg="<results>/figures/{figure}.svg",
-        png="<results>/figures/{figure}.png",
+        svg=report(paths.SVG, category="Figures", labels={"figure": "{figure}"}, caption="../report/figure.rst"),
+        png=paths.PNG,
     log:
         "<logs>/plot/{figure}.log",
     benchmark:
@@ -51,35 +67,60 @@ rule plot:
     localrule: True
     conda:
         "../envs/main.yaml"
-    threads: 1
+    threads: NEEDS.threads("plot")
     resources:
-        gpu=0,
-        mem_mb=more(4000),
-        runtime=more(30),
+        **NEEDS.of("plot"),
     params:
-        code=code("plot", spec_of("figure"), resource("languages.tsv")),
+        code=code("plot", tables.spec, resource("languages.tsv"), modules=tables.metrics),
     message:
         "Draw {wildcards.figure}"
     shell:
-        "python -m scripts.plot --spec {input.spec:q} --data {input.data:q}"
-        " --output {output.svg:q} --png {output.png:q} > {log:q} 2>&1"
+        "python -m scripts.plot --spec {input.spec:q} --data {input.data:q} --output {output.svg:q} --png {output.png:q} > {log:q} 2>&1"
+
+
+rule choose_best:
+    input:
+        encoders=best.encoders,
+        scores=best.scores,
+        pairs=best.pairs_of,
+    output:
+        paths.BEST,
+    log:
+        "<logs>/choose_best/{lang}.log",
+    benchmark:
+        "<benchmarks>/choose_best/{lang}.jsonl"
+    localrule: True
+    conda:
+        "../envs/main.yaml"
+    threads: NEEDS.threads("choose_best")
+    resources:
+        **NEEDS.of("choose_best"),
+    params:
+        **settings(blocks=best.blocks, statistics="statistics", dev="best.dev"),
+        code=code("choose_best", modules=best.metrics),
+        name=lambda wildcards: STUDY.names[wildcards.lang],
+        pairs=option("pairs"),
+        directory=JOBS.directory,
+        root=lambda wildcards: STUDY.results,
+    shell:
+        "python -m scripts.choose_best --language {wildcards.lang:q} --name {params.name:q} --blocks {params.blocks:q} --dev {params.dev:q}"
+        " {params.pairs:q} --statistics {params.statistics:q} --root {params.root:q} --output {params.directory:q} > {log:q} 2>&1"
 
 
 rule report:
     input:
-        tables=collect("<results>/tables/{table}.csv", table=STUDY.tables),
-        layouts=collect("<results>/tables/{table}.md", table=STUDY.tables),
-        figures=collect(
-            "<results>/figures/{figure}.{form}",
-            figure=STUDY.figures,
-            form=["svg", "png"],
-        ),
-        audits=triplets_of(".audit.json"),
-        triplets=triplets_of(".tsv"),
-        rejected=triplets_of(".rejected.tsv"),
+        best=best.chosen(),
+        tables=collect(paths.TABLE, table=STUDY.tables),
+        layouts=collect(paths.LAYOUT, table=STUDY.tables),
+        figures=collect(paths.FIGURE, figure=STUDY.figures, form=["svg", "png"]),
+        audits=lambda wildcards: tables.shown_triplets(paths.AUDIT),
+        triplets=lambda wildcards: tables.shown_triplets(paths.TRIPLETS),
+        rejected=lambda wildcards: tables.shown_triplets(paths.REJECTED),
+        neighbours=tables.shown_neighbours,
         config=CONFIGURATION,
     output:
-        "<results>/report.zip",
+        report=paths.REPORT,
+        answer=paths.ANSWER,
     log:
         "<logs>/report/report.log",
     benchmark:
@@ -87,49 +128,21 @@ rule report:
     localrule: True
     conda:
         "../envs/main.yaml"
-    threads: 1
+    threads: NEEDS.threads("report")
     resources:
-        gpu=0,
-        mem_mb=more(4000),
-        runtime=more(30),
+        **NEEDS.of("report"),
     params:
+        **settings(prices="forecast"),
         code=code("report", resource("report.html.j2"), *CONFIGURATION),
         title=f"Seedbed: {STUDY.results}",
-        cards=cards(),
+        cards=tables.cards,
+        benchmarks=f"{STUDY.results}/benchmarks",
+        gpu_rules=NEEDS.gpu_rules,
     message:
         "Write the report"
     shell:
         "python -m scripts.report --title {params.title:q} --tables {input.tables:q} --layouts {input.layouts:q}"
         " --figures {input.figures:q} --audits {input.audits:q} --triplets {input.triplets:q} --rejected {input.rejected:q}"
-        " --cards {params.cards:q} --config {input.config:q} --output {output:q} > {log:q} 2>&1"
-
-
-rule forecast:
-    input:
-        config=CONFIGURATION,
-    output:
-        table="<results>/forecast.tsv",
-        page="<results>/forecast.md",
-    log:
-        "<logs>/forecast/forecast.log",
-    benchmark:
-        "<benchmarks>/forecast/forecast.jsonl"
-    localrule: True
-    conda:
-        "../envs/forecast.yaml"
-    threads: 1
-    resources:
-        gpu=0,
-        mem_mb=more(1000),
-        runtime=more(30),
-    params:
-        code=code("forecast", resource("forecast.yaml"), *CONFIGURATION),
-        forecast=STUDY.forecast.dump(),
-        asked=lambda wildcards: asked(),
-        moment=lambda wildcards: time.time_ns(),  # always another: a forecast is made anew whenever it is asked for
-        benchmarks=f"{STUDY.results}/benchmarks",
-    message:
-        "Forecast the cost of the study"
-    shell:
-        "python -m scripts.forecast --forecast {params.forecast:q} {params.asked:q} --benchmarks {params.benchmarks:q}"
-        " --output {output.table:q} --page {output.page:q} > {log:q} 2>&1"
+        " --neighbours {input.neighbours:q} --cards {params.cards:q} --config {input.config:q}"
+        " --best {input.best:q} --benchmarks {params.benchmarks:q} --prices {params.prices:q} --gpu-rules {params.gpu_rules:q}"
+        " --answer {output.answer:q} --output {output.report:q} > {log:q} 2>&1"

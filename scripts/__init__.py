@@ -7,7 +7,5 @@ import sys
 from seedbed import devices
 
 devices.claim(os.environ)  # before a program imports what looks for GPUs
-if (
-    sys.argv[0] == "-m"
-):  # a program, which `cli.run` starts: imports leave no garbage, and looking for it is a fifth of them
-    gc.disable()
+if sys.argv[0] == "-m":  # a program, which `cli.run` starts
+    gc.disable()  # imports leave no garbage, and looking for it is a fifth of them

@@ -1,7 +1,5 @@
 """Build the training sets of the two XL-LoRA adapters, or draw them from published ones."""
 
-from __future__ import annotations
-
 import argparse
 import functools
 from collections.abc import Mapping
@@ -9,22 +7,22 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts.cli import pair, run
+from scripts.cli import arguments, pair, run
 from seedbed.checkpoints import own_state
 from seedbed.corpora.settings import COLUMNS
 from seedbed.generators import xllora
 from seedbed.generators.backends import Backend, open_backend
+from seedbed.generators.completing import complete
 from seedbed.generators.prompts import prompter
-from seedbed.generators.settings import POLARITIES, Generator
+from seedbed.generators.settings import POLARITIES, Generator, by_adapters
 from seedbed.io import read_table, write_table
 from seedbed.manifests import digest_of
-from seedbed.triplets.synthesis import complete
 
 KINDS = {"human": "triplets", "synthetic": "parallel", "machine": "triplets"}
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, epilog="Instead of one --output, one for each polarity.")
+    parser = arguments(__doc__, epilog="Instead of one --output, one for each polarity.")
     parser.add_argument("--base", required=True, type=Path, help="directory of the language model")
     parser.add_argument("--name", required=True, help="the generator's name")
     parser.add_argument("--generator", default="{}", help="JSON: seedbed.generators.settings.Generator")
@@ -48,7 +46,7 @@ def main(argv: list[str] | None = None) -> None:
         save(args, {polarity: xllora.sample(table, args.count, seed) for polarity, table in tables.items()})
         return
     adapters = {"positive": args.positive_adapter, "negative": args.negative_adapter}
-    prompt_for = prompter("xllora", args.language, generator.prompts, generator.sampling.seed)
+    prompt_for = prompter(by_adapters("cross-lingual"), args.language, generator.prompts, generator.sampling.seed)
     files = {"human": args.nli, "synthetic": args.parallel, "machine": args.nli_machine}
     parts = {
         part: {lang: read_table(path, ["id", *COLUMNS[KINDS[part]]]) for lang, path in files[part]}
@@ -59,7 +57,7 @@ def main(argv: list[str] | None = None) -> None:
     def backend() -> Backend:  # loaded only if there is something to write
         return open_backend(generator, args.base, list(adapters.values()))
 
-    with own_state(args.state, args.positive_output, argv) as state:
+    with own_state(args.state, args.positive_output, argv, generator=Generator) as state:
 
         def write(premises: pd.DataFrame) -> pd.DataFrame:
             made = {"generator": generator, "weights": digest_of(args.base), "state": state}

@@ -1,22 +1,16 @@
 """Choose the scale of a composition on a development task: that whose encoders score best."""
 
-from __future__ import annotations
-
-import argparse
 from pathlib import Path
 
-from scripts.cli import pair, run
+from scripts.cli import arguments, pair, run
 from seedbed.generators.scales import choose
 from seedbed.io import write_json
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments(__doc__, "output")
     parser.add_argument("--dev", required=True, help="name of the task")
-    parser.add_argument(
-        "--scores", required=True, nargs="+", type=pair, help="SCALE/LANGUAGE=FILE, the list of score_encoder"
-    )
-    parser.add_argument("--output", required=True, type=Path)
+    parser.add_argument("--scores", required=True, nargs="+", type=pair, help="SCALE/LANGUAGE=FILE, the list of score")
     args = parser.parse_args(argv)
 
     lists: dict[float, dict[str, Path]] = {}

@@ -1,23 +1,19 @@
 """List what killed jobs left that no job will use again; remove it if told so."""
 
-from __future__ import annotations
-
 import argparse
-import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from scripts.cli import run
-from scripts.workflow import planned, run_since
+from scripts.cli import add_study, arguments, run
 from seedbed.io import UserError
-from seedbed.tables.forecasting.work import Job
-from seedbed.tables.leftovers import listing, made_by, remove, stale
+from seedbed.operations.job import Job
+from seedbed.operations.jobs import planned, run_since
+from seedbed.operations.leftovers import listing, made_by, remove, stale
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--configfiles", nargs="*", type=Path, default=[], help="as Snakemake is given them")
-    parser.add_argument("--config", default={}, type=json.loads, help="JSON: what --config changes")
+    parser = arguments(__doc__)
+    add_study(parser)
     parser.add_argument("--delete", action="store_true", help="remove what is listed")
     args = parser.parse_args(argv)
 
@@ -36,7 +32,7 @@ def main(argv: list[str] | None = None) -> None:
 
 
 def of_other_targets(args: argparse.Namespace, jobs: list[Job], outputs: Iterable[str]) -> list[Job]:
-    """The jobs of outputs that the study makes only when it is asked for them."""
+    """The jobs of outputs that the study makes only on request."""
     known = {output for job in jobs for output in job.outputs}
     found = []
     for output in sorted(set(outputs) - known - {""}):

@@ -1,17 +1,18 @@
 """What every program shares: one line for bad input, exit codes, and arguments of a few common forms."""
 
-from __future__ import annotations
-
 import argparse
+import contextlib
 import errno
 import gc
+import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
-from seedbed.checkpoints import MINUTES
+from seedbed.checkpoints import MINUTES, own_state
 from seedbed.io import UserError
+from seedbed.manifests import MANIFEST
 from seedbed.precision import Precision
 
 
@@ -37,11 +38,19 @@ def pair(text: str) -> tuple[str, str]:
     return name, value
 
 
+def arguments(description: str | None, *files: str, epilog: str | None = None) -> argparse.ArgumentParser:
+    """What reads a program's arguments; each of these files or folders is one, and required."""
+    parser = argparse.ArgumentParser(description=description, epilog=epilog)
+    for name in files:
+        parser.add_argument(f"--{name}", required=True, type=Path)
+    return parser
+
+
 def adapter_parser(
     description: str | None, examples: str, help: str, styles: tuple[str, ...] = ("chat", "plain")
 ) -> argparse.ArgumentParser:
     """Arguments of every program that trains an adapter; `examples` names the option of its training file."""
-    parser = argparse.ArgumentParser(description=description)
+    parser = arguments(description, "output")
     parser.add_argument("--base", required=True, type=Path, help="directory of the model that is adapted")
     parser.add_argument("--name", required=True, help="its name")
     parser.add_argument(f"--{examples}", required=True, type=Path, help=help)
@@ -49,9 +58,80 @@ def adapter_parser(
     parser.add_argument("--style", required=True, choices=styles)
     parser.add_argument("--dtype", default="auto", choices=get_args(Precision))
     parser.add_argument("--lora", default="{}", help="JSON: seedbed.generators.settings.Lora")
-    parser.add_argument("--output", required=True, type=Path)
     add_checkpoints(parser)
     return parser
+
+
+def tuning_parser(description: str | None, base: str, train: str, tests: str) -> argparse.ArgumentParser:
+    """Arguments of every program that fine-tunes an encoder and keeps its answers; the texts are helps of options."""
+    parser = arguments(description)
+    parser.add_argument("--base", required=True, type=Path, help=base)
+    parser.add_argument("--train", required=True, type=Path, help=train)
+    parser.add_argument("--tests", required=True, nargs="+", type=pair, help=f"LANGUAGE/NAME=FILE, {tests}")
+    parser.add_argument("--prefix", default="", help="put before every text, or question")
+    parser.add_argument("--dtype", default="auto", choices=get_args(Precision))
+    parser.add_argument("--seed", required=True, type=int)
+    parser.add_argument("--about", default={}, type=json.loads, help="JSON: what score files say of it")
+    parser.add_argument("--output", required=True, type=Path, help="directory of labels.tsv: test, id, label")
+    add_checkpoints(parser)
+    return parser
+
+
+@contextlib.contextmanager
+def tuning(args: argparse.Namespace, argv: list[str] | None) -> Iterator[dict[str, Any]]:
+    """What fine-tuning is told besides its rows and settings; as long as the block. Arguments as of `training`."""
+    with resumable(args, argv) as options:
+        options.pop("output")  # of its answers, which are written when all are there
+        yield options | {"prefix": args.prefix, "seed": args.seed, "dtype": args.dtype}
+
+
+def asking_parser(description: str | None) -> argparse.ArgumentParser:
+    """Arguments of every program by which a language model looks at the texts of a set, each once."""
+    parser = arguments(description, "texts", "state", "record", "output")
+    parser.add_argument("--columns", required=True, nargs="+", type=pair, help="COLUMN=LANGUAGE of its texts")
+    parser.add_argument("--languages", required=True, type=json.loads, help="JSON: code -> name, and a model's code")
+    parser.add_argument("--pivot", required=True, help="code of the language that is translated into")
+    parser.add_argument("--name", required=True, help="the translator's, or the judge's")
+    parser.add_argument("--generator", nargs="*", default=[], help="JSON: seedbed.generators.settings.Generator")
+    parser.add_argument("--base", type=Path, help="directory of the language model; left out, a server alone has it")
+    return parser
+
+
+def add_study(parser: argparse.ArgumentParser) -> None:
+    """Arguments of every program that plans a study again."""
+    parser.add_argument("--configfiles", nargs="*", type=Path, default=[], help="as Snakemake is given them")
+    parser.add_argument("--config", default={}, type=json.loads, help="JSON: what --config changes")
+
+
+def add_fetching(parser: argparse.ArgumentParser) -> None:
+    """Arguments of every program that fetches: what, and where downloads and their revisions are kept."""
+    parser.add_argument("--source", required=True, help="JSON: seedbed.corpora.settings.Source")
+    parser.add_argument("--downloads", type=Path, default=Path("downloads"))
+    parser.add_argument("--lock", type=Path, default=Path("assets.lock.json"))
+
+
+@contextlib.contextmanager
+def resumable(args: argparse.Namespace, argv: list[str] | None) -> Iterator[dict[str, Any]]:
+    """Where a training writes, and how it goes on after a kill; as long as the block.
+
+    Args:
+        args: as `add_checkpoints` reads them, and `output`.
+        argv: words of the command, as `checkpoints.own_state` takes them.
+    """
+    with own_state(args.state, args.output / MANIFEST, argv) as state:
+        yield {"output": args.output, "state": state, "minutes": args.checkpoint_minutes}
+
+
+@contextlib.contextmanager
+def training(args: argparse.Namespace, argv: list[str] | None) -> Iterator[dict[str, Any]]:
+    """What the training of an adapter is told besides its examples; what it needs to go on lasts as long as the block.
+
+    Args:
+        args: as `adapter_parser` reads them.
+        argv: words of the command, as `checkpoints.own_state` takes them.
+    """
+    with resumable(args, argv) as options:
+        yield options | {"name": args.name, "dtype": args.dtype}
 
 
 def add_checkpoints(parser: argparse.ArgumentParser) -> None:

@@ -1,24 +1,20 @@
 """Compose a task adapter with the difference of two language adapters (paper 000, equation 2)."""
 
-from __future__ import annotations
-
-import argparse
 from pathlib import Path
 
-from scripts.cli import run
+from scripts.cli import arguments, run
 from seedbed.generators.composition import compose_directories
 from seedbed.generators.scales import chosen
 from seedbed.generators.settings import Composition
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments(__doc__, "output")
     parser.add_argument("--task", required=True, type=Path, help="adapter of the task in the pivot language")
     parser.add_argument("--target", required=True, type=Path, help="adapter of the language")
     parser.add_argument("--source", required=True, type=Path, help="adapter of the pivot language")
     parser.add_argument("--composition", default="{}", help="JSON: seedbed.generators.settings.Composition")
     parser.add_argument("--chosen", type=Path, help="JSON of choose_scale, whose scale goes before the composition's")
-    parser.add_argument("--output", required=True, type=Path)
     args = parser.parse_args(argv)
 
     composition = Composition.load(args.composition)

@@ -1,22 +1,19 @@
 """Fuse encoders: name them and their weights, which a development task may choose."""
 
-from __future__ import annotations
-
-import argparse
 import json
 from pathlib import Path
 
-from scripts.cli import pair, run
+from scripts.cli import arguments, pair, run
 from seedbed.encoders.fusion import save
+from seedbed.encoders.opening import opened
 from seedbed.evaluation.fusion import choose
-from seedbed.evaluation.opening import opened
 from seedbed.evaluation.scores import read_set
 from seedbed.evaluation.settings import Task
 from seedbed.io import sha256
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments(__doc__, "output")
     parser.add_argument("--members", required=True, nargs="+", type=pair, help="BACKBONE=DIR, its encoder")
     parser.add_argument("--weights", required=True, type=json.loads, help="JSON: weights to choose from, a list each")
     parser.add_argument("--dev", default="", help="name of the task that chooses; left out, there is one choice")
@@ -27,7 +24,6 @@ def main(argv: list[str] | None = None) -> None:
     )
     parser.add_argument("--about", default={}, type=json.loads, help="JSON for the manifest")
     parser.add_argument("--state", type=Path, help="directory in which jobs share embeddings")
-    parser.add_argument("--output", required=True, type=Path)
     args = parser.parse_args(argv)
 
     members = {name: Path(folder) for name, folder in args.members}

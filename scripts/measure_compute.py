@@ -1,22 +1,20 @@
 """Count and time what labels cost: fine-tuning, the nearest texts, in context (MINERS, table 4)."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from scripts.cli import pair, run
-from seedbed.encoders.classifier_settings import InContext
+from scripts.cli import arguments, pair, run
+from seedbed.classifiers.settings import InContext
+from seedbed.encoders.opening import opened
 from seedbed.evaluation.compute import page
 from seedbed.evaluation.compute.context import in_context, require_decoder
 from seedbed.evaluation.compute.cost import Cost, questions
+from seedbed.evaluation.compute.measuring import machine
 from seedbed.evaluation.compute.nearest import retrieval
 from seedbed.evaluation.compute.settings import Compute
-from seedbed.evaluation.compute.timing import machine
 from seedbed.evaluation.compute.tuning import fine_tuning
-from seedbed.evaluation.opening import opened
 from seedbed.evaluation.scores import read_set
 from seedbed.evaluation.settings import Task
 from seedbed.generators.settings import Generator
@@ -24,7 +22,7 @@ from seedbed.io import atomic, write_table
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments(__doc__)
     parser.add_argument("--compute", required=True, help="JSON: seedbed.evaluation.compute.settings.Compute")
     parser.add_argument("--task", required=True, help="JSON: seedbed.evaluation.settings.Task")
     parser.add_argument("--train", required=True, type=Path, help="TSV: id, text, label")
@@ -56,7 +54,7 @@ def main(argv: list[str] | None = None) -> None:
 
 
 def costs_of(args: argparse.Namespace, spec: Compute) -> Iterator[Cost]:
-    """Of each method, one after the other: no two models are in memory, but for the encoder."""
+    """What each method costs, one after the other: no two models are in memory, but for the encoder."""
     bases = {name: Path(base) for name, base in args.bases}
     for name, base in bases.items():
         require_decoder(name, base)  # before minutes are spent on the others
@@ -68,9 +66,8 @@ def costs_of(args: argparse.Namespace, spec: Compute) -> Iterator[Cost]:
     yield fine_tuning(args.weights, spec.learner, kept, spec, args.prefix)
     yield whole
     for name, given in args.classifiers.items():
-        generator, how = (
-            kind.load(json.dumps(given[key])) for kind, key in ((Generator, "generator"), (InContext, "in_context"))
-        )
+        generator = Generator.load(json.dumps(given["generator"]))
+        how = InContext.load(json.dumps(given["in_context"]))
         yield in_context(name, generator, bases[name], how, kept, shots, spec)
 
 

@@ -1,28 +1,38 @@
 """Pack tables, figures, audits, cards and configuration into one zip with a page to read."""
 
-from __future__ import annotations
-
-import argparse
 from pathlib import Path
 
-from scripts.cli import run
+from scripts.cli import arguments, run
+from seedbed.io import atomic, read_json
+from seedbed.tables import answer, making
 from seedbed.tables.report import GROUPS, report
+from seedbed.tables.settings import Forecast
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments(__doc__, "output")
     parser.add_argument("--title", required=True)
     for group in GROUPS:
         parser.add_argument(f"--{group}", nargs="*", type=Path, default=[])
-    parser.add_argument(
-        "--sample", type=int, default=5, help="anchors shown of a language, and rejected triplets of a file"
-    )
+    parser.add_argument("--sample", type=int, default=5, help="anchors of a language, rejected triplets of a file")
     parser.add_argument("--max-megabytes", type=float, default=20, help="larger files stay out of the zip")
-    parser.add_argument("--output", required=True, type=Path)
+    parser.add_argument(
+        "--best", nargs="*", type=Path, default=[], help="manifest of the best encoder of each language"
+    )
+    parser.add_argument("--benchmarks", type=Path, help="what jobs took; left out, the page does not say")
+    parser.add_argument("--prices", default="{}", help="JSON: seedbed.tables.settings.Forecast")
+    parser.add_argument("--gpu-rules", nargs="*", default=[], help="rules whose jobs ran on GPUs, if the device is one")
+    parser.add_argument("--answer", type=Path, help="Markdown: the best encoders, as the page begins with them")
     args = parser.parse_args(argv)
 
     files = {group: getattr(args, group) for group in GROUPS}
-    report(files, args.output, args.title, sample=args.sample, max_megabytes=args.max_megabytes)
+    text = answer.text({str(manifest.parent): read_json(manifest)["best"] for manifest in args.best})
+    made = making.told(args.benchmarks, Forecast.load(args.prices), args.gpu_rules) if args.benchmarks else {}
+    options = {"answer": text, "made": made, "sample": args.sample, "max_megabytes": args.max_megabytes}
+    report(files, args.output, args.title, **options)
+    if args.answer:
+        with atomic(args.answer) as temporary:
+            temporary.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,8 @@
 """Draw one language's anchors from its corpus; no anchor is an evaluation sentence."""
 
-from __future__ import annotations
-
-import argparse
 from pathlib import Path
 
-from scripts.cli import run
+from scripts.cli import arguments, run
 from seedbed.corpora.anchors import select
 from seedbed.corpora.contamination import texts_of
 from seedbed.corpora.language_id import LanguageId
@@ -14,14 +11,11 @@ from seedbed.io import read_blocks, write_json, write_table
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--corpus", required=True, type=Path)
+    parser = arguments(__doc__, "corpus", "audit", "output")
     parser.add_argument("--pivot", type=Path, help="some sentences of the pivot language; left out, this is the pivot")
     parser.add_argument("--tests", nargs="*", type=Path, default=[], help="the language's evaluation sets")
     parser.add_argument("--script", required=True, help="ISO 15924")
     parser.add_argument("--anchors", default="{}", help="JSON: seedbed.corpora.settings.Anchors")
-    parser.add_argument("--output", required=True, type=Path)
-    parser.add_argument("--audit", required=True, type=Path)
     args = parser.parse_args(argv)
 
     anchors, audit = select(

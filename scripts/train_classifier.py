@@ -1,42 +1,32 @@
 """Train one adapter of a classifier: for the task, from labelled pairs, or for a language, from its texts."""
 
-from __future__ import annotations
-
 import argparse
 from typing import Any
 
-from scripts.cli import adapter_parser, run
-from seedbed.checkpoints import own_state
+from scripts.cli import adapter_parser, run, training
+from seedbed.classifiers import adapters
 from seedbed.corpora.labels import read_pairs
 from seedbed.corpora.settings import COLUMNS
-from seedbed.encoders import classifier
 from seedbed.generators import lora
 from seedbed.generators.examples import for_labels, sample
 from seedbed.generators.settings import DATA_KIND, Lora
 from seedbed.io import read_table
-from seedbed.manifests import MANIFEST
 from seedbed.weights import open_tokenizer
 
 
 def main(argv: list[str] | None = None) -> None:
     table = "TSV: id, premise, hypothesis, label; or id, text; or id, prompt, response"
     parser = adapter_parser(__doc__, "examples", table, styles=("head", "chat", "plain"))
-    parser.add_argument(
-        "--kind",
-        required=True,
-        choices=("pairs", "text", "instructions", "annotated"),
-        help="pairs: the task; else the language",
-    )
+    kinds = ("pairs", "text", "instructions", "annotated")
+    parser.add_argument("--kind", required=True, choices=kinds, help="pairs: the task; else the language")
     args = parser.parse_args(argv)
 
     if args.kind != "pairs" and args.style != "head":
         parser.error("the language adapters of a language model are train_language_adapter's")
     settings = Lora.load(args.lora)
     about = {"kind": "labels" if args.kind == "pairs" else "language", "language": args.language, "data": args.kind}
-    options = {"name": args.name, "output": args.output, "dtype": args.dtype, "about": about}
-    options["minutes"] = args.checkpoint_minutes
-    with own_state(args.state, args.output / MANIFEST, argv) as state:
-        train(args, settings, options | {"state": state})
+    with training(args, argv) as options:
+        train(args, settings, options | {"about": about})
 
 
 def train(args: argparse.Namespace, settings: Lora, options: dict[str, Any]) -> None:
@@ -45,11 +35,11 @@ def train(args: argparse.Namespace, settings: Lora, options: dict[str, Any]) -> 
         columns = list(COLUMNS[DATA_KIND[args.kind]])
         rows = sample(read_table(args.examples, ["id", *columns]).to_dict("records"), settings)
         texts = [" ".join(row[name] for name in columns) for row in rows]
-        classifier.train_language(args.base, texts, settings, **options)
+        adapters.train_language(args.base, texts, settings, **options)
         return
     pairs = read_pairs(args.examples, train=True).to_dict("records")
     if args.style == "head":
-        classifier.train_task(args.base, pairs, settings, **options)
+        adapters.train_task(args.base, pairs, settings, **options)
         return
     tokenizer = open_tokenizer(args.base)
     examples = for_labels(tokenizer, pairs, settings, language=args.language, style=args.style)

@@ -1,58 +1,119 @@
 """Train one encoder, of one recipe, language and seed; save it with its card."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
-from scripts.cli import add_checkpoints, run
-from seedbed.checkpoints import own_state
+import pandas as pd
+
+from scripts.cli import add_checkpoints, arguments, pair, resumable, run
 from seedbed.corpora.subset import subset
+from seedbed.encoders import objectives
 from seedbed.encoders.backbone import remote
-from seedbed.encoders.settings import Endpoint, Method, Training
+from seedbed.encoders.batches import Files
+from seedbed.encoders.candidates import read_candidates
+from seedbed.encoders.copying import copy
+from seedbed.encoders.coupling import Coupling, read_english
+from seedbed.encoders.mined import require_mined
+from seedbed.encoders.objectives import Copy
+from seedbed.encoders.pivot import with_pivot
+from seedbed.encoders.prompts import by_language
+from seedbed.encoders.settings import Endpoint, Mining, Training
 from seedbed.encoders.training import save, train
 from seedbed.io import read_table
-from seedbed.manifests import MANIFEST
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments(__doc__, "output")
     start = parser.add_mutually_exclusive_group(required=True)
     start.add_argument("--weights", type=Path, help="the backbone, as save_pretrained writes it")
     start.add_argument("--endpoint", help="JSON: seedbed.encoders.settings.Endpoint; not trained")
-    parser.add_argument("--method", required=True, choices=get_args(Method))
-    parser.add_argument("--texts", type=Path, help="TSV: id, text or id, anchor, positive, negative; none for base")
+    parser.add_argument("--objective", help="JSON: {name: settings}, see encoders.objectives; none: it is not trained")
+    parser.add_argument("--texts", type=Path, help="TSV: id and the columns that the objective reads")
+    parser.add_argument(
+        "--each", nargs="+", default=[], type=pair, metavar="LANGUAGE=TSV", help="instead of --texts: of each language"
+    )
+    parser.add_argument("--pivot", type=Path, help="TSV: id and these columns in the pivot language")
+    parser.add_argument(
+        "--mining", help="JSON: seedbed.encoders.settings.Mining, by which neighbours among them are mined"
+    )
+    parser.add_argument("--miner", type=Path, help="the backbone that mined them, if it is not --weights")
     parser.add_argument("--rows", type=int, help="train on so many of the texts; see corpora.subset")
+    parser.add_argument(
+        "--refer", nargs="+", default=[], type=pair, metavar="NAME=DIR", help="the encoders that the objective names"
+    )
+    add_translations(parser)
     parser.add_argument("--training", default="{}", help="JSON: seedbed.encoders.settings.Training")
     parser.add_argument("--prefix", default="", help="put before every text, in training and in use")
+    parser.add_argument("--language", default="", help="of the texts, if the prefix has {columns} of the registry")
+    parser.add_argument(
+        "--languages", nargs="+", default=[], type=pair, metavar="COLUMN=LANGUAGE", help="of columns in another"
+    )
+    parser.add_argument(
+        "--own-prefixes", nargs="+", default=[], type=pair, metavar="LANGUAGE=PREFIX", help="unlike the registry's"
+    )
     parser.add_argument("--seed", required=True, type=int)
     parser.add_argument("--about", default={}, type=json_object, help="JSON for the card: seedbed.encoders.card.write")
-    parser.add_argument("--output", required=True, type=Path)
     add_checkpoints(parser)
     args = parser.parse_args(argv)
 
+    prefix = by_language(args.prefix, dict(args.own_prefixes))
     if args.endpoint:
         endpoint = Endpoint.load(args.endpoint)
-        about = {"endpoint": endpoint.url, "model": endpoint.model, "method": args.method, "seed": args.seed}
-        save(remote(endpoint, prefix=args.prefix), args.output, args.about | about, {})
+        about = {"endpoint": endpoint.url, "model": endpoint.model, "seed": args.seed}
+        save(remote(endpoint, prefix=prefix), args.output, args.about | about, {})
         return
-    columns = ["text"] if args.method == "unsupervised" else ["anchor", "positive", "negative"]
-    texts = subset(read_table(args.texts, ["id", *columns]), args.rows) if args.texts else None
-    with own_state(args.state, args.output / MANIFEST, argv) as state:
+    table = read_rows(args) if args.texts or args.each or args.translations else None
+    objective = objectives.parsed(args.objective) if args.objective else None
+    settings, languages = Training.load(args.training), {"": args.language} | dict(args.languages)
+    same = {"prefix": prefix, "languages": languages, "seed": args.seed, "about": args.about}
+    if isinstance(objective, Copy):
+        copy(args.weights, table, settings, objective=objective, output=args.output, **same)
+        return
+    with resumable(args, argv) as options:
         train(
             args.weights,
-            texts,
-            Training.load(args.training),
-            method=args.method,
-            prefix=args.prefix,
-            seed=args.seed,
-            output=args.output,
-            state=state,
-            minutes=args.checkpoint_minutes,
-            about=args.about,
+            table,
+            settings,
+            objective=objective,
+            folders={name: Path(folder) for name, folder in args.refer},
+            coupling=Coupling(args.fusion, read_english(args.english)) if args.fusion else None,
+            **same,
+            **options,
         )
+
+
+def add_translations(parser: argparse.ArgumentParser) -> None:
+    """Arguments of encoders that learn from translations, or read them."""
+    parser.add_argument(
+        "--translations",
+        nargs="+",
+        default=[],
+        type=pair,
+        metavar="TRANSLATOR=TSV",
+        help="instead: candidates to choose",
+    )
+    parser.add_argument(
+        "--judgements", nargs="+", default=[], type=Path, help="TSVs, one for each round of translators"
+    )
+    parser.add_argument("--fusion", help="of a text and its English: seedbed.encoders.coupled.Fusion")
+    parser.add_argument("--english", nargs="+", default=[], type=Path, help="TSVs: text, and the English of it")
+
+
+def read_rows(args: argparse.Namespace) -> pd.DataFrame | Files:
+    """What is learnt from, with the pivot's rows beside it; neighbours must be those that the backbone finds."""
+    if args.translations:
+        return subset(read_candidates(args.translations, args.judgements), args.rows)
+    if args.each:
+        return Files({code: Path(file) for code, file in args.each}, args.rows)
+    table = read_table(args.texts, ["id"])
+    if args.pivot:
+        table = with_pivot(table, read_table(args.pivot, ["id"]))
+    if args.mining or "neighbour_1" in table.columns:
+        mining = Mining.load(args.mining) if args.mining else None
+        require_mined(args.texts, args.miner or args.weights, prefix=args.prefix, mining=mining)
+    return subset(table, args.rows)
 
 
 def json_object(text: str) -> dict[str, Any]:

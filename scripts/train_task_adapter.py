@@ -1,14 +1,10 @@
 """Train the adapter that writes entailments, contradictions or both in the pivot language."""
 
-from __future__ import annotations
-
-from scripts.cli import adapter_parser, run
-from seedbed.checkpoints import own_state
+from scripts.cli import adapter_parser, run, training
 from seedbed.generators import lora
 from seedbed.generators.examples import for_task
 from seedbed.generators.settings import BOTH, POLARITIES, Lora
 from seedbed.io import read_table
-from seedbed.manifests import MANIFEST
 from seedbed.weights import open_tokenizer
 
 
@@ -23,12 +19,8 @@ def main(argv: list[str] | None = None) -> None:
     tokenizer = open_tokenizer(args.base)
     examples = for_task(tokenizer, triplets, polarities, settings, language=args.language, style=args.style)
     about = {"kind": "task", "polarity": args.polarity, "language": args.language, "prompts": args.style}
-    with own_state(args.state, args.output / MANIFEST, argv) as state:
-        lora.train(
-            args.base, examples, settings,
-            name=args.name, output=args.output, dtype=args.dtype, about=about,
-            state=state, minutes=args.checkpoint_minutes,
-        )  # fmt: skip
+    with training(args, argv) as options:
+        lora.train(args.base, examples, settings, about=about, **options)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,11 @@
 """Train the adapter that reads any language and writes the pivot language: XL-LoRA (paper 000, section 3, step 3)."""
 
-from __future__ import annotations
-
-from scripts.cli import adapter_parser, run
-from seedbed.checkpoints import own_state
+from scripts.cli import adapter_parser, run, training
 from seedbed.generators import lora
 from seedbed.generators.examples import from_pairs, sample
 from seedbed.generators.prompts import zero_shot
 from seedbed.generators.settings import POLARITIES, Lora
 from seedbed.io import read_table
-from seedbed.manifests import MANIFEST
 from seedbed.weights import open_tokenizer
 
 
@@ -23,12 +19,8 @@ def main(argv: list[str] | None = None) -> None:
     rows = sample(read_table(args.examples, ["id", "anchor", "target"]).to_dict("records"), settings)
     pairs = [(zero_shot(row["anchor"], args.polarity, args.language, args.style), row["target"]) for row in rows]
     about = {"kind": "xllora", "polarity": args.polarity, "language": args.language, "prompts": args.style}
-    with own_state(args.state, args.output / MANIFEST, argv) as state:
-        lora.train(
-            args.base, list(from_pairs(tokenizer, pairs, args.style)), settings,
-            name=args.name, output=args.output, dtype=args.dtype, about=about,
-            state=state, minutes=args.checkpoint_minutes,
-        )  # fmt: skip
+    with training(args, argv) as options:
+        lora.train(args.base, list(from_pairs(tokenizer, pairs, args.style)), settings, about=about, **options)
 
 
 if __name__ == "__main__":

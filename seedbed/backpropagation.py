@@ -1,7 +1,5 @@
 """What training keeps in memory, wherever it runs."""
 
-from __future__ import annotations
-
 TRAINED = 16.0
 """Bytes of a trained weight: itself, its gradient and AdamW's two moments, in float32."""
 

@@ -3,8 +3,6 @@
 Files for that lie in the system's folder for temporary files (`TMPDIR`), and go with the process.
 """
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import sqlite3

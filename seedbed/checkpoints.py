@@ -1,7 +1,5 @@
 """Where a killed job goes on: its own folder under `<results>/state`, and the newest whole checkpoint in it."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import shutil
@@ -11,15 +9,14 @@ from pathlib import Path
 
 from seedbed.io import fingerprint, write_json
 from seedbed.locks import exclusive
+from seedbed.settings import Settings
 
 RECORD = "job.json"
 """In a job's folder: what it makes, and the words of its command."""
 MINUTES = 10.0
-"""Between two checkpoints of a training, if nobody says otherwise."""
+"""Minutes between two checkpoints of a training, unless a study says otherwise."""
 NO_MATTER = ("about", "state", "checkpoint-minutes")
 """Options that change nothing of what a job keeps."""
-MAY_CHANGE = ("batch_size", "gpu_memory", "tensor_parallel", "endpoint", "key")
-"""Settings of a generator that change nothing but its speed: a job goes on with others, as after memory ran out."""
 
 
 def last_complete(checkpoints: Path) -> str | None:
@@ -37,7 +34,7 @@ def _is_json(file: Path) -> bool:
 
 
 @contextlib.contextmanager
-def own_state(state: Path, output: Path, argv: Sequence[str] | None) -> Iterator[Path]:
+def own_state(state: Path, output: Path, argv: Sequence[str] | None, **groups: type[Settings]) -> Iterator[Path]:
     """A job's own folder for what it needs to go on, removed if the block ends well.
 
     What lies in it has a name of its own, a hash of all that it depends on, inputs included. The folder says whose it
@@ -46,24 +43,30 @@ def own_state(state: Path, output: Path, argv: Sequence[str] | None) -> Iterator
     Args:
         output: the file that the workflow waits for.
         argv: words of the command; None: this program's.
+        groups: options whose words are settings, as `place` takes them.
 
     Raises:
         UserError: the same job is running: on a cluster, one that a killed Snakemake left behind.
     """
     words = list(sys.argv[1:] if argv is None else argv)
-    folder = place(state, words)
+    folder = place(state, words, **groups)
     with exclusive(folder / "lock"):
         write_json({"output": str(output), "command": words}, folder / RECORD)
         yield folder
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def place(state: Path, words: Sequence[str]) -> Path:
-    """The folder of a job with this command."""
+def place(state: Path, words: Sequence[str], **groups: type[Settings]) -> Path:
+    """The folder of a job with this command.
+
+    Args:
+        groups: option -> what its JSON is; a job goes on with other settings of those that change no result, as after
+            memory ran out.
+    """
     options: dict[str, object] = {name: values for name, values in parsed(words).items() if name not in NO_MATTER}
-    if settings := parsed(words).get("generator"):
-        generator = json.loads(settings[0])
-        options["generator"] = {name: value for name, value in generator.items() if name not in MAY_CHANGE}
+    for name, group in groups.items():
+        if name in options:
+            options[name] = group.load(parsed(words)[name][0]).recorded()
     return state / fingerprint(options)[:32]
 
 

@@ -1,7 +1,5 @@
 """What a development task chooses: of candidates, the one with the best score."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 

@@ -1,7 +1,6 @@
 """GPUs of one machine, shared out so that no two jobs meet on one: those of a run, and of another run beside it."""
 
-from __future__ import annotations
-
+import contextlib
 import os
 import random
 import sys
@@ -41,7 +40,7 @@ def shared(count: int, environment: Mapping[str, str]) -> dict[str, str]:
 def claim(environment: MutableMapping[str, str], folder: Path = FOLDER) -> None:
     """Take the GPUs that a job asks for, once they are free, and see no others; before CUDA starts in the process.
 
-    Nothing happens where nobody shares out any, as on a cluster that does so itself.
+    Nothing happens where no run shares GPUs out, as on a cluster, which does so itself.
     """
     if environment.get(SHARED) and (count := environment.get(ASKED)) is not None:
         environment[VISIBLE] = ",".join(_hold(int(count), environment[SHARED].split(","), folder))
@@ -54,9 +53,11 @@ def _hold(count: int, names: Sequence[str], folder: Path) -> list[str]:
     while True:
         taken: dict[str, FileLock] = {}
         for name in names:
-            lock = FileLock(folder / name.replace("/", "-"), timeout=0)
-            if len(taken) < count and _free(lock):
-                taken[name] = lock
+            if len(taken) < count:
+                lock = FileLock(folder / name.replace("/", "-"), timeout=0)
+                with contextlib.suppress(Timeout):
+                    lock.acquire()
+                    taken[name] = lock
         if len(taken) == count:
             HELD.extend(taken.values())
             return list(taken)
@@ -66,12 +67,3 @@ def _hold(count: int, names: Sequence[str], folder: Path) -> list[str]:
             print(f"waiting for {count} of the GPUs {','.join(names)}, which other jobs have", file=sys.stderr)
             told = True
         time.sleep(random.uniform(0.5, 1.5))
-
-
-def _free(lock: FileLock) -> bool:
-    """Whether it could be taken; now it is."""
-    try:
-        lock.acquire()
-    except Timeout:
-        return False
-    return True

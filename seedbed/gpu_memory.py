@@ -1,17 +1,13 @@
 """What a job needs of one GPU's memory, from the sizes of its model: arithmetic, before anything is loaded.
 
-Estimates: what must be there at once, with a margin for what kernels and the allocator take besides. None has been
-compared with a GPU yet.
+What must be there at once, with a margin for kernels and the allocator. None has been compared with a GPU yet.
 """
-
-from __future__ import annotations
 
 import json
 import math
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +15,10 @@ from seedbed.backpropagation import TRAINED, kept
 from seedbed.io import read_json
 
 BYTES = {"float32": 4.0, "bfloat16": 2.0, "auto": 2.0}
-"""Of a number; auto is bfloat16 on the GPUs of today."""
+"""Bytes of a number by dtype; auto is bfloat16 on the GPUs of today."""
 NF4 = 0.516
 """Bytes of a weight in 4 bits with doubly quantized scales: 4.127 bits (Dettmers et al. 2023, QLoRA, section 3)."""
-KEPT_BESIDE = 1.5
+KEPT_MORE = 1.5
 """What autocast, attention and masks of dropout keep for backpropagation, over what `kept` counts."""
 CHUNK = 128
 """Positions whose logits exist at once when an adapter is trained."""
@@ -59,10 +55,9 @@ class Shape:
 
 
 def guessed(parameters: float, body: float) -> Shape:
-    """The shape of a model of which only the size is known.
+    """The shape of a model of which only the size is known: a hundred times as wide as it is deep.
 
-    A layer has 12 width^2 weights, a model is a hundred times as wide as it is deep, and two heads share keys and
-    values: some models have them for each head, most large ones for groups of four and more.
+    A layer has 12 width^2 weights, and two heads share keys and values: between one head and large models' groups.
     """
     layers = (body / 120_000) ** (1 / 3)
     width = 100 * layers
@@ -97,7 +92,7 @@ def counted(folder: Path) -> tuple[float, float] | None:
         with file.open("rb") as stream:
             (length,) = struct.unpack("<Q", stream.read(8))
             shapes |= json.loads(stream.read(length))
-    sizes = {name: prod(entry["shape"]) for name, entry in shapes.items() if name != "__metadata__"}
+    sizes = {name: math.prod(entry["shape"]) for name, entry in shapes.items() if name != "__metadata__"}
     if not sizes:
         return None
     embedded = sum(size for name, size in sizes.items() if "embed" in name and len(shapes[name]["shape"]) == 2)
@@ -145,11 +140,11 @@ def training(shape: Shape, *, tokens: float, dtype: str, frozen: bool = False) -
     """
     trained = shape.body if frozen else shape.parameters
     fixed = TRAINED * trained + BYTES["float32"] * (shape.parameters - trained)
-    return Need(fixed, KEPT_BESIDE * tokens * shape.kept * BYTES[dtype])
+    return Need(fixed, KEPT_MORE * tokens * shape.kept * BYTES[dtype])
 
 
 def adapter_parameters(parameters: float, rank: int) -> float:
-    """Of an adapter of all linear layers: a law through those of Gemma 3 270M (1.9M at rank 8) and 27B (57M)."""
+    """Parameters of an adapter of all linear layers: a law through Gemma 3 270M's (1.9M at rank 8) and 27B's (57M)."""
     return 0.14 * rank * parameters**0.74
 
 
@@ -160,7 +155,7 @@ def adapting(shape: Shape, *, tokens: float, dtype: str, quantization: str, rank
         tokens: of a forward pass.
     """
     inputs = tokens * shape.layers * shape.width
-    layer = 2 * KEPT_BESIDE * tokens * shape.kept / shape.layers  # its own, and what the adapters in it keep
+    layer = 2 * KEPT_MORE * tokens * shape.kept / shape.layers  # its own, and what the adapters in it keep
     logits = CHUNK * shape.vocabulary * (2 * BYTES["float32"] + BYTES[dtype])
     of_adapter = TRAINED * adapter_parameters(shape.parameters, rank)
     return Need(weights(shape, dtype, quantization) + of_adapter, (inputs + layer) * BYTES[dtype] + logits)

@@ -3,8 +3,6 @@
 Every module may import this one, and an edit here re-runs every job: it stays small.
 """
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import hashlib
@@ -153,6 +151,11 @@ def read_json(path: str | Path) -> Any:
         raise UserError(f"{path}: not JSON ({error})") from None
 
 
+def compact(value: Any) -> str:
+    """Canonical JSON: two runs and two orders of keys give the same string."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
 def write_json(value: Any, path: str | Path) -> None:
     """Write canonical JSON: sorted keys, two blanks, UTF-8, NaN refused."""
     with atomic(path) as temporary:
@@ -162,7 +165,7 @@ def write_json(value: Any, path: str | Path) -> None:
 
 @contextlib.contextmanager
 def atomic(path: str | Path) -> Iterator[Path]:
-    """Give a temporary name beside `path`; it becomes `path` only if the block ends well."""
+    """Give a temporary name next to `path`; it becomes `path` only if the block ends well."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
@@ -175,7 +178,7 @@ def atomic(path: str | Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def atomic_directory(path: str | Path) -> Iterator[Path]:
-    """Give an empty directory beside `path`; it replaces `path` only if the block ends well, readable for everyone."""
+    """Give an empty directory next to `path`; it replaces `path` only if the block ends well, readable for everyone."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
@@ -190,10 +193,8 @@ def atomic_directory(path: str | Path) -> Iterator[Path]:
 
 
 def _share(directory: Path) -> None:
-    """Undo the 0700 of mkdtemp and the 0600 of safetensors: on a cluster colleagues read what one of them made.
-
-    In the order in which they were written: a change after the last, a manifest, is an edit by hand.
-    """
+    """Undo the 0700 of mkdtemp and the 0600 of safetensors: on a cluster colleagues read what one of them made."""
+    # In the order in which they were written: a change after the last, a manifest, is an edit by hand.
     for path in sorted((directory, *directory.rglob("*")), key=lambda path: path.stat().st_mtime_ns):
         path.chmod(0o755 if path.is_dir() else 0o644)
 

@@ -1,7 +1,7 @@
 """The language registry: what is known of a language before a study says anything."""
 
-from __future__ import annotations
-
+import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -30,3 +30,15 @@ def called(name: str) -> str:
     names = ("iso1", "name", "flores")
     found = (code for code, row in registry().items() if name.casefold() in {row[key].casefold() for key in names})
     return next(found, "")
+
+
+def placeholders(text: str) -> list[str]:
+    """The columns of the registry that a text names, like `{flores}`."""
+    return re.findall(r"\{([^\W\d]\w*)\}", text)
+
+
+def filled(text: str, facts: Mapping[str, str]) -> str:
+    """A text with the columns of one language in the place of their names."""
+    for name in placeholders(text):
+        text = text.replace(f"{{{name}}}", facts[name])
+    return text

@@ -1,7 +1,5 @@
 """One process at a time where two would undo each other's work."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 from collections.abc import Iterator

@@ -1,10 +1,8 @@
 """What a job says of the files that it wrote: their digests, so that an edit by hand is noticed.
 
-A folder of a model has a manifest in it, `seedbed.json`; scores have a list beside their folders. Both are what the
-workflow waits for, are written last, and hold the digests under `files`.
+A folder of a model has a manifest in it, `seedbed.json`; scores have a list next to their folders. Manifest and list
+are what the workflow waits for, are written last, and hold the digests under `files`.
 """
-
-from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -64,10 +62,7 @@ def read(output: Path, digest: Callable[[Path], str] = sha256) -> dict[str, Any]
 def digest_of(directory: Path | None) -> str:
     """A digest of a folder's files: by its manifest, since reading 54 GB takes minutes; of the files, if it has none.
 
-    Of no folder, where a server has the model, it is empty.
-
-    Raises:
-        UserError: as `read`.
+    Of no folder, where a server has the model, it is empty. Raises as `read`.
     """
     if directory is None:
         return ""

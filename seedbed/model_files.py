@@ -4,8 +4,6 @@ transformers, sentence-transformers and peft import classes, open files and fetc
 model's own configuration. Here is the list of what may stand there; all else is refused before they read it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from fnmatch import fnmatch
@@ -27,16 +25,19 @@ _HOMES = {
     "LayerNorm": "sentence_transformer.modules.layer_norm",
     "Dropout": "sentence_transformer.modules.dropout",
     "Normalize": "base.modules.normalize",
+    "StaticEmbedding": "sentence_transformer.modules.static_embedding",
 }
 MODULES = {
     **{f"sentence_transformers.{home}.{name}": name for name, home in _HOMES.items()},
     **{f"sentence_transformers.models.{name}": name for name in _HOMES},  # until 5.3
     "sentence_transformers.sentence_transformer.modules.normalize.Normalize": "Normalize",  # 5.4 to 5.7
+    "parallel_adapters.AdaptedTransformer": "AdaptedTransformer",  # `encoders.adapters`, whatever code lies beside it
+    **{f"two_paths.{name}": name for name in ("FeaturePath", "Coupled")},  # `encoders.coupled`, likewise
 }
 """Types in modules.json -> modules of sentence-transformers whose files name no class; Dense's does, see ACTIVATIONS.
 
 Not among them: Router and Asym, which import each class that their own file names; WordEmbeddings, which imports a
-tokenizer by name and may unpickle; and those that read no transformer, which no recipe here could train.
+tokenizer by name and may unpickle; and those that read no transformer, but static copies.
 """
 ACTIVATIONS = {
     "torch.nn.modules.linear.Identity",
@@ -46,6 +47,12 @@ ACTIVATIONS = {
     ),
 }
 """What a Dense module may name; sentence-transformers would import and call any name below `torch`."""
+
+
+def _only(*keys: str) -> Callable[[Any], bool]:
+    """Whether a mapping has no other keys, and plain values."""
+    return lambda value: {*value} <= {*keys} and _plain(value.values())
+
 
 _SCALAR = (bool, int, float, str, type(None))
 _WORD = re.compile(r"\w*")
@@ -58,26 +65,16 @@ _TRANSFORMER: dict[str, Callable[[Any], bool]] = {
     "module_output_name": lambda value: value == "token_embeddings",
     "unpad_inputs": lambda value: isinstance(value, bool | None),
     "processing_kwargs": lambda value: all(
-        {*way} <= {"add_generation_prompt", "max_length", "padding", "truncation"} and _plain(way.values())
-        for way in value.values()
+        map(_only("add_generation_prompt", "max_length", "padding", "truncation"), value.values())
     ),
     **dict.fromkeys(
-        ("model_kwargs", "model_args"),
-        lambda value: (
-            {*value} <= {"add_pooling_layer", "attn_implementation", "dtype", "torch_dtype"} and _plain(value.values())
-        ),
+        ("model_kwargs", "model_args"), _only("add_pooling_layer", "attn_implementation", "dtype", "torch_dtype")
     ),
     **dict.fromkeys(
         ("processor_kwargs", "tokenizer_args"),
-        lambda value: (
-            {*value} <= {"do_lower_case", "model_max_length", "padding_side", "truncation_side"}
-            and _plain(value.values())
-        ),
+        _only("do_lower_case", "model_max_length", "padding_side", "truncation_side"),
     ),
-    **dict.fromkeys(
-        ("config_kwargs", "config_args"),
-        lambda value: {*value} <= {"output_hidden_states", "use_cache"} and _plain(value.values()),
-    ),
+    **dict.fromkeys(("config_kwargs", "config_args"), _only("output_hidden_states", "use_cache")),
 }
 """Keys of sentence_bert_config.json: they reach the model's constructor, and by `method` any function of the model."""
 
@@ -200,11 +197,9 @@ def _tokenizer(path: Path, config: dict[str, Any]) -> None:
     for key in ("vocab", "merges", "source_spm", "target_spm"):
         if isinstance(config.get(key), str):
             raise UserError(f"{path}: {key}: {config[key]!r} is a file that a tokenizer would open")
-    named = {key: value for key, value in config.items() if key.endswith("_file") and key not in overridden}
-    for key, value in [
-        *named.items(),
-        *(("fast_tokenizer_files", name) for name in config.get("fast_tokenizer_files") or []),
-    ]:
+    named = [(key, value) for key, value in config.items() if key.endswith("_file") and key not in overridden]
+    named += [("fast_tokenizer_files", name) for name in config.get("fast_tokenizer_files") or []]
+    for key, value in named:
         if value is not None and not _file_name(value):
             raise UserError(f"{path}: {key}: {value!r} is no file of the model's directory")
 

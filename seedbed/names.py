@@ -1,19 +1,40 @@
 """Names: which texts can be one, what corpora are called, and which names mean something else in paths of results."""
 
-from __future__ import annotations
-
+import re
 from typing import Annotated
 
 from pydantic import StringConstraints
 
 from seedbed.languages import ANY
 
-Code = Annotated[str, StringConstraints(pattern=r"^[a-z]{3}(-[A-Z][a-z]{3})?$")]
+_CODE = r"[a-z]{3}(-[A-Z][a-z]{3})?"
+Code = Annotated[str, StringConstraints(pattern=f"^{_CODE}$")]
 """ISO 639-3, with a script (ISO 15924) where it is not the one that the language is mostly written in: `ace-Arab`."""
+PAIR = f"^{_CODE}-{_CODE}$"
+Pair = Annotated[str, StringConstraints(pattern=PAIR)]
+"""Two languages: `aze-kaz`, `hin-Latn-eng`. A test language has them in the order of their codes; of an order the first
+goes first."""
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9.-]*$", max_length=80)]
 """A name that becomes one path segment."""
 Spec = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]+$")]
 """A name of a file under resources."""
+
+
+def languages_of(test_lang: str) -> list[str]:
+    """The languages of a test language: itself, or of a pair both; what begins with a capital is a script."""
+    return re.split("-(?=[a-z])", test_lang)
+
+
+def orders_of(pair: str) -> list[str]:
+    """The two orders of a pair, which is tested in either."""
+    one, other = languages_of(pair)
+    return [f"{one}-{other}", f"{other}-{one}"]
+
+
+def pair_of(order: str) -> str:
+    """The name of a pair as a test language, whichever language goes first."""
+    return "-".join(sorted(languages_of(order)))
+
 
 ROLES: dict[str, str] = {
     "text": "text",
@@ -34,15 +55,21 @@ ANCHORS = "anchors"
 
 
 def anchors_in(text: str) -> str:
-    """What those are called that are drawn from one of a study's other corpora; nothing: from `text`."""
+    """What those are called that are drawn from one of a study's other corpora; empty: from `text`."""
     return f"{text}+{ANCHORS}" if text else ANCHORS
 
+
+SEED_PAIRS = "seed_pairs"
+"""What the pairs are called that are drawn from the parallel text of a language."""
+
+DRAWN = {SEED_PAIRS: "parallel"}
+"""Corpora that are drawn from others and that recipes can learn from -> the role that they are drawn from."""
 
 TRAINING = "_train"
 """What the name of a training set has after its task's; no name has an underscore."""
 
 TOGETHER = "all"
-"""The bundle of the tasks that are not on request: they are scored together."""
+"""What the tasks that are not on request are called together: they are scored together."""
 
 RESERVED: dict[str, dict[str, str]] = {
     "languages": {ANY: "what belongs to no language", "avg": "the average over languages"},
@@ -51,7 +78,11 @@ RESERVED: dict[str, dict[str, str]] = {
         **dict.fromkeys((ANCHORS, f"{ANCHORS}.audit"), "the anchors of each language"),
         TOGETHER: "the tasks that are scored together",
     },
-    "recipes": {"weights": "the weights of each backbone"},
+    "recipes": {
+        "weights": "the weights of each backbone",
+        "vocabulary": "each backbone with the vocabulary of one language",
+        "adapted": "each backbone after masked language modelling in one language",
+    },
     "backbones": {"avg": "the average over backbones"},
 }
 """Part of a study -> names that stand for something else in paths of results or in tables, and what that is."""

@@ -1,7 +1,5 @@
 """Which number format a machine computes in."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 Precision = Literal["auto", "bfloat16", "float32"]
@@ -11,9 +9,8 @@ Precision = Literal["auto", "bfloat16", "float32"]
 def precision(setting: str) -> str:
     """`bfloat16` or `float32`; for `auto` what this machine is faster in.
 
-    bfloat16 pays on a GPU, on a CPU with AMX, and on AMD's with AVX-512's bfloat16, where torch's float32
-    kernels reach a quarter of its speed. On Intel's without AMX it was slower than float32: 1.7 times in training an
-    adapter, 1.4 times in training an encoder.
+    bfloat16 pays on a GPU, on a CPU with AMX, and four times on AMD's with AVX-512's bfloat16. On Intel's without AMX
+    it was slower than float32: 1.7 times in training an adapter, 1.4 times in training an encoder.
     """
     import torch
 

@@ -1,7 +1,6 @@
 """Asking a server for JSON: patience with a busy one, one line about a broken one, and the token in neither."""
 
-from __future__ import annotations
-
+import contextlib
 import json
 import os
 import time
@@ -16,7 +15,7 @@ from seedbed.io import UserError
 TRIES = 7
 """The last after a minute of waiting in all."""
 LONGEST = 300
-"""Seconds; a server that wants more peace than that is asked again all the same."""
+"""Seconds to wait at most, even where a server says to wait longer."""
 TOLD = 400
 """Characters of a server's own words in an error."""
 LARGEST = 2**28
@@ -97,11 +96,8 @@ def _words(error: urllib.error.HTTPError) -> str:
 def _asked(headers: HTTPMessage) -> float:
     """Seconds that the server wants to be left alone: Retry-After, a number or a date (RFC 9110, section 10.2.3)."""
     value = headers.get("Retry-After", "0")
-    try:
+    with contextlib.suppress(ValueError):
         return float(value)
-    except ValueError:
-        pass
-    try:
+    with contextlib.suppress(ValueError):
         return parsedate_to_datetime(value).timestamp() - time.time()
-    except ValueError:
-        return 0.0
+    return 0.0

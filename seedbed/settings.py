@@ -1,7 +1,5 @@
 """The base of every settings model: unknown keys are errors, values are never coerced by accident."""
 
-from __future__ import annotations
-
 import difflib
 import json
 import os
@@ -37,6 +35,18 @@ class Settings(BaseModel):
         """Canonical JSON of what differs from the defaults, so that a new option re-runs no finished job."""
         return json.dumps(self.model_dump(mode="json", exclude_defaults=True), sort_keys=True, ensure_ascii=False)
 
+    def recorded(self) -> str:
+        """Canonical JSON like `dump`'s, without what changes no result: a job runs again where this differs."""
+        return self.decisive().dump()
+
+    def decisive(self) -> Self:
+        """These settings with the defaults of what changes no result."""
+        return _decisive(self)
+
+    def idle(self) -> frozenset[str]:
+        """Names of the fields that change no result: those of type NoResult."""
+        return frozenset(name for name, field in type(self).model_fields.items() if NO_RESULT in field.metadata)
+
     @classmethod
     def load(cls, text: str) -> Self:
         """The inverse of `dump`.
@@ -51,9 +61,26 @@ class Settings(BaseModel):
         except ValueError as error:
             raise UserError(f"{cls.__name__.lower()}: not JSON ({error})") from None
 
+    def without(self, *names: str) -> Self:
+        """These settings with some at their defaults: a job that does not read them is handed none of them."""
+        fields = type(self).model_fields
+        return self.model_copy(update={name: fields[name].get_default(call_default_factory=True) for name in names})
+
     def updated(self, changes: dict[str, Any]) -> Self:
         """These settings with `changes` on top, validated again."""
         return type(self).model_validate(self.model_dump() | changes)
+
+
+def _decisive(value: Any) -> Any:
+    """Settings with the defaults of what changes no result; any other value as it is."""
+    if isinstance(value, dict):
+        return {key: _decisive(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_decisive(inner) for inner in value)
+    if not isinstance(value, Settings):
+        return value
+    defaults = {name: type(value).model_fields[name].get_default() for name in value.idle()}
+    return value.model_copy(update={name: _decisive(inner) for name, inner in value} | defaults)
 
 
 def explain(error: ValidationError, model: type[BaseModel], *, where: str) -> str:
@@ -96,7 +123,7 @@ def _fields_at(annotation: Any, location: tuple[int | str, ...]) -> set[str]:
     """Names of the fields that stand at a location inside nested models, mappings, lists and unions."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         if not location:
-            return set(annotation.model_fields)
+            return {field.alias or name for name, field in annotation.model_fields.items()}
         field = annotation.model_fields.get(str(location[0]))
         return _fields_at(field.annotation, location[1:]) if field else set()
     arguments = get_args(annotation)
@@ -150,8 +177,12 @@ Once = Annotated[list[T], EACH_ONCE, Field(json_schema_extra={"uniqueItems": Tru
 OnceEach = Annotated[tuple[T, ...], EACH_ONCE, Field(json_schema_extra={"uniqueItems": True})]
 """A tuple of them."""
 
+NO_RESULT = "changes no result"
+NoResult = Annotated[T, NO_RESULT]
+"""The type of a field that changes speed, memory or access, and no result: another value re-runs no finished job."""
+
 Seed = Annotated[int, Field(ge=0, lt=2**32)]
-"""Of a random generator: as much as NumPy takes."""
+"""Seed of a random generator, as large as NumPy takes."""
 
 Place = Annotated[
     str,
@@ -166,6 +197,6 @@ Place = Annotated[
 """A path that the study is given: it goes through shells, and through patterns of file names."""
 
 BaseUrl = Annotated[str, AfterValidator(_base_url)]
-"""Of a server, without a password; maybe empty."""
+"""Base URL of a server, without a password; maybe empty."""
 Variable = Annotated[str, AfterValidator(_variable)]
 """The name of an environment variable, in capitals, so that a token in its place is told from it; maybe empty."""

@@ -1,4 +1,4 @@
-"""Where trainings report the loss and the rate of each step, beside their logs. No result depends on it."""
+"""Where trainings report the loss and the rate of each step, as well as in their logs. No result depends on it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """What trainings with Hugging Face's trainer share, whatever they train."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections import defaultdict
@@ -11,15 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import torch
-from torch import Tensor
-from transformers import (
-    ProgressCallback,
-    Trainer,
-    TrainerCallback,
-    TrainerControl,
-    TrainerState,
-    TrainingArguments,
-)
+from transformers import ProgressCallback, Trainer, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
 from seedbed import tracking
 from seedbed.checkpoints import last_complete
@@ -29,7 +19,7 @@ Arguments = TypeVar("Arguments", bound=TrainingArguments)
 
 
 class LossInBar(ProgressCallback):
-    """The loss stands in the progress bar, beside rate and time left: a line for every step would drown the log."""
+    """The loss stands in the progress bar, with rate and time left: a line for every step would drown the log."""
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float], **kwargs: Any) -> None:
         if self.training_bar is not None and "loss" in logs:
@@ -60,24 +50,36 @@ class Checkpoints(TrainerCallback):
         return self.clock() - self.last >= self.seconds and not control.should_training_stop
 
 
+class Finite(TrainerCallback):
+    """Stops a training at the first loss that is not finite."""
+
+    def on_log(self, args: Any, state: TrainerState, control: Any, logs: dict[str, float], **kwargs: Any) -> None:
+        if not math.isfinite(loss := logs.get("loss", 0.0)):
+            raise UserError(
+                f"loss is {loss} at step {state.global_step} of {state.max_steps}; lower learning_rate "
+                f"({args.learning_rate:g}), compute in float32, or check the weights for values that are not finite"
+            )
+
+
 def fit(trainer: Trainer, minutes: float) -> None:
     """Train with our bar and what else reports, from the newest checkpoint in the trainer's folder if there is one.
 
     Args:
         minutes: between two checkpoints; 0: one after each step. No result depends on it.
+
+    Raises:
+        UserError: a loss is not finite.
     """
     trainer.remove_callback(ProgressCallback)  # it prints what is logged between two bars
     trainer.add_callback(LossInBar)
     tracking.attach(trainer)
     trainer.add_callback(Checkpoints(minutes))
+    trainer.add_callback(Finite)
     trainer.train(resume_from_checkpoint=last_complete(Path(trainer.args.output_dir)))
 
 
 def resumable() -> dict[str, Any]:
-    """Arguments of a training that `fit` runs: on the device that is there, and it states the loss of every step.
-
-    Of an epoch's loss, which the trainer can state as well, it would forget what lies before a checkpoint.
-    """
+    """Arguments of a training that `fit` runs: on the device that is there, and it states the loss of every step."""
     cuda = torch.cuda.is_available()
     return {
         "logging_steps": 1,
@@ -89,6 +91,31 @@ def resumable() -> dict[str, Any]:
         "disable_tqdm": False,
         "report_to": [],
     }
+
+
+def encoder_arguments(
+    kind: type[Arguments], settings: Any, dtype: str, seed: int, checkpoints: Path, **more: Any
+) -> Arguments:
+    """Arguments of a training of an encoder by AdamW, which `fit` runs on one device.
+
+    Args:
+        settings: have batch_size, learning_rate and weight_decay.
+        dtype: bfloat16, or float32.
+        seed: is mixed, see `mixed`.
+        more: is told too.
+    """
+    arguments = kind(
+        output_dir=str(checkpoints),
+        per_device_train_batch_size=settings.batch_size,
+        learning_rate=settings.learning_rate,
+        weight_decay=settings.weight_decay,
+        optim="adamw_torch_fused",
+        bf16=dtype == "bfloat16",
+        seed=mixed(seed),
+        **resumable(),
+        **more,
+    )
+    return on_one_gpu(arguments)
 
 
 def losses(state: TrainerState) -> list[float]:
@@ -116,17 +143,3 @@ def on_one_gpu(arguments: Arguments) -> Arguments:
     """The arguments; with several GPUs in sight the trainer would multiply the batch, and what is contrasted in it."""
     arguments._n_gpu = min(arguments.n_gpu, 1)
     return arguments
-
-
-def require_finite(loss: Tensor, trainer: Trainer, where: str) -> Tensor:
-    """The loss.
-
-    Raises:
-        UserError: it is not finite.
-    """
-    if not loss.isfinite():
-        raise UserError(
-            f"{where}: the loss is {loss.item()} at step {trainer.state.global_step + 1}; "
-            f"lower learning_rate ({trainer.args.learning_rate:g}), or use dtype float32"
-        )
-    return loss

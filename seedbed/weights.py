@@ -3,8 +3,6 @@
 transformers gives random numbers to what a file lacks, and tells it in a log; here that is an error.
 """
 
-from __future__ import annotations
-
 import contextlib
 import copy
 from collections.abc import Callable, Iterator, Mapping
@@ -74,10 +72,10 @@ def require_whole(folder: Path, report: Mapping[str, Any], spared: Callable[[str
 
 
 def require_whole_body(model: PreTrainedModel, folder: Path) -> None:
-    """The same of a transformer that somebody else's code opened in that folder, with `ignore_mismatched_sizes`.
+    """Check the body of a transformer that somebody else's code opened in a folder, with `ignore_mismatched_sizes`.
 
-    Its weights are not read again: names and shapes are asked for on the meta device. A pooler may be missing, since
-    nothing here reads what it makes of the first token.
+    Its weights are not read again: names and shapes come from the meta device. A pooler may be missing, since nothing
+    here reads what it makes of the first token.
     """
     config = copy.deepcopy(model.config)
     with opening(folder):

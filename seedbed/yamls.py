@@ -1,7 +1,5 @@
 """YAML that people write: configurations, tables, figures, prompts. A key that is given twice is told."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

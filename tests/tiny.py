@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,10 +14,15 @@ from transformers import (
     BertForMaskedLM,
     Gemma3ForCausalLM,
     Gemma3TextConfig,
+    M2M100Config,
+    M2M100ForConditionalGeneration,
     MT5Config,
     MT5ForConditionalGeneration,
+    NllbTokenizer,
+    PreTrainedModel,
     PreTrainedTokenizerFast,
 )
+from transformers.models.m2m_100.modeling_m2m_100 import M2M100Encoder
 
 WORDS = {
     "hau": "yara mata maza dalibai malamai suna sun za su zuwa dawo karatu kasuwa gona gida makaranta yau gobe jiya safe dare ruwa abinci",
@@ -130,4 +136,110 @@ def encoder_decoder(directory: Path) -> Path:
         pad_token_id=0, eos_token_id=1, initializer_factor=2.0,
     )  # fmt: skip
     MT5ForConditionalGeneration(config).save_pretrained(directory)
+    return directory
+
+
+def translator(directory: Path) -> Path:
+    """NLLB's architecture, two layers each with random weights, and a Unigram tokenizer with a token a language."""
+    special = ["<s>", "<pad>", "</s>", "<unk>"]
+    codes = ["eng_Latn", "hau_Latn", "swh_Latn"]
+    tokenizer = Tokenizer(models.Unigram())
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.decoder = decoders.Metaspace()
+    trainer = trainers.UnigramTrainer(vocab_size=300, special_tokens=special, unk_token="<unk>", show_progress=False)
+    tokenizer.train_from_iterator(texts(), trainer)
+    names = {"bos_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names, additional_special_tokens=codes)
+    fast.save_pretrained(directory)
+    torch.manual_seed(0)
+    config = M2M100Config(
+        vocab_size=len(fast), d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=2,
+        decoder_attention_heads=2, encoder_ffn_dim=64, decoder_ffn_dim=64, max_position_embeddings=256,
+        decoder_start_token_id=2, init_std=0.5,
+    )  # fmt: skip
+    M2M100ForConditionalGeneration(config).save_pretrained(directory)
+    return directory
+
+
+def sentencepiece(directory: Path, *names: str) -> dict[str, int]:
+    """Files of a tiny Unigram model, as older tokenizers read it, and the numbers of its pieces after <s>, <pad>, ..."""
+    from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
+
+    directory.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        with (directory / name).open("wb") as file:
+            SentencePieceTrainer.train(
+                sentence_iterator=texts(), model_writer=file, vocab_size=200, minloglevel=2, hard_vocab_limit=False
+            )
+    read = SentencePieceProcessor(model_file=str(directory / names[0]))
+    pieces = [read.id_to_piece(number) for number in range(read.get_piece_size())]
+    words = [piece for piece in pieces if piece not in ("<s>", "</s>", "<unk>")]
+    return {piece: number for number, piece in enumerate(["<s>", "<pad>", "</s>", "<unk>", *words])}
+
+
+def opus(directory: Path) -> Path:
+    """OPUS-MT's architecture, two layers each with random weights, and its tokenizer of two sentencepiece models; its
+    weights are a pickle."""
+    from transformers import MarianConfig, MarianMTModel, MarianTokenizer
+
+    vocabulary = sentencepiece(directory, "source.spm", "target.spm")
+    (directory / "vocab.json").write_text(json.dumps(vocabulary))
+    MarianTokenizer(
+        source_spm=str(directory / "source.spm"), target_spm=str(directory / "target.spm"),
+        vocab=str(directory / "vocab.json"), source_lang="mul", target_lang="en",
+    ).save_pretrained(directory)  # fmt: skip
+    torch.manual_seed(0)
+    config = MarianConfig(
+        vocab_size=len(vocabulary), d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=2,
+        decoder_attention_heads=2, encoder_ffn_dim=64, decoder_ffn_dim=64, max_position_embeddings=256,
+        pad_token_id=1, eos_token_id=2, decoder_start_token_id=1, forced_eos_token_id=None, init_std=0.5,
+    )  # fmt: skip
+    model = MarianMTModel(config)
+    model.generation_config.bad_words_ids = [[1]]
+    return pickled(model, directory)
+
+
+def m2m(directory: Path) -> Path:
+    """M2M100's architecture and its tokenizer, whose language tokens stand in no vocabulary; its weights are a pickle."""
+    from transformers import M2M100Tokenizer
+
+    vocabulary = sentencepiece(directory, "sentencepiece.bpe.model")
+    (directory / "vocab.json").write_text(json.dumps(vocabulary))
+    tokenizer = M2M100Tokenizer(str(directory / "vocab.json"), str(directory / "sentencepiece.bpe.model"))
+    tokenizer.save_pretrained(directory)
+    torch.manual_seed(0)
+    config = M2M100Config(
+        vocab_size=len(vocabulary) + 110, d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=2,
+        decoder_attention_heads=2, encoder_ffn_dim=64, decoder_ffn_dim=64, max_position_embeddings=256,
+        decoder_start_token_id=2, init_std=0.5,
+    )  # fmt: skip
+    return pickled(M2M100ForConditionalGeneration(config), directory)
+
+
+def pickled(model: PreTrainedModel, directory: Path) -> Path:
+    """The model as older ones stand on the hub: a pickle of its weights beside its configuration."""
+    model.config.save_pretrained(directory)
+    model.generation_config.save_pretrained(directory)
+    torch.save(model.state_dict(), directory / "pytorch_model.bin")
+    return directory
+
+
+def nllb_tokenizer(codes: tuple[str, ...]) -> NllbTokenizer:
+    """NLLB's tokenizer: letters but q, x and z, two merges, and a token a language, by its code."""
+    pieces = ["<s>", "<pad>", "</s>", "<unk>", "▁", *"abcdefghijklmnoprstuvwy", "▁l", "lo"]
+    vocabulary = {piece: place for place, piece in enumerate(pieces)}
+    return NllbTokenizer(vocab=vocabulary, merges=[("▁", "l"), ("l", "o")], additional_special_tokens=[*codes])
+
+
+def sonar(directory: Path, codes: tuple[str, ...], kind: type[PreTrainedModel] = M2M100Encoder) -> Path:
+    """The encoder half of a translation model, as SONAR is one, or another `kind`: random weights, no dropout."""
+    tokenizer = nllb_tokenizer(codes)
+    torch.manual_seed(1)
+    config = M2M100Config(
+        vocab_size=len(tokenizer), d_model=16, dropout=0.0, encoder_layers=2, decoder_layers=1, encoder_ffn_dim=32,
+        decoder_ffn_dim=32, encoder_attention_heads=2, decoder_attention_heads=2, max_position_embeddings=64,
+        pad_token_id=1,
+    )  # fmt: skip
+    kind(config).save_pretrained(directory)
+    tokenizer.save_pretrained(directory)
     return directory

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ def select(
 
     Args:
         corpus: begins to read `id`, `text`, the language's sentences; it is called twice.
-        identify: tells the language from the pivot; None: the language is the pivot, or nobody asks.
+        identify: tells the language from the pivot; None: not checked.
         tests: every sentence of the language's evaluation sets, both sides.
         script: ISO 15924 code.
 
@@ -37,30 +37,54 @@ def select(
     Raises:
         UserError: nothing is left.
     """
-    seen = EvaluationTexts(tests)
+    seen, fits = EvaluationTexts(tests), identify and identify.in_language
+    script = script if anchors.language_id else ""
+    drawn, audit = draw(corpus, lambda block: reasons(block["text"], seen, fits, script), anchors.count, anchors.seed)
+    if not audit["kept"]:
+        raise UserError(f"anchors: none of {audit['read']} sentences is left ({audit['dropped']})")
+    return (block[["id", "text"]] for block in drawn), audit
+
+
+def draw(
+    corpus: Callable[[], Blocks], reasons: Callable[[pd.DataFrame], np.ndarray], count: int, seed: int
+) -> tuple[Blocks, dict[str, Any]]:
+    """Draw so many rows of a table, or all if it has fewer, of those that nothing speaks against.
+
+    Args:
+        corpus: begins to read the table; it is called twice.
+        reasons: why each row of a block cannot be taken; "" for those that can.
+
+    Returns:
+        The rows in their order, and the counts of those read, dropped by reason, not drawn and kept.
+    """
     dropped: Counter[str] = Counter()
     kept = []
     for block in corpus():
-        reason = _reasons(block["text"], seen, identify, script if anchors.language_id else "")
+        reason = reasons(block)
         dropped.update(reason[reason != ""])
         kept.append(reason == "")
     left = np.concatenate(kept)
-    if not left.any():
-        raise UserError(f"anchors: none of {len(left)} sentences is left ({dict(dropped)})")
     rows = int(left.sum())
     drawn = left.copy()
-    drawn[left] = sample(rows, anchors.count, anchors.seed)
-    count = int(drawn.sum())
-    audit = {"read": len(left), "dropped": dict(sorted(dropped.items())), "not drawn": rows - count, "kept": count}
-    return (block[["id", "text"]] for block in taken(corpus(), drawn)), audit
+    drawn[left] = sample(rows, count, seed)
+    chosen = int(drawn.sum())
+    audit = {"read": len(left), "dropped": dict(sorted(dropped.items())), "not drawn": rows - chosen, "kept": chosen}
+    return taken(corpus(), drawn), audit
 
 
-def _reasons(texts: pd.Series, seen: EvaluationTexts, identify: LanguageId | None, script: str) -> np.ndarray:
-    """Why each text can be no anchor; "" for those that can."""
+def reasons(
+    texts: pd.Series, seen: EvaluationTexts, fits: Callable[[Sequence[str]], np.ndarray] | None, script: str
+) -> np.ndarray:
+    """Why each text cannot be taken; "" for those that can.
+
+    Args:
+        fits: booleans (n,): whether each text is in the right language; None: not checked.
+        script: ISO 15924 code; empty: not checked.
+    """
     reason = np.full(len(texts), "", dtype=object)
     reason[texts.map(seen.repeats).to_numpy(bool)] = "in an evaluation set"
-    if identify is not None:
-        reason[(reason == "") & ~identify.in_language(list(texts))] = "other language"
+    if fits is not None:
+        reason[(reason == "") & ~fits(list(texts))] = "other language"
     if script:
         share = texts.map(lambda text: script_share(text, script)).to_numpy()
         reason[(reason == "") & (share < LEAST_SCRIPT)] = "script"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import gzip
 import io
+import lzma
 import os
 import re
 import subprocess
@@ -12,9 +14,9 @@ import sys
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -29,6 +31,12 @@ RATIO, SMALL = 50, 2**26
 """Text is compressed to a third or a tenth, tables with repetitions to a thirtieth: what grows more than RATIO times is
 made to fill the disk. Nothing that stays below SMALL bytes (64 MiB) could."""
 
+UNPACKERS: dict[str, tuple[str, Callable[[BinaryIO], BinaryIO]]] = {
+    "gz": ("gzip", lambda packed: gzip.GzipFile(fileobj=packed)),
+    "xz": ("xz", lzma.LZMAFile),
+}
+"""Ending of a compressed file -> the name of its form, and what reads it."""
+
 
 @dataclass(frozen=True)
 class Store:
@@ -42,7 +50,7 @@ class Store:
         """Where files of the hub are kept; None: where `HF_HOME` or `HF_HUB_CACHE` says."""
         return None if {"HF_HOME", "HF_HUB_CACHE"} & {*os.environ} else self.folder / "hub"
 
-    @contextmanager
+    @contextlib.contextmanager
     def alone(self, name: str) -> Iterator[None]:
         """Let one process at a time fetch a named thing; others wait and then find it there."""
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -54,11 +62,7 @@ class Store:
         return read_json(self.lock).get(name, {}) if self.lock.is_file() else {}
 
     def verify(self, name: str, record: dict[str, str]) -> None:
-        """Lock what an asset was (revision, sha256, licence), or compare it with what was locked.
-
-        Raises:
-            UserError: it is not what it was.
-        """
+        """Lock what an asset was (revision, sha256, licence); a UserError if it is not what was locked."""
         with self.alone(str(self.lock)):
             known = read_json(self.lock) if self.lock.is_file() else {}
             for key, value in known.get(name, {}).items():
@@ -96,11 +100,7 @@ def wheel(store: Store, requirement: str, digest: str) -> Path:
 
 
 def local(file: str, digest: str) -> Path:
-    """A file or folder of the user's.
-
-    Raises:
-        UserError: it is not there, or its sha256 is another one.
-    """
+    """A file or folder of the user's; a UserError if it is not there, or has another sha256."""
     path = Path(file)
     if not path.exists():
         raise UserError(f"{path}: no such file; a `file:` source is relative to the folder in which you run")
@@ -128,6 +128,7 @@ def archive(store: Store, url: str, digest: str, licence: str = "") -> Path:
 
 
 def _check(path: Path, name: str, digest: str, store: Store, licence: str = "") -> None:
+    """Compare a download with its pin; without one, with the lock file."""
     found = sha256(path)
     if digest and found != digest:
         path.unlink()
@@ -136,7 +137,7 @@ def _check(path: Path, name: str, digest: str, store: Store, licence: str = "") 
         store.verify(name, {"sha256": found, "licence": licence})
 
 
-def members(path: Path, pattern: str) -> list[tuple[str, io.BufferedIOBase]]:
+def members(path: Path, pattern: str) -> list[tuple[str, io.BufferedReader]]:
     """Open the files of an archive (or the folder, or the plain file) whose names match, in order of their names.
 
     A link is no member, unless a folder's leads to a file that is its own, see `is_own`.
@@ -146,57 +147,47 @@ def members(path: Path, pattern: str) -> list[tuple[str, io.BufferedIOBase]]:
             RATIO times the archive.
     """
     if path.is_dir():
-        names = sorted(str(file.relative_to(path)) for file in path.rglob("*") if is_own(file, path))
-        found = [(name, (path / name).open("rb")) for name in fnmatch.filter(names, pattern)]
+        own = (file for file in path.rglob("*") if is_own(file, path))
+        found = {str(file.relative_to(path)): (0, partial(file.open, "rb")) for file in own}
     elif zipfile.is_zipfile(path):
         container = zipfile.ZipFile(path)
-        sizes = {item.filename: item.file_size for item in container.infolist()}
-        names = sorted(sizes)
-        chosen = _bounded(path, sizes, fnmatch.filter(names, pattern))
-        found = [(name, io.BufferedReader(_Piecewise(container.open(name)))) for name in chosen]
+        found = {item.filename: (item.file_size, partial(_unzipped, container, item)) for item in container.infolist()}
     elif (tar := _tar(path)) is not None:
-        files = {item.name: item for item in tar if item.isfile()}
-        names = sorted(files)
-        sizes = {name: item.size for name, item in files.items()}
-        chosen = _bounded(path, sizes, fnmatch.filter(names, pattern))
         # By the entry: of several of one name, the last may be a link.
-        found = [(name, tar.extractfile(files[name])) for name in chosen]
+        found = {item.name: (item.size, partial(tar.extractfile, item)) for item in tar if item.isfile()}
     else:
         raise UserError(f"{path}: not a zip or tar archive, so it has no member {pattern!r}")
-    if not found:
+    names = sorted(found)
+    if not (chosen := fnmatch.filter(names, pattern)):
         raise UserError(f"{path}: no member matches {pattern!r}; it has {', '.join(names[:5])}, ...")
-    return found
+    # Together: an archive may hold the same bytes under many names.
+    _require_bounded(path, sum(found[name][0] for name in chosen), path.stat().st_size)
+    return [(name, found[name][1]()) for name in chosen]
 
 
 def unpacked(stream: BinaryIO, name: str) -> io.BufferedReader:
-    """Gzip data, decompressed as it is read.
+    """The data of a compressed file (see UNPACKERS), decompressed as it is read.
 
-    Raises:
-        UserError: while it is read: it is no gzip, is cut short, or grows beyond UNPACKED, or beyond RATIO times its
-            size.
+    A UserError comes while it is read: it is of no such form, is cut short, or grows beyond UNPACKED or RATIO times its
+    size.
     """
     return io.BufferedReader(_Unpacked(stream, name), 1 << 20)
 
 
-def limit(packed: int) -> int:
-    """How many bytes may be read from so many compressed ones."""
-    return min(UNPACKED, max(SMALL, RATIO * packed))
+def _require_bounded(name: str | Path, size: int, packed: int) -> None:
+    limit = min(UNPACKED, max(SMALL, RATIO * packed))
+    if size > limit:
+        raise UserError(
+            f"{name}: {size} bytes in {packed} compressed ones; at most {limit} are read, divide it or give it unpacked"
+        )
 
 
-def _too_large(size: int, packed: int) -> str:
-    return f"{size} bytes in {packed} compressed ones; at most {limit(packed)} are read, divide it or give it unpacked"
-
-
-def _bounded(path: Path, sizes: Mapping[str, int], chosen: list[str]) -> list[str]:
-    """The chosen members, if they are not too large together: an archive may hold the same bytes under many names."""
-    packed, total = path.stat().st_size, sum(sizes[name] for name in chosen)
-    if total > limit(packed):
-        raise UserError(f"{path}: {_too_large(total, packed)}")
-    return chosen
+def _unzipped(container: zipfile.ZipFile, item: zipfile.ZipInfo) -> io.BufferedReader:
+    return io.BufferedReader(_Piecewise(container.open(item)))
 
 
 class _Piecewise(io.RawIOBase):
-    """A member of a zip file, never decompressed at once: it ends where it says it does, whatever comes out of it."""
+    """A compressed stream, which of itself is decompressed at once where all of it is read."""
 
     def __init__(self, stream: io.BufferedIOBase) -> None:
         self._stream = stream
@@ -205,29 +196,24 @@ class _Piecewise(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview) -> int:
-        part = self._stream.read(len(buffer))
-        buffer[: len(part)] = part
-        return len(part)
+        return self._stream.readinto(buffer)
 
 
-class _Unpacked(io.RawIOBase):
-    """What a gzip file holds."""
+class _Unpacked(_Piecewise):
+    """What a compressed file holds."""
 
     def __init__(self, packed: BinaryIO, name: str) -> None:
+        self._form, unpack = UNPACKERS[name.rpartition(".")[2].lower()]
+        super().__init__(unpack(packed))
         self._packed, self._name, self._size = packed, name, 0
-        self._stream = gzip.GzipFile(fileobj=packed)
-
-    def readable(self) -> bool:
-        return True
 
     def readinto(self, buffer: memoryview) -> int:
         try:
-            length = self._stream.readinto(buffer)
-        except (EOFError, OSError, zlib.error) as error:
-            raise UserError(f"{self._name}: not gzip, or cut short ({error}); get the file again") from None
+            length = super().readinto(buffer)
+        except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+            raise UserError(f"{self._name}: not {self._form}, or cut short ({error}); get the file again") from None
         self._size += length
-        if self._size > limit(self._packed.tell()):
-            raise UserError(f"{self._name}: {_too_large(self._size, self._packed.tell())}")
+        _require_bounded(self._name, self._size, self._packed.tell())
         return length
 
     def close(self) -> None:
@@ -247,10 +233,8 @@ class _Header(tarfile.TarInfo):
 
 
 def _tar(path: Path) -> tarfile.TarFile | None:
-    try:
+    with contextlib.suppress(tarfile.TarError):
         return tarfile.open(path, tarinfo=_Header)
-    except tarfile.TarError:
-        return None
 
 
 def is_own(path: Path, folder: Path) -> bool:

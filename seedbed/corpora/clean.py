@@ -29,7 +29,7 @@ UNICODE_SCRIPTS = {
 
 
 def unicode_scripts(script: str) -> tuple[str, ...]:
-    """The Unicode scripts of an ISO 15924 code; none: it is no code, or one of no script (Zyyy, Zxxx, Qaaa)."""
+    """The Unicode scripts of an ISO 15924 code; empty: it is no code, or one of no script (Zyyy, Zxxx, Qaaa)."""
     names = UNICODE_SCRIPTS.get(script, (script,))
     try:
         for name in names:
@@ -60,37 +60,23 @@ def words(text: str) -> list[str]:
 
 
 def within_bounds(text: str, bounds: Cleaning) -> bool:
-    """Is a clean text a sentence of bearable length?"""
+    """Whether a clean text lies within the bounds of length."""
     if not bounds.min_characters <= len(text) <= bounds.max_characters:
         return False
     return len(words(text)) >= bounds.min_words * (2 if _UNSPACED.search(text) else 1)
 
 
 def script_share(text: str, script: str) -> float:
-    """Share of a text's letters that belong to an ISO 15924 script; 1 for a text without letters.
-
-    Raises:
-        UserError: as `characters_of`.
-    """
-    letters = _LETTER.findall(text)
+    """Share of a text's letters that belong to an ISO 15924 script, see `characters_of`; 1 without letters."""
+    letters = "".join(_LETTER.findall(text))
     if not letters:
         return 1.0
-    own = _own(script)
-    return sum(bool(own.match(letter)) for letter in letters) / len(letters)
-
-
-@functools.cache
-def _own(script: str) -> regex.Pattern[str]:
-    return regex.compile(f"[{characters_of(script)}]")
+    return len(regex.findall(f"[{characters_of(script)}]", letters)) / len(letters)
 
 
 @functools.cache
 def characters_of(script: str) -> str:
-    """The characters of an ISO 15924 script, as the inside of a regular expression's brackets.
-
-    Raises:
-        UserError: Unicode knows no such script.
-    """
+    """The characters of an ISO 15924 script inside a regular expression's brackets; a UserError if there are none."""
     if not (names := unicode_scripts(script)):
         raise UserError(f"script {script!r}: no such script; expected a code of ISO 15924 like Latn or Arab")
     return "".join(rf"\p{{Script={name}}}" for name in names)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from typing import Any
 
 import pandas as pd
 
 from seedbed.blocks import Blocks, together
+from seedbed.corpora.changes import SCRIPTS
 from seedbed.corpora.settings import Source
 from seedbed.io import UserError
 
@@ -27,11 +27,7 @@ def renamed(blocks: Blocks, source: Source, counts: Counter[str]) -> Blocks:
 
 
 def columns_of(table: pd.DataFrame, source: Source, before: int) -> pd.DataFrame:
-    """The rows of one block.
-
-    Args:
-        before: rows of the blocks before it.
-    """
+    """The rows of one block; `before` is the number of rows of the blocks before it."""
     table = table.reset_index(drop=True)
     for column, parts in source.divide.items():
         table = table.join(_divided(column_of(table, column, source), parts, source))
@@ -47,8 +43,7 @@ def columns_of(table: pd.DataFrame, source: Source, before: int) -> pd.DataFrame
     every = {name: name for name in table.columns if name != ""}  # spreadsheets leave columns without a name
     names = {"id": "id"} | (parts | source.columns if source.columns else every)
     chosen = {ours: column_of(table, theirs, source).to_numpy() for ours, theirs in names.items()}
-    table = pd.DataFrame(chosen, dtype=str)
-    return table[["id", *(name for name in table.columns if name != "id")]]
+    return pd.DataFrame(chosen, dtype=str)
 
 
 def _divided(cells: pd.Series, names: list[str], source: Source) -> pd.DataFrame:
@@ -65,11 +60,7 @@ def _divided(cells: pd.Series, names: list[str], source: Source) -> pd.DataFrame
 
 
 def column_of(table: pd.DataFrame, name: str | int | list[str], source: Source) -> pd.Series:
-    """A column, or several with blanks between.
-
-    Raises:
-        UserError: there is none of this name, or there are several.
-    """
+    """A column, or several with blanks between; a UserError if there is none of this name, or more than one."""
     if isinstance(name, list):
         return pd.concat([column_of(table, part, source) for part in name], axis=1).agg(" ".join, axis=1).str.strip()
     if name not in table.columns:
@@ -87,20 +78,51 @@ def replaced(cells: pd.Series, changes: dict[str, str]) -> pd.Series:
     return cells
 
 
+def changed(table: pd.DataFrame, source: Source) -> pd.DataFrame:
+    """The rows with what `replace`, `transliterate` and `explode` of a source make of them."""
+    for column, changes in source.replace.items():
+        table = table.assign(**{column: replaced(column_of(table, column, source), changes)})
+    for column, scripts in source.transliterate.items():
+        table = table.assign(**{column: transliterated(column_of(table, column, source), scripts)})
+    for column, expression in source.explode.items():
+        table = exploded(table, column, column_of(table, column, source), expression)
+    return table
+
+
+def transliterated(cells: pd.Series, scripts: str) -> pd.Series:
+    """Cells in another script of their language; `scripts` is one of `changes.SCRIPTS`."""
+    from umsc import UgMultiScriptConverter
+
+    return cells.map(UgMultiScriptConverter(*SCRIPTS[scripts]))
+
+
+def exploded(table: pd.DataFrame, column: str, cells: pd.Series, expression: str) -> pd.DataFrame:
+    """A row for each part of a cell that is not blank, with its number after the id."""
+    parts = [[part for part in re.split(expression, cell) if part.strip()] for cell in cells]
+    rows = table.iloc[[row for row, found in enumerate(parts) for _ in found]].reset_index(drop=True)
+    numbers = [str(number) for found in parts for number in range(1, len(found) + 1)]
+    ids = pd.Series([f"{row}.{number}" for row, number in zip(rows["id"], numbers, strict=True)], dtype=str)
+    texts = pd.Series([part for found in parts for part in found], dtype=str)
+    return rows.assign(**{"id": ids, column: texts})
+
+
 def origin_of(source: Source) -> str:
     """What messages call a source."""
+    if source.sets:
+        return ", ".join(map(origin_of, source.sets.values()))
     return source.hub or source.file or source.archive or ", ".join(source.package or {})
 
 
 def in_buckets(table: pd.DataFrame, source: Source) -> pd.DataFrame:
     """The rows of the source's buckets: by the pivot side, so that all translations of a sentence are in one split.
 
-    Raises:
-        UserError: there is no column but `id`.
+    With `buckets_by` by that column. A UserError says that there is no such, or none but `id`.
     """
     first, last = source.buckets
     if (first, last) == (0, 100):
         return table
+    if source.buckets_by:
+        return table[column_of(table, source.buckets_by, source).map(bucket).between(first, last - 1)]
     if table.shape[1] < 2:
         raise UserError(f"{origin_of(source)}: no column but `id`, so nothing to split by `buckets:`")
     key = table["pivot"] if "pivot" in table.columns else table.iloc[:, 1]
@@ -109,5 +131,4 @@ def in_buckets(table: pd.DataFrame, source: Source) -> pd.DataFrame:
 
 def bucket(text: str) -> int:
     """A number in 0..99 that depends on the words of a text alone."""
-    words: Any = " ".join(text.casefold().split()).encode()
-    return int(hashlib.sha256(words).hexdigest(), 16) % 100
+    return int(hashlib.sha256(" ".join(text.casefold().split()).encode()).hexdigest(), 16) % 100

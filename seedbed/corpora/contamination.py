@@ -1,18 +1,20 @@
-"""Does a training text repeat an evaluation text?"""
+"""Whether a training text repeats an evaluation text."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 
+from seedbed.blocks import Blocks
 from seedbed.corpora.clean import comparable, words
-from seedbed.corpora.settings import OPTIONAL
-from seedbed.io import read_table
+from seedbed.corpora.settings import NO_TEXT, OPTIONAL
+from seedbed.io import UserError, read_table
 
 GRAM = 8
-"""Consecutive words that two texts may share at most 7 of (the usual length; see docs/decisions.md)."""
+"""Consecutive words; a text that shares so many with an evaluation text repeats it (see docs/decisions/house.md)."""
 
 
 class EvaluationTexts:
@@ -25,7 +27,8 @@ class EvaluationTexts:
         self.grams = np.unique(np.fromiter((gram for text in texts for gram in _grams(text)), np.int64))
 
     def repeats(self, text: str) -> bool:
-        """Equal to one of them but for case and punctuation, or sharing eight words in a row."""
+        """Whether a text equals an evaluation sentence but for case and punctuation, or shares eight words in a row
+        with one."""
         if comparable(text) in self.whole:
             return True
         grams = np.fromiter(_grams(text), np.int64)
@@ -39,8 +42,33 @@ def _grams(text: str) -> Iterable[int]:
     return map(hash, zip(*(parts[start:] for start in range(GRAM)), strict=False))
 
 
+IN_TESTS = "in a test set"
+"""Why a row of training data is left out."""
+
+
+def without_tests(rows: Blocks, columns: Iterable[str], seen: EvaluationTexts, counts: Counter[str]) -> Blocks:
+    """The rows none of whose texts repeats an evaluation text.
+
+    Args:
+        columns: of texts.
+        seen: the evaluation texts, and their English where it is known.
+        counts: where the rows that are left out are counted, as IN_TESTS.
+
+    Raises:
+        UserError: no row is left.
+    """
+    names, kept = [*columns], 0
+    for block in rows:
+        repeats = block[names].map(lambda text: bool(text) and seen.repeats(text)).any(axis=1)
+        counts[IN_TESTS] += int(repeats.sum())
+        kept += int((~repeats).sum())
+        yield block[~repeats]
+    if not kept:
+        raise UserError(f"all {counts[IN_TESTS]} rows are in the study's test sets; train on other data")
+
+
 def texts_of(tests: Iterable[Path]) -> list[str]:
-    """Every sentence of some evaluation sets, both sides of each pair, queries and documents."""
-    no_text = ["id", "score", *OPTIONAL["retrieval"]]
+    """Every sentence of some evaluation sets, both sides of each pair, queries and documents; of translations too."""
+    no_text = ["id", *NO_TEXT, *OPTIONAL["retrieval"], "finish"]
     tables = [read_table(path, ["id"]).drop(columns=no_text, errors="ignore") for path in tests]
     return [text for table in tables for column in table.columns for text in table[column]]

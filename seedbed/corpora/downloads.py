@@ -27,8 +27,8 @@ class NotThereError(UserError):
 def download(url: str, path: Path) -> None:
     """Write what a URL holds to a path, whole or not at all.
 
-    What has come when a connection or the process ends stays beside it, with what the server calls this version of the
-    file; the next call asks for the rest, which a server sends only while the version is the same.
+    When a connection or the process ends, what has come stays next to the path, with what the server calls this version
+    of the file. The next call asks for the rest, which a server sends only while the version is the same.
 
     Raises:
         NotThereError: the server has no such file.
@@ -59,7 +59,10 @@ def _go_on(url: str, path: Path) -> None:
             # Else it is the whole file: another version, or a server that sends no parts.
             if not (have and response.headers.get("Content-Range", "").startswith(f"bytes {have}-")):
                 have = 0
-                _begin(part, version, _version(response.headers))
+                part.unlink(missing_ok=True)
+                version.unlink(missing_ok=True)
+                if named := _version(response.headers):
+                    write_json({"version": named}, version)
             _write(response, url, part, have)
         part.replace(path)
         version.unlink(missing_ok=True)
@@ -71,13 +74,6 @@ def _go_on(url: str, path: Path) -> None:
     finally:
         if not version.is_file():  # nobody could tell whether the rest is of the same file
             part.unlink(missing_ok=True)
-
-
-def _begin(part: Path, version: Path, named: str) -> None:
-    part.unlink(missing_ok=True)
-    version.unlink(missing_ok=True)
-    if named:
-        write_json({"version": named}, version)
 
 
 def _version(headers: Any) -> str:

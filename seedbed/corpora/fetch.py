@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
 from seedbed.blocks import Blocks, Lookup, Seen, Spool, peeked, together
 from seedbed.corpora.assets import Store
+from seedbed.corpora.choices import gathered, repeated
 from seedbed.corpora.clean import CONTROL, clean, comparable, within_bounds
+from seedbed.corpora.columns import origin_of
 from seedbed.corpora.downloads import NotThereError
 from seedbed.corpora.labels import named, require_labels
-from seedbed.corpora.settings import COLUMNS, OPTIONAL, Cleaning, Kind, Source
+from seedbed.corpora.questions import in_place
+from seedbed.corpora.settings import COLUMNS, MAY_BE_BLANK, NO_TEXT, OPTIONAL, ORIGINS, Cleaning, Kind, Source
 from seedbed.corpora.sources import read
 from seedbed.io import UserError
 
@@ -43,19 +47,17 @@ def fetch(
     asked = source
     source, blocks = _there(source, store, test, counts)
     where = f"{kind} corpus from {origin(source)}"
-    if kind == "triplets":
-        blocks = _triplets(blocks, counts)
-    texts = [name for name in COLUMNS[kind] if name not in ("score", "label")]
-    if untouched := test or kind == "retrieval":
-        blocks = iter([together(blocks)])
-    blocks = (_shaped(block, kind, texts, where) for block in blocks)
-    if untouched:
-        blocks = _told(blocks, kind, texts, where, counts if test else Counter())
+    if kind in ("triplets", "paraphrases"):
+        blocks = _triplets(blocks, counts, lone=kind == "paraphrases")
+    texts = [name for name in COLUMNS[kind] if name not in NO_TEXT]
+    if test or kind in ("retrieval", "questions"):
+        table = _shaped(together(blocks), kind, texts, where)
+        blocks = iter([_told(table, kind, texts, where, counts if test else Counter())])
     else:
-        blocks = _filtered(blocks, texts, cleaning, counts)
-    record: dict[str, Any] = {"origin": origin(source), "licence": source.licence, "kind": kind}
+        blocks = _filtered((_shaped(block, kind, texts, where) for block in blocks), kind, texts, cleaning, counts)
+    record: dict[str, Any] = {"origin": origin(source), "licence": source.terms, "kind": kind}
     record |= {} if source is asked else {"instead_of": origin(asked)}
-    return _counted(blocks, counts, record, where), record
+    return _counted(blocks, counts, record, where, [*source.sets]), record
 
 
 def _there(source: Source, store: Store, test: bool, counts: Counter[str]) -> tuple[Source, Blocks]:
@@ -71,22 +73,27 @@ def _there(source: Source, store: Store, test: bool, counts: Counter[str]) -> tu
 
 
 ALWAYS = ("read", "triplets", "out of bounds", "repeated", "kept")
-"""What is said of a corpus even if it is 0, where it is counted."""
+"""Counts that a record holds even if they are 0."""
 
 
-def _counted(blocks: Blocks, counts: Counter[str], record: dict[str, Any], where: str) -> Blocks:
-    """The same blocks; at their end, the counts are in the record."""
+def _counted(blocks: Blocks, counts: Counter[str], record: dict[str, Any], where: str, sets: list[str]) -> Blocks:
+    """The same blocks; at their end, the counts are in the record, of a source of several sets those of each too."""
     for block in blocks:
         counts["kept"] += len(block)
+        for name in sets:
+            counts[f"{name}: kept"] += int(block["id"].str.startswith(f"{name}:").sum())
         yield block
-    said = {name: count for name, count in counts.items() if count or name in ALWAYS}
+    record["counts"] = {name: count for name, count in counts.items() if count or name in ALWAYS}
     if not counts["kept"]:
+        said = record["counts"]
         raise UserError(f"{where}: no row is left ({said}); check the columns and the bounds under `cleaning:`")
-    record["counts"] = said
 
 
 def _shaped(table: pd.DataFrame, kind: Kind, texts: list[str], where: str) -> pd.DataFrame:
     """The columns of a kind, checked, with clean texts."""
+    if kind == "choices":
+        table = gathered(table, where)
+    table = table.assign(**{name: "" for name in MAY_BE_BLANK.get(kind, ()) if name not in table.columns})
     if missing := [name for name in COLUMNS[kind] if name not in table.columns]:
         raise UserError(f"{where}: no column {missing[0]!r}; map it under `columns:` (there are {', '.join(table)})")
     optional = [name for name in OPTIONAL.get(kind, ()) if name in table.columns]
@@ -96,6 +103,8 @@ def _shaped(table: pd.DataFrame, kind: Kind, texts: list[str], where: str) -> pd
     if kind == "labelled_texts":
         require_labels(table, where)
         table = table.assign(label=table["label"].str.strip())
+    if kind == "questions":
+        table, texts = in_place(table, where), ["question"]
     _require_one_line(table.drop(columns=texts), where)
     return table.assign(**{name: table[name].map(clean) for name in texts})
 
@@ -111,9 +120,9 @@ def _require_one_line(table: pd.DataFrame, where: str) -> None:
             )
 
 
-def _told(blocks: Blocks, kind: Kind, texts: list[str], where: str, counts: Counter[str]) -> Blocks:
-    """What is odd about a set, and stays in it, is counted by name; there is nothing about most."""
-    (table,) = blocks
+def _told(table: pd.DataFrame, kind: Kind, texts: list[str], where: str, counts: Counter[str]) -> pd.DataFrame:
+    """The table itself: what is odd about a set is counted by name, and stays in it."""
+    texts = [name for name in texts if name not in MAY_BE_BLANK.get(kind, ())]
     if blank := [name for name in texts if len(table) and (table[name] == "").all()]:
         raise UserError(
             f"{where}: column {blank[0]!r} is empty in all {len(table)} rows; check the file and `columns:`"
@@ -121,17 +130,17 @@ def _told(blocks: Blocks, kind: Kind, texts: list[str], where: str, counts: Coun
     counts["blank, kept"] = int((table[texts[-1:] if kind == "retrieval" else texts] == "").any(axis=1).sum())
     if kind == "parallel":  # of two rows with one translation, the search finds the first
         counts["repeated, kept"] = int(sum(table[name].duplicated(keep=False) for name in texts).astype(bool).sum())
+    if kind == "choices":
+        counts["equal answers, kept"] = repeated(table, where)
     if kind == "retrieval" and "relevance" in table.columns:
         judged = table[table["query"] != ""]
         relevant = pd.to_numeric(judged["relevance"], errors="coerce") > 0
         answered = relevant.groupby(judged.get("query_id", judged["id"])).any()
         counts["queries without a relevant document"] = int((~answered).sum())
-    yield table
+    return table
 
 
-def _filtered(blocks: Blocks, texts: list[str], cleaning: Cleaning, counts: Counter[str]) -> Blocks:
-    # Long answers are what instructions are; only their emptiness is a fault.
-    bounded = [name for name in texts if name not in ("prompt", "response")]
+def _filtered(blocks: Blocks, kind: Kind, texts: list[str], cleaning: Cleaning, counts: Counter[str]) -> Blocks:
     # Both sides of a translation pair, so that each sentence has one right answer; else the sentence that is asked.
     once = COLUMNS["parallel"] if texts == list(COLUMNS["parallel"]) else texts[:1]
     if texts == ["premise", "hypothesis"]:  # premises come with several hypotheses
@@ -140,10 +149,10 @@ def _filtered(blocks: Blocks, texts: list[str], cleaning: Cleaning, counts: Coun
     for block in blocks:
         fits = pd.Series(True, index=block.index)
         for name in texts:
-            right = (
-                block[name].map(lambda text: within_bounds(text, cleaning)) if name in bounded else block[name] != ""
-            )
-            fits &= right.astype(bool)  # of no row, text
+            # Long answers are what instructions are; only their emptiness is a fault.
+            bounded = name not in ("prompt", "response")
+            right = block[name].map(partial(within_bounds, bounds=cleaning)) if bounded else block[name] != ""
+            fits &= right.astype(bool) | (block[name] == "" if name in MAY_BE_BLANK.get(kind, ()) else False)
         fitting = block[fits]
         new = pd.Series(True, index=fitting.index)
         for name in once:
@@ -153,40 +162,44 @@ def _filtered(blocks: Blocks, texts: list[str], cleaning: Cleaning, counts: Coun
         yield fitting[new]
 
 
-def _triplets(blocks: Blocks, counts: Counter[str]) -> Blocks:
-    """The rows; of labelled pairs, the triplets that they make."""
+def _triplets(blocks: Blocks, counts: Counter[str], *, lone: bool) -> Blocks:
+    """The rows; of labelled pairs, the triplets that they make; `lone` as of `triplets_from_labels`."""
     first, blocks = peeked(blocks)
-    if not {"premise", "hypothesis", "label"} <= set(first.columns):
+    if not {*COLUMNS["labelled_pairs"]} <= {*first.columns}:
         yield from blocks
         return
-    for block in triplets_from_labels(blocks):
+    for block in triplets_from_labels(blocks, lone=lone):
         counts["triplets"] += len(block)
         yield block
 
 
-def triplets_from_labels(blocks: Blocks) -> Blocks:
+def triplets_from_labels(blocks: Blocks, *, lone: bool = False) -> Blocks:
     """Premise, hypothesis, label rows to (anchor, positive, negative): those premises that have both.
 
-    The first of each label. The hypothesis may be in another language than the premise (paper 000, section 3, step 1).
+    The first hypothesis of each label counts. The hypothesis may be in another language than the premise (paper 000,
+    section 3, step 1). A column `premise_id`, if there is one, says which premises are one; else it is their text.
+
+    Args:
+        lone: an entailment without a contradiction is kept too, with an empty negative.
     """
-    spool = Spool(block[["id", "premise", "hypothesis", "label"]] for block in blocks)
+    names = ["id", "premise", "hypothesis", "label"]
+    spool = Spool(block.assign(of=block.get("premise_id", block["premise"]))[[*names, "of"]] for block in blocks)
     contradicted = (block[block["label"].isin(CONTRADICTION)] for block in spool)
-    negatives, seen = Lookup(contradicted, lambda block: list(block["premise"])), Seen()
+    negatives, seen = Lookup(contradicted, lambda block: list(block["of"])), Seen()
     place = negatives.columns.index("hypothesis")
     for block in spool:
         entailed = block[block["label"].isin(ENTAILMENT)]
-        entailed = entailed[seen.new(entailed["premise"])]
-        found = negatives.find(entailed["premise"])
-        both = entailed[[row is not None for row in found]]
-        sides = {"anchor": both["premise"], "positive": both["hypothesis"]}
-        negative = pd.Series([row[place] for row in found if row is not None], index=both.index, dtype=str)
-        yield both[["id"]].assign(**sides, negative=negative)
+        entailed = entailed[seen.new(entailed["of"])]
+        found = [row and row[place] for row in negatives.find(entailed["of"])]
+        kept = entailed[[lone or negative is not None for negative in found]]
+        sides = {"anchor": kept["premise"], "positive": kept["hypothesis"]}
+        negative = pd.Series([text or "" for text in found if lone or text is not None], index=kept.index, dtype=str)
+        yield kept[["id"]].assign(**sides, negative=negative)
 
 
 def origin(source: Source) -> str:
     """A source's name in cards and messages."""
-    if source.hub:
-        return f"hub {source.hub}" + (f" @ {source.revision}" if source.revision else "")
-    if source.package:
-        return "package " + ", ".join(source.package)
-    return f"archive {source.archive}" if source.archive else f"file {source.file}"
+    if source.sets:
+        return "; ".join(f"{name}: {origin(one)}" for name, one in source.sets.items())
+    place = next(name for name in ORIGINS if getattr(source, name))
+    return f"{place} {origin_of(source)}" + (f" @ {source.revision}" if source.hub and source.revision else "")

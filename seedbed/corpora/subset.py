@@ -10,7 +10,7 @@ from seedbed.blocks import Blocks
 from seedbed.io import fingerprint
 
 SENTENCES = 20_000
-"""Of each of two languages, to tell them apart by; more change nothing."""
+"""Sentences of each of two languages that tell them apart; more change nothing."""
 
 
 def sentences(corpus: Blocks) -> pd.DataFrame:
@@ -30,5 +30,10 @@ def subset(table: pd.DataFrame, rows: int | None) -> pd.DataFrame:
     """
     if rows is None or rows >= len(table):
         return table
-    places = table["id"].map(lambda row: int(fingerprint(row)[:15], 16))
+    places = table["id"].map(place_of)
     return table.loc[places.nsmallest(rows).index.sort_values()]
+
+
+def place_of(row: str) -> int:
+    """The place of a row's id in every draw, from 0 to below 2^60."""
+    return int(fingerprint(row)[:15], 16)

@@ -1,7 +1,6 @@
 """A directory of pretrained weights becomes a sentence encoder."""
 
-from __future__ import annotations
-
+import copy
 import inspect
 from itertools import chain
 from pathlib import Path
@@ -9,21 +8,29 @@ from typing import Any
 
 import torch
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer.modules import Module, Pooling, Transformer, WeightedLayerPooling
+from sentence_transformers.sentence_transformer.modules import (
+    Dense,
+    Module,
+    Pooling,
+    StaticEmbedding,
+    Transformer,
+    WeightedLayerPooling,
+)
 from sentence_transformers.util import fullname
 from torch import Tensor, nn
 from transformers import MODEL_MAPPING, AutoConfig, AutoModelForMaskedLM, PretrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
 from seedbed import model_files
-from seedbed.encoders import settings
+from seedbed.encoders import adapters, coupled, settings
 from seedbed.encoders.endpoint import Endpoint
-from seedbed.encoders.pooling import AVERAGES, LayerAverage, dense
+from seedbed.encoders.pooling import AVERAGES, LAST, OURS, TrainingHead, dense
+from seedbed.encoders.prompts import DOCUMENT, Prefix, put
 from seedbed.io import UserError, read_json
 from seedbed.weights import LOCAL, NO_CODE, opening, require_whole_body
 
 TOKENIZER_FILES = ("tokenizer.json", "sentencepiece.bpe.model", "spiece.model", "tokenizer.model", "vocab.txt")
-WEIGHTED = ("WeightedLayerPooling", "Dense", "LayerNorm")
+WEIGHTED = ("WeightedLayerPooling", "Dense", "LayerNorm", "StaticEmbedding")
 """Modules with weights of their own."""
 READ = {"use_safetensors": True, "ignore_mismatched_sizes": True}
 """How weights are read; which of them do not fit `require_whole_body` then says by name."""
@@ -33,21 +40,26 @@ def load(
     weights: Path,
     *,
     pooling: settings.Pooling,
-    prefix: str = "",
+    layers: int = 4,
+    prefix: Prefix = "",
+    language: str = "",
     max_length: int | None = None,
     seed: int = 0,
     dropout: float | None = None,
 ) -> SentenceTransformer:
     """Build an encoder: the transformer, then pooling, in float32.
 
-    With cls_mlp and cls_mlp_train a third module follows, a dense layer; the latter's user takes it off after training.
-    With own, modules that sentence-transformers saved there are the encoder's, and the mean where there are none.
+    With cls_mlp and cls_mlp_train a third module follows, a dense layer, of which `stock` leaves out the latter's.
+    With own, modules that sentence-transformers saved there are the encoder's, and the mean where there are none;
+    parallel adapters are kept.
 
     Args:
         weights: a directory as `save_pretrained` writes it, of transformers or of sentence-transformers; of the
             latter only the transformer is used, but with own. Safetensors only; no code is run and no server asked, of
             the directory's or of its choice, see `model_files.check`.
-        prefix: put before every text by `encode`, `encode_query` and `encode_document`, and saved with the encoder.
+        layers: the last blocks that the poolings last_... take.
+        prefix: put before every text by `encode`, `encode_query` and `encode_document`, and saved with the encoder; by
+            language see `prompts.put`, which is given `language`.
         max_length: tokens of a text; None for as many as the backbone can read.
         seed: of the dense layer's weights; nothing else is random.
         dropout: of every layer, in training; None: the backbone's own.
@@ -55,34 +67,41 @@ def load(
     Raises:
         UserError: no such directory, no config.json, no tokenizer or no safetensors in it, one that cannot be opened or
             lacks weights, or as `model_files.check`; a dropout for a backbone that knows none, or for modules of its
-            own.
+            own; more layers than the backbone has; parallel adapters, and another pooling than own.
     """
-    folder = directory_of(Path(weights))
+    folder = directory_of(Path(weights), adapted=pooling == "own")
     if pooling == "own" and (Path(weights) / "modules.json").is_file():
         if dropout is not None:
             raise UserError(f"{weights}: dropout cannot be set for modules of its own; take another pooling")
-        return _with_prefix(open_encoder(weights), prefix)
+        return put(open_encoder(weights), prefix, language)
+    if pooling == "static":
+        return put(static(folder), prefix, language)
     pooling = "mean" if pooling == "own" else pooling
-    transformer = _transformer(folder, hidden_states=pooling in AVERAGES, dropout=dropout)
+    transformer = _transformer(folder, hidden_states=pooling in {*AVERAGES, *LAST}, dropout=dropout)
     limit = longest(transformer.auto_model, transformer.max_seq_length)
     transformer.max_seq_length = min(limit, max_length or limit)
     # An encoder has its first token at the first place, and BERT's positions count from there.
     transformer.tokenizer.padding_side = "right"
-    modules = [transformer, *_pooling(pooling, transformer, seed)]
-    return _with_prefix(SentenceTransformer(modules=modules, local_files_only=True), prefix)
+    modules = [transformer, *_pooling(pooling, transformer, layers, seed)]
+    return put(SentenceTransformer(modules=modules, local_files_only=True), prefix, language)
 
 
-def remote(endpoint: settings.Endpoint, *, prefix: str = "") -> SentenceTransformer:
-    """An encoder whose vectors a server makes; it is not asked before there are texts."""
-    return _with_prefix(SentenceTransformer(modules=[Endpoint(endpoint)], local_files_only=True), prefix)
+def static(folder: Path) -> SentenceTransformer:
+    """The mean of the input embeddings of a text's tokens, none of which is special; no vector is normalised.
+
+    Raises:
+        UserError: as `load`.
+    """
+    transformer = _transformer(folder, hidden_states=False, dropout=None)
+    tokens = transformer.tokenizer.backend_tokenizer
+    tokens.no_truncation()
+    weights = transformer.auto_model.get_input_embeddings().weight.detach().float().clone()
+    return SentenceTransformer(modules=[StaticEmbedding(tokens, embedding_weights=weights)], local_files_only=True)
 
 
-def _with_prefix(encoder: SentenceTransformer, prefix: str) -> SentenceTransformer:
-    """The encoder, which puts a prefix before every text; any prompts of its own are gone."""
-    # The two names that sentence-transformers and mteb look for.
-    encoder.prompts = {"query": prefix, "document": prefix}
-    encoder.default_prompt_name = "document" if prefix else None
-    return encoder
+def remote(endpoint: settings.Endpoint, *, prefix: Prefix = "") -> SentenceTransformer:
+    """An encoder whose vectors a server makes; no request is sent before there are texts."""
+    return put(SentenceTransformer(modules=[Endpoint(endpoint)], local_files_only=True), prefix)
 
 
 def open_encoder(directory: Path, *, servers: bool = False) -> SentenceTransformer:
@@ -99,38 +118,49 @@ def open_encoder(directory: Path, *, servers: bool = False) -> SentenceTransform
     modules = model_files.modules_of(directory)
     if servers and [kind for kind, _ in modules] == [fullname(Endpoint)]:
         prompts = read_json(Path(directory) / "config_sentence_transformers.json")["prompts"]
-        return remote(Endpoint.load(str(modules[0][1])).settings, prefix=prompts["document"])
+        encoder = remote(Endpoint.load(str(modules[0][1])).settings, prefix=prompts[DOCUMENT])
+        encoder.prompts = prompts
+        return encoder
     model_files.check(directory)
     for kind, folder in modules:
         if model_files.MODULES[kind] in WEIGHTED and not (folder / "model.safetensors").is_file():
             raise UserError(f"{folder}: no model.safetensors; save the encoder again with safetensors")
     with opening(directory):
-        encoder = SentenceTransformer(
-            str(directory),
-            local_files_only=True,
-            trust_remote_code=False,
-            model_kwargs=NO_CODE | READ,
-            processor_kwargs=dict(NO_CODE),
-            config_kwargs=dict(NO_CODE),
-        )
-    for module, (_, folder) in zip(encoder, modules, strict=True):
-        if isinstance(module, Transformer):
-            require_whole_body(module.auto_model, folder)
+        local = {"local_files_only": True, "trust_remote_code": False, "model_kwargs": NO_CODE | READ}
+        others = {"processor_kwargs": dict(NO_CODE), "config_kwargs": dict(NO_CODE)}
+        ours = {adapters.MODULE: adapters.AdaptedTransformer} | coupled.MODULES  # never the code beside the weights
+        encoder = SentenceTransformer._load_with_module_classes(str(directory), ours, **local, **others)
+    _require_whole(encoder, Path(directory))
     for module in encoder.modules():  # an average of layers stays one where the encoder is trained on
         if isinstance(module, WeightedLayerPooling):
             module.requires_grad_(False)
     return encoder
 
 
+def _require_whole(encoder: SentenceTransformer, directory: Path) -> None:
+    """No transformer of an encoder, or of its two paths, has weights that are not its file's."""
+    for module, (_, folder) in zip(encoder, model_files.modules_of(directory), strict=True):
+        if isinstance(module, Transformer):
+            require_whole_body(module.auto_model, folder)
+        elif isinstance(module, coupled.Coupled):
+            for name, side in module.sides.items():
+                _require_whole(side, directory / name)
+
+
 def stock(encoder: SentenceTransformer) -> SentenceTransformer:
     """An encoder as it is saved: of sentence-transformers' modules alone, where it has weights, which are shared."""
     transformer, *others = encoder
-    if not any(isinstance(module, LayerAverage) for module in others):
+    if not any(isinstance(module, OURS) for module in others):
         return encoder
     layers = transformer.auto_model.config.num_hidden_layers
-    parts = [module.stock(layers) if isinstance(module, LayerAverage) else [module] for module in others]
+    parts = [module.stock(layers) if isinstance(module, OURS) else [module] for module in others]
+    return of_modules(encoder, [transformer, *chain.from_iterable(parts)])
+
+
+def of_modules(encoder: SentenceTransformer, modules: list[Module]) -> SentenceTransformer:
+    """An encoder of some modules, with the device and the prompts of another."""
     return SentenceTransformer(
-        modules=[transformer, *chain.from_iterable(parts)],
+        modules=modules,
         device=str(encoder.device),
         prompts=encoder.prompts,
         default_prompt_name=encoder.default_prompt_name,
@@ -169,6 +199,13 @@ def load_head(weights: Path, encoder: SentenceTransformer) -> PreTrainedModel:
     return head
 
 
+def head_of(model: PreTrainedModel) -> PreTrainedModel:
+    """The head of a `...ForMaskedLM`, called as that of `load_head`; its weights are the model's, which stays whole."""
+    head = copy.copy(model)
+    head._modules = {**model._modules, model.base_model_prefix: _Given()}
+    return head
+
+
 class _Given(nn.Module):
     """In the transformer's place: the states are those that are given."""
 
@@ -176,13 +213,15 @@ class _Given(nn.Module):
         return BaseModelOutput(last_hidden_state=inputs_embeds)
 
 
-def directory_of(weights: Path) -> Path:
-    """The directory that holds the transformer, checked."""
+def directory_of(weights: Path, *, adapted: bool = False) -> Path:
+    """The directory that holds the transformer, checked; with parallel adapters only where they are read too."""
     if not weights.is_dir():
         raise UserError(f"{weights}: no such directory; expected weights as save_pretrained writes them")
     model_files.check(weights)
     if (weights / "modules.json").is_file():
         weights = model_files.modules_of(weights)[0][1]
+    if not adapted and (weights / adapters.ADAPTERS).is_file():
+        raise UserError(f"{weights}: its adapters would be lost; take pooling own, or the encoder that was aligned")
     if not (weights / "config.json").is_file():
         raise UserError(f"{weights}: no config.json; expected weights as save_pretrained writes them")
     if not any((weights / name).is_file() for name in TOKENIZER_FILES):
@@ -205,12 +244,13 @@ def dropouts(config: PretrainedConfig) -> dict[str, float]:
 def _transformer(weights: Path, *, hidden_states: bool, dropout: float | None) -> Transformer:
     """The sentence-transformers module around the weights."""
     with opening(weights):
-        options = _without_pooler(weights)
-    rates: dict[str, float] = {}
-    if dropout is not None:
-        rates = dict.fromkeys(dropouts(AutoConfig.from_pretrained(weights, **LOCAL)), dropout)
-        if not rates:
-            raise UserError(f"{weights}: this kind of backbone has no dropout to set; leave training.dropout out")
+        config = AutoConfig.from_pretrained(weights, **LOCAL)
+        architecture = inspect.signature(MODEL_MAPPING.get(type(config), PreTrainedModel))
+    # Without BERT's pooler, which no pooling here uses and which LoRA would wrap.
+    options = {"add_pooling_layer": False} if "add_pooling_layer" in architecture.parameters else {}
+    rates = {} if dropout is None else dict.fromkeys(dropouts(config), dropout)
+    if dropout is not None and not rates:
+        raise UserError(f"{weights}: this kind of backbone has no dropout to set; leave training.dropout out")
     with opening(weights):
         transformer = Transformer(
             str(weights),
@@ -224,14 +264,6 @@ def _transformer(weights: Path, *, hidden_states: bool, dropout: float | None) -
     transformer.model_kwargs = options
     transformer.config_keys = [*transformer.config_keys, "model_kwargs"]
     return transformer
-
-
-def _without_pooler(weights: Path) -> dict[str, Any]:
-    """Options that leave out BERT's pooler, which no pooling here uses and which LoRA would wrap."""
-    config = AutoConfig.from_pretrained(weights, **LOCAL)
-    architecture = MODEL_MAPPING.get(type(config), PreTrainedModel)
-    has_pooler = "add_pooling_layer" in inspect.signature(architecture).parameters
-    return {"add_pooling_layer": False} if has_pooler else {}
 
 
 def longest(model: nn.Module, tokenizer_limit: int) -> int:
@@ -248,11 +280,16 @@ def longest(model: nn.Module, tokenizer_limit: int) -> int:
     return min([tokenizer_limit, *lengths])
 
 
-def _pooling(name: settings.Pooling, transformer: Transformer, seed: int) -> list[Module]:
+def _pooling(name: settings.Pooling, transformer: Transformer, layers: int, seed: int) -> list[Module]:
     width = transformer.get_embedding_dimension()
+    if name in LAST:
+        if layers > (blocks := transformer.auto_model.config.num_hidden_layers):
+            raise UserError(f"training.layers: {layers}, but the backbone has {blocks} blocks; give {blocks} or fewer")
+        return [LAST[name](width, layers)]
     if name in AVERAGES:
         return [AVERAGES[name](width)]
     if name in ("cls_mlp", "cls_mlp_train"):
         deviation = getattr(transformer.auto_model.config, "initializer_range", 0.02)
-        return [Pooling(width, "cls"), dense(width, deviation=deviation, seed=seed)]
+        kind = TrainingHead if name == "cls_mlp_train" else Dense
+        return [Pooling(width, "cls"), dense(width, deviation=deviation, seed=seed, kind=kind)]
     return [Pooling(width, name)]

@@ -1,24 +1,14 @@
 """What an encoder carries with it: a model card for people, a manifest for programs."""
 
-from __future__ import annotations
-
 import importlib.metadata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from huggingface_hub import ModelCardData
 
-from seedbed import manifests
+from seedbed import licences, manifests
 
-RECIPES = {
-    "base": "The backbone as it was published, with pooling; not trained.",
-    "unsupervised": "Unsupervised SimCSE: every sentence is its own positive, told apart by dropout.",
-    "crosslingual": "Supervised SimCSE on human-written triplets of another language.",
-    "prompting": "Supervised SimCSE on triplets that a language model wrote from a prompt with examples.",
-    "composition": "Supervised SimCSE on triplets that a language model wrote with composed adapters.",
-    "xllora": "Supervised SimCSE on triplets that a language model wrote with a cross-lingual adapter (XL-LoRA).",
-}
 TEMPLATE = """---
 {front_matter}
 ---
@@ -28,7 +18,7 @@ TEMPLATE = """---
 A sentence encoder made with Seedbed. {recipe}
 
 {facts}
-
+{results}
 ## Training
 
 {training}
@@ -41,23 +31,29 @@ A sentence encoder made with Seedbed. {recipe}
 
 ```python
 {opening}
-embeddings = encoder.encode(["a sentence", "another one"])
+embeddings = encoder.encode({texts})
 print(encoder.similarity(embeddings, embeddings))
 ```
+
+Made with {versions}.
 
 ## Limits
 
 It was trained on single sentences; measure it on your own task before you rely on it. It inherits the biases of its
 backbone and of its training text, and with synthetic triplets those of the model that wrote them. The licences of the
-backbone, of the data and of a generator's output apply to it.
+backbone, of the data and of a generator's output apply to it.{limits}
 """
 
 OPENING = """# pip install "sentence-transformers>=6" "transformers>=5"
 from sentence_transformers import SentenceTransformer
-encoder = SentenceTransformer("path/to/this/directory")"""
+encoder = SentenceTransformer("{place}"{options})"""
+PAIRS = '[("a sentence", "its English"), ("another one", "its English")]'
+"""What an encoder of two texts reads."""
 REMOTE = """# A server makes the vectors: it is sent the texts, and the token that endpoint.json names. Seedbed asks it.
 from seedbed.encoders.backbone import open_encoder
-encoder = open_encoder("path/to/this/directory", servers=True)"""
+encoder = open_encoder("{place}", servers=True)"""
+PLACE = "path/to/this/directory"
+"""What the lines of use open, where nobody has said where the encoder will be."""
 
 
 def write(directory: Path, about: dict[str, Any], training: dict[str, Any]) -> None:
@@ -70,8 +66,9 @@ def write(directory: Path, about: dict[str, Any], training: dict[str, Any]) -> N
         training: JSON: the settings and what `training.train` returned, in one.
     """
     directory = Path(directory)
-    (directory / "README.md").write_text(_card(directory, about, training), encoding="utf-8")
-    manifests.write(directory, {"about": about, "training": training, "versions": versions()})
+    used = versions()
+    (directory / "README.md").write_text(text(directory, about, training, used), encoding="utf-8")
+    manifests.write(directory, {"about": about, "training": training, "versions": used})
 
 
 def versions() -> dict[str, str]:
@@ -79,36 +76,63 @@ def versions() -> dict[str, str]:
     return {name: importlib.metadata.version(name) for name in ("torch", "transformers", "sentence-transformers")}
 
 
-def _card(directory: Path, about: dict[str, Any], training: dict[str, Any]) -> str:
+def text(
+    directory: Path,
+    about: Mapping[str, Any],
+    training: Mapping[str, Any],
+    used: Mapping[str, str],
+    *,
+    place: str = PLACE,
+    metadata: Mapping[str, Any] | None = None,
+    results: str = "",
+    limits: str = "",
+) -> str:
+    """The model card of an encoder.
+
+    Args:
+        directory: its files.
+        about, training: as of `write`.
+        used: versions of libraries by name.
+        place: what the lines of use open: a folder, or a repository of the hub.
+        metadata: what the hub reads, in the place of or beside what follows from `about`.
+        results, limits: Markdown: a section of scores, and sentences more about its limits.
+    """
     parts = [str(about[key]) for key in ("backbone", "recipe", "language") if about.get(key)]
-    facts = [(key, value) for key, value in about.items() if isinstance(value, str | int | float) and value != ""]
+    shown = {key: value for key, value in about.items() if isinstance(value, str | int | float) and value != ""}
+    facts = [(key, value) for key, value in shown.items() if key != "summary"]
+    # Without the loss curve; an untrained encoder used none of the settings.
+    rows = [(k, f"{v:.4g}" if isinstance(v, float) else v) for k, v in training.items() if k != "loss"]
+    opening = REMOTE if (directory / "endpoint.json").is_file() else OPENING
+    trusted = ", trust_remote_code=True" if any(directory.glob("*.py")) else ""
     return TEMPLATE.format(
-        front_matter=_front_matter(about),
+        front_matter=_front_matter(about, metadata or {}),
         name=about.get("name") or " ".join(parts) or "Sentence encoder",
-        recipe=RECIPES.get(about.get("method", ""), ""),
-        facts=_table(("Fact", "Value"), facts),
-        training=_training(training),
-        data=_data(about.get("data", []), trained=bool(training.get("steps"))),
-        opening=REMOTE if (directory / "endpoint.json").is_file() else OPENING,
+        recipe=about.get("summary", ""),
+        facts=table(("Fact", "Value"), facts),
+        training=table(("Setting or result", "Value"), rows)
+        if training.get("steps") or "copy" in training
+        else "None.",
+        data=_data(about.get("data", []), trained=bool(training.get("steps")) or "copy" in training),
+        opening=opening.format(place=place, options=trusted),
+        versions=", ".join(f"{name} {version}" for name, version in used.items()),
+        results=results and f"\n{results}\n",
+        limits=limits and f" {limits}",
+        texts=PAIRS if (directory / "english").is_dir() else '["a sentence", "another one"]',
     )
 
 
-def _front_matter(about: dict[str, Any]) -> str:
+def _front_matter(about: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:
     """The YAML that the hub reads."""
-    return ModelCardData(
-        language=about.get("language") or None,
-        license=about.get("licence") or about.get("backbone_licence") or None,
-        library_name="sentence-transformers",
-        pipeline_tag="sentence-similarity",
-        base_model=about.get("base_model") or None,
-        tags=["sentence-transformers", "feature-extraction", "seedbed", *filter(None, [about.get("method")])],
-    ).to_yaml()
-
-
-def _training(training: dict[str, Any]) -> str:
-    """Settings and results, without the loss curve; an untrained encoder used none of the settings."""
-    rows = [(k, f"{v:.4g}" if isinstance(v, float) else v) for k, v in training.items() if k != "loss"]
-    return _table(("Setting or result", "Value"), rows) if training.get("steps") else "None."
+    licence = licences.of_model(about)
+    found = {
+        "language": about.get("language") or None,
+        **(licence.metadata if licence else {}),
+        "library_name": "sentence-transformers",
+        "pipeline_tag": "sentence-similarity",
+        "base_model": about.get("base_model") or None,
+        "tags": ["sentence-transformers", "feature-extraction", "seedbed", *filter(None, [about.get("method")])],
+    }
+    return ModelCardData(**found | dict(metadata)).to_yaml()
 
 
 def _data(records: list[dict[str, Any]], *, trained: bool) -> str:
@@ -117,10 +141,11 @@ def _data(records: list[dict[str, Any]], *, trained: bool) -> str:
         return "Not stated." if trained else "No training text."
     columns = ("name", "origin", "licence")
     rows = [[record.get(column) or "not stated" for column in columns] for record in records]
-    return _table(("Data", "Origin", "Licence"), rows)
+    return table(("Data", "Origin", "Licence"), rows)
 
 
-def _table(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+def table(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+    """A table in Markdown."""
     cells = [[str(cell).replace("|", "\\|") for cell in row] for row in (header, *rows)]
     lines = [f"| {' | '.join(row)} |" for row in cells]
     return "\n".join([lines[0], "|" + " --- |" * len(cells[0]), *lines[1:]])

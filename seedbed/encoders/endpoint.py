@@ -1,7 +1,5 @@
 """A sentence-transformers module whose vectors a server makes: a model that cannot be downloaded is an encoder too."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,13 +14,13 @@ from seedbed.io import UserError, read_json, write_json
 from seedbed.servers import post
 
 TRANSPORT = "transport.json"
-"""The file of `settings.HOW`: embeddings that are kept stay good when it changes."""
+"""The file of the settings that change no vector: embeddings that are kept stay good when it changes."""
 
 
 class Endpoint(InputModule):
     """Texts to vectors by a server that speaks OpenAI's or Cohere's protocol; the first and only module of an encoder.
 
-    The directory holds the name of the token's environment variable; the token itself is read when the server is asked.
+    The directory holds the name of the token's environment variable; the token itself is read when a request is sent.
     """
 
     config_file_name = "endpoint.json"
@@ -55,13 +53,13 @@ class Endpoint(InputModule):
     def _vectors(self, texts: list[str]) -> np.ndarray:
         """One request: (texts, dimensions), checked."""
         endpoint = self.settings
-        path, ask, read = STYLES[endpoint.style]
+        path, body = request(endpoint, texts)
         url = f"{endpoint.url.rstrip('/')}/{path}"
         how = {"key": endpoint.key, "timeout": endpoint.timeout, "tries": 1 + endpoint.retries, "wait": self.wait}
-        answer = post(url, {"model": endpoint.model} | ask(endpoint, texts), **how)
+        answer = post(url, body, **how)
         where = f"{url}: model {endpoint.model!r}"
         try:
-            vectors = [np.asarray(vector, np.float32) for vector in read(answer)]
+            vectors = [np.asarray(vector, np.float32) for vector in vectors_of(answer, endpoint.style)]
         except (KeyError, TypeError, ValueError, OverflowError):
             raise UserError(f"{where}: no vectors in its answer; does it speak `style: {endpoint.style}`?") from None
         if len(vectors) != len(texts):
@@ -76,41 +74,30 @@ class Endpoint(InputModule):
     def save(self, output_path: str, *args: Any, **kwargs: Any) -> None:
         """Write the settings: what the vectors depend on, and how they are asked for."""
         what = self.settings.model_dump(mode="json")
-        how = {name: what.pop(name) for name in settings.HOW}
+        how = {name: what.pop(name) for name in sorted(self.settings.idle())}
         write_json(what, Path(output_path) / self.config_file_name)
         write_json(how, Path(output_path) / TRANSPORT)
 
     @classmethod
     def load(cls, model_name_or_path: str, subfolder: str = "", **kwargs: Any) -> Self:
-        """The inverse of `save`; no server is asked.
-
-        Raises:
-            UserError: a file is missing, or is not as it was written.
-        """
+        """The inverse of `save`; no server is asked; UserError: a file is missing, or is not as it was written."""
         folder = Path(model_name_or_path, subfolder)
         everything = read_json(folder / cls.config_file_name) | read_json(folder / TRANSPORT)
         return cls(settings.Endpoint.load(json.dumps(everything)))
 
 
-def _ask_openai(endpoint: settings.Endpoint, texts: list[str]) -> dict[str, Any]:
-    return {"input": texts}
+def request(endpoint: settings.Endpoint, texts: list[str]) -> tuple[str, dict[str, Any]]:
+    """The path below the URL, and the body, of a request for the vectors of some texts."""
+    model = {"model": endpoint.model}
+    if endpoint.style == "openai":
+        return "embeddings", model | {"input": texts}
+    return "embed", model | {"texts": texts, "input_type": endpoint.input_type, "embedding_types": ["float"]}
 
 
-def _read_openai(answer: Any) -> list[Any]:
-    """Each vector names its text, and any order is allowed."""
-    by_index = {row["index"]: row["embedding"] for row in answer["data"]}
-    return [by_index[index] for index in range(len(answer["data"]))]
-
-
-def _ask_cohere(endpoint: settings.Endpoint, texts: list[str]) -> dict[str, Any]:
-    return {"texts": texts, "input_type": endpoint.input_type, "embedding_types": ["float"]}
-
-
-def _read_cohere(answer: Any) -> list[Any]:
-    """By type; the first version of the protocol gives the list itself."""
-    found = answer["embeddings"]
+def vectors_of(answer: Any, style: str) -> list[Any]:
+    """The vectors in an answer, in the order of the texts."""
+    if style == "openai":  # each vector names its text, and any order is allowed
+        by_index = {row["index"]: row["embedding"] for row in answer["data"]}
+        return [by_index[index] for index in range(len(answer["data"]))]
+    found = answer["embeddings"]  # by type; the first version of the protocol gives the list itself
     return found["float"] if isinstance(found, dict) else list(found)
-
-
-STYLES = {"openai": ("embeddings", _ask_openai, _read_openai), "cohere": ("embed", _ask_cohere, _read_cohere)}
-"""Path below the URL, the request's body, and the vectors in an answer."""

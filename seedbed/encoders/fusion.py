@@ -1,7 +1,5 @@
 """An encoder's directory that stands for several: a card and a manifest that names them and their weights."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,7 +18,7 @@ Several sentence encoders at once, fused with Seedbed: neighbours by the weighte
 
 {chosen}
 
-There are no weights here; `seedbed.evaluation.opening.opened` reads this directory. The licences of its encoders apply.
+There are no weights here; `seedbed.encoders.opening.opened` reads this directory. The licences of its encoders apply.
 """
 
 
@@ -36,25 +34,20 @@ def save(
     members: Mapping[str, Path],
     weights: Sequence[float],
     about: dict[str, Any],
-    chosen: dict[str, Any] | None = None,
+    chosen: dict | None = None,
 ) -> None:
     """Write a fusion's directory: README.md and seedbed.json; the same arguments and files, the same bytes.
 
     Args:
         members: backbone -> directory of its encoder, in the order of `weights`.
         about: as in `card.write`.
-        chosen: JSON: how the weights were chosen (`seedbed.evaluation.fusion.choose`); nothing where they were given.
+        chosen: JSON: how the weights were chosen (`seedbed.evaluation.fusion.choose`); empty where the study has them.
     """
     weighted = dict(zip(members, weights, strict=True))
-    entries = [
-        {
-            "backbone": name,
-            "directory": os.path.relpath(folder, output),
-            "sha256": sha256(folder / manifests.MANIFEST),
-            "weight": weighted[name],
-        }
-        for name, folder in members.items()
-    ]
+    entries = []
+    for name, folder in members.items():
+        made = {"directory": os.path.relpath(folder, output), "sha256": sha256(folder / manifests.MANIFEST)}
+        entries.append({"backbone": name, "weight": weighted[name], **made})
     with atomic_directory(output) as directory:
         text = TEMPLATE.format(
             name=" ".join(str(about[key]) for key in ("backbone", "recipe", "language") if about.get(key)),
@@ -75,8 +68,7 @@ def members_of(directory: Path, manifest: Mapping[str, Any]) -> list[Member]:
     for entry in manifest.get("members", []):
         folder = Path(os.path.normpath(directory / entry["directory"]))
         if not (folder / manifests.MANIFEST).is_file() or sha256(folder / manifests.MANIFEST) != entry["sha256"]:
-            raise UserError(
-                f"{directory}: {folder} is gone or was made anew since it was fused; run fuse_encoders again"
-            )
+            changed = f"{folder} is gone or was made anew since it was fused"
+            raise UserError(f"{directory}: {changed}; run fuse_encoders again")
         found.append(Member(folder, float(entry["weight"])))
     return found

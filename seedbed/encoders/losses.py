@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
 
+import pandas as pd
 import torch
 from sentence_transformers.base.losses.merged_forward import embed_columns, merge_feature_batches
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy, normalize
+from torch.nn.functional import cosine_similarity, cross_entropy, normalize
 from transformers import DataCollatorForLanguageModeling, PreTrainedModel
 
 from seedbed.io import UserError
 
+T = TypeVar("T")
 
-def simcse(anchor: Tensor, positive: Tensor, negative: Tensor | None = None, *, temperature: float) -> Tensor:
+
+def simcse(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor | None = None,
+    *,
+    temperature: float,
+    keep: Tensor | None = None,
+) -> Tensor:
     """Contrastive loss of SimCSE: each anchor against all positives and, if given, all negatives of the batch.
 
     The mean over i of -log(e^{cos(a_i, p_i)/t} / sum_j (e^{cos(a_i, p_j)/t} + e^{cos(a_i, n_j)/t})), from anchor to
@@ -24,6 +34,7 @@ def simcse(anchor: Tensor, positive: Tensor, negative: Tensor | None = None, *, 
     Args:
         anchor, positive, negative: sentence vectors, all (batch, width); row i of each belongs to triplet i.
         temperature: tau.
+        keep: booleans (batch,): the rows that have a negative; None: all. What stands in the others is no candidate.
 
     Returns:
         A scalar, computed in float32 at least.
@@ -32,37 +43,187 @@ def simcse(anchor: Tensor, positive: Tensor, negative: Tensor | None = None, *, 
         UserError: the shapes differ, or are not (batch, width).
     """
     columns = [anchor, positive] if negative is None else [anchor, positive, negative]
+    _require_rows("simcse", *columns)
+    candidates = columns[1:] if keep is None else [positive, *(column[keep] for column in columns[2:])]
+    return _first_of(_cosines(anchor, torch.cat(candidates)) / temperature)
+
+
+def additive_margin(
+    x: Tensor,
+    y: Tensor,
+    *,
+    temperature: float,
+    margin: float = 0.0,
+    keep: Tensor | None = None,
+    negatives: Tensor | None = None,
+) -> Tensor:
+    """Contrastive loss of pairs with an additive margin, in both directions, summed.
+
+    With s_ij = (cos(x_i, y_j) - margin [i = j]) / temperature it is the mean over i of -log(e^{s_ii} / sum_j e^{s_ij})
+    plus the mean over j of -log(e^{s_jj} / sum_i e^{s_ij}). Source: paper 001, equations 1 to 3; without a margin, one
+    term of equation 5.
+
+    Args:
+        x, y: vectors (batch, width); row i of each belongs to pair i.
+        keep: booleans (batch, batch); where False, x_i and y_j are no negatives of each other. The diagonal, which
+            holds the pairs themselves, is not looked at.
+        negatives: vectors (n, width), hard negatives of every x: the sum over j is over them too.
+
+    Returns:
+        A scalar, computed in float32 at least.
+
+    Raises:
+        UserError: the shapes differ, or are not (batch, width) and (batch, batch).
+    """
+    _require_rows("additive_margin", x, y)
+    cosines = _cosines(x, y)
+    pairs = torch.eye(len(x), dtype=cosines.dtype, device=x.device)
+    scores = (cosines - margin * pairs) / temperature
+    if keep is not None:
+        scores = _masked(scores, keep, "additive_margin", always=pairs.bool())
+    forward = scores if negatives is None else torch.cat([scores, _cosines(x, negatives) / temperature], dim=1)
+    return _first_of(forward) + _first_of(scores.T)
+
+
+def neighbour_contrast(anchor: Tensor, neighbours: Tensor, *, temperature: float, ids: Tensor | None = None) -> Tensor:
+    """Each anchor against the neighbours of its positive, rank by rank, in both directions.
+
+    The sum over ranks r = 1, ..., k of (L(a, n^r) + L(n^r, a)) / r, where L is the contrast in the batch without a
+    margin. Source: paper 001, equation 5.
+
+    Args:
+        anchor: vectors (batch, width).
+        neighbours: vectors (batch, k, width), nearest first.
+        ids: integers (batch, k), equal for equal sentences: of one rank, these are no negatives of each other.
+
+    Returns:
+        A scalar, computed in float32 at least; 0 for k = 0.
+
+    Raises:
+        UserError: shapes that do not fit.
+    """
+    if neighbours.ndim != 3 or (ids is not None and ids.shape != neighbours.shape[:2]):
+        given = "" if ids is None else f" and ids {tuple(ids.shape)}"
+        raise UserError(
+            f"neighbour_contrast: neighbours {tuple(neighbours.shape)}{given}; expected (batch, k, width), (batch, k)"
+        )
+    total = anchor.new_zeros((), dtype=torch.promote_types(anchor.dtype, torch.float32))
+    for place in range(neighbours.shape[1]):
+        keep = None if ids is None else ids[:, None, place] != ids[None, :, place]
+        total = total + additive_margin(anchor, neighbours[:, place], temperature=temperature, keep=keep) / (place + 1)
+    return total
+
+
+def queue_contrast(
+    anchor: Tensor, positive: Tensor, queue: Tensor, *, temperature: float, keep: Tensor | None = None
+) -> Tensor:
+    """Each anchor's positive against the vectors of a queue, from anchor to candidate only.
+
+    The mean over i of -log(e^{cos(a_i, p_i)/t} / (e^{cos(a_i, p_i)/t} + sum_j e^{cos(a_i, q_j)/t})). Source: paper 001,
+    equation 4, which prints no temperature t: t = 1 is the equation as it stands.
+
+    Args:
+        anchor, positive: vectors (batch, width); row i of each belongs to pair i.
+        queue: vectors (m, width), which get no gradient.
+        keep: booleans (batch, m); where False, q_j is no negative of a_i.
+
+    Returns:
+        A scalar, computed in float32 at least; 0 for m = 0.
+
+    Raises:
+        UserError: shapes that do not fit.
+    """
+    _require_rows("queue_contrast", anchor, positive)
+    if queue.ndim != 2 or queue.shape[1] != anchor.shape[1]:
+        raise UserError(
+            f"queue_contrast: a queue {tuple(queue.shape)} for vectors {tuple(anchor.shape)}; expected (m, width)"
+        )
+    negatives = _cosines(anchor, queue.detach()) / temperature
+    if keep is not None:
+        negatives = _masked(negatives, keep, "queue_contrast")
+    precision = negatives.dtype
+    positives = cosine_similarity(anchor.to(precision), positive.to(precision))[:, None] / temperature
+    scores = torch.cat([positives, negatives], dim=1)
+    return cross_entropy(scores, torch.zeros(len(scores), dtype=torch.int64, device=scores.device))
+
+
+def _require_rows(name: str, *columns: Tensor) -> None:
+    """Vectors of so many rows each, (batch, width)."""
     shapes = [tuple(column.shape) for column in columns]
-    if anchor.ndim != 2 or len(set(shapes)) > 1:
-        raise UserError(f"simcse: shapes {', '.join(map(str, shapes))}; all must be the same (batch, width)")
-    precision = torch.promote_types(anchor.dtype, torch.float32)
+    if columns[0].ndim != 2 or len(set(shapes)) > 1 or not len(columns[0]):
+        raise UserError(
+            f"{name}: shapes {', '.join(map(str, shapes))}; all must be the same (batch, width), batch >= 1"
+        )
+
+
+def _cosines(x: Tensor, y: Tensor) -> Tensor:
+    """Cosines (n, m) of the rows of (n, width) and (m, width), in float32 at least."""
+    precision = torch.promote_types(torch.promote_types(x.dtype, y.dtype), torch.float32)
     # A matrix product under autocast is bfloat16: a cosine over 0.05 would keep two digits.
-    with torch.autocast(anchor.device.type, enabled=False):
-        query, *candidates = (normalize(column.to(precision), dim=-1) for column in columns)
-        logits = query @ torch.cat(candidates).T / temperature
-        return cross_entropy(logits, torch.arange(len(anchor), device=anchor.device))
+    with torch.autocast(x.device.type, enabled=False):
+        return normalize(x.to(precision), dim=-1) @ normalize(y.to(precision), dim=-1).T
+
+
+def _masked(scores: Tensor, keep: Tensor, name: str, always: Tensor | None = None) -> Tensor:
+    """Scores, minus infinity where they are kept neither by `keep` nor by `always`."""
+    if keep.shape != scores.shape or keep.dtype != torch.bool:
+        raise UserError(f"{name}: keep is {keep.dtype} {tuple(keep.shape)}; expected torch.bool {tuple(scores.shape)}")
+    return scores.masked_fill(~(keep if always is None else keep | always), -torch.inf)
+
+
+def _first_of(scores: Tensor) -> Tensor:
+    """Cross-entropy of scores (n, m >= n), where row i should choose column i."""
+    return cross_entropy(scores, torch.arange(len(scores), device=scores.device))
+
+
+def with_negatives(table: pd.DataFrame | None, *names: str) -> Tensor | None:
+    """Booleans (rows,): which rows have a text in each of some columns of negatives that are there; None: all have."""
+    if not (columns := [name for name in names or ("negative",) if table is not None and name in table.columns]):
+        return None
+    there = (table[columns] != "").all(axis=1).to_numpy()
+    return None if there.all() else torch.tensor(there)
+
+
+def of_batch(columns: list[T], known: Tensor | None, rows: Tensor) -> tuple[list[T], Tensor | None]:
+    """The columns of a batch of rows, without the negatives if none has one; and which rows have one.
+
+    Args:
+        known: see `with_negatives`.
+        rows: positions (batch,) in the table.
+    """
+    if known is None:
+        return columns, None
+    keep = known[rows.cpu()].to(rows.device)
+    return (columns, keep) if keep.any() else (columns[:2], None)
 
 
 class SimCSELoss(nn.Module):
-    """`simcse` as a sentence-transformers loss for pairs or triplets of texts."""
+    """`simcse` as a sentence-transformers loss for pairs or triplets of texts.
 
-    def __init__(self, model: nn.Module, temperature: float) -> None:
+    Args:
+        negatives: which rows of the table have one, see `with_negatives`.
+    """
+
+    def __init__(self, model: nn.Module, temperature: float, negatives: Tensor | None = None) -> None:
         super().__init__()
         self.model = model
         self.temperature = temperature
+        self.negatives = negatives
 
-    def forward(self, features: Iterable[dict[str, Any]], labels: Tensor | None = None) -> Tensor:
+    def forward(self, features: Iterable[dict[str, Any]], rows: Tensor | None = None) -> Tensor:
         """The loss of one batch.
 
         Args:
             features: tokenised texts of two or three columns (anchor, positive, perhaps negative).
-            labels: not used; the trainer passes them.
+            rows: their positions (batch,) in the table; needed where not all have a negative.
         """
+        columns, keep = of_batch(list(features), self.negatives, rows)
         # All columns in one forward pass: a trained word-embedding matrix then gets one dense gradient, not three.
         # Measured on a random BERT (12 x 384, vocabulary 250,002; 32 triplets, one CPU thread, bfloat16 autocast), in
         # CPU seconds a step: 1.76 together, 1.91 with the anchors apart (sentence-transformers' default), 1.97 column
         # by column; with the matrix frozen 1.55, 1.63 and 1.62.
-        return simcse(*embed_columns(self.model, features, separate_first=False), temperature=self.temperature)
+        vectors = embed_columns(self.model, columns, separate_first=False)
+        return simcse(*vectors, keep=keep, temperature=self.temperature)
 
 
 class WithMaskedLM(nn.Module):
@@ -93,11 +254,11 @@ class WithMaskedLM(nn.Module):
         self.mask = DataCollatorForLanguageModeling(tokenizer, mlm_probability=probability).torch_mask_tokens
         self.special = torch.tensor(tokenizer.all_special_ids)
 
-    def forward(self, features: Iterable[dict[str, Any]], labels: Tensor | None = None) -> Tensor:
+    def forward(self, features: Iterable[dict[str, Any]], rows: Tensor | None = None) -> Tensor:
         """The loss of one batch; arguments as in `SimCSELoss`. A batch without masked tokens has the contrast alone."""
         columns = list(features)
         # Copies: where columns cannot be read together, each pass leaves its states in them.
-        loss = self.contrast([dict(column) for column in columns])
+        loss = self.contrast([dict(column) for column in columns], rows)
         merged = merge_feature_batches(columns)
         chosen = [self._masked(column) for column in (columns if merged is None else [merged])]
         states, targets = (torch.cat(parts) for parts in zip(*chosen, strict=True))
@@ -117,3 +278,23 @@ class WithMaskedLM(nn.Module):
         with torch.autocast(states.device.type, torch.bfloat16, enabled=self.half):
             scores = self.head(inputs_embeds=states[None]).logits[0]
         return cross_entropy(scores.to(torch.promote_types(scores.dtype, torch.float32)), targets)
+
+
+class ByRow(nn.Module):
+    """A loss of sentence-transformers that is given a value for each row as its label.
+
+    Args:
+        loss: see `loss(features, labels)` there.
+        values: one for each row of the table: (rows,) or (rows, width). They are data and no state: no checkpoint has
+            them.
+    """
+
+    def __init__(self, loss: nn.Module, values: Tensor) -> None:
+        super().__init__()
+        self.loss = loss
+        self.model = loss.model
+        self.values = values
+
+    def forward(self, features: Iterable[dict[str, Any]], rows: Tensor) -> Tensor:
+        """The loss of one batch, whose rows have these positions (batch,) in the table."""
+        return self.loss(features, self.values[rows.cpu()].to(rows.device))

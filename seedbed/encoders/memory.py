@@ -1,7 +1,5 @@
 """Whether a training fits a machine without a GPU: told before its first step, not by an hour of swapping."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,6 +7,7 @@ from pathlib import Path
 import psutil
 import torch
 from sentence_transformers import SentenceTransformer
+from torch import nn
 
 from seedbed.backpropagation import TRAINED, kept
 from seedbed.encoders.settings import Training
@@ -32,20 +31,39 @@ def require_fit(
     """
     if torch.cuda.is_available():
         return
-    tokens = sum(_tokens(encoder, texts, training, prefix) for texts in columns.values())
-    fixed, row = least(encoder, half=training.precision == "bfloat16")
-    rows, has = min(training.batch_size, len(columns["anchor"])), machine()
+    require(
+        encoder,
+        rows=min(training.batch_size, *map(len, columns.values())),
+        tokens=sum(_tokens(encoder, texts, training, prefix) for texts in columns.values()),
+        half=training.precision == "bfloat16",
+        setting="training.batch_size",
+        advice="set freeze_word_embeddings, lower max_length, or take a smaller backbone",
+    )
+
+
+def require(model: nn.Module, *, rows: int, tokens: float, half: bool, setting: str, advice: str) -> None:
+    """Batches of so many rows of so many tokens fit the memory; a GPU says for itself what does not fit it.
+
+    Args:
+        model: an encoder or a transformer, of which what needs gradients is trained.
+        half: matrix products run in bfloat16.
+        setting: of the number of rows.
+        advice: where two rows are too many.
+
+    Raises:
+        UserError: even the least that training takes is far above what the machine has.
+    """
+    if torch.cuda.is_available():
+        return
+    (fixed, row), has = least(model, half=half), machine()
     needed = fixed + rows * tokens * row
     if needed <= GENEROUS * has:
         return
     fitting = int((has / GENEROUS - fixed) / (tokens * row))
-    advice = (
-        f"set batch_size to {2 ** (fitting.bit_length() - 1)}"
-        if fitting >= 2
-        else "set freeze_word_embeddings, lower max_length, or take a smaller backbone"
-    )
+    if fitting >= 2:
+        advice = f"set {setting.rpartition('.')[2]} to {2 ** (fitting.bit_length() - 1)}"
     raise UserError(
-        f"training.batch_size: {rows} rows of {tokens:.0f} tokens take {needed / GIB:.1f} GiB at least, "
+        f"{setting}: {rows} rows of {tokens:.0f} tokens take {needed / GIB:.1f} GiB at least, "
         f"and this machine has {has / GIB:.1f} and no GPU; {advice}"
     )
 
@@ -59,17 +77,15 @@ def machine() -> int:
     return min(psutil.virtual_memory().total, given) + psutil.swap_memory().total
 
 
-def least(encoder: SentenceTransformer, *, half: bool) -> tuple[float, float]:
+def least(model: nn.Module, *, half: bool) -> tuple[float, float]:
     """Bytes that training a transformer with AdamW takes at least: for its weights, and for each token of a batch.
 
     Each trained weight is there four times in float32: itself, its gradient, AdamW's two moments. (Frozen ones can be
-    read from their file again.) What a token leaves for backpropagation `backpropagation.kept` counts.
-
-    Args:
-        half: matrix products run in bfloat16.
+    read from their file again.) What a token leaves for backpropagation `backpropagation.kept` counts; matrix products
+    run in bfloat16 if `half`.
     """
-    config = encoder[0].auto_model.config
-    trained = sum(weight.numel() for weight in encoder.parameters() if weight.requires_grad)
+    config = (model[0].auto_model if isinstance(model, SentenceTransformer) else model).config
+    trained = sum(weight.numel() for weight in model.parameters() if weight.requires_grad)
     width, layers = getattr(config, "hidden_size", 0), getattr(config, "num_hidden_layers", 0)
     numbers = kept(layers, width, getattr(config, "intermediate_size", 0))
     return TRAINED * trained, numbers * (2.0 if half else 4.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import torch
@@ -49,7 +50,7 @@ class LayerAverage(Pooling):
         return features
 
     def stock(self, layers: int) -> list[Module]:
-        """The same pooling in sentence-transformers' own modules, equal to the last bit in float32.
+        """This pooling in sentence-transformers' own modules, equal to the last bit in float32.
 
         The last of all hidden states must be the one after the final norm, as in transformers 5; it was not in 4, for
         ModernBERT.
@@ -88,16 +89,132 @@ class LastTwoAverage(LayerAverage):
 
 
 AVERAGES: dict[str, type[LayerAverage]] = {kind.name: kind for kind in (FirstLastAverage, LastTwoAverage)}
-"""The poolings that need hidden states."""
+"""The poolings of two blocks; they need hidden states."""
 
 
-def dense(width: int, *, deviation: float, seed: int) -> Dense:
+class WeightedLayers(Pooling):
+    """Mean over tokens of a weighted sum of the last blocks' states; the weights are learnt.
+
+    The last state is the one after the final norm. Weights are the softmax of scores that start at 0: they sum to 1 and
+    start equal. Source: paper 001, section 3.3, which says neither; a sum of four states would be four times as long.
+
+    Args:
+        layers: blocks, counted from the last.
+    """
+
+    config_keys: ClassVar[list[str]] = ["embedding_dimension", "layers", "include_prompt"]
+    name: ClassVar[str] = "last_weighted"
+
+    def __init__(self, embedding_dimension: int, layers: int = 4, include_prompt: bool = True) -> None:
+        super().__init__(embedding_dimension, "mean", include_prompt)
+        self.layers = layers
+        self.scores = nn.Parameter(torch.zeros(layers))
+
+    @property
+    def weights(self) -> Tensor:
+        """The share of each block (layers,), the last block's last."""
+        return self.scores.softmax(0)
+
+    def _unscaled(self) -> Tensor:
+        """Weights times something (layers,); where they are equal, ones."""
+        return (self.scores - self.scores.detach().max()).exp()
+
+    def forward(self, features: dict[str, Tensor | Any], **kwargs: Any) -> dict[str, Tensor | Any]:
+        """Add `sentence_embedding` (batch, width); padding does not enter it.
+
+        Args:
+            features: as `LayerAverage.forward` takes them.
+
+        Raises:
+            UserError: the backbone gave no hidden states, or fewer than `layers`.
+        """
+        states = (*features.get("all_layer_embeddings", ())[:-1], features["token_embeddings"])
+        if len(states) < self.layers:
+            raise UserError(
+                f"{self.name}: {len(states)} hidden states for {self.layers} layers; take fewer layers, and load the "
+                "backbone with output_hidden_states=True"
+            )
+        # One by one: a stack of them would be as large as all of them together.
+        weights = self._unscaled()
+        last = zip(weights, states[len(states) - self.layers :], strict=True)
+        total = sum(weight * _single(state) for weight, state in last)
+        pooled = super().forward(features | {"token_embeddings": total / weights.sum()}, **kwargs)
+        features["sentence_embedding"] = pooled["sentence_embedding"]
+        return features
+
+    def stock(self, layers: int) -> list[Module]:
+        """This pooling in sentence-transformers' own modules, equal to the last bit in float32.
+
+        Args:
+            layers: blocks of the backbone.
+        """
+        weights = nn.Parameter(self._kept(), requires_grad=False)
+        first = layers + 1 - self.layers
+        total = WeightedLayerPooling(self.embedding_dimension, layers, layer_start=first, layer_weights=weights)
+        return [total, Pooling(self.embedding_dimension, "mean", self.include_prompt)]
+
+    def _kept(self) -> Tensor:
+        """The weights that are saved, times something."""
+        return self._unscaled().detach()
+
+    def save(self, output_path: str, *args: Any, safe_serialization: bool = True, **kwargs: Any) -> None:
+        """Save settings and scores."""
+        super().save(output_path, *args, safe_serialization=safe_serialization, **kwargs)
+        self.save_torch_weights(output_path, safe_serialization=safe_serialization)
+
+    load = classmethod(WeightedLayerPooling.load.__func__)
+
+
+class WeightedInTraining(WeightedLayers):
+    """Weights are learnt, and the saved encoder has equal ones: what paper 001 trains, and what it evaluates."""
+
+    name = "last_weighted_train"
+
+    def _kept(self) -> Tensor:
+        return torch.ones(self.layers)
+
+
+class LastAverage(WeightedInTraining):
+    """Equal weights, in training too."""
+
+    name = "last_average"
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.scores.requires_grad_(False)
+
+
+LAST: dict[str, type[WeightedLayers]] = {kind.name: kind for kind in (WeightedLayers, WeightedInTraining, LastAverage)}
+"""The poolings of as many of the last blocks as one likes; they need hidden states."""
+
+
+def learnt_weights(modules: Iterable[nn.Module]) -> dict[str, list[float]]:
+    """The weights of the last blocks, for a manifest, if an encoder of these modules learns any."""
+    for module in modules:
+        if isinstance(module, WeightedLayers) and module.scores.requires_grad:
+            return {"layer_weights": module.weights.tolist()}
+    return {}
+
+
+class TrainingHead(Dense):
+    """A dense layer of training alone: the saved encoder has none, see `stock`."""
+
+    def stock(self, layers: int) -> list[Module]:
+        """Nothing."""
+        return []
+
+
+OURS = (LayerAverage, WeightedLayers, TrainingHead)
+"""Modules in whose place others are saved, which `stock` gives."""
+
+
+def dense(width: int, *, deviation: float, seed: int, kind: type[Dense] = Dense) -> Dense:
     """SimCSE's layer over the first token: (batch, width) to (batch, width), with tanh, of fresh weights.
 
     Weights are drawn from N(0, `deviation`) and biases are 0, as transformers initialises a layer of BERT, not as torch
     does. Source: princeton-nlp/SimCSE, `simcse/models.py`, classes `MLPLayer` and `cl_init`.
     """
-    module = Dense(width, width)  # tanh is its default
+    module = kind(width, width)  # tanh is its default
     nn.init.normal_(module.linear.weight, std=deviation, generator=torch.Generator().manual_seed(seed))
     nn.init.zeros_(module.linear.bias)
     return module

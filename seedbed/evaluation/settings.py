@@ -1,39 +1,22 @@
 """Settings of the evaluation room: tasks and their protocols."""
 
-from __future__ import annotations
+import re
+from typing import Annotated, Any, Literal, Self
 
-from typing import Annotated, Literal, Self
+from pydantic import Field, ValidationError, field_validator, model_validator
 
-from pydantic import Field, field_validator, model_validator
+from seedbed.corpora.settings import Source
+from seedbed.encoders.tuning_settings import FineTuning, Reading
+from seedbed.evaluation import protocols
+from seedbed.names import PAIR, Pair, languages_of, pair_of
+from seedbed.settings import NoResult, Once, Seed, Settings, explain
+from seedbed.vectors.types import Distance
 
-from seedbed.corpora.settings import Kind, Source
-from seedbed.settings import Once, Seed, Settings
-
-Protocol = Literal["sts", "bitext", "retrieval", "geometry", "knn", "icl", "classification"]
-KIND_OF: dict[Protocol, Kind] = {
-    "sts": "pairs",
-    "bitext": "parallel",
-    "retrieval": "retrieval",
-    "geometry": "pairs",
-    "knn": "labelled_texts",
-    "icl": "labelled_texts",
-    "classification": "labelled_pairs",
-}
-"""The kind of corpus that a protocol reads."""
-LABELLING: tuple[Protocol, ...] = ("icl", "classification")
-"""The protocols that score `classifiers`, not encoders."""
-SEARCHING: tuple[Protocol, ...] = ("bitext", "knn")
-"""The protocols that look for nearest neighbours alone: distances of several encoders can be fused for them."""
-LEARNING: tuple[Protocol, ...] = ("knn", "icl")
-"""The protocols whose tasks have a training set."""
-CHOOSING: tuple[Protocol, ...] = ("sts", "bitext", "retrieval", "knn")
-"""The protocols whose main score says which of several encoders is the better."""
-AGREE: dict[str, tuple[str, ...]] = {"sts": ("cosine_spearman",), "retrieval": ("ndcg_at_10", "recall_at_10")}
-"""Metrics that must agree with mteb's, by protocol; a protocol without any has no mteb task."""
-
-
-Distance = Literal["cosine", "euclidean", "dot"]
-"""How far embeddings lie apart."""
+OPTIONS = (
+    *("train", "train_language", "distance", "instruction", "labels", "k", "mteb", "scale"),
+    *("fine_tuning", "reading", "unseen", "pairs"),
+)
+"""What some protocols alone read of a task: see `Protocol.options`."""
 
 
 class MtebTask(Settings):
@@ -48,45 +31,80 @@ class MtebTask(Settings):
 class Task(Settings):
     """One protocol on one data set."""
 
-    protocol: Protocol
-    """sts: Spearman of cosine and gold score. bitext: accuracy and F1 of the nearest translation, both directions.
-    retrieval: nDCG@10 and recall@10. geometry: alignment and uniformity of graded pairs; lower is better. knn: labels
-    by the vote of the nearest training sentences. classification: accuracy of `classifiers` on labelled pairs. icl:
-    accuracy of those that learn in context, on labelled texts."""
+    protocol: protocols.Name
+    """How it is scored: a protocol of the list below, or a file of `protocols/` in the folder of the study."""
     source: Source | None = None
     """The test set as a template over the registry; a language's own `tests` entry goes before it."""
     set_of: str = ""
     """Instead of a source: the test set is that of this task, and so is the training set."""
     train: Source | None = None
-    """knn and icl: the training set, as a template over the registry."""
+    """knn, icl, tuned and qa: the training set, as a template over the registry."""
     train_language: str = ""
-    """knn and icl: the training set is in this language, which is then no test itself; left out, in the test's own."""
+    """knn, icl, tuned and qa: the training set is in this language, which is then no test itself; left out, in the
+    test's own."""
     distance: Distance = "cosine"
     """bitext, knn and icl: how far sentences lie apart. MINERS takes euclidean."""
     instruction: str = "Generate a sentiment label for a given input."
-    """icl: how a label is asked for; MINERS says topic in the place of sentiment where they are topics."""
+    """icl: how a label is asked for; MINERS says topic in the place of sentiment where labels are topics."""
     labels: Once[str] = []
-    """icl: what a model may answer beside the labels of the training set; MINERS offers neutral for NollySenti, which
-    has no such text."""
+    """icl: what a model may answer as well as the labels of the training set; MINERS offers neutral for NollySenti,
+    which has no such text."""
     k: Annotated[list[int], Field(min_length=1)] = [1]
     """bitext and knn: how many of the nearest sentences count; a score for each, in this order."""
+    fine_tuning: FineTuning = FineTuning()
+    """tuned: how an encoder is fine-tuned on the labelled texts."""
+    unseen: Literal["drop", "keep", "refuse"] = "drop"
+    """tuned: test texts whose label no training text has are left out and counted; or they stay, each an error; or they
+    are refused."""
+    reading: Reading = Reading()
+    """qa: how an encoder is fine-tuned on the questions, and how it finds answers."""
     mteb: MtebTask | None = None
     """Score through mteb; `source` must then be the data set and revision that mteb pins."""
     languages: Once[str] | None = None
-    """Only these languages have it; left out, all for which the source resolves."""
+    """Only these languages have the task; left out, all for which the source resolves."""
+    pairs: Literal["all"] | Once[Pair] | dict[Pair, dict[str, Any]] = []
+    """sts and choice: tests of two languages besides, `aze-kaz`. `all`: of all languages of the task, whose test sets
+    are joined by id; or of these pairs. Or for each order, the first language going first, the changes to `source` that
+    make it the test set of that order, as in `{deu-eng: {config: de-en}}`. Orders are scored apart and averaged; one
+    that is alone stays alone."""
     on_request: bool = False
-    """Only in tables that name it: development sets, say."""
+    """Only in tables that name the task: development sets, say."""
     clean: bool = False
     """Apply the study's `cleaning` to the test set: for text that is no published benchmark."""
     scale: tuple[float, float] = (0.0, 1.0)
     """Least and greatest gold score."""
-    batch_size: int = Field(128, gt=0)
-    """Sentences encoded together at most; on a CPU fewer if they are long. The least of a job's tasks counts."""
+    batch_size: NoResult[int] = Field(128, gt=0)
+    """Sentences encoded together at most; on a CPU fewer if they are long. A job with several tasks takes their least
+    number."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
         if self.scale[0] >= self.scale[1]:
             raise ValueError(f"scale goes from the least to the greatest gold score, found {self.scale}")
+        return self
+
+    @field_validator("pairs", mode="before")
+    @classmethod
+    def _of_two(cls, pairs: Any) -> Any:
+        """One fault at a time, which a choice of three types would not tell."""
+        if pairs != "all" and not isinstance(pairs, list | dict):
+            raise ValueError("expected `all`, pairs like [aze-kaz], or changes for each order like {aze-kaz: {...}}")
+        named = [] if pairs == "all" else [*pairs]
+        for order in named:
+            if not (isinstance(order, str) and re.fullmatch(PAIR, order)):
+                raise ValueError(f"{order!r} is no pair of ISO 639-3 codes; expected one like aze-kaz")
+            if len({*languages_of(order)}) < 2:
+                raise ValueError(f"{order}: one language twice; a pair is of two")
+        if not isinstance(pairs, dict) and len({*map(pair_of, named)}) < len(named):
+            raise ValueError("one pair in both orders; name it once, both are scored")
+        return pairs
+
+    @model_validator(mode="after")
+    def _sources(self) -> Self:
+        for order in self.orders():
+            self.of_order(order)
+            if self.set_of:
+                raise ValueError(f"pairs.{order}: with `set_of` sources are the other task's; name pairs alone")
         return self
 
     @field_validator("k")
@@ -97,34 +115,52 @@ class Task(Settings):
         return k
 
     @model_validator(mode="after")
-    def _learns(self) -> Self:
-        if self.protocol not in LEARNING and (self.train or self.train_language):
-            raise ValueError(f"protocol {self.protocol} learns from nothing; leave out `train` and `train_language`")
+    def _reads(self) -> Self:
+        protocol = protocols.declared(self.protocol)
+        reads = (*protocol.options, *(["pairs"] if protocol.second else []))
+        for name in OPTIONS:
+            if name not in reads and getattr(self, name) != type(self).model_fields[name].default:
+                known = f"it reads {', '.join(reads)}" if reads else "it reads no such setting"
+                raise ValueError(f"{name}: protocol {self.protocol} does not read it, leave it out; {known}")
         return self
 
-    @model_validator(mode="after")
-    def _answers(self) -> Self:
-        if self.labels and self.protocol != "icl":
-            raise ValueError(f"labels: protocol {self.protocol} knows those of its training set alone; leave it out")
-        return self
+    def orders(self) -> list[str]:
+        """The orders of pairs that have a source of their own."""
+        return [*self.pairs] if isinstance(self.pairs, dict) else []
 
-    @model_validator(mode="after")
-    def _mteb_has_it(self) -> Self:
-        if self.mteb and self.protocol not in AGREE:
-            raise ValueError(f"protocol {self.protocol} is not compared with mteb, {' and '.join(AGREE)} are")
-        return self
+    def of_order(self, order: str) -> Source:
+        """The source of an order, as a template; ValueError: it is none."""
+        try:
+            changes = self.pairs[order]
+            return self.source.updated(changes) if self.source else Source.model_validate(changes)
+        except ValidationError as error:
+            raise ValueError(explain(error, Source, where=f"pairs.{order}")) from None
 
 
 class TextMap(Settings):
-    """Parallel texts in the plane, where an encoder puts them (MINERS, section 4.1)."""
+    """Parallel texts in the plane, where an encoder puts them (MINERS, section 4.1; NeighXLM, figure 5)."""
 
     task: str
-    """knn or icl: the texts are of its training sets, in each of its languages."""
-    recipe: str = "published"
-    """Whose encoders; one encoder must serve all languages."""
+    """knn or icl: the texts are of its training sets, in each of its languages. With `pairs` a task whose test sets are
+    translations, bitext or layers: the texts are of these."""
     texts: int = Field(200, gt=0)
     """About how many: as many whole sentences, each in every language, as come nearest to it."""
+    pairs: int | None = Field(None, gt=0)
+    """In the place of `texts`: so many translations of each language, all if there are not enough."""
     seed: Seed = 0
-    """Of the draw and of t-SNE."""
+    """Seed of the draw and of the method."""
+    method: Literal["tsne", "umap"] = "tsne"
+    """How they are brought to the plane."""
     perplexity: float = Field(30.0, ge=1)
     """About how many neighbours t-SNE keeps together; less than there are texts. MINERS prints none: scikit-learn's."""
+    neighbours: int = Field(15, ge=2)
+    """How many neighbours UMAP keeps together; less than there are texts. NeighXLM prints none: umap-learn's."""
+
+    @model_validator(mode="after")
+    def _read(self) -> Self:
+        other, method = ("neighbours", "t-SNE") if self.method == "tsne" else ("perplexity", "UMAP")
+        unread = {other: method} | ({"texts": "a map of `pairs`"} if self.pairs else {})
+        for name, reader in unread.items():
+            if getattr(self, name) != type(self).model_fields[name].default:
+                raise ValueError(f"{name}: {reader} does not read it, leave it out")
+        return self

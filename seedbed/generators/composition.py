@@ -1,14 +1,14 @@
 """Adapter composition, paper 000 equation 2: task + scale (target - source).
 
-The equation is about weights, but LoRA stores each update as a product B A. AdaMergeX's code adds A to A and B to B
-("factors"), which is not the equation: the product of sums has cross terms. "product" is the equation, exactly, by
-stacking the three adapters to rank 3r.
+AdaMergeX's code adds A to A and B to B ("factors"), which is not the equation on weights: the product of sums has cross
+terms. "product" is the equation, exactly, by stacking the three adapters to rank 3r.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -18,6 +18,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from seedbed import manifests
+from seedbed.generators import adapter_card
 from seedbed.generators.settings import Composition
 from seedbed.io import UserError, atomic_directory, read_json, sha256, write_json
 
@@ -32,7 +33,7 @@ PLAIN = ("use_dora", "use_rslora", "rank_pattern", "alpha_pattern", "modules_to_
 
 @dataclass(frozen=True)
 class Adapter:
-    """A peft directory that was read, and the manifest that Seedbed wrote beside it, if it did."""
+    """A peft directory that was read, and Seedbed's manifest in it, if there is one."""
 
     path: Path
     config: dict[str, Any]
@@ -47,8 +48,6 @@ def compose(
 
     Args:
         task: what the generator is to do, learnt in the source language.
-        target: the target language.
-        source: the source language.
         scale: lambda.
         space: "factors" composes A and B element-wise and keeps rank r (AdaMergeX's code). "product" composes B A and
             has rank 3r; B carries scale and sign. Both hold for any alpha / r, so keep that ratio.
@@ -62,8 +61,7 @@ def compose(
     states = [{name: tensor.float() for name, tensor in state.items()} for state in (task, target, source)]
     if space == "factors":
         return {name: a + scale * (b - c) for name, (a, b, c) in _zip(states)}
-    stack = {"lora_A": _stack_a, "lora_B": _stack_b}
-    return {name: stack[_factor(name)](parts, scale) for name, parts in _zip(states)}
+    return {name: _stack_a(parts) if _is_a(name) else _stack_b(parts, scale) for name, parts in _zip(states)}
 
 
 def compose_directories(
@@ -83,41 +81,45 @@ def compose_directories(
             Factors add up only if A started from the same values, and of that only the seeds tell.
     """
     adapters = {"task": _read(task), "target": _read(target), "source": _read(source)}
-    _check_configs(adapters)
+    _check_configs(adapters.values())
+    parts = {role: adapter.manifest for role, adapter in adapters.items()}
     if composition.space == "factors":
-        _check_seeds(adapters)
+        _check_seeds(parts)
     states = [adapter.state for adapter in adapters.values()]
     composed = compose(*states, scale=composition.scale, space=composition.space)
-    manifest = {
-        "composition": composition.model_dump(),
-        "parts": {role: adapter.manifest for role, adapter in adapters.items()},
-        "residuals": residuals(*states, scale=composition.scale),
-    }
+    lost = residuals(*states, scale=composition.scale)
     with atomic_directory(output) as directory:
         save_file(dict(sorted(composed.items())), directory / WEIGHTS, metadata={"format": "pt"})
         write_json(_grown(adapters["task"].config, composition.space), directory / CONFIG)
-        return manifests.write(directory, manifest)
+        about = {"composition": composition.model_dump(), "parts": parts, "residuals": lost}
+        adapter_card.write(directory, about)
+        return manifests.write(directory, about)
 
 
 def residuals(task: State, target: State, source: State, *, scale: float) -> dict[str, float]:
     """What a composition that is not exact loses; see `compose_directories`. No B A is formed: 3r is small."""
     states = [{name: tensor.double() for name, tensor in state.items()} for state in (task, target, source)]
-    squares = dict.fromkeys(("task", "exact", "shift", "factors", "rank"), 0.0)
-    for name in (name for name in task if _factor(name) == "lora_A"):
+    squares: Counter[str] = Counter()
+    for name in filter(_is_a, task):
         other = name.replace("lora_A", "lora_B")
         a, b = [state[name] for state in states], [state[other] for state in states]
-        stacked_a, stacked_b = _stack_a(a, scale), _stack_b(b, scale)
-        exact = singular_values(stacked_b, stacked_a)
+        stacked_a, stacked_b = _stack_a(a), _stack_b(b, scale)
         element_a, element_b = (x + scale * (y - z) for x, y, z in (a, b))
-        error = singular_values(torch.cat([stacked_b, -element_b], 1), torch.cat([stacked_a, element_a]))
-        rank = len(a[0])
-        squares["task"] += _square(singular_values(b[0], a[0]))
-        squares["exact"] += _square(exact)
-        squares["shift"] += _square(singular_values(stacked_b[:, rank:], stacked_a[rank:]))
-        squares["factors"] += _square(error)
-        squares["rank"] += _square(exact[rank:])
+        rank, exact = len(a[0]), singular_values(stacked_b, stacked_a)
+        found = {
+            "task": singular_values(b[0], a[0]),
+            "exact": exact,
+            "shift": singular_values(stacked_b[:, rank:], stacked_a[rank:]),
+            "factors": singular_values(torch.cat([stacked_b, -element_b], 1), torch.cat([stacked_a, element_a])),
+            "rank": exact[rank:],
+        }
+        squares.update({name: values.square().sum().item() for name, values in found.items()})
     relative_to = {"factors": "exact", "rank": "exact", "shift": "task"}
-    return {name: _ratio(squares[name], squares[whole]) for name, whole in relative_to.items()}
+    # Without the digits that depend on the machine.
+    return {
+        name: round(math.sqrt(squares[name] / squares[whole]), 6) if squares[whole] else 0.0
+        for name, whole in relative_to.items()
+    }
 
 
 def singular_values(b: Tensor, a: Tensor) -> Tensor:
@@ -125,7 +127,7 @@ def singular_values(b: Tensor, a: Tensor) -> Tensor:
     return torch.linalg.svdvals(torch.linalg.qr(b).R @ torch.linalg.qr(a.T).R.T)
 
 
-def _stack_a(parts: Sequence[Tensor], scale: float) -> Tensor:
+def _stack_a(parts: Sequence[Tensor]) -> Tensor:
     return torch.cat(list(parts))
 
 
@@ -134,21 +136,12 @@ def _stack_b(parts: Sequence[Tensor], scale: float) -> Tensor:
     return torch.cat([task, scale * target, -scale * source], dim=1)
 
 
-def _square(values: Tensor) -> float:
-    return values.square().sum().item()
-
-
-def _ratio(part: float, whole: float) -> float:
-    """Relative norm from squares, without the digits that depend on the machine."""
-    return round(math.sqrt(part / whole), 6) if whole else 0.0
-
-
 def _zip(states: Sequence[State]) -> list[tuple[str, list[Tensor]]]:
     return [(name, [state[name] for state in states]) for name in states[0]]
 
 
-def _factor(name: str) -> str:
-    return name.split(".")[-2]
+def _is_a(name: str) -> bool:
+    return name.split(".")[-2] == "lora_A"
 
 
 def _check_states(task: State, target: State, source: State) -> None:
@@ -163,22 +156,21 @@ def _check_states(task: State, target: State, source: State) -> None:
             raise UserError(f"composition: {name} has the shapes {given}; use one rank and one base")
 
 
-def _check_configs(adapters: Mapping[str, Adapter]) -> None:
-    first = adapters["task"].config
-    for adapter in adapters.values():
+def _check_configs(adapters: Collection[Adapter]) -> None:
+    task = next(iter(adapters)).config
+    for adapter in adapters:
         if on := [key for key in PLAIN if adapter.config.get(key)]:
             raise UserError(f"{adapter.path / CONFIG}: {on[0]} is set; only plain LoRA can be composed")
-        for key in SHARED:
-            given, wanted = adapter.config.get(key), first.get(key)
-            if given != wanted:
-                raise UserError(
-                    f"{adapter.path / CONFIG}: {key} is {given!r}, the task adapter's is {wanted!r}; "
-                    "train the three adapters with the same base and settings"
-                )
+        if other := [key for key in SHARED if adapter.config.get(key) != task.get(key)]:
+            given, wanted = (config.get(other[0]) for config in (adapter.config, task))
+            raise UserError(
+                f"{adapter.path / CONFIG}: {other[0]} is {given!r}, the task adapter's is {wanted!r}; "
+                "train the three adapters with the same base and settings"
+            )
 
 
-def _check_seeds(adapters: Mapping[str, Adapter]) -> None:
-    seeds = {role: adapter.manifest.get("lora", {}).get("seed") for role, adapter in adapters.items()}
+def _check_seeds(parts: Mapping[str, dict[str, Any]]) -> None:
+    seeds = {role: manifest.get("lora", {}).get("seed") for role, manifest in parts.items()}
     if len(set(seeds.values())) > 1:
         given = ", ".join(f"{role} {seed}" for role, seed in seeds.items())
         raise UserError(f"composition.space: factors needs adapters of one lora.seed, these have {given}; use product")
@@ -198,5 +190,4 @@ def _read(path: Path) -> Adapter:
 def _grown(config: Mapping[str, Any], space: str) -> dict[str, Any]:
     """The task adapter's config at the composed rank, with the same alpha / r."""
     growth = 3 if space == "product" else 1
-    sizes = {key: growth * config[key] for key in ("r", "lora_alpha")}
-    return {**config, **sizes, "lora_dropout": 0.0}
+    return {**config, "r": growth * config["r"], "lora_alpha": growth * config["lora_alpha"], "lora_dropout": 0.0}

@@ -30,7 +30,8 @@ def without_safetensors(directory: Path) -> list[Path]:
 def convert(directory: Path) -> dict[str, str]:
     """Write safetensors in the place of the pickled weights of a model's directory, which are deleted.
 
-    They are read by a process of its own, see `to_safetensors`. What has safetensors beside it is left as it is.
+    They are read by a process of its own, see `to_safetensors`. Pickled weights with safetensors next to them are left
+    as they are.
 
     Returns:
         The sha256 of each file that was converted, by its path.
@@ -42,20 +43,16 @@ def convert(directory: Path) -> dict[str, str]:
     for folder in without_safetensors(directory):
         if files := sorted(folder.glob(PICKLED)):
             converted |= {str(file.relative_to(directory)): sha256(file) for file in files}
-            _convert(folder, files, files[0].relative_to(directory))
+            with tempfile.TemporaryDirectory(dir=folder, prefix=".converted.") as made:
+                if fault := _run(Path(made), files):
+                    name = files[0].relative_to(directory)
+                    raise UserError(f"{name}: cannot be converted ({fault}); take a revision that has safetensors")
+                # What it wrote that is no weights is not taken.
+                for path in (*Path(made).glob("model*.safetensors"), *Path(made).glob("model.safetensors.index.json")):
+                    shutil.move(path, folder / path.name)
             for file in (*files, folder / INDEX):
                 file.unlink(missing_ok=True)
     return converted
-
-
-def _convert(folder: Path, files: list[Path], name: Path) -> None:
-    """Let the program write beside the folder's files; what it wrote that is no weights is not taken."""
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".converted.") as made:
-        if fault := _run(Path(made), files):
-            raise UserError(f"{name}: cannot be converted ({fault}); take a revision that has safetensors")
-        for pattern in ("model*.safetensors", "model.safetensors.index.json"):
-            for path in Path(made).glob(pattern):
-                shutil.move(path, folder / path.name)
 
 
 def _run(made: Path, files: list[Path]) -> str:

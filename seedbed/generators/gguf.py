@@ -7,33 +7,29 @@ import functools
 from collections.abc import Iterator
 from pathlib import Path
 
+import gguf
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
+
+from seedbed.weights import LOCAL
+
 
 def convert(file: Path, output: Path) -> None:
     """Dequantise a GGUF model and its tokenizer into `output`.
 
     transformers must be told to dequantise: a model it merely loaded from GGUF refuses to be saved.
     """
-    import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
-
     where = {"pretrained_model_name_or_path": str(file.parent), "gguf_file": file.name}
     with _read_once():
-        model = AutoModelForCausalLM.from_pretrained(
-            **where,
-            trust_remote_code=False,
-            local_files_only=True,
-            dtype=torch.float32,
-            quantization_config=GgufConfig(dequantize=True),
-        )
+        options = {"dtype": torch.float32, "quantization_config": GgufConfig(dequantize=True)}
+        model = AutoModelForCausalLM.from_pretrained(**where, **LOCAL, **options)
         model.to(torch.bfloat16).save_pretrained(output)
-        AutoTokenizer.from_pretrained(**where, trust_remote_code=False, local_files_only=True).save_pretrained(output)
+        AutoTokenizer.from_pretrained(**where, **LOCAL).save_pretrained(output)
 
 
 @contextlib.contextmanager
 def _read_once() -> Iterator[None]:
     """transformers opens the file for configuration, weights and tokenizer, 17 s each time: keep the first."""
-    import gguf
-
     reader = gguf.GGUFReader
     gguf.GGUFReader = functools.cache(reader)
     try:

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from seedbed.generators.backends import Completion, Prompt
-from seedbed.generators.settings import Generator
+from seedbed.generators.settings import WRITES, Generator
 from seedbed.io import fingerprint, sha256
 from seedbed.precision import precision
 
 ANSWERS = "answers"
-"""The folder of the state that keeps what servers answered, after the jobs that asked: it was paid for."""
+"""The folder of the state in which servers' answers outlive their jobs: they were paid for."""
 COMMIT_ROWS = 64
 """Completions that are written to disk together: what a kill can lose."""
 
@@ -47,11 +47,7 @@ class Journal:
         self.done |= {completion.id: completion for completion in completions}
 
     def keep(self, completions: Iterable[Completion], told: Callable[[int], object] = lambda count: None) -> None:
-        """Commit completions as they come, `COMMIT_ROWS` at a time, and what came before a fault.
-
-        Args:
-            told: called with the number of each commit.
-        """
+        """Commit completions as they come, `COMMIT_ROWS` at a time, and what came before a fault; tell each number."""
         group: list[Completion] = []
         try:
             for completion in completions:
@@ -72,14 +68,11 @@ def journal_name(
     weights: str,
     adapters: Mapping[str, Path | None] | None = None,
 ) -> str:
-    """A hash of all that completions of (key, prompt) depend on; batch sizes and the like may change on the way.
+    """A hash of all that completions of (key, prompt) depend on; `weights` is the base's digest.
 
-    Args:
-        weights: a digest of the base's, see `manifests.digest_of`.
+    Batch sizes and the like may change on the way.
     """
-    made_by: dict[str, Any] = generator.model_dump(
-        mode="json", include={"backend", "served_model", "prompts", "sampling"}
-    )
+    made_by: dict[str, Any] = generator.model_dump(mode="json", include={"prompts", *WRITES})
     made_by |= {"origin": generator.origin, "weights": weights}
     if generator.source:  # a server's model has a type of its own, whatever the machine that asks
         made_by["dtype"] = precision(generator.dtype)

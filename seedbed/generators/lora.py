@@ -1,17 +1,12 @@
-"""Training of one adapter of a language model, with the output head only where a token is learnt.
-
-A generator's head is large (262k words for Gemma 3, more weights than the 270M model's body) and most tokens of an
-example are prompt, which carries no loss. So the body runs on whole sequences, the head on completions alone.
-"""
+"""Training of one adapter of a language model."""
 
 from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
-import random
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,25 +15,19 @@ import torch
 from peft import LoraConfig, PeftModel, get_peft_model, get_peft_model_state_dict, prepare_model_for_kbit_training
 from safetensors.torch import save_file
 from torch import Tensor, nn
-from torch.nn.functional import pad
-from torch.utils.data import DataLoader, Sampler
+from torch.utils.data import DataLoader
 from transformers import BitsAndBytesConfig, PreTrainedModel, Trainer, TrainingArguments
 
 from seedbed import manifests
+from seedbed.generators import adapter_card
 from seedbed.generators.backends import refuse_encoder_decoder
+from seedbed.generators.completions import IGNORED, ByLength, collate, completion_loss
 from seedbed.generators.examples import Example
 from seedbed.generators.models import open_language_model
 from seedbed.generators.settings import Lora
 from seedbed.io import UserError, atomic_directory, fingerprint, read_json, write_json
 from seedbed.precision import precision
-from seedbed.trainers import epoch_losses, fit, require_finite, resumable
-
-IGNORED = -100
-"""Label of a position that is not learnt, as in transformers."""
-CHUNK = 128
-"""Positions whose logits exist at once: 134 MB in float32 for 262k words."""
-WINDOW = 50
-"""Micro batches that are sorted by length together: padding shrinks, and the order stays random."""
+from seedbed.trainers import epoch_losses, fit, resumable
 
 
 def train(
@@ -61,7 +50,7 @@ def train(
 
     Args:
         base: directory of the language model.
-        name: the generator's name, written where peft would put the machine's path.
+        name: the generator's name, written where peft would put the machine's path if the base is not of the hub.
         output: replaced as a whole when the training has ended well.
         state: directory for checkpoints; a killed training goes on from the last one, and a finished one removes
             them.
@@ -80,34 +69,33 @@ def train(
     dtype = precision(dtype)
     kept = _within(examples, lora.max_length)
     arguments = training_arguments(lora, dtype)
-    model = _adapt(_load(base, lora, dtype), lora)
-    _check_head(model, min(kept, key=len))
+    model, shortest = _adapt(_load(base, lora, dtype), lora), min(kept, key=len)
+    _check_head(model, shortest)
 
     checkpoints = state / key_of(base, lora, dtype, kept)
     trainer = CompletionTrainer(model, arguments(output_dir=str(checkpoints)), kept)
     fit(trainer, minutes)
-    decoder, shortest = model.get_base_model().get_decoder(), _alone(model, min(kept, key=len))
-    require_effect(difference(model, decoder, {"input_ids": shortest["input_ids"]}), output)
+    inputs = {"input_ids": _alone(model, shortest)["input_ids"]}
+    require_effect(difference(model, model.get_base_model().get_decoder(), inputs), output)
 
+    of = adapter_card.base_of(base, name)
     manifest = dict(about or {}) | {
+        "base": of,
         "generator": name,
         "dtype": dtype,
         "lora": lora.model_dump(),
         "examples": {"given": len(examples), "used": len(kept), "too_long": len(examples) - len(kept)},
         "tokens": {part: sum(len(getattr(one, part)) for one in kept) for part in ("prompt", "completion")},
     }
-    return finish(trainer, manifest, partial(save, model, name), output)
+    return finish(trainer, manifest, partial(save, model, of), output)
 
 
 def finish(trainer: Trainer, manifest: dict[str, Any], write: Callable[[Path], None], output: Path) -> dict[str, Any]:
-    """Write what was trained and its manifest, with counts, losses, versions and digests; remove the checkpoints."""
-    manifest |= {
-        "steps": trainer.state.global_step,
-        "losses": epoch_losses(trainer.state),
-        "versions": _versions(),
-    }
+    """Write what was trained, its card and its manifest, with counts, losses and versions; remove the checkpoints."""
+    manifest |= {"steps": trainer.state.global_step, "losses": epoch_losses(trainer.state), "versions": _versions()}
     with atomic_directory(output) as directory:
         write(directory)
+        adapter_card.write(directory, manifest)
         manifest = manifests.write(directory, manifest)
     shutil.rmtree(trainer.args.output_dir, ignore_errors=True)
     return manifest
@@ -120,46 +108,11 @@ def key_of(base: Path, lora: Lora, dtype: str, examples: Sequence[Example | Mapp
 
 
 def require_effect(difference: float, adapter: Path) -> None:
-    """Stop at an adapter that leaves the base's outputs as they are.
-
-    Raises:
-        UserError: `difference`, the largest between base and adapter, is not above 0.
-    """
+    """Stop, by a UserError, at an adapter whose outputs differ from the base's by nothing, or by no number."""
     if not difference > 0:
         raise UserError(
             f"{adapter}: base and adapter give the same outputs; train longer, or with a higher learning_rate"
         )
-
-
-def completion_loss(model: PeftModel, batch: Mapping[str, Tensor]) -> Tensor:
-    """Summed cross-entropy of the completion tokens, in nats: transformers' own loss without the logits it ignores.
-
-    Args:
-        batch: `input_ids`, `attention_mask` and `labels`, each (B, T), as `collate` makes them.
-
-    Returns:
-        A float32 scalar that can be differentiated with respect to the body, not to the head.
-    """
-    base = model.get_base_model()
-    inputs = {name: batch[name] for name in ("input_ids", "attention_mask")}
-    hidden = base.get_decoder()(**inputs, use_cache=False).last_hidden_state[:, :-1]
-    targets = batch["labels"][:, 1:].to(hidden.device)
-    learnt = targets != IGNORED
-    return _HeadLoss.apply(hidden[learnt], targets[learnt], partial(logits_of, base))
-
-
-def collate(examples: Sequence[Example]) -> dict[str, Tensor]:
-    """A batch padded on the right to its longest example; (B, T) each."""
-    width = max(map(len, examples))
-
-    def padded(rows: Iterable[list[int]], filler: int) -> Tensor:
-        return torch.stack([pad(torch.tensor(row), (0, width - len(row)), value=filler) for row in rows])
-
-    return {
-        "input_ids": padded((one.prompt + one.completion for one in examples), 0),
-        "attention_mask": padded(([1] * len(one) for one in examples), 0),
-        "labels": padded(([IGNORED] * len(one.prompt) + one.completion for one in examples), IGNORED),
-    }
 
 
 class CompletionTrainer(Trainer):
@@ -172,86 +125,20 @@ class CompletionTrainer(Trainer):
     def get_train_dataloader(self) -> DataLoader:
         size = self.args.per_device_train_batch_size
         order = ByLength([len(one) for one in self.train_dataset], size, self.args.seed)
-        loader = DataLoader(self.train_dataset, size, sampler=order, collate_fn=collate)
-        return self.accelerator.prepare(loader)
+        return self.accelerator.prepare(DataLoader(self.train_dataset, size, sampler=order, collate_fn=collate))
 
     def compute_loss(
-        self,
-        model: PeftModel,
-        inputs: dict[str, Tensor],
-        return_outputs: bool = False,
-        num_items_in_batch: Tensor | int | None = None,
+        self, model: PeftModel, inputs: dict[str, Tensor], return_outputs: bool = False, num_items_in_batch: Any = None
     ) -> Tensor:
         with self.accelerator.autocast():
-            loss = completion_loss(model, inputs) / num_items_in_batch
-        return require_finite(loss, self, "lora")
-
-
-class ByLength(Sampler[int]):
-    """An order in which each run of `size` indices has similar lengths, and the runs are shuffled, anew in each epoch.
-
-    Unlike transformers' group_by_length it does not go from long to short, which would tie a step's place to length.
-    """
-
-    def __init__(self, lengths: Sequence[int], size: int, seed: int) -> None:
-        self.lengths, self.size, self.seed, self.epoch = lengths, size, seed, 0
-
-    def __len__(self) -> int:
-        return len(self.lengths)
-
-    def set_epoch(self, epoch: int) -> None:
-        self.epoch = epoch
-
-    def __iter__(self) -> Iterator[int]:
-        draw = random.Random(f"{self.seed}/{self.epoch}")
-        order = draw.sample(range(len(self.lengths)), len(self.lengths))
-        whole = len(order) // self.size * self.size
-        windows = [order[start:whole][: WINDOW * self.size] for start in range(0, whole, WINDOW * self.size)]
-        ordered = [index for window in windows for index in sorted(window, key=self.lengths.__getitem__)]
-        runs = [ordered[start : start + self.size] for start in range(0, whole, self.size)]
-        draw.shuffle(runs)
-        yield from (index for run in runs for index in run)
-        yield from order[whole:]  # a short run must be the last, or it would shift all that follow
-
-
-class _HeadLoss(torch.autograd.Function):
-    """Summed cross-entropy behind a frozen head. The gradient is taken while a chunk's logits exist, then they go."""
-
-    @staticmethod
-    def forward(ctx: Any, hidden: Tensor, targets: Tensor, logits: Callable[[Tensor], Tensor]) -> Tensor:
-        total, slopes = torch.zeros((), device=hidden.device), []
-        chunks = -(-len(targets) // CHUNK)
-        for positions, wanted in zip(hidden.detach().chunk(chunks), targets.chunk(chunks), strict=True):
-            with torch.enable_grad():
-                scores = logits(positions.requires_grad_())
-            log_probability = scores.detach().log_softmax(-1, dtype=torch.float32)
-            place = (torch.arange(len(wanted), device=scores.device), wanted.to(scores.device))
-            total -= log_probability[place].sum().to(total.device)
-            slope = log_probability.exp_()
-            slope[place] -= 1
-            slopes += torch.autograd.grad(scores, positions, slope.to(scores.dtype))
-        ctx.save_for_backward(torch.cat(slopes))
-        return total
-
-    @staticmethod
-    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None, None]:
-        (slope,) = ctx.saved_tensors
-        return slope * upstream, None, None
-
-
-def logits_of(base: PreTrainedModel, hidden: Tensor) -> Tensor:
-    """Logits (n, vocabulary) of last hidden states (n, width)."""
-    scores = base.get_output_embeddings()(hidden)
-    cap = getattr(base.config.get_text_config(), "final_logit_softcapping", None)
-    return scores if cap is None else cap * torch.tanh(scores / cap)
+            return completion_loss(model, inputs) / num_items_in_batch
 
 
 def _within(examples: Sequence[Example], limit: int) -> list[Example]:
-    kept = [one for one in examples if len(one) <= limit]
-    if kept:
-        return kept
     if not examples:
         raise UserError("lora: no training examples; at least one is needed")
+    if kept := [one for one in examples if len(one) <= limit]:
+        return kept
     raise UserError(
         f"lora: all {len(examples)} examples are longer than max_length ({limit} tokens; "
         f"the shortest has {min(map(len, examples))}); raise max_length"
@@ -259,15 +146,10 @@ def _within(examples: Sequence[Example], limit: int) -> list[Example]:
 
 
 def training_arguments(lora: Lora, dtype: str) -> Callable[..., TrainingArguments]:
-    """The Trainer's arguments but for the directory of its checkpoints.
-
-    Raises:
-        UserError: batch sizes that do not divide.
-    """
+    """The Trainer's arguments but for the directory of its checkpoints; a UserError if batch sizes do not divide."""
     micro = min(lora.micro_batch_size, lora.batch_size)
     if lora.batch_size % micro:
         raise UserError(f"lora.batch_size: {lora.batch_size} is not a multiple of micro_batch_size ({micro})")
-    cuda = torch.cuda.is_available()
     return partial(
         TrainingArguments,
         num_train_epochs=lora.epochs,
@@ -278,7 +160,7 @@ def training_arguments(lora: Lora, dtype: str) -> Callable[..., TrainingArgument
         max_grad_norm=lora.max_grad_norm,
         seed=lora.seed,
         bf16=dtype == "bfloat16",  # the adapter computes in it too, and stays float32
-        activation_checkpointing=cuda,  # memory is short there; on a CPU it would only cost time
+        activation_checkpointing=torch.cuda.is_available(),  # memory is short there; a CPU would only lose time
         activation_checkpointing_kwargs={"use_reentrant": False},
         **resumable(),
     )
@@ -286,27 +168,17 @@ def training_arguments(lora: Lora, dtype: str) -> Callable[..., TrainingArgument
 
 def _load(base: Path, lora: Lora, dtype: str) -> PreTrainedModel:
     refuse_encoder_decoder(base)
-    options: dict[str, Any] = {"dtype": getattr(torch, dtype)}
-    if torch.cuda.is_available():
-        options["device_map"] = "auto"
+    cuda = torch.cuda.is_available()
+    options: dict[str, Any] = {"dtype": getattr(torch, dtype)} | ({"device_map": "auto"} if cuda else {})
     if lora.quantization == "none":
         return open_language_model(base, **options)
-    _check_nf4()
-    options["quantization_config"] = BitsAndBytesConfig(
-        load_in_4bit=True,
-        bnb_4bit_quant_type="nf4",
-        bnb_4bit_use_double_quant=True,
-        bnb_4bit_compute_dtype=options["dtype"],
-    )
-    model = open_language_model(base, **options)
-    return prepare_model_for_kbit_training(model, use_gradient_checkpointing=False)  # the Trainer turns it on
-
-
-def _check_nf4() -> None:
-    if not torch.cuda.is_available():
+    if not cuda:
         raise UserError("lora.quantization: nf4 needs an NVIDIA GPU, and none is visible; set it to none")
     if importlib.util.find_spec("bitsandbytes") is None:
         raise UserError("lora.quantization: nf4 needs the package bitsandbytes; install it, or set it to none")
+    nf4 = {"bnb_4bit_quant_type": "nf4", "bnb_4bit_use_double_quant": True, "bnb_4bit_compute_dtype": options["dtype"]}
+    model = open_language_model(base, quantization_config=BitsAndBytesConfig(load_in_4bit=True, **nf4), **options)
+    return prepare_model_for_kbit_training(model, use_gradient_checkpointing=False)  # the Trainer turns it on
 
 
 def _adapt(model: PreTrainedModel, lora: Lora) -> PeftModel:
@@ -324,15 +196,8 @@ def adapt(model: PreTrainedModel, body: str, lora: Lora, *, spared: Sequence[str
     """
     # "all-linear" would reach a multimodal checkpoint's vision tower, and a pattern the head.
     excluded = "|".join([rf"(?!{re.escape(body)}\.).*", *map(re.escape, spared)])
-    config = LoraConfig(
-        r=lora.rank,
-        lora_alpha=lora.alpha,
-        lora_dropout=lora.dropout,
-        bias="none",
-        target_modules=lora.targets,
-        exclude_modules=excluded,
-        **options,
-    )
+    options |= {"r": lora.rank, "lora_alpha": lora.alpha, "lora_dropout": lora.dropout, "target_modules": lora.targets}
+    config = LoraConfig(bias="none", exclude_modules=excluded, **options)
     torch.manual_seed(lora.seed)  # here and not earlier: A must depend on nothing else
     return get_peft_model(model, config)
 
@@ -365,19 +230,20 @@ def _alone(model: PeftModel, example: Example) -> dict[str, Tensor]:
     return {name: value.to(model.device) for name, value in collate([example]).items()}
 
 
-def save(model: PeftModel, name: str, directory: Path) -> None:
-    """Write peft's two files with the same bytes on every machine: no path of the base, sets in sorted order."""
+def save(model: PeftModel, base: Mapping[str, str], directory: Path) -> None:
+    """Write peft's two files with the same bytes on every machine: no path of the base, sets in sorted order.
+
+    Args:
+        base: as `adapter_card.base_of` has it.
+    """
     state = get_peft_model_state_dict(model, save_embedding_layers=False)
     state = {key: value.detach().float().cpu().contiguous() for key, value in sorted(state.items())}
     save_file(state, directory / "adapter_model.safetensors", metadata={"format": "pt"})
     model.peft_config["default"].save_pretrained(str(directory))
     config = read_json(directory / "adapter_config.json")
-    targets = config["target_modules"]
-    changes = {
-        "base_model_name_or_path": name,
-        "inference_mode": True,
-        "target_modules": targets if isinstance(targets, str) else sorted(targets),
-    }
+    if isinstance(targets := config["target_modules"], list):
+        targets.sort()
+    changes = adapter_card.config_of(base) | {"inference_mode": True}
     write_json(config | changes, directory / "adapter_config.json")
 
 

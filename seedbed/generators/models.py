@@ -10,6 +10,7 @@ from peft import PeftModel
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from seedbed import model_files
+from seedbed.generators.backends import require_model
 from seedbed.io import UserError
 from seedbed.weights import LOCAL, REPORTED, opening, require_whole
 
@@ -24,9 +25,7 @@ def open_language_model(base: Path, kind: Any = AutoModelForCausalLM, **options:
     Raises:
         UserError: no model there, one that cannot be opened or lacks weights, or as `model_files.check`.
     """
-    model_files.check(base)
-    if not (base / "config.json").is_file():  # of an adapter transformers would load the base that it names
-        raise UserError(f"{base}: no config.json; expected the directory of a language model")
+    require_model(base)
     with opening(base):
         model, report = kind.from_pretrained(base, **LOCAL, **REPORTED, **options)
     require_whole(base, report)

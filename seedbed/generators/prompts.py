@@ -1,7 +1,7 @@
 """What a generator reads and writes: prompts as text, prompts and completions as tokens, completions back to sentences.
 
-Training and generation go through the same functions, so an adapter sees the wording it was trained on. Text is
-hostile: a premise may hold braces, `Premise: `, or the name of a special token, and none of them may change the frame.
+Training and generation share these functions. Text is hostile: a premise may hold braces, `Premise: `, or the name of a
+special token, and none of them may change the frame.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from seedbed import yamls
-from seedbed.generators.settings import Method, Polarity
+from seedbed.generators.settings import WRITING, Method, Polarity
 from seedbed.io import UserError
 from seedbed.resources import resource
 
@@ -26,18 +26,14 @@ def prompter(
     method: Method, language: str, style: Style, seed: int, shots: int = 5
 ) -> Callable[[str, str, Polarity], str]:
     """How a method asks for (row, premise, polarity): few-shot without adapters, in their training's words with."""
-
-    def ask(row: str, premise: str, polarity: Polarity) -> str:
-        if method == "prompting":
-            return few_shot(premise, polarity, language, row, seed, shots)
-        return zero_shot(premise, polarity, language, style)
-
-    return ask
+    if WRITING[method].prompt == "syncse":
+        return lambda row, premise, polarity: few_shot(premise, polarity, language, row, seed, shots)
+    return lambda row, premise, polarity: zero_shot(premise, polarity, language, style)
 
 
 def zero_shot(premise: str, polarity: Polarity, language: str, style: Style) -> str:
     """Ask for an entailment or a contradiction of `premise` in `language` (a name); paper 000, table 21."""
-    return _fill(_nli(style)[polarity], premise=premise, language=language)
+    return _fill(_styled("nli", style)[polarity], premise=premise, language=language)
 
 
 def few_shot(premise: str, polarity: Polarity, language: str, row: str, seed: int, shots: int = 5) -> str:
@@ -57,14 +53,54 @@ def few_shot(premise: str, polarity: Polarity, language: str, row: str, seed: in
 
 def language_prompt(prompt: str, language: str, style: Style) -> str:
     """Ask for an answer to `prompt` in `language` (a name): what language adapters are trained on."""
-    return _fill(_nli(style)["language"], prompt=prompt, language=language)
+    return _fill(_styled("nli", style)["language"], prompt=prompt, language=language)
 
 
 def pair_prompt(premise: str, hypothesis: str, language: str, style: Style) -> str:
     """Ask for the number of a label of a pair in `language` (a name); paper 000, table 21."""
-    forms = _read("classification")
-    forms = forms["plain"] if style == "plain" else forms
-    return _fill(forms["pair"], premise=premise, hypothesis=hypothesis, language=language)
+    return _fill(_styled("classification", style)["pair"], premise=premise, hypothesis=hypothesis, language=language)
+
+
+def translation_prompt(text: str, language: str, pivot: str, style: Style) -> str:
+    """Ask for `text`, in `language`, in the language `pivot` (names)."""
+    return _fill(_styled("translation", style)["translate"], text=text, language=language, pivot=pivot)
+
+
+def judging_prompts(text: str, english: str, language: str, pivot: str, style: Style) -> dict[str, str]:
+    """Ask for one score of a translation: aspect -> prompt; `numbers` asks for all of them (LiRA, 4.1.2).
+
+    Text and translation come first, so that the prompts of all candidates of a text begin alike.
+    """
+    forms = _styled("judging", style)
+    frame = _fill(forms["beginning"], text=text, language=language, pivot=pivot)
+    frame += _fill(forms["candidate"], english=english, pivot=pivot)
+    return {aspect: frame + asked for aspect, asked in (forms["questions"] | {"numbers": forms["numbers"]}).items()}
+
+
+def score_prefix(style: Style) -> str:
+    """What stands between a judge's prompt and a score."""
+    return _styled("judging", style)["answer_prefix"]
+
+
+def without_thoughts(text: str) -> str:
+    """What a model wrote after it had thought; nothing, where it never came to the end of that.
+
+    A template may have begun the thoughts: what ends them is enough.
+    """
+    for opening, closing in _read("translation")["thinking"]:
+        text = text.rpartition(closing)[2]
+        text = text.partition(opening)[0] if opening in text else text
+    return text.strip()
+
+
+def require_visible_thoughts(tokenizer: Any) -> None:
+    """Stop, by a UserError, where what ends thoughts is a special token: decoded, they would look like the answer."""
+    marks = {mark for pair in _read("translation")["thinking"] for mark in pair}
+    if hidden := sorted(marks & {*_special(tokenizer).values()}):
+        raise UserError(
+            f"{tokenizer.name_or_path}: {hidden[0]} is a special token, so that its thoughts cannot be told from its "
+            "answers; take a model without, or a server"
+        )
 
 
 def with_shots(
@@ -82,18 +118,29 @@ def with_shots(
         only_label: ask for the label alone.
     """
     forms = _read("icl")
-    examples = "".join(_fill(forms["shot"], text=shot, label=label) for shot, label in shots)
-    return "".join(
-        [
-            _fill(forms["instruction"], instruction=instruction + (forms["only_label"] if only_label else "")),
-            f"{examples}{forms['after_shots']}" if shots else "",
-            _fill(forms["options"], labels=str(list(options))) if options else "",
-            _fill(forms["query"], text=text),
-        ]
-    )
+    asked = _fill(forms["instruction"], instruction=instruction + (forms["only_label"] if only_label else ""))
+    asked += "".join(_fill(forms["shot"], text=shot, label=label) for shot, label in shots)
+    asked += forms["after_shots"] if shots else ""
+    asked += _fill(forms["options"], labels=str(list(options))) if options else ""
+    return asked + _fill(forms["query"], text=text)
 
 
-def encode(tokenizer: Any, prompt: str, style: Style, *, bos: bool = True) -> list[int]:
+def problem_prompt(question: str, style: Style) -> str:
+    """Ask for the number that solves a problem, whose steps may stand before it."""
+    return _fill(_styled("reasoning", style)["problem"], question=question)
+
+
+def options_prompt(question: str, options: Sequence[str], passage: str, style: Style) -> str:
+    """Ask for the letter of one of several options, A for the first, maybe after a passage."""
+    forms = _read("reasoning")
+    named = [_fill(forms["option"], letter=chr(ord("A") + place), text=text) for place, text in enumerate(options)]
+    before = _fill(forms["passage"], passage=passage) if passage else ""
+    return _fill(_styled("reasoning", style)["options"], passage=before, question=question, options="\n".join(named))
+
+
+def encode(
+    tokenizer: Any, prompt: str, style: Style, *, bos: bool = True, template: Mapping[str, bool | str] | None = None
+) -> list[int]:
     """Tokens of a prompt, ready for the completion, with one BOS if the model has one.
 
     The chat template is rendered and tokenised in one call: rendering to text first and tokenising that with special
@@ -101,6 +148,7 @@ def encode(tokenizer: Any, prompt: str, style: Style, *, bos: bool = True) -> li
 
     Args:
         bos: of a plain prompt; False: without.
+        template: what a chat template is told besides.
 
     Raises:
         UserError: style "chat" and the tokenizer has no chat template.
@@ -108,7 +156,8 @@ def encode(tokenizer: Any, prompt: str, style: Style, *, bos: bool = True) -> li
     if style == "plain" and not bos:
         return encode_text(tokenizer, prompt)
     if style == "chat":
-        ids = _conversation(tokenizer, [("user", _inert(tokenizer, prompt))], add_generation_prompt=True)
+        turns = [("user", _inert(tokenizer, prompt))]
+        ids = _conversation(tokenizer, turns, **{**(template or {}), "add_generation_prompt": True})
     else:
         ids = [tokenizer.bos_token_id, *encode_text(tokenizer, prompt)]
     while ids[:1] == [None] or (len(ids) > 1 and ids[0] == ids[1] == tokenizer.bos_token_id):
@@ -117,11 +166,7 @@ def encode(tokenizer: Any, prompt: str, style: Style, *, bos: bool = True) -> li
 
 
 def encode_source(tokenizer: Any, prompt: str, style: Style) -> list[int]:
-    """Tokens of a prompt for the encoder of an encoder-decoder, with what its tokenizer puts around them: EOS, say.
-
-    Raises:
-        UserError: style "chat" and the tokenizer has no chat template.
-    """
+    """Tokens of a prompt for the encoder of an encoder-decoder, with EOS or what its tokenizer adds; see `encode`."""
     if style == "chat":
         return encode(tokenizer, prompt, style)
     return tokenizer(_inert(tokenizer, prompt))["input_ids"]
@@ -160,8 +205,8 @@ def _read(name: str) -> dict[str, Any]:
     return yamls.read(resource(f"prompts/{name}.yaml"))
 
 
-def _nli(style: Style) -> dict[str, str]:
-    return _read("nli")["plain"] if style == "plain" else _read("nli")
+def _styled(name: str, style: Style) -> dict[str, str]:
+    return _read(name)["plain"] if style == "plain" else _read(name)
 
 
 def _fill(template: str, **values: str) -> str:
@@ -175,7 +220,7 @@ def _ranked(items: list[Any], key: str) -> list[Any]:
     return [items[number] for number in sorted(range(len(items)), key=ranks.__getitem__)]
 
 
-def _conversation(tokenizer: Any, turns: list[tuple[str, str]], **options: bool) -> list[int]:
+def _conversation(tokenizer: Any, turns: list[tuple[str, str]], **options: bool | str) -> list[int]:
     if not tokenizer.chat_template:
         raise UserError(f"{tokenizer.name_or_path}: no chat template; set `prompts: plain` in the generator")
     messages = [{"role": role, "content": content} for role, content in turns]

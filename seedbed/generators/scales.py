@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,17 +30,14 @@ def choose(dev: str, lists: Mapping[float, Mapping[str, Path]]) -> dict[str, Any
         {code: _mean(dev, code, path) for code, path in sorted(by_language.items())} for by_language in lists.values()
     ]
     if len({tuple(found) for found in scores}) > 1:
-        raise UserError(f"{dev}: scales are scored in {_of_each(lists)}; give scores in the same languages for each")
+        each = "; ".join(f"{scale:g}: {', '.join(sorted(given))}" for scale, given in lists.items())
+        raise UserError(f"{dev}: scales are scored in {each}; give scores in the same languages for each")
     scale, candidates = best("scale", list(lists), scores)
     return {"dev": dev, "scale": scale, "candidates": candidates}
 
 
 def chosen(file: Path) -> float:
-    """The scale that a file says was chosen.
-
-    Raises:
-        UserError: not a file of `choose`.
-    """
+    """The scale that a file of `choose` says was chosen; a UserError if it is none."""
     found = read_json(file)
     scale = found.get("scale") if isinstance(found, dict) else None
     if not isinstance(scale, int | float):
@@ -50,16 +47,7 @@ def chosen(file: Path) -> float:
 
 def _mean(dev: str, code: str, path: Path) -> float:
     """Of the main scores of a list's encoders."""
-    files = manifests.read(path)["files"]
-    mains = [read_json(path.parent / name)["main_score"] for name in _named(files, f"/{dev}/{code}.json")]
-    if not mains:
+    files = [path.parent / name for name in manifests.read(path)["files"] if name.endswith(f"/{dev}/{code}.json")]
+    if not files:
         raise UserError(f"{path}: no score on {dev} in {code}")
-    return float(np.mean(mains))
-
-
-def _named(files: Iterable[str], ending: str) -> list[str]:
-    return [name for name in files if name.endswith(ending)]
-
-
-def _of_each(lists: Mapping[float, Mapping[str, Path]]) -> str:
-    return "; ".join(f"{scale:g}: {', '.join(sorted(given))}" for scale, given in lists.items())
+    return float(np.mean([read_json(file)["main_score"] for file in files]))

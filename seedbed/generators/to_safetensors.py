@@ -1,8 +1,7 @@
 """Pickled weights become safetensors: `python -I to_safetensors.py FOLDER FILE...`, see `conversion`.
 
-This program reads files that somebody may have made to do harm. So it is a process of its own, without the caller's
-environment, and imports nothing of the project. It executes no pickle: torch's restricted reader knows tensors and
-plain containers alone. Whatever goes wrong ends it with one line on its error stream.
+Somebody may have made the files to do harm: so it is a process of its own, which imports nothing of the project and
+executes no pickle (torch's restricted reader). Whatever goes wrong ends it with one line on its error stream.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from safetensors.torch import save_file
 SHARD = 2**31
 """Bytes of a file of weights, and about what is held in memory at a time; one tensor may be larger."""
 SPARE = 2**33
-"""Bytes of memory beside the files': the libraries', and a shard's."""
+"""Bytes of memory for the libraries and a shard, on top of the files'."""
 SHARED = 3
 """How many times the size of the files all tensors may be together: several names may share one tensor."""
 

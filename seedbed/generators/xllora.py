@@ -1,14 +1,14 @@
 """Training set of the XL-LoRA adapter: anchors in many languages, targets in English. Paper 000, section 3, steps 1-2.
 
-One row of a premise is drawn, in one language; the two polarities may draw different languages, as in the published
-files. Languages come out even as far as the text goes.
+A premise is drawn in one language for each polarity, maybe another one, as in the published files. Languages come out
+even as far as the text goes.
 """
 
 from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -53,7 +53,7 @@ def build(parts: Mapping[Part, Tables], write: Write, count: int, seed: int) -> 
     chosen: list[pd.DataFrame] = []
     for part, tables in parts.items():
         left = count - sum(rows["key"].nunique() for rows in chosen)
-        rows = _written(_premises(tables), write, left, seed) if part == "synthetic" else _drawn(tables, left, seed)
+        rows = _written(tables, write, left, seed) if part == "synthetic" else _drawn(tables, left, seed)
         chosen.append(rows.assign(source=SOURCES[part]))
     examples = {polarity: pd.concat([_spread(rows, polarity, seed) for rows in chosen]) for polarity in POLARITIES}
     found = len(examples["positive"])
@@ -78,10 +78,6 @@ def _rows(tables: Tables, key: str, keep: list[str]) -> pd.DataFrame:
     return table.drop_duplicates(["language", "key"]).reset_index(drop=True)
 
 
-def _premises(tables: Tables) -> pd.DataFrame:
-    return _rows(tables, key="pivot", keep=["text"]).rename(columns={"text": "anchor"})
-
-
 def _drawn(tables: Tables, count: int, seed: int) -> pd.DataFrame:
     """The rows of `count` premises that have their targets, in all their languages."""
     rows = _rows(tables, key="id", keep=["anchor", *POLARITIES])
@@ -103,10 +99,10 @@ def _draw(rows: pd.DataFrame, count: int, seed: int) -> list[str]:
     return list(drawn)
 
 
-def _written(pool: pd.DataFrame, write: Write, count: int, seed: int) -> pd.DataFrame:
-    """The pool's rows of `count` premises with usable targets, in all their languages."""
+def _written(tables: Tables, write: Write, count: int, seed: int) -> pd.DataFrame:
+    """The rows of `count` premises with usable targets, in all their languages."""
+    rest = pool = _rows(tables, key="pivot", keep=["text"]).rename(columns={"text": "anchor"})
     kept = pd.DataFrame(columns=["key", *POLARITIES])
-    rest = pool
     while len(kept) < count and len(rest):
         premises = _draw(rest, count - len(kept), seed)
         rest = rest[~rest["key"].isin(premises)]
@@ -128,16 +124,11 @@ def _spread(rows: pd.DataFrame, polarity: Polarity, seed: int) -> pd.DataFrame:
     random = np.random.default_rng([seed, POLARITIES.index(polarity)])
     shuffled = rows.iloc[random.permutation(len(rows))]
     choices = sorted((list(group.index) for _, group in shuffled.groupby("key", sort=False)), key=len)
-    chosen = list(_rarest(choices, rows["language"].to_dict()))
-    return rows.loc[chosen].rename(columns={polarity: "target"})
-
-
-def _rarest(choices: Iterable[list[int]], language: Mapping[int, str]) -> Iterable[int]:
-    used: Counter[str] = Counter()
+    language, used, chosen = rows["language"].to_dict(), Counter(), []
     for indices in choices:
-        index = min(indices, key=lambda index: used[language[index]])
-        used[language[index]] += 1
-        yield index
+        chosen.append(min(indices, key=lambda index: used[language[index]]))
+        used[language[chosen[-1]]] += 1
+    return rows.loc[chosen].rename(columns={polarity: "target"})
 
 
 def _finished(examples: pd.DataFrame, seed: int) -> pd.DataFrame:

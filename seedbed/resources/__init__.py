@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+ROOT = Path(__file__).parents[2]
+"""The folder of the project: of a clone, or of what an installed package lies in."""
 FOLDER = Path(__file__).parent
-"""Of a clone or of an installed package."""
+"""The folder of resources, in a clone or in an installed package."""
 OWN = Path("resources")
-"""Where a study keeps tables and figures of its own, in the folder in which it is run."""
+"""Where a study keeps tables, figures and references of its own, in the folder in which it is run."""
 
 
 def resource(name: str) -> Path:
@@ -16,10 +18,10 @@ def resource(name: str) -> Path:
 
 
 def specs(kind: str) -> dict[str, Path]:
-    """Name -> YAML file of all tables or figures: the library's, and the study's own, which take the place of those.
+    """Name -> YAML file of all specs of a kind: the library's, and the study's own, which take the place of those.
 
     Args:
-        kind: `tables` or `figures`.
+        kind: `tables`, `figures` or `reference`.
     """
     return {path.stem: path for folder in (FOLDER, OWN) for path in sorted((folder / kind).glob("*.yaml"))}
 

@@ -1,10 +1,10 @@
 """One cell of a page: a number with its interval, and the paper's below it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import pandas as pd
+
+from seedbed.tables.published import AVERAGE
 
 
 def grid(lines: Iterable[Sequence[str]]) -> str:
@@ -27,7 +27,7 @@ def cell(row: pd.Series, best: str | None) -> str:
 def systems(table: pd.DataFrame) -> dict[tuple[str, str], str]:
     """(backbone, recipe) -> what a page or figure calls it: its backbone, and its method if there are several.
 
-    A classifier beside encoders has its own name in the place of a method's, and needs it once.
+    A baseline classifier has its own name in the place of a method's, and needs it once.
     """
     rows = table.drop_duplicates(["backbone", "recipe"])
     several = rows.loc[rows["method"] != rows["backbone"], "recipe"].nunique() > 1
@@ -37,6 +37,11 @@ def systems(table: pd.DataFrame) -> dict[tuple[str, str], str]:
         else row["backbone"]
         for row in rows.to_dict("records")
     }
+
+
+def languages_of(table: pd.DataFrame) -> list[str]:
+    """The languages of a table in its order, their average last."""
+    return sorted(table["language"].unique(), key=lambda language: language == AVERAGE)
 
 
 def paper_cell(row: pd.Series) -> str:

@@ -1,18 +1,19 @@
-"""A table as a person reads it: Markdown in the paper's layout, and the paper's own numbers beside ours."""
+"""A table as a person reads it: Markdown in the paper's layout, with the paper's own numbers next to ours."""
 
-from __future__ import annotations
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import pandas as pd
 
-from seedbed.tables.cells import cell, grid, paper_cell
+from seedbed import names
+from seedbed.evaluation.protocols import Metric
+from seedbed.tables.cells import cell, grid, languages_of, paper_cell, systems
 from seedbed.tables.published import AVERAGE, KEY, NAME, Published
-from seedbed.tables.specs import METRICS, OVERLAP, TableSpec, named
-from seedbed.tables.summary import summary
+from seedbed.tables.specs import OVERLAPS, TableSpec
 from seedbed.tables.tabulate import NOT_REPRODUCED, NOT_RUN, REPRODUCED
 
-TESTS = {"spearman": "Williams' test"}
-PERMUTATION = "a permutation test"
 MARKS = {REPRODUCED: " ✓", NOT_REPRODUCED: " ✗"}
+FEW = 6
+"""Languages or columns that a legend names one by one, where more of them have the same said of them."""
 
 
 def layout(table: pd.DataFrame, spec: TableSpec, published: Published) -> str:
@@ -21,44 +22,56 @@ def layout(table: pd.DataFrame, spec: TableSpec, published: Published) -> str:
     Below it the paper's own table, each number with ours, their difference and a verdict.
     """
     parts = [f"# {spec.title}", spec.caption]
-    if spec.across != "languages":
-        shown = [mean.label for mean in spec.over_columns] if spec.across == "means" else None
-        return "\n\n".join([*parts, summary(table, shown), *_against(table, spec, published)]) + "\n"
-    for (backbone, column), block in table.groupby(["backbone", "column"], sort=False):
-        title = f"{column}, over backbones" if backbone == AVERAGE else ", ".join(filter(None, (column, backbone)))
-        legend = _overlap_legend(block) if _is_overlap(block) else _legend(block)
-        parts += [f"## {title}", *legend, _grid(block)]
+    if spec.across == "languages":
+        metrics = {column.metric: column.measured for column in spec.columns}
+        for (backbone, column), block in table.groupby(["backbone", "column"], sort=False):
+            title = f"{column}, over backbones" if backbone == AVERAGE else ", ".join(filter(None, (column, backbone)))
+            metric = metrics[block["metric"].iloc[0]]
+            legend = _overlap_legend(block, metric) if _is_overlap(block) else _legend(block, metric)
+            parts += [f"## {title}", *legend, _grid(block, metric)]
+    else:
+        means = [mean.label for mean in spec.over_columns] if spec.across == "means" else []
+        groups = {column.label: column.group for column in spec.columns}
+        parts += _summary(table, means or table["column"], groups)
     return "\n\n".join([*parts, *_against(table, spec, published)]) + "\n"
 
 
-def _legend(block: pd.DataFrame) -> list[str]:
-    """What the numbers of a block are, and what stands beside them; a paragraph each."""
+def _legend(block: pd.DataFrame, metric: Metric) -> list[str]:
+    """What the numbers of a block are, and what stands next to them; a paragraph each."""
     first = block.iloc[0]
     items = block[block["language"] != AVERAGE].drop_duplicates("language")
     counts = ", ".join(f"{language} {n:.0f}" for language, n in zip(items["language"], items["n"], strict=True))
     names = dict(zip(block["recipe"], block["method"], strict=True))
     baseline = names.get(first["baseline"], first["baseline"])
-    test = TESTS.get(first["metric"], PERMUTATION)
     ours = (
-        f"{named(first['metric'])}{_points(first)}, mean over training seeds ({_seeds(block)}). "
+        f"{metric.heading(first['metric'])}{_points(metric)}, mean over training seeds ({_seeds(block)}). "
         f"Test items: {counts}. "
         f"In brackets, the {first['level']:.0%} bootstrap interval over seeds and items. "
-        f"▲ ▼: above or below {baseline}, by the paired bootstrap and by {test} "
+        f"▲ ▼: above or below {baseline}, by the paired bootstrap{_and_test(items, metric)} "
         f"(p < {1 - first['level']:.2g} after Benjamini and Hochberg over languages). Bold: the best of a language."
     )
     return [ours, _paper_legend(block)]
 
 
+def _and_test(items: pd.DataFrame, metric: Metric) -> str:
+    """The test over items that must agree with the bootstrap; of both orders of a pair of languages there is none."""
+    return "" if _are_pairs(items) else f" and by {metric.by.name}"
+
+
+def _are_pairs(rows: pd.DataFrame) -> bool:
+    return any(len(names.languages_of(language)) > 1 for language in rows["language"])
+
+
 def _is_overlap(block: pd.DataFrame) -> bool:
-    return block["metric"].iloc[0] in METRICS[OVERLAP]
+    return block["metric"].iloc[0] in OVERLAPS
 
 
-def _overlap_legend(block: pd.DataFrame) -> list[str]:
-    """What overlaps are, and what stands beside them."""
+def _overlap_legend(block: pd.DataFrame, metric: Metric) -> list[str]:
+    """What overlaps are, and what stands next to them."""
     first, n = block.iloc[0], block.loc[block["language"] != AVERAGE, "n"]
     counts = " to ".join(f"{count:.0f}" for count in sorted({n.min(), n.max()}))
     ours = (
-        f"Dice{_points(first)} of case-folded word sets: {first['metric']}, mean over {counts} triplets a method and "
+        f"Dice{_points(metric)} of case-folded word sets: {first['metric']}, mean over {counts} triplets a method and "
         f"language. In brackets, the {first['level']:.0%} bootstrap interval over triplets."
     )
     if block["p_adjusted"].notna().any():
@@ -70,9 +83,8 @@ def _overlap_legend(block: pd.DataFrame) -> list[str]:
     return [ours]
 
 
-def _points(row: pd.Series) -> str:
-    points = next(metrics[row["metric"]].points for metrics in METRICS.values() if row["metric"] in metrics)
-    return f" x {points}" if points != 1 else ""
+def _points(metric: Metric) -> str:
+    return f" x {metric.points}" if metric.points != 1 else ""
 
 
 def _seeds(block: pd.DataFrame) -> str:
@@ -93,23 +105,95 @@ def _paper_legend(block: pd.DataFrame) -> str:
     counts = languages.groupby("language", sort=False)["paper"].count()
     if absent := list(counts.index[counts == 0]):
         lines.append(f"The paper lacks {', '.join(absent)}.")
-    for note, rows in languages[languages["paper_note"] != ""].groupby("paper_note", sort=False):
-        lines.append(f"† {', '.join(rows['language'].unique())}: {note}.")
-    return " ".join(lines)
+    return " ".join([*lines, *_notes(languages, "language")])
 
 
-def _grid(block: pd.DataFrame) -> str:
+def _notes(rows: pd.DataFrame, by: str) -> list[str]:
+    """What the notes on the paper's numbers say, with the languages or columns that have them."""
+    noted = rows[rows["paper_note"] != ""].groupby("paper_note", sort=False)
+    every = rows[by].nunique()
+    names = {note: some[by].unique() for note, some in noted}
+    return [f"† {'all' if FEW < len(some) == every else ', '.join(some)}: {note}." for note, some in names.items()]
+
+
+def _grid(block: pd.DataFrame, metric: Metric) -> str:
     """Methods down, languages and their average across."""
-    languages = sorted(block["language"].unique(), key=lambda language: language == AVERAGE)
-    best = {} if _is_overlap(block) else dict(block.groupby("language")["value"].max().map("{:z.1f}".format))
-    lines = [["Method", *languages]]
-    for method, rows in block.groupby("method", sort=False):
-        own = {row["language"]: row for _, row in rows.iterrows()}
-        cells = [own.get(language) for language in languages]
-        lines.append([str(method), *("" if row is None else cell(row, best.get(row["language"])) for row in cells)])
-        if rows["paper"].notna().any():
-            lines.append(["*paper*", *("" if row is None else paper_cell(row) for row in cells)])
+    values = block.groupby("language")["value"].agg("min" if metric.lower else "max")
+    best = {} if _is_overlap(block) else dict(values.map("{:z.1f}".format))
+    return _cells("Method", block.groupby("method", sort=False), "language", languages_of(block), best)
+
+
+def _cells(
+    heading: str,
+    rows: Iterable[tuple[str, pd.DataFrame]],
+    across: str,
+    columns: Mapping[str, str] | Collection[str],
+    best: Mapping[str, str],
+) -> str:
+    """A line of our numbers for each label, and one of the paper's where it has any; the best of a column is bold.
+
+    Args:
+        columns: names, maybe with what stands at the top in their place.
+    """
+    lines = [[heading, *(columns.values() if isinstance(columns, Mapping) else columns)]]
+    for label, numbers in rows:
+        own = {row[across]: row for _, row in numbers.iterrows()}
+        lines.append([label, *(cell(own[name], best.get(name)) if name in own else "" for name in columns)])
+        if numbers["paper"].notna().any():
+            lines.append(["*paper*", *(paper_cell(own[name]) if name in own else "" for name in columns)])
     return grid(lines)
+
+
+# ------------------------------------------------------------------------------------------------------ across columns
+
+
+def _summary(table: pd.DataFrame, shown: Collection[str], groups: Mapping[str, str]) -> list[str]:
+    """What averages of columns over languages are, and a row of them for each backbone and method, as MINERS has it.
+
+    Args:
+        groups: column -> its group, of which each has a grid.
+    """
+    averages = table[(table["language"] == AVERAGE) & table["column"].isin(shown)]
+    names, columns = systems(averages), averages["column"].unique()
+    rows = [(names[system], rows) for system, rows in averages.groupby(["backbone", "recipe"], sort=False)]
+    best = dict(averages.groupby("column")["value"].max().map("{:z.1f}".format))
+    parts = [_summary_legend(table, averages)]
+    for group in dict.fromkeys(groups.get(name, "") for name in columns):
+        own = {name: name.removesuffix(f", {group}") for name in columns if groups.get(name, "") == group}
+        parts += [f"## {group[0].upper()}{group[1:]}"] if group else []
+        parts.append(_cells("System", rows, "column", own, best))
+    return parts
+
+
+def _summary_legend(table: pd.DataFrame, averages: pd.DataFrame) -> str:
+    level = table["level"].iloc[0]
+    measured = table[table["language"] != AVERAGE].drop_duplicates(["column", "language"])
+    told = "; ".join(_told(measured))
+    lines = [
+        f"Averages over languages, x 100. Measured: {told}. In brackets, the {level:.0%} bootstrap interval over seeds "
+        "and items; languages are not resampled. Bold: the best of a column."
+    ]
+    if averages["p_adjusted"].notna().any():
+        baseline = dict(zip(table["recipe"], table["method"], strict=True)).get(table["baseline"].iloc[0], "")
+        lines.append(f"▲ ▼: above or below {baseline} of the same backbone (p < {1 - level:.2g}).")
+    if averages["paper"].notna().any():
+        lines.append("In italics below a row: the paper's number.")
+    return " ".join([*lines, *_notes(averages, "column")])
+
+
+def _told(measured: pd.DataFrame) -> Iterator[str]:
+    """`Tatoeba: f1@1 forward, 112 languages, 88,000 items`; of many columns with as much the first and the last."""
+    alike: dict[str, list[tuple[str, str]]] = {}
+    for column, rows in measured.groupby("column", sort=False):
+        what = "pair" if _are_pairs(rows) else "language"
+        languages = f"{len(rows)} {what}{'s' if len(rows) > 1 else ''}"
+        found = alike.setdefault(f"{languages}, {int(rows['n'].sum()):,} items", [])
+        found.append((str(column), rows["metric"].iloc[0]))
+    for much, columns in alike.items():
+        if len(columns) > FEW:
+            yield f"{columns[0][0]} ... {columns[-1][0]} ({len(columns)} columns): {much}"
+        else:
+            yield from (f"{column}: {metric}, {much}" for column, metric in columns)
 
 
 # ------------------------------------------------------------------------------------------------ the paper's own table

@@ -1,6 +1,4 @@
-"""What the systems of a study scored in one language: per-item scores read back and resampled together."""
-
-from __future__ import annotations
+"""What systems scored in one language, or what their triplets measure: items read back and resampled."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,37 +10,15 @@ import pandas as pd
 from numpy.typing import NDArray
 from pydantic import BaseModel, FiniteFloat, StrictStr, ValidationError, field_validator
 
-from seedbed.evaluation.significance import (
-    LEAST_ITEMS,
-    Statistic,
-    correlated,
-    f1_of_items,
-    macro_f1,
-    permuted,
-    replicates,
-    spearman,
-)
+from seedbed.evaluation.aggregation import ORDER, Aggregate, Items, mean
+from seedbed.evaluation.significance import LEAST_ITEMS, replicates
 from seedbed.io import UserError, read_json, read_table
 from seedbed.settings import explain
-from seedbed.tables.plan import Block, Cell
+from seedbed.tables.plan import Block
 from seedbed.tables.published import AVERAGE
 from seedbed.tables.settings import Statistics
-from seedbed.tables.specs import METRICS, Column
-
-Items = NDArray[np.float64]
-"""Per-item scores, (n_seeds, n_items, k)."""
-
-
-def mean(items: Items) -> NDArray[np.float64]:
-    """Mean over items and columns (..., n_items, k)."""
-    return items.mean(axis=(-2, -1))
-
-
-def statistic_of(column: Column) -> Statistic:
-    """How a column's metric follows from its items: for most as their mean."""
-    if column.metric == "spearman":
-        return spearman
-    return macro_f1 if METRICS[column.protocol][column.metric].f1 == "macro" else mean
+from seedbed.tables.specs import OVERLAP, Column
+from seedbed.triplets.overlap import by_row
 
 
 @dataclass(frozen=True)
@@ -58,7 +34,7 @@ class Measure:
     replicates: dict[str, NDArray[np.float64]]
     """Bootstrap scores (resamples,), paired in items but those of overlaps; without recipes of too few items."""
     items: dict[str, Items] | None
-    """What they were computed from; None: an average, or too few."""
+    """What they were computed from; None: an average, both orders of a pair of languages, or too few."""
     papers_data: bool
     """Scored on the test set that the paper scored."""
 
@@ -71,72 +47,106 @@ class _Score:
     origin: str
     value: float
     questions: pd.DataFrame
-    """What was asked: ids, and gold scores where there are any."""
+    """What was asked: ids, gold scores where there are any, and orders of a pair of languages."""
     items: NDArray[np.float64]
     """(n_items, k)."""
+    by: Aggregate
+    """How the metric follows from them."""
 
 
 def measure(scores: Path, block: Block, language: str, statistics: Statistics) -> Measure:
     """Read the scores of all systems of a block in one language, and resample their items together.
 
+    Of a column of overlap: what their triplets measure.
+
     Raises:
-        UserError: a file is missing or at odds with its items, or the systems were not asked the same questions.
+        UserError: a file is missing or at odds with its items, or systems did not answer the same questions; a file of
+            triplets is missing, has no rows, or lacks a column.
     """
+    if block.column.protocol == OVERLAP:
+        return _overlap(block, language, statistics)
     found: dict[str, list[_Score]] = {}
     for cell in block.cells():
         if cell.test_lang == language:
-            found.setdefault(cell.recipe, []).append(_read(_path(scores, cell), block.column))
+            found.setdefault(cell.recipe, []).append(_read(scores / cell.path, block.column))
     every = [score for by_seed in found.values() for score in by_seed]
-    _require_same_questions(every)
+    if other := [score.path for score in every if not score.questions.equals(every[0].questions)]:
+        first = every[0].path
+        raise UserError(
+            f"{other[0]}: not the items of {first}; score both on the same test set: "
+            f"delete {_all_of(other[0])} and {_all_of(first)}, and run Snakemake"
+        )
+    origins = [score.origin.casefold() for score in every]
     items = {recipe: np.stack([score.items for score in by_seed]) for recipe, by_seed in found.items()}
-    few = every[0].items.shape[1] == 0 or len(every[0].items) < LEAST_ITEMS
+    there = (~np.isnan(every[0].items)).sum(axis=0)  # of a pair's orders one may have fewer
+    few = min(there, default=0) < LEAST_ITEMS
+    replicated = {} if few else _resample(every[0].by, items, statistics)
+    one_order = every[0].by is block.column.measured.by
     return Measure(
         language=language,
         task=block.tests[language],
         n=dict.fromkeys(found, len(every[0].items)),
         by_seed={recipe: np.array([score.value for score in by_seed]) for recipe, by_seed in found.items()},
-        replicates={} if few else _resample(block.column, items, statistics),
-        items=None if few else items,
-        papers_data=all(_is_part(score.origin, block.column.paper_data) for score in every),
+        replicates=replicated,
+        items=None if few or not one_order else items,
+        papers_data=all(any(part.casefold() in origin for part in block.column.paper_data) for origin in origins),
     )
 
 
-def average(measures: Sequence[Measure]) -> Measure:
-    """The plain mean over languages, as the paper's Score, of the systems that all have; by seed, in seed order."""
+def lacks(scores: Path, block: Block) -> bool:
+    """Whether no score of a block has its metric, as of a layer above the last of its backbone."""
+    files = (scores / cell.path for cell in block.cells())
+    key = block.column.measured.key
+    return block.column.protocol != OVERLAP and not any(key in _file(path).metrics for path in files)
+
+
+def _overlap(block: Block, language: str, statistics: Statistics) -> Measure:
+    """The overlap (Dice) of anchors with positives and negatives (paper 000, figure 5), the rows of each on their own.
+
+    Methods keep different rows of different anchors, so nothing pairs one method with another: the replicates of each
+    come from a generator of its own, and no test over items compares them.
+    """
+    sides = block.column.measured.items
+    items = {texts.recipe: _dice(Path(texts.file), sides) for texts in block.texts() if texts.test_lang == language}
+    return Measure(
+        language=language,
+        task=block.tests[language],
+        n={recipe: each.shape[1] for recipe, each in items.items()},
+        by_seed={recipe: mean(each) for recipe, each in items.items()},
+        replicates={
+            recipe: replicates(mean, [each], resamples=statistics.resamples, seed=statistics.seed + place, batch=20)[0]
+            for place, (recipe, each) in enumerate(items.items())
+            if each.shape[1] >= LEAST_ITEMS
+        },
+        items=None,
+        papers_data=False,
+    )
+
+
+def _dice(path: Path, sides: tuple[str, ...]) -> Items:
+    """Dice (1, n, 1) of each row's anchor and its text on one side; of two sides, the first less the second."""
+    table = read_table(path, ["anchor", *sides])
+    first, *second = (by_row(table, side) for side in sides)
+    return (first - second[0] if second else first)[None, :, None]
+
+
+def average(measures: Sequence[Measure], weights: Sequence[float] | None = None) -> Measure:
+    """The mean over languages, as the paper's Score, of the systems that all have; by seed, in seed order.
+
+    Args:
+        weights: of the measures; without them all count alike.
+    """
     common = [recipe for recipe in measures[0].by_seed if all(recipe in each.by_seed for each in measures)]
     known = [recipe for recipe in common if all(recipe in each.replicates for each in measures)]
     return Measure(
         language=AVERAGE,
         task=", ".join(dict.fromkeys(each.task for each in measures)),
         n={recipe: sum(each.n[recipe] for each in measures) for recipe in common},
-        by_seed={recipe: np.mean([each.by_seed[recipe] for each in measures], axis=0) for recipe in common},
-        replicates={recipe: np.mean([each.replicates[recipe] for each in measures], axis=0) for recipe in known},
+        by_seed={recipe: np.average([each.by_seed[recipe] for each in measures], 0, weights) for recipe in common},
+        replicates={recipe: np.average([each.replicates[recipe] for each in measures], 0, weights) for recipe in known},
         items=None,
         papers_data=all(each.papers_data for each in measures),
     )
-
-
-def probability(column: Column, ours: Items, theirs: Items, statistics: Statistics) -> float:
-    """p of no difference between two systems over the test items, their seeds averaged.
-
-    Williams' test for correlations with the same gold scores, else a permutation of each item's two scores; of a macro
-    F1, of whether its class is right.
-    """
-    if METRICS[column.protocol][column.metric].f1 == "macro":
-        ours, theirs = ((items[..., :1] == items[..., 1:]).astype(float) for items in (ours, theirs))
-    ours, theirs = ours.mean(axis=0), theirs.mean(axis=0)
-    if column.metric == "spearman":
-        return correlated(ours[:, 0], ours[:, 1], theirs[:, 1])
-    return permuted(ours.mean(axis=1), theirs.mean(axis=1), resamples=statistics.resamples, seed=statistics.seed)
-
-
-def _path(scores: Path, cell: Cell) -> Path:
-    return scores / cell.backbone / cell.recipe / cell.lang / str(cell.seed) / cell.task / f"{cell.test_lang}.json"
-
-
-def _is_part(origin: str, parts: Sequence[str]) -> bool:
-    """Whether `origin` holds one of the parts, in whatever case: a hub id, or the name of a local copy."""
-    return any(part.casefold() in origin.casefold() for part in parts)
 
 
 class _File(BaseModel):
@@ -145,7 +155,7 @@ class _File(BaseModel):
     protocol: StrictStr
     metrics: dict[str, FiniteFloat]
     items: StrictStr
-    """The name of the file of items beside it."""
+    """The name of its file of items."""
     dataset: dict[str, Any]
 
     @field_validator("dataset")
@@ -157,82 +167,61 @@ class _File(BaseModel):
 
 
 def _read(path: Path, column: Column) -> _Score:
-    """One score file and its items.
-
-    Raises:
-        UserError: it is missing, broken or at odds with its items; with what to do so that it is made again.
-    """
+    """One score file and its items; an error says what to do so that it is made again."""
     try:
         return _checked(path, column)
     except UserError as error:
-        # Snakemake watches the list of a job's scores, not each.
-        lists = path.parents[2] / f"{path.stem}.*.json"
-        raise UserError(f"{error}; to score it again, delete {lists} and run Snakemake") from None
+        raise UserError(f"{error}; to score it again, delete {_all_of(path)} and run Snakemake") from None
+
+
+def _all_of(path: Path) -> Path:
+    """The lists of scores that one is among: Snakemake watches the list of a job's scores, not each."""
+    return path.parents[2] / f"{path.stem}.*.json"
 
 
 def _checked(path: Path, column: Column) -> _Score:
     """As `_read`; errors say what is wrong alone."""
-    try:
-        score = _File.model_validate(read_json(path))
-    except ValidationError as error:
-        raise UserError(f"{explain(error, _File, where=str(path))}; expected a score file") from None
+    score = _file(path)
     if score.protocol != column.protocol:
         raise UserError(f"{path}: protocol {score.protocol!r}; column {column.label!r} is of {column.protocol!r}")
-    metric = METRICS[column.protocol][column.metric]
+    metric = column.measured
     if metric.key not in score.metrics:
         raise UserError(f"{path}: no metric {metric.key!r}")
-    names, value = list(metric.items), score.metrics[metric.key]
-    table = read_table(path.parent / score.items, ["id", *names])
-    items = _numbers(table, names, metric.f1, path.parent / score.items)
+    names, value, rows = list(metric.items), score.metrics[metric.key], path.parent / score.items
+    table = _items(rows, names)
+    by = metric.by.of(table)
+    try:
+        items = by.read(table, names)
+    except UserError as error:
+        raise UserError(f"{rows}: {error}") from None
     if names:
-        exact = float(statistic_of(column)(items))
+        exact = float(by.statistic(items))
         if not abs(exact - value) < 1e-4:  # written so that NaN fails too
             raise UserError(f"{path}: {metric.key} {value}, but its items give {exact:.6f}")
         value = exact
-    return _Score(path, score.dataset["origin"], value, table.filter(["id", "gold"]), items)
+    return _Score(path, score.dataset["origin"], value, table.filter(["id", ORDER, "gold"]), items, by)
 
 
-def _numbers(table: pd.DataFrame, names: Sequence[str], f1: str, path: Path) -> Items:
-    """The columns that a metric needs, (n_items, k).
-
-    Raises:
-        UserError: a cell is no number, or, where classes are numbered, none of theirs.
-    """
-    if f1 == "macro":
-        return _classes(table[names])
-    items = table[names].apply(pd.to_numeric, errors="coerce").to_numpy(float)
-    if (bad := ~np.isfinite(items)).any():
-        row, place = np.argwhere(bad)[0]
-        raise UserError(f"{path}: id {table['id'][row]!r} has {names[place]} {table[names[place]][row]!r}, no number")
-    if f1 != "weighted":
-        return items
-    if ((items < 0) | (items >= len(table)) | (items % 1 != 0)).any():
-        raise UserError(f"{path}: {' or '.join(names)} is no place among the {len(table)} items")
-    return f1_of_items(items)[:, None]
+def _items(path: Path, names: Sequence[str]) -> pd.DataFrame:
+    """The scores of items; of a pair of languages, each id once an order."""
+    table = read_table(path, ["id", *names], unique=None)
+    if (twice := table[table.duplicated([name for name in ("id", ORDER) if name in table.columns])]).size:
+        raise UserError(f"{path}: id {twice['id'].iloc[0]!r} appears twice; every id must be unique")
+    return table
 
 
-def _classes(names: pd.DataFrame) -> NDArray[np.float64]:
-    """Names of classes (n_items, 2) as numbers; in one order for all systems, since their questions are the same."""
-    numbers, _ = pd.factorize(names.to_numpy().ravel(order="F"))
-    return numbers.reshape(names.shape, order="F").astype(np.float64)
+def _file(path: Path) -> _File:
+    try:
+        return _File.model_validate(read_json(path))
+    except ValidationError as error:
+        raise UserError(f"{explain(error, _File, where=str(path))}; expected a score file") from None
 
 
-def _require_same_questions(scores: Sequence[_Score]) -> None:
-    first = scores[0]
-    for score in scores:
-        if not score.questions.equals(first.questions):
-            raise UserError(
-                f"{score.path}: not the items of {first.path}; score both on the same test set: "
-                f"delete {score.path.parents[2]}/{score.path.stem}.*.json and {first.path.parents[2]}/"
-                f"{first.path.stem}.*.json, and run Snakemake"
-            )
-
-
-def _resample(column: Column, items: Mapping[str, Items], statistics: Statistics) -> dict[str, NDArray[np.float64]]:
+def _resample(by: Aggregate, items: Mapping[str, Items], statistics: Statistics) -> dict[str, NDArray[np.float64]]:
     """Bootstrap scores (resamples,) of each recipe.
 
     One draw of items serves all systems, which pairs them. Every language starts from the same generator, so a draw of
     seeds is the same in all of them: some systems are one encoder for all languages, and the average must see that.
     """
-    found = replicates(statistic_of(column), list(items.values()), resamples=statistics.resamples, seed=statistics.seed)
+    found = replicates(by.statistic, list(items.values()), resamples=statistics.resamples, seed=statistics.seed)
     return dict(zip(items, found, strict=True))

@@ -1,27 +1,28 @@
 """Which scores, or triplets, a table is made of: its spec, met with what a study offers."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Annotated, NamedTuple, get_args
+from typing import Annotated, NamedTuple
 
 from pydantic import Field
 
-from seedbed.encoders.settings import Method
+from seedbed.encoders.recipes import presets
 from seedbed.io import UserError
+from seedbed.names import languages_of
 from seedbed.settings import Settings, suggest
-from seedbed.tables.specs import METRICS, OVERLAP, Column, Measured, TableSpec
+from seedbed.tables.specs import OVERLAP, Column, TableSpec
 
 
 class System(Settings):
     """The encoders that one recipe offers."""
 
     recipe: str
-    """Its name in the study."""
+    """The recipe's name in the study."""
     language: str
     """Language folder of its encoders; `*`: each test language has its own."""
     seeds: Annotated[list[int], Field(min_length=1)]
     """One encoder per seed."""
+    heads: list[int] = []
+    """One of what is fine-tuned on them per seed."""
     on_request: bool = False
     """Only in tables that name it."""
     languages: list[str] | None = None
@@ -31,26 +32,28 @@ class System(Settings):
     chosen_on: str = ""
     """The task that chose how they were made: no column shows them on it."""
     triplets: str = ""
-    """The file of triplets that they learn from, with {lang}; nothing: none, or targets in another language."""
+    """The file of triplets that they learn from, with {lang}; empty: no triplets, or their targets are in another
+    language."""
 
     def has(self, backbone: str, language: str) -> bool:
         """Whether it offers an encoder of a backbone to a language; without a backbone, what they all learn from."""
-        return (not backbone or self.backbones is None or backbone in self.backbones) and (
-            self.languages is None or language in self.languages
-        )
+        of_backbone = not backbone or self.backbones is None or backbone in self.backbones
+        return of_backbone and (self.languages is None or {*languages_of(language)} <= {*self.languages})
 
     def folder(self, language: str) -> str:
-        """The language folder of what it offers to a language."""
-        return language if self.language == "*" else self.language
+        """The language folder of what it offers to a language; of a pair, to the first."""
+        return languages_of(language)[0] if self.language == "*" else self.language
 
 
 class Scored(Settings):
     """A task of the study and the languages that are scored on it."""
 
-    protocol: Measured
+    protocol: str
     """How it is scored."""
     languages: list[str]
     """ISO 639-3, in any order."""
+    pairs: list[str] = []
+    """Likewise, pairs of languages."""
     on_request: bool = False
     """Only in tables that name it."""
     k: list[int] = []
@@ -61,16 +64,18 @@ class Offered(Settings):
     """A backbone or classifier of the study."""
 
     paper: str = ""
-    """Its name in the papers."""
+    """The backbone's or classifier's name in the papers."""
     on_request: bool = False
     """Only in tables that name it."""
+    fused: bool = False
+    """It has distances alone."""
     tasks: list[str] | None = None
-    """Only these can be asked of it."""
+    """Only these tasks are scored on it."""
     languages: list[str] | None = None
     """Only in these."""
 
     def tests(self, tests: Mapping[str, str]) -> dict[str, str]:
-        """Of tests (language -> task) those that can be asked of it."""
+        """The tests (language -> task) on which it is scored, of some."""
         return {
             code: task
             for code, task in tests.items()
@@ -88,6 +93,11 @@ class Cell(NamedTuple):
     task: str
     test_lang: str
 
+    @property
+    def path(self) -> str:
+        """Where it lies in the folder of scores."""
+        return "/".join(map(str, self)) + ".json"
+
 
 class Texts(NamedTuple):
     """One file of triplets."""
@@ -102,11 +112,11 @@ class Block(Settings):
     """The part of a table that one backbone and one column fill; a column of overlap has no backbone."""
 
     backbone: str
-    """Its name in the study, or nothing."""
+    """The backbone's name in the study; empty: the block is of no backbone."""
     paper_backbone: str
-    """Its name in the paper, or nothing."""
+    """The backbone's name in the paper; empty: the paper does not have it."""
     averaged: list[str] = []
-    """Of an average over backbones: their names in the paper."""
+    """The paper's names of the backbones that are averaged; empty: one backbone's own numbers."""
     column: Column
     """What is measured."""
     tests: dict[str, str]
@@ -121,8 +131,8 @@ class Block(Settings):
     def cells(self) -> Iterator[Cell]:
         """Every score that it shows: none of a column of overlap."""
         for language, task in self.tests.items() if self.column.protocol != OVERLAP else ():
-            for system in self.systems:
-                for seed in system.seeds if system.has(self.backbone, language) else ():
+            for system in (one for one in self.systems if one.has(self.backbone, language)):
+                for seed in system.heads if self.column.tunes else system.seeds:
                     yield Cell(self.backbone, system.recipe, system.folder(language), seed, task, language)
 
     def texts(self) -> Iterator[Texts]:
@@ -153,7 +163,7 @@ def plan(
             recipes, backbones or tasks.
     """
     own = {system.recipe: system for system in systems}
-    names = _names(spec, systems)
+    names = _names(spec, own)
     baseline = spec.baseline or baseline
     if baseline not in names:
         raise UserError(f"table {spec.title!r}: baseline {baseline!r} is none of its recipes: {', '.join(names)}")
@@ -170,7 +180,7 @@ def plan(
         )
         for name, offered in (shown | {"": Offered()}).items()
         for column, tests in _columns(spec, tasks, reserved)
-        if (column.protocol == OVERLAP) == (name == "")
+        if (column.protocol == OVERLAP) == (name == "") and (spec.of_classifiers or not column.answered_by)
     ]
     if not (filled := [trimmed for block in blocks if (trimmed := _trimmed(block)).tests]):
         lacking = "is scored on a task of it, for any of its backbones"
@@ -180,7 +190,7 @@ def plan(
     return filled
 
 
-def beside(
+def of_labellers(
     spec: TableSpec,
     systems: Sequence[System],
     classifiers: Mapping[str, Offered],
@@ -188,13 +198,10 @@ def beside(
     baseline: str,
     reserved: Collection[str] = (),
 ) -> list[Block]:
-    """The blocks of classifiers that a table of encoders shows too, in its columns of protocol knn.
+    """The blocks of classifiers that a table of encoders shows too, in the columns that they answer; see `plan`.
 
-    A column has only those that are asked in all its languages: averages over fewer would not compare.
-
-    Args:
-        systems: the variants of classifiers, each with those that have it.
-        baseline: as of `plan`, which has checked the spec.
+    A column has only those that are scored in all its languages: averages over fewer would not compare. `systems` are
+    the variants of classifiers, each with those that have it.
     """
     return [
         Block(
@@ -208,7 +215,7 @@ def beside(
         )
         for name, offered in _shown(spec, classifiers).items()
         for column, tests in (_columns(spec, tasks, reserved) if spec.classifiers else ())
-        if column.protocol == "knn" and offered.tests(tests) == tests
+        if column.labelled and offered.tests(tests) == tests
         for system in systems
         if system.recipe in spec.classifiers and system.has(name, "")
     ]
@@ -229,15 +236,15 @@ def _fills(system: System, column: Column) -> bool:
     return named and (column.protocol != OVERLAP or bool(system.triplets))
 
 
-def _names(spec: TableSpec, systems: Sequence[System]) -> dict[str, str]:
+def _names(spec: TableSpec, own: Mapping[str, System]) -> dict[str, str]:
     """A study's recipes in print order with their printed names."""
-    own = {system.recipe: system for system in systems}
+    known = sorted({*own, *presets()})
     for recipe in () if spec.partial else spec.recipes:
-        if recipe not in (known := sorted({*own, *get_args(Method)})):
+        if recipe not in known:
             raise UserError(f"table spec: recipes.{recipe}: no such recipe; {suggest(recipe, known)}")
     printed = {recipe: label for recipe, label in spec.recipes.items() if recipe in own}
     others = [name for name, system in own.items() if spec.open and not system.on_request and name not in printed]
-    return printed | {name: name for name in others}
+    return printed | dict(zip(others, others, strict=True))
 
 
 def _columns(
@@ -274,22 +281,18 @@ def _tasks(column: Column, tasks: Mapping[str, Scored]) -> dict[str, list[str]]:
             raise UserError(f"table spec: columns.{column.label}: no task {name!r}; {suggest(name, sorted(tasks))}")
         if tasks[name].protocol != column.protocol:
             raise UserError(f"table spec: task {name!r} is {tasks[name].protocol}; {column.label} is {column.protocol}")
-    chosen = {
-        name: task
-        for name, task in tasks.items()
-        if (name in column.tasks if column.tasks else task.protocol == column.protocol and not task.on_request)
-    }
-    k = METRICS[column.protocol][column.metric].k
+    usual = [name for name, task in tasks.items() if task.protocol == column.protocol and not task.on_request]
+    chosen = {name: task for name, task in tasks.items() if name in (column.tasks or usual)}
+    k = column.measured.k
     for name, task in chosen.items():
         if k and k not in task.k:
             raise UserError(f"tasks.{name}.k: {task.k}; column {column.label!r} shows {column.metric}: add {k}")
-    return {name: task.languages for name, task in chosen.items()}
+    return {name: task.pairs if column.pairs else task.languages for name, task in chosen.items()}
 
 
 def _trimmed(block: Block) -> Block:
     """The block without recipes and languages that meet nowhere."""
-    systems = [system for system in block.systems if any(system.has(block.backbone, code) for code in block.tests)]
-    tests = {
-        code: task for code, task in block.tests.items() if any(system.has(block.backbone, code) for system in systems)
-    }
+    met = {code: [system for system in block.systems if system.has(block.backbone, code)] for code in block.tests}
+    systems = [system for system in block.systems if any(system in some for some in met.values())]
+    tests = {code: task for code, task in block.tests.items() if met[code]}
     return block.model_copy(update={"systems": systems, "tests": tests})

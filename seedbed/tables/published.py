@@ -1,6 +1,4 @@
-"""A paper's own numbers, to be printed beside ours."""
-
-from __future__ import annotations
+"""A paper's own numbers, to be printed next to ours."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -10,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from seedbed.io import UserError
+from seedbed.names import languages_of
 from seedbed.settings import suggest
 from seedbed.tables.specs import Column, Paper
 
@@ -64,7 +63,9 @@ class Published:
         """Where the paper would have a number, by KEY."""
         slug, named = self.paper.slugs.get(recipe, recipe), self.paper.backbones
         backbone = backbone if named is None else named.get(recipe, "")
-        return slug, backbone, language, column.paper_task, column.metric
+        printed = ["-".join(reversed(languages_of(language))), language]  # papers name a pair in any order
+        found = [(slug, backbone, one, column.paper_task, column.metric) for one in printed]
+        return next((key for key in found if key in self.cells), found[-1])
 
     def average(
         self, column: Column, recipe: str, backbone: str, languages: Iterable[str], over: Sequence[str] = ()
@@ -93,14 +94,9 @@ class Published:
 
     def _averaged(self, column: Column, recipe: str, backbone: str) -> set[tuple[str, ...]]:
         """The cells that the paper averages over; for AVERAGE those of all its backbones."""
-        wanted = self.key(column, recipe, backbone, AVERAGE)
-        return {
-            key
-            for key in self.cells
-            if (key[0], *key[3:]) == (wanted[0], *wanted[3:])
-            and key[2] != AVERAGE
-            and (key[1] == wanted[1] or (wanted[1] == AVERAGE and key[1] != AVERAGE))
-        }
+        slug, encoder, _, *measured = self.key(column, recipe, backbone, AVERAGE)
+        own = {key for key in self.cells if key[0] == slug and [*key[3:]] == measured and key[2] != AVERAGE}
+        return {key for key in own if key[1] == encoder or (encoder == AVERAGE and key[1] != AVERAGE)}
 
 
 def _records(path: Path) -> list[dict[str, str]]:

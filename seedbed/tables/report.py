@@ -1,13 +1,12 @@
 """The report of a study: one zip with a page to read and every file that the page shows."""
 
-from __future__ import annotations
-
 import base64
 import os
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, TypeVar
 
 import jinja2
 from markdown_it import MarkdownIt
@@ -17,13 +16,14 @@ from pydantic import BaseModel, FiniteFloat, ValidationError
 from seedbed.io import UserError, atomic, read_json
 from seedbed.resources import resource
 from seedbed.settings import explain
-from seedbed.tables.triplet_browser import browse
+from seedbed.tables import neighbour_browser, triplet_browser
 
 TEMPLATE = resource("report.html.j2")
-GROUPS = ("tables", "layouts", "figures", "audits", "triplets", "rejected", "cards", "config")
+GROUPS = ("tables", "layouts", "figures", "audits", "triplets", "rejected", "neighbours", "cards", "config")
 """Folders in the zip, by what the files are; the page knows what to show of each."""
 IMAGES = {".svg": "image/svg+xml", ".png": "image/png"}
 AGAIN = "delete it and run Snakemake again, which makes it again"
+Content = TypeVar("Content", bound=BaseModel)
 DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can say: equal files give equal bytes
 
 
@@ -32,15 +32,20 @@ def report(
     output: Path,
     title: str,
     *,
+    answer: str = "",
+    made: Mapping[str, str] = MappingProxyType({}),
     sample: int = 5,
     max_megabytes: float = 20,
     template: Path = TEMPLATE,
 ) -> None:
-    """Write report.zip: index.html, which needs nothing beside itself, and the files.
+    """Write report.zip: index.html, which needs no other file, and the files.
 
     Args:
         files: paths of each of GROUPS; a group may be empty or left out.
-        sample: anchors shown of each language, and rejected triplets of each file; see `triplet_browser`.
+        answer: Markdown that the page begins with, see `answer.text`.
+        made: when, where and at what cost, see `making.told`.
+        sample: anchors shown of each language, with triplets and with mined neighbours, and rejected triplets of each
+            file; see `triplet_browser` and `neighbour_browser`.
         max_megabytes: a larger file is named on the page and not in the zip, which is made to be passed on.
 
     Raises:
@@ -55,7 +60,9 @@ def report(
     small = {name: path for name, path in members.items() if path.stat().st_size <= max_megabytes * 1e6}
     large = {name: path.stat().st_size / 1e6 for name, path in members.items() if name not in small}
     shown = {group: named.get(group, {}) for group in GROUPS}
-    page = _page(shown, sample, template, title=title, members=sorted(small), large=large)
+    page = _page(
+        shown, sample, template, title=title, members=sorted(small), large=large, answer=_markdown(answer), made=made
+    )
     with atomic(output) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         _add(archive, "index.html", page.encode())
         for name, path in sorted(small.items()):
@@ -65,9 +72,7 @@ def report(
 def _named(paths: Sequence[Path]) -> dict[str, Path]:
     """Short names that tell the paths of a group apart: their tails below the folder that all share."""
     absolute = sorted({path.absolute() for path in paths})
-    if not absolute:
-        return {}
-    shared = os.path.commonpath([path.parent for path in absolute])
+    shared = os.path.commonpath([path.parent for path in absolute]) if absolute else ""
     return {path.relative_to(shared).as_posix(): path for path in absolute}
 
 
@@ -77,25 +82,28 @@ def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
     archive.writestr(entry, content)
 
 
-# --------------------------------------------------------------------------------------------------------- the page
+def _of_mining(files: Mapping[str, Path], sample: int) -> dict[str, Any]:
+    """What the page shows of mined neighbours: audits and pairs."""
+    audits = {name: path for name, path in files.items() if path.suffix == ".json"}
+    expected = "an audit of mine_neighbours"
+    return {
+        "mined": {name: _checked(path, neighbour_browser.Mined, expected) for name, path in audits.items()},
+        "neighbours": neighbour_browser.browse([*{*files.values()} - {*audits.values()}], sample),
+    }
 
 
 def _page(files: Mapping[str, Mapping[str, Path]], sample: int, template: Path, **facts: Any) -> str:
     """The page. The template escapes all text; what is HTML already comes from `_markdown`, which escapes too."""
-    environment = jinja2.Environment(
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    tight = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, **tight)
     return environment.from_string(template.read_text(encoding="utf-8")).render(
         figures=_figures(files["figures"]),
         layouts=[_markdown(_text(path)) for path in files["layouts"].values()],
-        audits={name: _audit(path) for name, path in files["audits"].items()},
-        triplets=browse(list(files["triplets"].values()), list(files["rejected"].values()), sample),
+        audits={name: _checked(path, _Audit, "a report of audit_triplets") for name, path in files["audits"].items()},
+        triplets=triplet_browser.browse(list(files["triplets"].values()), list(files["rejected"].values()), sample),
         cards={name: _card(path) for name, path in files["cards"].items()},
         configs={name: _text(path) for name, path in files["config"].items()},
+        **_of_mining(files["neighbours"], sample),
         **facts,
     )
 
@@ -105,17 +113,13 @@ def _figures(files: Mapping[str, Path]) -> dict[str, str]:
 
     As an image an SVG runs no script, and two of them share no ids.
     """
-    shown = {
-        name: path
-        for name, path in files.items()
-        if path.suffix == ".svg" or path.with_suffix(".svg") not in files.values()
-    }
-    if unknown := [path for path in shown.values() if path.suffix not in IMAGES]:
-        raise UserError(f"{unknown[0]}: not a figure; expected {' or '.join(IMAGES)}")
-    return {
-        name: f"data:{IMAGES[path.suffix]};base64,{base64.b64encode(path.read_bytes()).decode()}"
-        for name, path in shown.items()
-    }
+    shown = {}
+    for name, path in files.items():
+        if path.suffix == ".svg" or path.with_suffix(".svg") not in files.values():
+            if path.suffix not in IMAGES:
+                raise UserError(f"{path}: not a figure; expected {' or '.join(IMAGES)}")
+            shown[name] = f"data:{IMAGES[path.suffix]};base64,{base64.b64encode(path.read_bytes()).decode()}"
+    return shown
 
 
 def _markdown(text: str) -> Markup:
@@ -133,9 +137,9 @@ def _card(path: Path) -> dict[str, Any]:
     text = _text(path)
     if path.suffix != ".md":
         return {"front": text, "body": ""}
-    if not text.startswith("---\n"):
-        return {"front": "", "body": _markdown(text)}
-    front, _, body = text.removeprefix("---\n").partition("\n---\n")
+    front, body = "", text
+    if text.startswith("---\n"):
+        front, _, body = text.removeprefix("---\n").partition("\n---\n")
     return {"front": front, "body": _markdown(body)}
 
 
@@ -154,12 +158,12 @@ class _Audit(BaseModel):
     dice: dict[str, _Quartiles]
 
 
-def _audit(path: Path) -> _Audit:
+def _checked(path: Path, kind: type[Content], expected: str) -> Content:
+    """What a JSON file says."""
     try:
-        return _Audit.model_validate(read_json(path))
+        return kind.model_validate(read_json(path))
     except ValidationError as error:
-        fault = explain(error, _Audit, where=str(path))
-        raise UserError(f"{fault}; expected a report of audit_triplets: {AGAIN}") from None
+        raise UserError(f"{explain(error, kind, where=str(path))}; expected {expected}: {AGAIN}") from None
     except UserError as error:
         raise UserError(f"{error}: {AGAIN}") from None
 

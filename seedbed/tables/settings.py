@@ -1,11 +1,10 @@
 """Settings of the tables room."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field
 
+from seedbed.names import Name
 from seedbed.settings import Once, Seed, Settings
 
 
@@ -15,23 +14,33 @@ class Statistics(Settings):
     resamples: int = Field(2_000, ge=100)
     """Bootstrap resamples (seeds, then items)."""
     level: float = Field(0.95, gt=0.5, lt=1)
-    """Of the intervals."""
+    """Confidence level of the intervals."""
     baseline: str = ""
     """The recipe that differences are taken from; left out, crosslingual, else base, else the first. Tables name it."""
     seed: Seed = 42
-    """Of the resampling."""
+    """Seed of the resampling."""
 
 
 class Forecast(Settings):
-    """What `snakemake forecast` says of the cost of the study. It changes no result."""
+    """What `snakemake forecast` says of the cost of the study."""
 
     device: Literal["gpu", "cpu"] = "gpu"
     """Where jobs that ask for a GPU run: cpu on a machine without one."""
     targets: Once[str] = []
-    """Files or rules to forecast; none: all that the study makes."""
+    """Files or rules to forecast; empty: all that the study makes."""
     gpu_hour: float = Field(0, ge=0)
     """Price of a GPU for an hour."""
     cpu_hour: float = Field(0, ge=0)
     """Price of a core for an hour."""
     currency: str = ""
     """Printed after prices."""
+
+
+class Best(Settings):
+    """Which encoder of a language is the best one: one task chooses it, and another says how good it is."""
+
+    dev: Name
+    """The task that chooses, by its main score; no test may have its texts."""
+    test: Name | None = None
+    """The task that says how good it is; left out, the first other one that tests the language, graded pairs before
+    others."""

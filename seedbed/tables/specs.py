@@ -1,79 +1,32 @@
-"""Specs of tables and figures: the YAML files behind `seedbed.resources.specs`, checked."""
-
-from __future__ import annotations
+"""Specs of tables: the YAML files behind `seedbed.resources.specs`, checked."""
 
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, StringConstraints, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from seedbed import yamls
-from seedbed.evaluation.settings import LABELLING, Protocol, TextMap
+from seedbed.evaluation import protocols
+from seedbed.evaluation.protocols import Metric
 from seedbed.io import UserError
+from seedbed.names import languages_of
 from seedbed.settings import OnceEach, Settings, explain, suggest
 
 OVERLAP = "overlap"
 """The protocol of columns that are measured on what encoders learn from: Dice within triplets, no scores."""
-Measured = Literal[Protocol, "overlap"]
-
-
-class Metric(NamedTuple):
-    """A number that a score file has."""
-
-    key: str
-    """Its name there, under `metrics`; nothing for what no score file has."""
-    items: tuple[str, ...] = ()
-    """The columns of the per-item scores that it is computed from; none: it has no interval."""
-    points: int = 100
-    """Tables print it times this."""
-    f1: Literal["", "macro", "weighted"] = ""
-    """Its items are the gold and the predicted class, of which this is the F1."""
-    k: int | None = None
-    """How many of the nearest it looks at: `k` of its task must have it."""
-
-
-BITEXT_F1 = {
-    f"f1@{k} {way}": Metric(f"{way}_f1_at_{k}", ("place", f"{way}_{k}"), f1="weighted", k=k)
-    for way in ("forward", "backward")
-    for k in (1, 5, 10)
+OVERLAPS = {
+    "anchor-positive": Metric("", ("positive",)),
+    "anchor-negative": Metric("", ("negative",)),
+    "positive minus negative": Metric("", ("positive", "negative")),
 }
-NEIGHBOURS = {f"accuracy@{k}": Metric(f"accuracy_at_{k}", (f"correct_{k}",), k=k) for k in (1, 5, 10)} | {
-    f"macro f1@{k}": Metric(f"macro_f1_at_{k}", ("gold", f"predicted_{k}"), f1="macro", k=k) for k in (1, 5, 10)
-}
-METRICS: dict[str, dict[str, Metric]] = {
-    "sts": {"spearman": Metric("cosine_spearman", ("gold", "cosine"))},
-    "bitext": {"accuracy": Metric("accuracy", ("forward", "backward")), **BITEXT_F1},
-    "knn": NEIGHBOURS,
-    "retrieval": {
-        "ndcg@10": Metric("ndcg_at_10", ("ndcg_at_10",)),
-        "recall@10": Metric("recall_at_10", ("recall_at_10",)),
-    },
-    "geometry": {
-        "alignment": Metric("alignment", ("distance",), points=1),
-        "uniformity": Metric("uniformity", points=1),
-    },
-    "icl": {
-        "accuracy": Metric("accuracy", ("correct",)),
-        "macro f1": Metric("macro_f1", ("gold", "predicted"), f1="macro"),
-    },
-    "classification": {"accuracy": Metric("accuracy", ("correct",))},
-    OVERLAP: {
-        "anchor-positive": Metric("", ("positive",)),
-        "anchor-negative": Metric("", ("negative",)),
-        "positive minus negative": Metric("", ("positive", "negative")),
-    },
-}
-"""Protocol -> metric -> where it is in a score file; of overlap: which columns of triplets meet the anchor."""
+"""Metrics of protocol overlap: which columns of triplets are compared with the anchor."""
 
 
-def named(metric: str) -> str:
-    """A metric at the beginning of a line: `Spearman`, `Macro F1`, but `nDCG@10`."""
-    metric = metric.replace("f1", "F1")
-    return {"ndcg@10": "nDCG@10"}.get(metric, metric[0].upper() + metric[1:])
-
-
-Colour = Annotated[str, StringConstraints(pattern=r"^#[0-9A-Fa-f]{6}$")]
+def metric_named(name: str) -> Metric:
+    """A metric, of whatever protocol, by the name that the CSV of a table has."""
+    found = (protocols.metric(protocol, name) for protocol in protocols.names())
+    return OVERLAPS.get(name) or next(filter(None, found))
 
 
 class Spec(Settings):
@@ -86,18 +39,28 @@ class Spec(Settings):
         Raises:
             UserError: as `yamls.read`; an unknown key, protocol or metric, or a value of the wrong type.
         """
+        content = yamls.read(path)
+        model = cls.of(content)
         try:
-            return cls.model_validate(yamls.read(path))
+            return model.model_validate(content)
         except ValidationError as error:
-            raise UserError(explain(error, cls, where=str(path))) from None
+            raise UserError(explain(error, model, where=str(path))) from None
+
+    @classmethod
+    def of(cls, content: Any) -> type[Self]:
+        """The class that a file's content is of, where there are several."""
+        return cls
 
 
 class Column(Settings):
     """What is measured, one number for each language: encoders on tasks of one protocol, or the triplets themselves."""
 
     label: str
-    """As printed."""
-    protocol: Measured
+    """The label as printed."""
+    group: str = ""
+    """`across: columns`: those of one group stand in a grid of their own, without the group's name at their labels'
+    ends."""
+    protocol: Literal["overlap"] | protocols.Name
     """Which tasks belong here; overlap: none, but the triplets in one language that a recipe's encoders learn from."""
     metric: str
     """Which number of theirs."""
@@ -107,6 +70,8 @@ class Column(Settings):
     """Only these of the table's recipes."""
     languages: OnceEach[str] = ()
     """Only these languages, in print order, those on request too; left out, the table's."""
+    pairs: bool = False
+    """Tests of two languages in the place of those of one: a number for each pair, and the average over pairs."""
     paper_task: str = ""
     """The paper's name of the task; left out, the paper does not have this column."""
     paper_languages: int | None = None
@@ -116,20 +81,50 @@ class Column(Settings):
 
     @model_validator(mode="after")
     def _known(self) -> Self:
-        if self.metric not in (known := METRICS[self.protocol]):
+        if self.measured is None:
+            known = OVERLAPS if self.protocol == OVERLAP else protocols.load(self.protocol).METRICS
             raise ValueError(
                 f"no metric {self.metric!r} in protocol {self.protocol}; {suggest(self.metric, sorted(known))}"
             )
         return self
 
+    @model_validator(mode="after")
+    def _of_two(self) -> Self:
+        if self.pairs and (self.protocol == OVERLAP or not protocols.declared(self.protocol).second):
+            raise ValueError(f"pairs: protocol {self.protocol} has no tests of two languages; leave it out")
+        return self
+
+    @property
+    def measured(self) -> Metric | None:
+        """The metric, as its protocol declares it; None: it has no such."""
+        return OVERLAPS.get(self.metric) if self.protocol == OVERLAP else protocols.metric(self.protocol, self.metric)
+
+    @property
+    def tunes(self) -> bool:
+        """Whether encoders are fine-tuned for it."""
+        return self.protocol != OVERLAP and protocols.declared(self.protocol).tunes
+
+    @property
+    def labelled(self) -> bool:
+        """Whether classifiers can stand in it."""
+        return self.protocol != OVERLAP and "labels" in protocols.declared(self.protocol).asks
+
+    @property
+    def answered_by(self) -> str:
+        """Nothing: encoders, or triplets; else the protocol, which classifiers alone answer."""
+        of_encoders = self.protocol == OVERLAP or protocols.declared(self.protocol).of_encoders
+        return "" if of_encoders else self.protocol
+
 
 class Overall(Settings):
-    """The mean of columns of a table, each an average over languages."""
+    """The mean of columns of a table, each an average over languages; or the mean over the languages of all of them."""
 
     label: str
-    """As printed."""
+    """The label as printed."""
     columns: OnceEach[str] = ()
-    """Their labels, or those of means before it; left out, all columns."""
+    """Labels of the columns, or of means before this one; left out, all columns."""
+    over: Literal["columns", "languages"] = "columns"
+    """What counts alike: columns, or languages, so that a column counts as often as it has languages or pairs."""
     paper_task: str = ""
     """The paper's name of it; left out, the paper does not have it."""
 
@@ -148,7 +143,7 @@ class Paper(Settings):
 
 
 class TableSpec(Spec):
-    """A table: recipes x languages for each backbone and column, with the paper's numbers beside ours."""
+    """A table: recipes x languages for each backbone and column, with the paper's numbers next to ours."""
 
     title: str
     """Heading."""
@@ -166,8 +161,9 @@ class TableSpec(Spec):
     """The recipe that differences are taken from; left out, the study's `statistics.baseline`."""
     backbones: OnceEach[str] = ()
     """Only these backbones, by the papers' names or the study's; left out, all but those on request."""
-    classifiers: OnceEach[Literal["random", "majority", "fine-tuned"]] = ()
-    """The study's classifiers of these kinds are rows too, in the columns of protocol knn."""
+    classifiers: OnceEach[str] = ()
+    """The study's classifiers of these kinds are rows too, in the columns of protocol knn and in those that classifiers
+    alone answer: random, majority, fine-tuned; or zero-shot, source or another variant of a language model."""
     languages: OnceEach[str] = ()
     """Languages in print order; others come after them."""
     only_languages: bool = False
@@ -180,23 +176,22 @@ class TableSpec(Spec):
     """What stands across a page; columns: their averages over languages, a row for each backbone and recipe; means: of
     those only the means of columns."""
     partial: bool = False
-    """A column of a task that the study does not have is left out, and so is a recipe; a mean of columns is then of the
-    others."""
+    """A column of a task that the study does not have is left out, and so are a recipe, and a metric that no encoder of
+    a backbone has (a layer above its last); a mean of columns is then of the others."""
     paper: Paper | None = None
     """Left out, no paper has this table."""
 
     @model_validator(mode="after")
     def _own_recipes(self) -> Self:
         for column in self.columns:
-            for recipe in column.recipes:
-                if recipe not in self.recipes:
-                    near = suggest(recipe, sorted(self.recipes))
-                    raise ValueError(f"columns.{column.label}.recipes: {recipe!r} is not the table's; {near}")
+            if other := [recipe for recipe in column.recipes if recipe not in self.recipes]:
+                near = suggest(other[0], sorted(self.recipes))
+                raise ValueError(f"columns.{column.label}.recipes: {other[0]!r} is not the table's; {near}")
         return self
 
     @model_validator(mode="after")
     def _one_scale(self) -> Self:
-        labels = {column.label: METRICS[column.protocol][column.metric].points for column in self.columns}
+        labels = {column.label: (column.measured.points, column.tunes) for column in self.columns}
         columns = [*labels]
         for mean in self.over_columns:
             if unknown := sorted({*mean.columns} - {*labels}):
@@ -204,20 +199,23 @@ class TableSpec(Spec):
                 raise ValueError(f"over_columns.{mean.label}: no column {unknown[0]!r}; {near}")
             units = {labels[label] for label in mean.columns or columns}
             if len(units) > 1:
-                raise ValueError(f"over_columns.{mean.label}: the columns are not in the same unit")
+                raise ValueError(
+                    f"over_columns.{mean.label}: the columns are not in the same unit, or encoders are fine-tuned, "
+                    "with seeds of their own, for some of them alone"
+                )
             labels[mean.label] = units.pop()
         return self
 
     @model_validator(mode="after")
     def _one_kind_of_system(self) -> Self:
-        if len({column.protocol if column.protocol in LABELLING else "" for column in self.columns}) > 1:
-            raise ValueError("columns: encoders and either kind of classifiers have tables of their own; divide them")
-        return self
-
-    @model_validator(mode="after")
-    def _beside_encoders(self) -> Self:
-        if self.classifiers and not any(column.protocol == "knn" for column in self.columns):
-            raise ValueError("classifiers: they stand in columns of protocol knn, and there is none")
+        kinds = {column.answered_by for column in self.columns}
+        if len(kinds) > 1 and not ("" in kinds and self.classifiers):
+            raise ValueError(
+                "columns: encoders and either kind of classifiers have tables of their own; divide them, or name the "
+                "classifiers that stand beside encoders in `classifiers`"
+            )
+        if self.classifiers and not any(column.labelled for column in self.columns):
+            raise ValueError("classifiers: they stand in columns of protocol knn, or of their own, and there is none")
         if self.classifiers and self.over_backbones:
             raise ValueError("over_backbones: an average over backbones has no classifiers; leave one of both out")
         return self
@@ -233,90 +231,17 @@ class TableSpec(Spec):
     @property
     def of_classifiers(self) -> bool:
         """Whether it shows classifiers, not encoders."""
-        return self.columns[0].protocol in LABELLING
+        return all(column.answered_by for column in self.columns)
 
     def ordered(self, languages: Iterable[str], reserved: Collection[str] = ()) -> list[str]:
-        """Languages in print order; one that the spec lacks comes last, or not at all if it is reserved."""
-        places = {language: place for place, language in enumerate(self.languages)}
-        closed = set(languages) if self.only_languages else set(reserved)
-        wanted = [language for language in languages if language in places or language not in closed]
-        return sorted(wanted, key=lambda language: places.get(language, len(places)))
+        """Languages in print order; one that the spec lacks comes last, or not at all if it is reserved.
 
-
-OWN = {
-    "series": ("curve", "a curve needs them", "them"),
-    "pairs": ("pairs", "a figure of pairs needs them", "them"),
-    "panels": ("columns", "a figure of columns needs them", "them"),
-    "by": ("groups", "a figure of groups needs it", "it"),
-    "map": ("map", "a map needs it", "it"),
-}
-"""What figures of one kind alone have: key -> that kind, and how a person is told."""
-
-
-class FigureSpec(Spec):
-    """A figure of a table, or a map of texts."""
-
-    kind: Literal["dots", "curve", "plane", "pairs", "columns", "groups", "map"] = "dots"
-    """dots: a row for each recipe and language. curve: scores over a quantity. plane: one column against another.
-    pairs: two columns on one line for each recipe and language. columns: averages over languages, columns being points
-    of a line for each backbone. groups: means over the languages of a family or script. map: texts in the plane."""
-    table: str = ""
-    """Name of the table; a map has none."""
-    group: str = ""
-    """map: the paper that it belongs to: `all_{group}` makes it. Other figures belong to their table's."""
-    backbones: OnceEach[str] = ()
-    """Only these, by the study's names; `avg`: the average over backbones. Of a map by the papers' names too; left out,
-    all that have embeddings. Those on request are on no map."""
-    series: dict[str, dict[str, float]] = {}
-    """curve: name of a line -> recipe -> its place on the x axis."""
-    pairs: dict[str, dict[str, str]] = {}
-    """pairs: title of a panel -> column -> what its dots are called; two columns a panel, the same names in each."""
-    panels: dict[str, dict[str, float]] = {}
-    """columns: title of a panel -> column -> its place on the x axis."""
-    by: Literal["", "family", "script"] = ""
-    """groups: what languages are grouped by, as the language registry has it."""
-    map: TextMap | None = None
-    """map: which texts, and how they are brought to the plane."""
-    x_label: str = ""
-    """curve, pairs, columns and groups: what the x axis is."""
-    y_label: str = ""
-    """columns: what the y axis is."""
-    log_x: bool = False
-    """curve: on a logarithmic axis."""
-    title: str
-    """What is seen."""
-    note: str = ""
-    """How to read it; may hold {level}, {alpha} and {baseline}."""
-    paper_note: str = ""
-    """Added where the paper's numbers are drawn."""
-    palette: Annotated[list[Colour], Field(min_length=1)]
-    """Colours of the recipes, in the table's order."""
-    width: float = Field(9.6, gt=2)
-    """Inches."""
-    spacing: float = Field(0.135, gt=0)
-    """Inches from one dot to the next."""
-    dpi: int = Field(200, gt=0)
-    """Of the PNG."""
-
-    @model_validator(mode="after")
-    def _drawable(self) -> Self:
-        for key, (kind, needs, has) in OWN.items():
-            if (self.kind == kind) != bool(getattr(self, key)):
-                raise ValueError(f"{key}: {needs}, and no other figure has {has}")
-        if self.group and self.kind != "map":
-            raise ValueError("group: a map has one, and every other figure is of its table's")
-        if (self.kind == "map") == bool(self.table):
-            raise ValueError("table: a map has none, and every other figure is drawn from one")
-        names = [tuple(sides.values()) for sides in self.pairs.values()]
-        if any(len(sides) != 2 or sides != names[0] for sides in names):
-            raise ValueError("pairs: a panel takes two columns, and their dots have the same two names in every panel")
-        return self
-
-    @field_validator("note")
-    @classmethod
-    def _fillable(cls, note: str) -> str:
-        try:
-            note.format(level="", alpha="", baseline="")
-        except (KeyError, IndexError, ValueError):
-            raise ValueError("only {level}, {alpha} and {baseline} may stand in braces") from None
-        return note
+        A pair is named by its own name, or by those of both its languages, and then comes after what has its own.
+        """
+        closed, named = set(languages) if self.only_languages else set(reserved), {*self.languages}
+        others = [
+            language
+            for language in languages
+            if language not in named and (language not in closed or {*languages_of(language)} <= named)
+        ]
+        return [language for language in self.languages if language in languages] + others

@@ -1,9 +1,4 @@
-"""A table of scores: every number with its interval, its difference to the baseline, and the paper's number beside it.
-
-`tabulate` makes it tidy, one row for each backbone, column, recipe and language; `layout.py` prints it.
-"""
-
-from __future__ import annotations
+"""A table of scores, tidy: every number with its interval, its difference to the baseline, and the paper's number."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -14,12 +9,11 @@ import pandas as pd
 
 from seedbed.evaluation.significance import benjamini_hochberg, percentiles, two_sided
 from seedbed.io import UserError, atomic
-from seedbed.tables.measures import Measure, average, measure, probability
-from seedbed.tables.overlaps import measure_overlap
+from seedbed.tables.measures import Measure, average, lacks, measure
 from seedbed.tables.plan import Block
 from seedbed.tables.published import AVERAGE, NAME, Published
 from seedbed.tables.settings import Statistics
-from seedbed.tables.specs import METRICS, OVERLAP, Overall, Paper
+from seedbed.tables.specs import Overall, TableSpec
 
 COLUMNS = [
     "backbone", "column", "recipe", "method", "language", "task", "metric",
@@ -43,21 +37,16 @@ def tabulate(
     blocks: Sequence[Block],
     scores: Path,
     statistics: Statistics,
-    *,
-    paper: Paper | None,
-    papers: Path,
-    over_backbones: bool = False,
-    over_columns: Sequence[Overall] = (),
+    spec: TableSpec,
+    published: Published,
 ) -> pd.DataFrame:
     """Gather the scores of a table, and the overlaps of triplets, into one tidy frame.
 
     Args:
         blocks: what the table shows, see `plan`.
         scores: folder {backbone}/{recipe}/{encoder language}/{seed}/{task}/{test language}.json; overlaps need none.
-        paper: where the paper's numbers are.
-        papers: folder of the papers' numbers, CSV.
-        over_backbones: add the average over backbones and languages, as a backbone of its own.
-        over_columns: add means of columns, as columns of their own; of those that are measured.
+        spec: says which averages over backbones and means of columns are added, as backbones and columns of their own.
+        published: the paper's numbers.
 
     Returns:
         COLUMNS. Scores and differences in points, probabilities as they are; NaN where there is none: the
@@ -67,35 +56,38 @@ def tabulate(
         UserError: a score file is missing or does not agree with its items; systems were not scored on the same items;
             a file of triplets is missing or empty.
     """
-    published = Published(paper, papers)
-    rows: list[dict[str, Any]] = []
-    for block, measures in _measured(blocks, scores, statistics, over_backbones, over_columns):
-        for row, measured in _rows(block, measures, statistics):
-            rows.append(row | _printed(published, row, measured, block))
+    rows = [
+        row | _printed(published, row, measured, block)
+        for block, measures in _measured(blocks, scores, statistics, spec)
+        for row, measured in _rows(block, measures, statistics)
+    ]
     return pd.DataFrame(rows, columns=COLUMNS).round(DECIMALS)
 
 
 def _measured(
-    blocks: Sequence[Block], scores: Path, statistics: Statistics, over_backbones: bool, over_columns: Sequence[Overall]
+    blocks: Sequence[Block], scores: Path, statistics: Statistics, spec: TableSpec
 ) -> Iterator[tuple[Block, list[Measure]]]:
     """Blocks with what was measured for them, averages last."""
     by_column: dict[str, list[tuple[Block, list[Measure]]]] = {}
     by_backbone: dict[str, dict[str, tuple[Block, Measure]]] = {}
     for block in blocks:
-        measures = [_measure(scores, block, language, statistics) for language in block.tests]
+        if spec.partial and lacks(scores, block):
+            continue
+        measures = [measure(scores, block, language, statistics) for language in block.tests]
         by_column.setdefault(block.column.label, []).append((block, measures))
-        over_languages = _whole(average(measures), block)
+        whole = block.column.paper_languages in (None, len(block.tests))  # over others it is no attempt at the paper's
+        over_languages = average(measures)
+        over_languages = replace(over_languages, papers_data=over_languages.papers_data and whole)
         by_backbone.setdefault(block.backbone, {})[block.column.label] = block, over_languages
         yield block, [*measures, over_languages]
-    for same in by_column.values() if over_backbones else ():
+    for same in by_column.values() if spec.over_backbones else ():
         if len(same) > 1:
             averaged = [each.paper_backbone for each, _ in same]
             changes = {"backbone": AVERAGE, "paper_backbone": AVERAGE, "averaged": averaged}
-            block = same[0][0].model_copy(update=changes)
-            yield block, [average([each for _, measures in same for each in measures])]
+            yield same[0][0].model_copy(update=changes), [average([each for _, measures in same for each in measures])]
     labels = list(dict.fromkeys(label for columns in by_backbone.values() for label in columns))
     for columns in by_backbone.values():
-        yield from _means(columns, over_columns, labels)
+        yield from _means(columns, spec.over_columns, labels)
 
 
 def _means(
@@ -113,26 +105,14 @@ def _means(
             there.append(mean.label)
         if not wanted or any(label in there and label not in known for label in labels):
             continue
-        measured = average([each for _, each in wanted])
+        counts = [len(block.tests) for block, _ in wanted] if mean.over == "languages" else None
+        measured = average([each for _, each in wanted], counts)
         measured = replace(measured, papers_data=measured.papers_data and len(wanted) == len(labels))
-        block = wanted[0][0]
-        column = block.column.model_copy(update={"label": mean.label, "paper_task": mean.paper_task})
-        block = block.model_copy(update={"column": column})
+        first = wanted[0][0]
+        column = first.column.model_copy(update={"label": mean.label, "paper_task": mean.paper_task})
+        block = first.model_copy(update={"column": column})
         known[mean.label] = block, measured
         yield block, [measured]
-
-
-def _whole(measured: Measure, block: Block) -> Measure:
-    """An average, which is no attempt at the paper's if that is over more languages."""
-    whole = block.column.paper_languages in (None, len(block.tests))
-    return replace(measured, papers_data=measured.papers_data and whole)
-
-
-def _measure(scores: Path, block: Block, language: str, statistics: Statistics) -> Measure:
-    """What a block's systems scored in one language, or what their triplets measure."""
-    if block.column.protocol == OVERLAP:
-        return measure_overlap(block, language, statistics)
-    return measure(scores, block, language, statistics)
 
 
 def _rows(
@@ -142,12 +122,12 @@ def _rows(
     constant = {"backbone": block.backbone, "column": block.column.label, "metric": block.column.metric}
     constant |= {"baseline": block.baseline, "level": statistics.level}
     for system in block.systems:
+        facts = constant | {"recipe": system.recipe, "method": block.names[system.recipe]}
         measured = [each for each in measures if system.recipe in each.by_seed]
-        rows = []
-        for each in measured:
-            facts = {"recipe": system.recipe, "method": block.names[system.recipe]}
-            facts |= {"language": each.language, "task": each.task}
-            rows.append(constant | facts | _numbers(each, system.recipe, block, statistics))
+        rows = [
+            facts | {"language": each.language, "task": each.task} | _numbers(each, system.recipe, block, statistics)
+            for each in measured
+        ]
         _adjust([row for row in rows if row["language"] != AVERAGE])
         _adjust([row for row in rows if row["language"] == AVERAGE])  # one question of its own
         yield from zip(rows, measured, strict=True)
@@ -163,7 +143,7 @@ def _adjust(rows: Sequence[dict[str, Any]]) -> None:
 
 def _numbers(measured: Measure, recipe: str, block: Block, statistics: Statistics) -> dict[str, Any]:
     """One system's numbers; those that cannot be had are left out."""
-    points = METRICS[block.column.protocol][block.column.metric].points
+    points = block.column.measured.points
     values, replicates = points * measured.by_seed[recipe], measured.replicates
     row: dict[str, Any] = {"n": measured.n[recipe], "seeds": len(values), "value": values.mean()}
     if len(values) > 1:
@@ -179,7 +159,8 @@ def _numbers(measured: Measure, recipe: str, block: Block, statistics: Statistic
         row["difference_low"], row["difference_high"] = percentiles(differences, statistics.level)
         row["p"] = two_sided(differences)
     if measured.items is not None:
-        row["p_items"] = probability(block.column, measured.items[recipe], measured.items[base], statistics)
+        systems = measured.items[recipe], measured.items[base]
+        row["p_items"] = block.column.measured.by.p(*systems, statistics.resamples, statistics.seed)
     return row
 
 
@@ -219,11 +200,7 @@ def write(table: pd.DataFrame, path: Path) -> None:
 
 
 def read(path: Path) -> pd.DataFrame:
-    """Read what `write` wrote.
-
-    Raises:
-        UserError: no such file, or another kind of CSV.
-    """
+    """Read what `write` wrote; UserError: no such file, or another kind of CSV."""
     if not path.is_file():
         raise UserError(f"{path}: no such file; expected a table made by tabulate")
     try:

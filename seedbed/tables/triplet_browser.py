@@ -1,9 +1,4 @@
-"""Triplets to look at: what every method made of one anchor (as paper 000, figures 6 and 11), and what was dropped.
-
-A sample is spread evenly over what there is, never drawn and never chosen, so a page is the same twice.
-"""
-
-from __future__ import annotations
+"""Triplets to look at: what every method made of one anchor (as paper 000, figures 6 and 11), and what was dropped."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -34,28 +29,22 @@ def browse(kept: Sequence[Path], rejected: Sequence[Path], count: int) -> dict[s
         UserError: a file lacks a column.
     """
     files, dropped = _by_language(kept), _by_language(rejected)
-    return {
-        language: {
-            "anchors": side_by_side(
-                {name: read_table(path, ["id", *TEXTS]) for name, path in files.get(language, {}).items()}, count
-            ),
-            "rejected": [
-                {"method": name, **row}
-                for name, path in dropped.get(language, {}).items()
-                for row in rejections(path, count)
-            ],
-        }
-        for language in sorted({*files, *dropped})
-    }
+    found = {}
+    for language in sorted({*files, *dropped}):
+        tables = {name: read_table(path, ["id", *TEXTS]) for name, path in files.get(language, {}).items()}
+        rows = {name: rejections(path, count) for name, path in dropped.get(language, {}).items()}
+        others = [{"method": name, **row} for name, some in rows.items() for row in some]
+        found[language] = {"anchors": side_by_side(tables, count), "rejected": others}
+    return found
 
 
 def _by_language(paths: Sequence[Path]) -> dict[str, dict[str, Path]]:
     """Language -> name of the method (with its generator, where there are several) -> file."""
-    several = len({path.absolute().parents[1] for path in paths}) > 1
+    files = sorted(path.absolute() for path in paths)
+    several = len({path.parents[1] for path in files}) > 1
     found: dict[str, dict[str, Path]] = {}
-    for path in sorted(path.absolute() for path in paths):
-        method, generator = path.parent.name, path.parents[1].name
-        name = f"{generator} {method}" if several else method
+    for path in files:
+        name = f"{path.parents[1].name} {path.parent.name}" if several else path.parent.name
         found.setdefault(path.name.split(".")[0], {})[name] = path
     return found
 
@@ -89,7 +78,7 @@ def rejections(path: Path, count: int) -> list[Row]:
 
 
 def spread(items: Sequence[Any], count: int) -> list[Any]:
-    """At most `count` items from the first to the last."""
+    """At most `count` items from the first to the last, evenly, never drawn: a page is the same twice."""
     if count < 1 or not items:
         return []
     return [items[place] for place in np.unique(np.linspace(0, len(items) - 1, count).round().astype(int))]

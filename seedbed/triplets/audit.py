@@ -15,8 +15,7 @@ from seedbed.corpora.clean import comparable, script_share, words
 from seedbed.corpora.contamination import EvaluationTexts
 from seedbed.corpora.language_id import LanguageId
 from seedbed.io import UserError
-from seedbed.triplets.overlap import by_row, summaries
-from seedbed.triplets.overlap import dice as dice  # its home for whoever looks here
+from seedbed.triplets.overlap import by_row, summary
 from seedbed.triplets.settings import Audit
 from seedbed.triplets.switching import WordCheck, latin_share, other_script
 
@@ -57,7 +56,7 @@ def audit(
     Raises:
         UserError: too few rows pass.
     """
-    found, dropped = [], Counter()
+    found = []
     shared: dict[str, list[np.ndarray]] = {side: [] for side in TARGETS}
     before = {side: Seen() for side in ("anchor", "positive")}
     for block in triplets():
@@ -66,18 +65,27 @@ def audit(
             # In one batch the repetition would be another row's negative and its own positive at once.
             left = reason == ""
             reason[left] = np.where(before[side].new(map(comparable, block[side][left])), "", f"{side}: repeated")
-        dropped.update(reason[reason != ""])
         found.append(reason)
         for side in TARGETS:
             shared[side].append(by_row(block[reason == ""], side))
-    reasons = np.concatenate(found)
-    _require(len(reasons), dropped, rules)
-    report = {
-        "read": len(reasons),
-        "kept": len(reasons) - dropped.total(),
-        "dropped": dict(sorted(dropped.items())),
-        "dice": summaries({side: np.concatenate(values) for side, values in shared.items()}),
-    }
+    return parted(triplets, np.concatenate(found), shared, rules)
+
+
+def parted(
+    triplets: Callable[[], Blocks], reasons: np.ndarray, shared: dict[str, list[np.ndarray]], rules: Audit
+) -> tuple[Blocks, Blocks, dict[str, Any]]:
+    """What `audit` gives, of the reasons (rows,) and of the lexical overlaps of the rows that pass, by side."""
+    dropped = Counter(reasons[reasons != ""])
+    kept = len(reasons) - dropped.total()
+    if kept < rules.min_rows or dropped.total() > rules.max_lost * len(reasons):
+        common = ", ".join(f"{name} {count}" for name, count in dropped.most_common(3))
+        raise UserError(
+            f"audit: {kept} of {len(reasons)} triplets pass (most dropped: {common}); the generator does not write "
+            "this language well enough, or the rules under `audit:` are too strict for it"
+        )
+    overlaps = {side: np.concatenate(values) for side, values in shared.items()}
+    dice = {f"anchor-{side}": summary(values) for side, values in overlaps.items() if len(values)}
+    report = {"read": len(reasons), "kept": kept, "dropped": dict(sorted(dropped.items())), "dice": dice}
     return taken(triplets(), reasons == ""), _rejected(triplets(), reasons), report
 
 
@@ -126,16 +134,6 @@ def _rejected(triplets: Blocks, reasons: np.ndarray) -> Blocks:
         reason = reasons[start : start + len(block)]
         yield block[reason != ""].assign(reason=reason[reason != ""])
         start += len(block)
-
-
-def _require(total: int, dropped: Counter[str], rules: Audit) -> None:
-    kept = total - dropped.total()
-    if kept < rules.min_rows or dropped.total() > rules.max_lost * total:
-        common = ", ".join(f"{name} {count}" for name, count in dropped.most_common(3))
-        raise UserError(
-            f"audit: {kept} of {total} triplets pass (most dropped: {common}); the generator does not write "
-            "this language well enough, or the rules under `audit:` are too strict for it"
-        )
 
 
 def repetition(text: str) -> float:

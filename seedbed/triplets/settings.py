@@ -8,12 +8,13 @@ from seedbed.settings import Once, Settings
 
 
 class Audit(Settings):
-    """Checks that each triplet passes before training. A check set to its neutral value is off."""
+    """Checks that each triplet must pass before training; each has a value at which it is off."""
 
     finished: bool = True
     """Drop completions that the length limit cut (paper 000's code keeps them)."""
     language_id: bool = True
-    """Anchor in its language, positive and negative in the language they were asked in."""
+    """Drop a row whose anchor is not in its language, or whose positive or negative is not in the language that it
+    should be written in."""
     script_share: float = Field(0.7, ge=0, le=1)
     """Least share of a text's letters in the expected script; catches texts that switch scripts altogether."""
     other_script: bool = True
@@ -24,7 +25,8 @@ class Audit(Settings):
     """Drop a text with a word that the other language (the pivot; for targets in the pivot the anchor's) makes far
     likelier; how far is set so that this share of the language's own sentences would be dropped. 0: not checked."""
     unlikely_words: float = Field(0.0, ge=0, lt=1)
-    """Drop a text with an unknown word of improbable spelling (garbled, or of a third language); as `foreign_words`."""
+    """Drop a text with an unknown word of improbable spelling (garbled, or of a third language); the number is a share
+    as in `foreign_words`. 0: not checked."""
     length_ratio: float = Field(8.0, gt=1)
     """Greatest ratio of the characters of anchor and target, either way; entailments are often much shorter."""
     max_repetition: float = Field(0.5, gt=0, le=1)

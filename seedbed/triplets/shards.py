@@ -1,4 +1,4 @@
-"""Shards of a language's triplets on disk, each with its digest beside it."""
+"""Shards of a language's triplets on disk, each with its digest."""
 
 from __future__ import annotations
 
@@ -15,17 +15,13 @@ COLUMNS = [
 
 
 def write_shard(table: pd.DataFrame, path: Path) -> None:
-    """Write a shard's `COLUMNS` as a TSV, and its rows and sha256 as a JSON of the same name."""
-    write_table(table[COLUMNS], path)
+    """Write a shard as a TSV, with `COLUMNS` first, and its rows and sha256 as a JSON of the same name."""
+    write_table(table[[*COLUMNS, *table.columns.difference(COLUMNS)]], path)
     write_json({"rows": len(table), "sha256": sha256(path)}, path.with_suffix(".json"))
 
 
 def read_shard(path: Path) -> pd.DataFrame:
-    """Read a shard that `write_shard` wrote.
-
-    Raises:
-        UserError: it is not as it was written: a disk or a hand changed it since.
-    """
+    """Read a shard that `write_shard` wrote; a UserError if a disk or a hand changed it since."""
     if sha256(path) != read_json(path.with_suffix(".json"))["sha256"]:
         raise UserError(f"{path}: not as it was written (another sha256); remove it and run again: it is made anew")
     return read_table(path, COLUMNS)

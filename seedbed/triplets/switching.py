@@ -1,7 +1,7 @@
 """Code switching within a text: words of another script, of another language, or of none (paper 000, figure 4).
 
-`script_share` and the language identifier judge whole texts, so one foreign word in a sentence passes both. Here words
-are judged, by the study's own two corpora: a language needs no dictionary, and the verdict depends on its files alone.
+`script_share` and the language identifier judge whole texts, so one foreign word passes both. Here words are judged, by
+the study's own two corpora.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _runs(script: str) -> tuple[regex.Pattern[str], regex.Pattern[str]]:
 
 
 def other_script(text: str, script: str) -> bool:
-    """Is a word, or two letters in a row, in a script that is neither `script` (ISO 15924) nor Latin?
+    """Whether a word, or two letters in a row, is in a script that is neither `script` (ISO 15924) nor Latin.
 
     Single letters (a variable, a unit), digits, punctuation and emoji do not count; Korean may hold Han, and Japanese
     its three scripts. Latin in another script's text is `latin_share`'s matter: names and brands are written so.
@@ -97,14 +97,14 @@ class Lexicon:
         self.spelling = Spelling({word.casefold() for sentence in sentences[:SAMPLE] for word in _common(sentence)})
 
     def log_probability(self, word: str) -> float:
-        """Of a case-folded word: its frequency, smoothed by its spelling (Witten and Bell)."""
+        """Log-probability of a case-folded word: its frequency, smoothed by its spelling (Witten and Bell)."""
         kinds = len(self.counts)
         unseen = math.exp(max(self.spelling.log_probability(word), -700))
         return math.log((self.counts[word] + kinds * unseen) / (self.total + kinds))
 
 
 class WordCheck:
-    """Does a text hold a word of the other language, or one that its own language would not spell?
+    """Checks texts for words of the other language, and for words that their own language would not spell.
 
     Thresholds are quantiles over held-out sentences of the language itself: `others` and `unlikely` are the shares of
     its own sentences that each check may drop; 0: it drops none. Not judged are capitalised words (names; a sentence's
@@ -116,8 +116,7 @@ class WordCheck:
     ) -> None:
         """Fit on sentences of the language that texts should be in, and of the one that they might fall into.
 
-        Raises:
-            UserError: fewer than ten sentences in the language, or none in the other.
+        A UserError says that there are fewer than ten in the language, or none in the other.
         """
         if len(own) < 10 or not len(other):
             raise UserError(
@@ -149,7 +148,7 @@ class WordCheck:
         return max(as_other), max(as_none)
 
     def foreign(self, text: str, anchor: str = "") -> tuple[bool, bool]:
-        """Does the text hold a word of the other language; one that is unlikely in its own?"""
+        """Whether the text holds a word of the other language, and whether it holds one that is unlikely in its own."""
         as_other, as_none = self.scores(text, anchor)
         return as_other > self.limits[0], as_none > self.limits[1]
 

@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
-from tqdm import tqdm
 
-from seedbed.generators.backends import Backend, Completion, Prompt, Request, fits
-from seedbed.generators.journal import Journal, journal_name
-from seedbed.generators.prompts import parse
-from seedbed.generators.settings import POLARITIES, Generator, Polarity
-from seedbed.io import UserError, fingerprint
+from seedbed.generators.completing import complete
+from seedbed.generators.translating import translate
 from seedbed.triplets.shards import write_shard
-
-Key = tuple[str, Polarity]
-"""A row's id and which sentence of it."""
-
-PromptFor = Callable[[str, str, Polarity], str]
-"""The prompt of (id, text, polarity)."""
-
-Adapters = Mapping[Polarity, Path | None]
-"""Directories of peft adapters; None: the base alone."""
 
 
 def shard(anchors: pd.DataFrame, number: int, shards: int) -> pd.DataFrame:
@@ -31,91 +18,19 @@ def shard(anchors: pd.DataFrame, number: int, shards: int) -> pd.DataFrame:
     return anchors.iloc[first:last]
 
 
-def synthesise(
-    backend: Backend,
-    anchors: pd.DataFrame,
-    prompt_for: PromptFor,
-    adapters: Adapters,
-    *,
-    generator: Generator,
-    weights: str,
-    name: str,
-    method: str,
-    state: Path,
-    output: Path,
-) -> None:
-    """Write a positive and a negative for each anchor as a shard; see `complete`.
+def synthesise(*asked: Any, name: str, method: str, output: Path, **options: Any) -> None:
+    """Write a positive and a negative for each anchor as a shard; the other arguments are those of `complete`.
 
-    `generator` (its name in the study) and `method` are columns too. The journal is removed when the table is written.
+    The generator's name in the study and `method` are columns too. The journal is removed when the table is written.
     """
-    table, journal = complete(backend, anchors, prompt_for, adapters, generator=generator, weights=weights, state=state)
+    _kept(*complete(*asked, **options), name, method, output)
+
+
+def translated(*asked: Any, name: str, method: str, output: Path, **options: Any) -> None:
+    """Translate rows as a shard; as `synthesise`, the other arguments are those of `translate`."""
+    _kept(*translate(*asked, **options), name, method, output)
+
+
+def _kept(table: pd.DataFrame, journal: Path, name: str, method: str, output: Path) -> None:
     write_shard(table.assign(generator=name, method=method), output)
     journal.unlink()
-
-
-def complete(
-    backend: Backend,
-    anchors: pd.DataFrame,
-    prompt_for: PromptFor,
-    adapters: Adapters,
-    *,
-    generator: Generator,
-    weights: str,
-    state: Path,
-) -> tuple[pd.DataFrame, Path]:
-    """Write a positive and a negative for each anchor, both from one loaded model.
-
-    A prompt longer than `max_prompt_tokens` is not sent, and never cut: its completion is empty and not finished.
-    What is done is kept in a journal under `state`, named by a hash of everything that it depends on; the same call
-    goes on from there. The caller removes it when the result is safe.
-
-    Args:
-        anchors: columns id and text.
-        weights: a digest of the base's, see `manifests.digest_of`.
-
-    Raises:
-        UserError: every prompt is too long, or the back end stops.
-
-    Returns:
-        The columns id, anchor, positive, negative, positive_finished, negative_finished ("true" or "false") and prompt
-        (a hash of both prompts), in the order of the anchors; and the journal's path.
-    """
-    rows = list(zip(anchors["id"], anchors["text"], strict=True))
-    prompts = {(row, polarity): prompt_for(row, text, polarity) for row, text in rows for polarity in POLARITIES}
-    tokens = {key: backend.encode(prompt) for key, prompt in prompts.items()}
-    short = _short(tokens, generator.sampling.max_prompt_tokens)
-
-    journal = Journal(state / f"{journal_name(tokens.items(), generator, weights, adapters)}.jsonl")
-    with tqdm(total=len(short), initial=len(journal.done), unit="row", mininterval=5) as progress:
-        for polarity in POLARITIES:
-            keys = [(row, polarity) for row, _ in rows if (row, polarity) in short]
-            requests = [Request(_name(*key), tokens[key]) for key in keys if _name(*key) not in journal.done]
-            journal.keep(backend.write(requests, adapters[polarity]) if requests else (), progress.update)
-    return _table(rows, prompts, journal.done), journal.path
-
-
-def _name(row: str, polarity: Polarity) -> str:
-    """A completion's name, which also names its random stream."""
-    return f"{polarity}/{row}"
-
-
-def _short(tokens: Mapping[Key, Prompt], limit: int) -> set[Key]:
-    short = {key for key, prompt in tokens.items() if fits(prompt, limit)}
-    if tokens and not short:
-        shortest = min(map(len, tokens.values()))
-        raise UserError(f"sampling.max_prompt_tokens: {limit} is less than every prompt; the shortest has {shortest}")
-    return short
-
-
-def _table(rows: list[tuple[str, str]], prompts: Mapping[Key, str], done: Mapping[str, Completion]) -> pd.DataFrame:
-    columns = {"id": [row for row, _ in rows], "anchor": [text for _, text in rows]}
-    for polarity in POLARITIES:
-        written = [done.get(_name(row, polarity), Completion("", "", finished=False)) for row, _ in rows]
-        columns[polarity] = [_sentence(completion.text) for completion in written]
-        columns[f"{polarity}_finished"] = [str(completion.finished).lower() for completion in written]
-    columns["prompt"] = [fingerprint([prompts[row, polarity] for polarity in POLARITIES])[:16] for row, _ in rows]
-    return pd.DataFrame(columns)
-
-
-def _sentence(text: str) -> str:
-    return " ".join(parse(text).split())

@@ -96,6 +96,7 @@ def encoder(precision: str) -> Callable[[Path], Found]:
     """Training of an encoder: the loss of its stretches, and embeddings of what it is then."""
 
     def run(folder: Path) -> Found:
+        from seedbed.encoders import objectives
         from seedbed.encoders.settings import Training
         from seedbed.encoders.training import train
 
@@ -106,7 +107,7 @@ def encoder(precision: str) -> Callable[[Path], Found]:
         training = Training(epochs=2, batch_size=16, learning_rate=1e-3, precision=precision, dropout=0)
         with tempfile.TemporaryDirectory() as place:
             places = {"output": Path(place, "encoder"), "state": Path(place, "state"), "minutes": 60}
-            options = {"method": "xllora", "prefix": "", "seed": 1}
+            options = {"objective": objectives.load("contrast"), "prefix": "", "seed": 1}
             result = train(folder / "backbone", pd.DataFrame(texts), training, **options, **places)
             return [*result["loss"], *embeddings(places["output"])]
 
@@ -118,7 +119,7 @@ LANGUAGES = ("hau", "eng", "swh")
 
 def embeddings(encoder: Path) -> list[float]:
     """Of sentences, as scoring has them."""
-    from seedbed.evaluation.opening import opened
+    from seedbed.encoders.opening import opened
 
     return np.asarray(opened(encoder, 16).encode(tiny.sentences("hau", 16))).ravel().tolist()
 
@@ -126,7 +127,7 @@ def embeddings(encoder: Path) -> list[float]:
 def scoring(folder: Path) -> Found:
     """Embeddings of a backbone as it is."""
     from seedbed.encoders import backbone
-    from seedbed.evaluation.embeddings import batched
+    from seedbed.encoders.opening import batched
 
     model = backbone.load(folder / "backbone", pooling="first_last_average")
     return np.asarray(batched(model, 16)(tiny.sentences("hau", 64))).ravel().tolist()
@@ -134,7 +135,7 @@ def scoring(folder: Path) -> Found:
 
 def tuning(folder: Path) -> Found:
     """Losses of fine-tuning with a head."""
-    from seedbed.encoders.fine_tuning import train
+    from seedbed.classifiers.tuning import train
     from seedbed.encoders.tuning_settings import FineTuning
 
     rows = pd.DataFrame(tiny.pairs("eng", 64)).rename(columns={"hypothesis": "text"})

@@ -10,12 +10,15 @@ from xml.etree import ElementTree
 
 import pandas as pd
 
-from seedbed.config import Study, load
 from seedbed.evaluation.significance import LEAST_ITEMS
 from seedbed.resources import spec_file, specs
+from seedbed.study.graph import plans
+from seedbed.study.loading import load
+from seedbed.study.model import Study
+from seedbed.tables.figure_specs import FigureSpec, Map
 from seedbed.tables.plan import Block
 from seedbed.tables.published import AVERAGE
-from seedbed.tables.specs import METRICS, FigureSpec, TableSpec
+from seedbed.tables.specs import TableSpec, metric_named
 from seedbed.tables.tabulate import read
 from tests.rehearsal import cutting
 
@@ -41,7 +44,7 @@ def tables(study: Study, wanted: list[str]) -> Iterator[str]:
             (row["backbone"], row["column"], row["recipe"], row["language"]): row
             for row in read(made).to_dict("records")
         }
-        blocks = study.plan(table)
+        blocks = plans.plan(study, table)
         for cell in [*cells(blocks), *means(spec, blocks)]:
             if fault := fault_of(rows.get(cell)):
                 yield f"{table}: {', '.join(cell)}: {fault}"
@@ -80,8 +83,7 @@ def fault_of(row: dict | None) -> str:
         return "no row"
     if not math.isfinite(row["value"]):
         return "no number"
-    metrics = {name: metric for known in METRICS.values() for name, metric in known.items()}
-    if pd.isna(row["low"]) and metrics[row["metric"]].items and row["n"] >= LEAST_ITEMS:
+    if pd.isna(row["low"]) and metric_named(row["metric"]).items and row["n"] >= LEAST_ITEMS:
         return f"no interval of {row['n']:.0f} items"
     return ""
 
@@ -90,7 +92,7 @@ def figures(study: Study, paper: cutting.Paper) -> Iterator[str]:
     """What figures lack."""
     for figure, path in sorted(specs("figures").items()):
         spec, drawn = FigureSpec.load(path), Path(study.results, "figures", f"{figure}.svg")
-        if spec.group != paper.group and spec.table not in paper.tables:
+        if not (spec.group == paper.group if isinstance(spec, Map) else spec.table in paper.tables):
             continue
         if not drawn.is_file() or len([*ElementTree.parse(drawn).iter()]) < 50:
             yield f"{figure}: no drawing"

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from seedbed.config import Study
-from seedbed.encoders.settings import SYNTHETIC
-from seedbed.evaluation.settings import LEARNING
+from seedbed.evaluation.protocols import declared
 from seedbed.generators.settings import POLARITIES
 from seedbed.languages import ANY
+from seedbed.study.graph import generators
+from seedbed.study.model import Study
 from seedbed.tables.plan import Block, Cell
 
 Plans = Mapping[str, list[Block]]
@@ -58,7 +58,7 @@ def scored(study: Study, cell: Cell) -> Iterator[tuple[Any, ...]]:
     of, lent = study.test_set(cell.task), study.train_of(cell.task, cell.test_lang)
     yield ("score", *cell[:3], cell.test_lang, cell.task if study.tasks[cell.task].on_request else "")
     yield ("test set", of, cell.test_lang)
-    if study.tasks[cell.task].protocol in LEARNING:
+    if declared(study.tasks[cell.task].protocol).learns:
         yield ("training set", of, lent)
     if cell.recipe == "fine-tuned":
         yield ("labels", cell.backbone, of, lent, cell.seed)
@@ -71,17 +71,17 @@ def scored(study: Study, cell: Cell) -> Iterator[tuple[Any, ...]]:
 
 def learnt(study: Study, recipe: str, lang: str) -> Iterator[tuple[Any, ...]]:
     """What an encoder learns from: anchors, and what a generator writes for them."""
-    method = study.recipes[recipe].method
-    if lang == ANY or method not in (*SYNTHETIC, "unsupervised"):
+    method, alone = study.recipes[recipe].written, study.recipes[recipe].drawn is not None
+    if lang == ANY or not (method or alone):
         return
     yield from (("text", lang), ("anchors", lang))
-    if method == "unsupervised":
+    if alone:
         return
-    generator = study.generator_of(recipe)
+    generator = generators.of_recipe(study, recipe)
     yield from ((step, generator, method, lang) for step in ("synthesised", "joined", "audited"))
     if method == "composition":
         yield ("corpus", study.generators[generator].language_corpus, lang)
-        yield ("language adapter", study.maker(generator, "language"), lang)
+        yield ("language adapter", study.makers[generator, "language"], lang)
         yield from (("composed", generator, lang, polarity) for polarity in POLARITIES)
 
 
@@ -134,6 +134,7 @@ def reduced(spec: dict[str, Any], columns: Mapping[str, list[str]]) -> dict[str,
 
 def spoken(study: Study, cover: Cover) -> list[str]:
     """The study's languages that some table still shows or learns from, or that labels are counted and timed in."""
-    kept = study.lent().union(lang for columns in cover.values() for langs in columns.values() for lang in langs)
+    kept = {lang for columns in cover.values() for langs in columns.values() for lang in langs}
+    kept |= {task.train_language for task in study.tasks.values()}
     kept |= {study.compute.language} if study.compute else set()
     return [lang for lang in study.languages if lang in kept or study.languages[lang].on_request]

@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from seedbed.config import Study, load
 from seedbed.resources import resource, specs
+from seedbed.study.graph.plans import plan
+from seedbed.study.loading import load
+from seedbed.study.model import Study
 from seedbed.tables.plan import Block
 from seedbed.tables.specs import TableSpec
 from tests.rehearsal import covering
@@ -20,6 +22,8 @@ class Paper(NamedTuple):
     group: str
     """The group of its tables; `all_{group}` makes them."""
     config: str
+    sources: str
+    """What it reads from outside, beside what those of other papers name."""
     overlays: tuple[str, ...]
     """Laid over it: sizes, and what costs money elsewhere."""
     whole: tuple[str, ...] = ()
@@ -36,12 +40,18 @@ class Paper(NamedTuple):
 
 PAPERS = {
     "000": Paper(
-        "bootstrapping", "config.yaml", ("tests/rehearsal/overlay.yaml",), ("table1",), ("composition_scale",)
+        "bootstrapping", "config.yaml", "sources.yaml", ("tests/rehearsal/overlay.yaml",), ("table1",),
+        ("composition_scale",),
+    ),
+    "001": Paper(
+        "neighxlm", "config/neighxlm.yaml", "sources-neighxlm.yaml", ("tests/rehearsal/overlay-neighxlm.yaml",),
+        (*(f"neighxlm_table{number}" for number in range(1, 7)), "neighxlm_figure6"),
     ),
     "003": Paper(
-        "miners", "config/miners.yaml", ("tests/rehearsal/overlay-miners.yaml", "tests/rehearsal/priced.yaml")
+        "miners", "config/miners.yaml", "sources-miners.yaml",
+        ("tests/rehearsal/overlay-miners.yaml", "tests/rehearsal/priced.yaml"),
     ),
-}
+}  # fmt: skip
 
 
 class Cut(NamedTuple):
@@ -62,7 +72,7 @@ def cut(paper: Paper) -> Cut:
     """Cut a paper to the languages that stand for all."""
     config = read(paper.config)
     study = load(merged(config, *(read(file) for file in paper.overlays)))
-    plans = {table: study.plan(table) for table in paper.tables}
+    plans = {table: plan(study, table) for table in paper.tables}
     cover = covering.covering(study, plans, paper.whole)
     spoken = covering.spoken(study, cover)
     languages = {lang: entry for lang, entry in config["languages"].items() if lang in spoken}

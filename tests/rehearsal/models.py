@@ -38,7 +38,7 @@ def repository(name: str, entry: Spec) -> replica.Repository:
         files = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     unread = {path: b"{}" if path.endswith(".json") else b"" for path in entry.get("also", [])}
     commit = entry.get("revision") or hashlib.sha1(name.encode()).hexdigest()
-    return replica.Repository(commit, "main", unread | files, {"license": entry["licence"]})
+    return replica.Repository(commit, entry.get("branch", "main"), unread | files, {"license": entry["licence"]})
 
 
 def write(folder: Path, entry: Spec) -> None:

@@ -13,12 +13,14 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from seedbed.config import Study, load
 from seedbed.corpora.assets import Store
 from seedbed.corpora.settings import Source
 from seedbed.generators.settings import POLARITIES, Generator
 from seedbed.io import UserError
 from seedbed.languages import ANY
+from seedbed.study.graph import published
+from seedbed.study.loading import load
+from seedbed.study.model import Study
 
 TEXT = "die kinders lees boeke"
 
@@ -46,12 +48,12 @@ def models(study: Study) -> Iterator[Model]:
     for name, one in study.generators.items():
         for method in one.adapters:
             for polarity in POLARITIES:
-                source = rungs["adapters"].published_adapter(name, method, polarity, ANY)
+                source = published.adapter(rungs["adapters"], name, method, polarity, ANY)
                 found.setdefault(source.hub, Model(source, one, base=one.source.hub))
     for recipe, spec in study.recipes.items():
         for backbone in spec.encoders:
             for lang in study.languages:
-                source = rungs["encoders"].published_encoder(backbone, recipe, lang)
+                source = published.encoder(rungs["encoders"], backbone, recipe, lang)
                 if source and not study.languages[lang].on_request:
                     found.setdefault(source.hub, Model(source))
     yield from found.values()

@@ -14,15 +14,16 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from seedbed.config import Study, load
 from seedbed.corpora.assets import Store
 from seedbed.corpora.labels import check_scores
 from seedbed.corpora.settings import Kind, Source
-from seedbed.encoders.settings import SYNTHETIC
-from seedbed.evaluation.settings import KIND_OF
+from seedbed.evaluation.protocols import declared
 from seedbed.generators.settings import PART_CORPUS
 from seedbed.io import UserError
-from seedbed.names import TRAINING
+from seedbed.names import DRAWN, TRAINING
+from seedbed.study.graph import classifiers, generators, plans, published
+from seedbed.study.loading import load
+from seedbed.study.model import Study
 from seedbed.tables.plan import Cell
 from seedbed.tables.specs import TableSpec
 from tests.whole import fetch
@@ -32,7 +33,7 @@ SHOWN = 12
 
 
 class Reading(NamedTuple):
-    """One corpus that the graph may fetch, as rules/common/corpora.smk names it and says how."""
+    """One corpus that the graph may fetch, as seedbed/study/graph/corpora.py names it and says how."""
 
     corpus: str
     lang: str
@@ -49,7 +50,7 @@ def readings(study: Study) -> Iterator[Reading]:
             yield Reading(role, lang, study.roles[role], source)
     for lang, tasks in study.tests_by_language.items():
         for task in tasks:
-            kind = KIND_OF[study.tasks[task].protocol]
+            kind = declared(study.tasks[task].protocol).kind
             if not study.tasks[task].set_of:
                 yield Reading(task, lang, kind, study.test(task, lang), task)
             if other := study.train_of(task, lang):
@@ -57,11 +58,11 @@ def readings(study: Study) -> Iterator[Reading]:
                 train[of, other] = Reading(of + TRAINING, other, kind, study.training_set(task, other), of)
     yield from train.values()
     taken = study.model_copy(update={"start": "triplets"})
-    methods = {name: recipe.method for name, recipe in study.recipes.items() if recipe.method in SYNTHETIC}
+    methods = {name: recipe.written for name, recipe in study.recipes.items() if recipe.written}
     trained = [cell for cell in cells(study) if cell.recipe in methods]
-    made = {(study.generator_of(cell.recipe), methods[cell.recipe], cell.lang) for cell in trained}
+    made = {(generators.of_recipe(study, cell.recipe), methods[cell.recipe], cell.lang) for cell in trained}
     for generator, method, lang in sorted(made):
-        if source := taken.published_triplets(generator, method, lang):
+        if source := published.triplets(taken, generator, method, lang):
             yield Reading(f"{generator}+{method}", lang, "triplets", source)
 
 
@@ -71,19 +72,20 @@ def roles(study: Study) -> Iterator[tuple[str, str]]:
         yield from (("text", lang), ("instructions", lang))
     yield from (("nli", study.pivot), ("nli_pairs", study.pivot))
     for recipe in study.recipes.values():
-        yield from ((recipe.text, lang) for lang in (recipe.languages or study.languages) if recipe.text)
+        drawn = recipe.text or (DRAWN.get(recipe.data.corpus) if recipe.data else None)
+        yield from ((drawn, lang) for lang in (recipe.languages or study.languages) if drawn)
     for generator in study.generators.values():
         for part in generator.xllora.parts:
             yield from ((PART_CORPUS[part], lang) for lang in generator.xllora.languages)
     for cell in cells(study):
-        if cell.recipe in study.recipes and study.recipes[cell.recipe].method == "composition":
-            role = study.generators[study.generator_of(cell.recipe)].language_corpus
+        if cell.recipe in study.recipes and study.recipes[cell.recipe].written == "composition":
+            role = study.generators[generators.of_recipe(study, cell.recipe)].language_corpus
             yield from (
                 (role, lang) for lang in (cell.lang, study.pivot)
             )  # equation 2: minus the pivot's, plus its own
-    for classifier in study.adapted():
+    for classifier in classifiers.adapted(study):
         for lang in study.languages:
-            yield from (("nli_pairs", lang) for _ in study.answered_by(classifier, lang))
+            yield from (("nli_pairs", lang) for _ in classifiers.answered_by(study, classifier, lang))
 
 
 def cells(study: Study) -> Iterator[Cell]:
@@ -91,7 +93,7 @@ def cells(study: Study) -> Iterator[Cell]:
     specs = {path.stem: TableSpec.load(str(path)) for path in sorted(Path("seedbed/resources/tables").glob("*.yaml"))}
     papers = {specs[table].group for table in study.tables}
     for table, spec in specs.items():
-        for block in study.plan(table) if spec.group in papers else ():
+        for block in plans.plan(study, table) if spec.group in papers else ():
             yield from block.cells()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import json
 import random
 import tarfile
 import zipfile
@@ -141,14 +142,24 @@ def frame(table: Spec, lang: str, rows: int, salt: str, facts: Spec) -> pd.DataF
     """The rows of one table in one language, or in each of `each`."""
     if "each" in table:
         one = {key: value for key, value in table.items() if key != "each"}
-        parts = [frame(one, code, rows, salt, facts).assign(**more) for code, more in table["each"].items()]
+        parts = [frame(one, code, rows, salt, facts | more).assign(**more) for code, more in table["each"].items()]
         return pd.concat(parts, ignore_index=True)
-    return pd.DataFrame(
-        {
-            column.format(**facts): cells(spec, rows, lang, f"{salt} {column}", facts)
-            for column, spec in table["columns"].items()
-        }
-    )
+    made: dict[str, list[Any]] = {}
+    for column, spec in table["columns"].items():
+        if "answer" in spec:
+            contexts = enumerate(made[spec["answer"]])
+            made[column] = [answer(context, row, placed=spec.get("placed", True)) for row, context in contexts]
+        else:
+            made[column.format(**facts)] = cells(spec, rows, lang, f"{salt} {column}", facts)
+    return pd.DataFrame(made)
+
+
+def answer(context: str, row: int, *, placed: bool) -> dict[str, list[Any]]:
+    """Two words of a context, as SQuAD has them on the hub; `placed`: with the place of the first."""
+    words = context.split(" ")
+    first = row % (len(words) - 1)
+    texts = {"text": [" ".join(words[first : first + 2]).rstrip(".")]}
+    return texts | ({"answer_start": [len(" ".join([*words[:first], ""]))]} if placed else {})
 
 
 def cells(spec: Any, rows: int, lang: str, salt: str, facts: Spec) -> list[Any]:
@@ -165,7 +176,7 @@ def cells(spec: Any, rows: int, lang: str, salt: str, facts: Spec) -> list[Any]:
     if "words" in spec:
         return [sentence(spec["words"], salt, row).split() for row in numbers]
     if "row" in spec:
-        return [spec["row"].format(row) for row in numbers]
+        return [spec["row"].format(row, **facts) for row in numbers]
     if "integer" in spec:
         return [spec["integer"] + row for row in numbers]
     values = list(range(len(spec["label"]))) if "label" in spec else spec["of"]
@@ -176,8 +187,10 @@ def _filled(value: Any, facts: Spec) -> Any:
     return value.format(**facts) if isinstance(value, str) else value
 
 
-def content(rows: pd.DataFrame, name: str, *, header: bool = False) -> bytes:
-    """A file of rows, by the ending of its name; any other than these has lines of cells with tabs between."""
+def content(rows: pd.DataFrame, name: str, *, header: bool = False, form: str = "") -> bytes:
+    """A file of rows, by its form, or the ending of its name; any other than these has lines of cells with tabs between."""
+    if form == "squad":
+        return questions(rows)
     if name.endswith(".gz"):
         return gzip.compress(content(rows, name.removesuffix(".gz")), mtime=0)
     if name.endswith(".parquet"):
@@ -191,6 +204,18 @@ def content(rows: pd.DataFrame, name: str, *, header: bool = False) -> bytes:
     return "".join("\t".join(line) + "\n" for line in lines).encode()
 
 
+def questions(rows: pd.DataFrame) -> bytes:
+    """Questions as SQuAD's own files have them, each in an article of its own."""
+    articles = []
+    for row in rows.to_dict("records"):
+        answers = [
+            dict(zip(row["answers"], cells, strict=True)) for cells in zip(*row["answers"].values(), strict=True)
+        ]
+        question = {"answers": answers, "id": row["id"], "question": row["question"]}
+        articles.append({"paragraphs": [{"context": row["context"], "qas": [question]}], "title": row["title"]})
+    return json.dumps({"data": articles}, ensure_ascii=False).encode()
+
+
 def archive(url: str) -> bytes | None:
     """What stands under a URL; None: nothing."""
     for template, entry in sources()["archives"].items():
@@ -202,13 +227,15 @@ def archive(url: str) -> bytes | None:
 
 def _members(entry: Spec, name: str, lang: str) -> dict[str, bytes]:
     first, _, second = name.partition("-")
-    sides = {"first": "eng" if first == "en" else lang, "second": "eng" if second == "en" else lang}
+    sides = {
+        side: "eng" if called in ("en", "eng") else lang for side, called in (("first", first), ("second", second))
+    }
     found = {}
     for table in entry["tables"]:
         file = table["file"].format(name=name, first=first, second=second)
         # Both sides of a pair hold texts of their own.
         rows = frame(table, lang, table["rows"], f"{name} {file}", {"name": name, **sides})
-        found[file] = content(rows, file, header=entry.get("header", False))
+        found[file] = content(rows, file, header=entry.get("header", False), form=table.get("form", ""))
     return found
 
 
@@ -218,8 +245,8 @@ def _packed(url: str, files: dict[str, bytes]) -> bytes:
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as container:
             for name, data in files.items():
                 container.writestr(name, data)
-    elif url.endswith(".tar.gz"):
-        with tarfile.open(fileobj=packed, mode="w:gz") as container:
+    elif url.endswith((".tar.gz", ".tar")):
+        with tarfile.open(fileobj=packed, mode="w:gz" if url.endswith(".gz") else "w") as container:
             for name, data in files.items():
                 header = tarfile.TarInfo(name)
                 header.size = len(data)

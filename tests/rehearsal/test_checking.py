@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from seedbed.encoders.endpoint import STYLES
+from seedbed.encoders.endpoint import request, vectors_of
 from seedbed.generators.backends.openai import ChatBackend, OpenAIBackend
 from seedbed.generators.prompts import with_shots
 from seedbed.resources import resource
+from seedbed.study.graph import plans
 from seedbed.tables.tabulate import COLUMNS
 from tests.rehearsal import checking, cutting, served
 
@@ -28,7 +29,7 @@ def made(tmp_path):
     numbers = {"metric": "spearman", "value": 50.0, "low": 40.0, "high": 60.0, "n": 24}
     rows = [
         dict(zip(("backbone", "column", "recipe", "language"), cell, strict=True)) | numbers
-        for cell in checking.cells(study.plan(LAMBDA))
+        for cell in checking.cells(plans.plan(study, LAMBDA))
     ]
     (tmp_path / "tables").mkdir()
     (tmp_path / f"tables/{LAMBDA}.md").write_text("a page")
@@ -69,7 +70,7 @@ def test_tables_that_are_not_made_are_told(made):
 
 def test_means_are_of_those_that_have_all_columns(miners):
     spec = checking.TableSpec.load(resource("tables/miners_table2.yaml"))
-    found = {*checking.means(spec, miners.plan("miners_table2"))}
+    found = {*checking.means(spec, plans.plan(miners, "miners_table2"))}
     assert ("labse", "Bitext avg", "published", "avg") in found and ("labse", "Labels avg", "published", "avg") in found
     assert ("majority", "Labels avg", "majority", "avg") in found  # it has no columns of bitext, and no mean of them
     assert {cell[1] for cell in found if cell[0] == "majority"} == {
@@ -81,10 +82,9 @@ def test_every_server_of_the_study_is_known_with_its_model(miners):
     endpoints = [backbone.endpoint for backbone in miners.backbones.values() if backbone.endpoint]
     assert len(endpoints) == 2
     for endpoint in endpoints:
-        path, ask, read = STYLES[endpoint.style]
-        body = {"model": endpoint.model} | ask(endpoint, ["one", "two", "one"])
+        path, body = request(endpoint, ["one", "two", "one"])
         status, answer = served.answer(f"{endpoint.url}/{path}", body, "token")
-        first, second, third = read(answer)
+        first, second, third = vectors_of(answer, endpoint.style)
         assert (
             status == 200
             and len(first) == endpoint.dimensions

@@ -1,4 +1,4 @@
-"""Every model of both papers' studies, as they are shipped, is fetched from the replica and opened; in part opt-in."""
+"""Every model of the papers' studies, as they are shipped, is fetched from the replica and opened; in part opt-in."""
 
 import json
 import math
@@ -12,16 +12,17 @@ from pathlib import Path
 import pytest
 import yaml
 
-from seedbed.config import load
 from seedbed.generators.backends import Request, open_backend
 from seedbed.generators.prompts import prompter
 from seedbed.languages import registry
+from seedbed.study.loading import load
 from tests.rehearsal import replica
+from tests.rehearsal.cutting import PAPERS
 from tests.rehearsal.hub import Replica
 from tests.rehearsal.models import repository
 from tests.rehearsal.opening import models
 
-STUDIES = ("config.yaml", "config/miners.yaml")
+STUDIES = [paper.config for paper in PAPERS.values()]
 
 
 def named(config):
@@ -29,7 +30,7 @@ def named(config):
 
 
 def test_the_table_has_the_models_that_the_studies_name_and_no_others():
-    assert {*replica.models()} == named(STUDIES[0]) | named(STUDIES[1])
+    assert {*replica.models()} == set().union(*map(named, STUDIES))
 
 
 def test_the_table_says_where_from_and_how_large():

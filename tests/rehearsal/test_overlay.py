@@ -4,16 +4,22 @@ from pathlib import Path
 
 import pytest
 
-from seedbed.config import load
+from seedbed.study.loading import load
 from tests.rehearsal.cutting import PAPERS, merged, read
 
 SIZES = {
     "anchors": {"count"},
+    "seed_pairs": {"count"},
+    "corpora/*": {"rows"},
     "generators/*": {"shard_rows"},
     "generators/*/lora": {"examples", "epochs", "batch_size"},
     "generators/*/sampling": {"max_new_tokens"},
     "classifiers/*/fine_tuning": {"epochs"},
     "recipes/*": {"rows"},
+    "recipes/*/training": {"epochs"},
+    "tasks/*/train": {"rows"},
+    "tasks/*/fine_tuning": {"epochs"},
+    "tasks/*/reading": {"epochs", "warmup_steps"},
     "training": {"epochs", "batch_size"},
     "statistics": {"resamples"},
     "compute": {"dev", "sample", "queries", "epochs"},
@@ -21,7 +27,7 @@ SIZES = {
 """Group of settings -> its keys that are sizes; what they are of stays."""
 MACHINE = {"generators/gemma-3-27b/backend": "transformers", "generators/gemma-3-27b/lora/quantization": "none"}
 """What a machine without GPUs runs in the place of vLLM and bitsandbytes."""
-NAMED = ("generators", "classifiers", "recipes", "backbones")
+NAMED = ("generators", "classifiers", "recipes", "backbones", "corpora", "tasks")
 
 
 def leaves(group, path=""):

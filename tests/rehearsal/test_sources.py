@@ -1,4 +1,4 @@
-"""Every source of both papers' studies, as they are shipped, is fetched and read for every language from a replica.
+"""Every source of the papers' studies, as they are shipped, is fetched and read for every language from a replica.
 
 Opt-in (`make rehearsal`). Nothing of the study is changed: what it finds depends on the tables of what is outside alone (`sources*.yaml`).
 """
@@ -17,15 +17,19 @@ import yaml
 
 from seedbed.corpora.labels import LABELS
 from seedbed.corpora.settings import COLUMNS, OPTIONAL
+from seedbed.names import TRAINING
 from tests.rehearsal import replica
+from tests.rehearsal.cutting import PAPERS
 from tests.rehearsal.hub import Replica
 
 pytestmark = pytest.mark.rehearsal
 LOSSES = ("out of bounds", "repeated", "repeated id", "without a match")
 """Why a row may be left out: none of the replica's gives a reason."""
-NO_TEXT = {"id", "score", "label", "query_id", "document_id", "relevance"}
+NO_TEXT = {"id", "score", "label", "query_id", "document_id", "relevance", "answers", "starts"}
 IN_PIVOT = {"pivot", "positive", "negative"}
-STUDIES = {"config.yaml": "sources.yaml", "config/miners.yaml": "sources-miners.yaml"}
+STUDIES = {paper.config: paper.sources for paper in PAPERS.values()}
+CORPORA = {"config/miners.yaml": 696, "config/neighxlm.yaml": 43}
+"""All that each study reads; of config.yaml, see below."""
 
 
 @pytest.fixture(scope="module", params=STUDIES)
@@ -68,7 +72,8 @@ def test_no_corpus_is_left_out(study, run):
         graph = {one for one in corpora if one[0] != "gemma-3-27b+xllora"} - {("xnli", "eng"), ("xnli-dev", "eng")}
         assert len(graph) == 106 and len(languages) == 21
     else:
-        assert len(corpora) == 696 and languages == {*yaml.safe_load(Path(study).read_text())["languages"]}
+        spoken = {*yaml.safe_load(Path(study).read_text())["languages"]}
+        assert len(corpora) == CORPORA[study] and spoken <= languages <= spoken | {"eng"}
 
 
 def test_all_of_the_replica_was_read(study, run):
@@ -114,6 +119,15 @@ def test_labels_are_words_and_relevance_is_judged(read):
             assert len({*one["rows"]["label"]}) > 1 and not any(map(str.isdecimal, one["rows"]["label"])), name(one)
         if one["kind"] == "retrieval" and "relevance" in one["rows"]:
             assert "1" in one["rows"]["relevance"], name(one)
+
+
+def test_answers_stand_at_their_places(read):
+    for one in (one for one in read if one["kind"] == "questions"):
+        rows = one["rows"]
+        for context, texts, starts in zip(rows["context"], rows["answers"], rows["starts"], strict=True):
+            texts, starts = json.loads(texts), json.loads(starts)
+            assert texts and (starts or not one["corpus"].endswith(TRAINING)), name(one)
+            assert all(context[start:].startswith(text) for text, start in zip(texts, starts, strict=False)), name(one)
 
 
 @pytest.mark.parametrize(

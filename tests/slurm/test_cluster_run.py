@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slurm
 
 GPU_RULES = {
     "train_task_adapter", "train_language_adapter", "build_xllora_examples", "train_xllora_adapter", "synthesise",
-    "train_encoder", "score_encoder",
+    "train_encoder", "score",
 }  # fmt: skip
 CPU_RULES = {
     "fetch_corpus",

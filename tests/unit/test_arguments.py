@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from scripts import fuse_encoders, measure_compute, score_classifier
+from scripts import fuse_encoders, measure_compute
 
-SCORE = "--tasks {} --tests x --records x --language hau --scores x --output x"
 MEASURE = "--compute {} --task {} --train x --test x --encoder x --weights x --flops x --seconds x --output x"
 FUSE = "--members a=x b=x --output x --weights"
 
@@ -19,8 +18,6 @@ FUSE = "--members a=x b=x --output x --weights"
 @pytest.mark.parametrize(
     ("program", "arguments", "message"),
     [
-        (score_classifier, SCORE, "--base: give the model's directory, or a --generator whose server has it"),
-        (score_classifier, f"{SCORE} --generator {{}} --shots 1", "--shots: give --retriever, the encoder that finds"),
         (measure_compute, f'{MEASURE} --classifiers {{"a":{{}},"b":{{}}}} --bases a=x', "--bases: give b=DIR too"),
         (
             fuse_encoders,
@@ -30,7 +27,7 @@ FUSE = "--members a=x b=x --output x --weights"
         (fuse_encoders, f"{FUSE} [1,3]", "--weights: [1, 3]; expected lists of 2"),
         (fuse_encoders, f"{FUSE} []", "--weights: []; expected lists of 2"),
     ],
-    ids=["no model", "no retriever", "no base of one", "too few weights", "no lists of weights", "no weights"],
+    ids=["no base of one", "too few weights", "no lists of weights", "no weights"],
 )
 def test_arguments_that_do_not_fit_are_one_line(
     program, arguments: str, message: str, capsys: pytest.CaptureFixture, tmp_path: Path, monkeypatch

@@ -7,10 +7,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
-from seedbed.checkpoints import MAY_CHANGE, RECORD, last_complete, own_state, place
-from seedbed.encoders import fine_tuning, training
+from seedbed.checkpoints import RECORD, last_complete, own_state, place
+from seedbed.classifiers import tuning
+from seedbed.encoders import objectives, training
 from seedbed.encoders.settings import Training
 from seedbed.encoders.tuning_settings import FineTuning
 from seedbed.generators import lora
@@ -27,6 +29,8 @@ GENERATOR = Generator.model_validate({"source": {"file": "x"}, "dtype": "bfloat1
 NOT_OF_A_COMPLETION = {"like", "lora", "composition", "task_adapters", "language_data", "language_loss", "xllora", "adapters", "triplets",
                        "shots", "shard_rows"}  # fmt: skip
 """Settings of a generator that reach its completions through their prompts and adapters alone, which have digests."""
+SERVED = {"backend": "openai", "source": {"file": "x"}, "endpoint": "https://host/v1", "served_model": "m"}
+"""A generator whose weights are known, wherever they run."""
 
 
 def other(value: Any) -> Any:
@@ -49,15 +53,22 @@ def base(tmp_path: Path) -> Path:
 
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
 def test_every_setting_of_an_encoder_and_every_input_changes_the_key(base: Path) -> None:
-    settings = Training()
-    keys = {"": training.key_of(TEXTS, settings, "", 1, base)}
-    keys |= {name: training.key_of(TEXTS, one, "", 1, base) for name, one in changed(settings)}
-    keys["seed"] = training.key_of(TEXTS, settings, "", 2, base)
-    keys["prefix"] = training.key_of(TEXTS, settings, "query: ", 1, base)
-    keys["fewer texts"] = training.key_of({name: texts[:1] for name, texts in TEXTS.items()}, settings, "", 1, base)
-    keys["other parts"] = training.key_of(TEXTS | {"negative": ["e", "f"]}, settings, "", 1, base)
+    settings, table, contrast = Training(), pd.DataFrame(TEXTS), objectives.load("contrast")
+
+    def key(table=table, settings=settings, prefix="", seed=1, objective=contrast, **folders):
+        return training.key_of(objective, table, settings, prefix, seed, {"weights": base, **folders})
+
+    keys = {"": key()} | {name: key(settings=one) for name, one in changed(settings)}
+    keys |= {"seed": key(seed=2), "prefix": key(prefix="query: "), "fewer texts": key(table[:1])}
+    keys |= {
+        "other parts": key(table.assign(negative=["e", "f"])),
+        "objective": key(objective=objectives.load("graded")),
+    }
+    keys |= {f"of {name}": key(objective=one) for name, one in changed(objectives.load("ranking"))}
+    keys["values"] = key(table.assign(score=["1", "2"]), objective=objectives.load("graded"))
+    keys["teacher"] = key(teacher=base)
     (base / "model.safetensors").write_text("Weights")
-    keys["weights"] = training.key_of(TEXTS, settings, "", 1, base)
+    keys["weights"] = key()
     assert len(set(keys.values())) == len(keys) > len(Training.model_fields)
 
 
@@ -77,7 +88,7 @@ def test_every_setting_of_an_adapter_and_every_input_changes_the_key(base: Path)
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
 def test_every_setting_of_a_fine_tuning_and_every_input_changes_the_key(base: Path) -> None:
     def key(examples=EXAMPLES, settings=TUNING, dtype="float32", seed=1):
-        return fine_tuning._key_of(base, [vars(one) for one in examples], settings, dtype, seed)
+        return tuning.key_of(base, [vars(one) for one in examples], settings, dtype, seed)
 
     keys = {"": key(), "examples": key(EXAMPLES[::-1]), "dtype": key(dtype="bfloat16"), "seed": key(seed=2)}
     keys |= {name: key(settings=one) for name, one in changed(TUNING)}
@@ -98,12 +109,12 @@ def test_every_setting_of_a_completion_and_every_input_changes_the_key(base: Pat
         "weights": key(weights="v"),
     }
     keys |= {name: key(GENERATOR.model_copy(update={"sampling": one})) for name, one in changed(Sampling())}
-    for name in set(Generator.model_fields) - NOT_OF_A_COMPLETION - {"sampling", *MAY_CHANGE}:
+    for name in set(Generator.model_fields) - NOT_OF_A_COMPLETION - {"sampling", *GENERATOR.idle()}:
         value = getattr(GENERATOR, name)
         new = {"source": GENERATOR.source.updated({"file": "y"}), "dtype": "float32"}.get(name) or other(value)
         keys[name] = key(GENERATOR.model_copy(update={name: new}))
     assert len(set(keys.values())) == len(keys)
-    for name in MAY_CHANGE:
+    for name in GENERATOR.idle():
         assert key(GENERATOR.model_copy(update={name: other(getattr(GENERATOR, name))})) == keys[""], name
     chat = Generator(backend="openai-chat", endpoint="https://host/v1", served_model="m")
     assert key(chat) != key(chat.updated({"endpoint": "https://other/v1"})), "the server says whose model it is"
@@ -114,9 +125,9 @@ def test_another_library_changes_the_key_of_a_training_and_not_of_what_was_writt
 ) -> None:
     def keys() -> list[str]:
         return [
-            training.key_of(TEXTS, Training(), "", 1, base),
+            training.key_of(objectives.load("contrast"), pd.DataFrame(TEXTS), Training(), "", 1, {"weights": base}),
             lora.key_of(base, Lora(), "float32", EXAMPLES),
-            fine_tuning._key_of(base, [], FineTuning(), "float32", 1),
+            tuning.key_of(base, [], FineTuning(), "float32", 1),
             journal_name([(("r1", "positive"), [1, 2])], GENERATOR, "w", None),
         ]
 
@@ -147,14 +158,18 @@ def test_a_jobs_folder_goes_when_it_has_ended_well_and_stays_when_not(tmp_path: 
 
 def test_a_folder_is_of_one_command_but_for_what_changes_nothing(tmp_path: Path) -> None:
     def at(*words: str) -> Path:
-        return place(tmp_path, words)
+        return place(tmp_path, words, generator=Generator)
 
-    words = ("--output", "a", "--seed", "1", "--state", "s", "--about", "{}", "--generator", '{"batch_size": 64}')
-    assert at(*words) == at("--seed=1", *words[:2], "--state", "t", "--about", "[]", "--generator", '{"batch_size": 8}')
+    def served(**changes: Any) -> str:
+        return json.dumps(SERVED | changes)
+
+    words = ("--output", "a", "--seed", "1", "--state", "s", "--about", "{}", "--generator", served(batch_size=64))
+    moved = served(batch_size=8, key="OTHER", endpoint="https://other/v1")
+    assert at(*words) == at("--seed=1", *words[:2], "--state", "t", "--about", "[]", "--generator", moved)
     others = [
         at("--output", "b", *words[2:]),
         at(*words[:2], "--seed", "2", *words[4:]),
-        at(*words[:-1], '{"sampling": {"seed": 2}}'),
+        at(*words[:-1], served(sampling={"seed": 2})),
         at(*words, "--rows", "7"),
     ]
     assert len({at(*words), *others}) == 5

@@ -13,14 +13,16 @@ from snakemake.common.configfile import load_configfile
 from snakemake.exceptions import WorkflowError
 
 from seedbed import yamls
-from seedbed.config import Corpora, load
 from seedbed.corpora.assets import Store
 from seedbed.corpora.clean import script_share
 from seedbed.corpora.settings import Source
 from seedbed.generators.fetch import fetch
 from seedbed.io import UserError, sha256
 from seedbed.names import ROLES
-from seedbed.tables.specs import FigureSpec, TableSpec
+from seedbed.study.loading import load
+from seedbed.study.settings import Corpora
+from seedbed.tables.figure_specs import FigureSpec
+from seedbed.tables.specs import TableSpec
 from tests.whole import read
 
 GONE = object()
@@ -72,7 +74,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         },
         "recipes": {
             "base": {"languages": ["hau"]}, "unsupervised": {"backbones": ["bert"]},
-            "prompting": {"rows": 5, "backbones": ["bert"]}, "mine": {"like": "prompting", "training": {"epochs": 2}},
+            "prompting": {"rows": 5, "backbones": ["bert"]}, "mine": {"on_request": True, "like": "prompting", "training": {"epochs": 2}},
         },
         "classifiers": {
             "told": {"generator": "tiny", "tasks": ["own-icl"], "in_context": {"retriever": retriever, "shots": 1}},
@@ -187,7 +189,7 @@ def test_a_plain_path_may_be_in_any_script_and_is_kept_in_its_normal_form(own: d
         ("backbones/bert/source/file", "README.md", "backbones.bert.source: README.md is a file; a local model is a folder"),
         ("recipes/base", {"languages": ["hau"], "encoders": {"brt": {"file": "x"}}}, "recipes.base.encoders: no backbone 'brt'"),
         ("generators/tiny/triplets", {"promptin": {"file": "x"}}, "config.generators.tiny.triplets.promptin"),
-        ("recipes/zero", 0, "config.recipes.zero: expected settings, not '0'; known: backbones"),
+        ("recipes/zero", 0, "config.recipes.zero: expected settings, not '0'; known: actor, aligned, backbones"),
         ("recipes/prompting", 0, "config.recipes: mine.like: no 'prompting' to start from"),
         ("languages/hau", False, "config.languages.hau"),
     ],
@@ -246,7 +248,7 @@ def test_a_script_that_unicode_calls_otherwise_is_known(own: dict[str, Any]) -> 
 def test_a_quote_in_a_name_stays_within_its_text() -> None:
     source = Source.model_validate({"file": "{name}/{code}.tsv"})
     assert source.resolved({"name": 'N"Ko\\', "code": "{name}"}).file == 'N"Ko\\/{name}.tsv'
-    with pytest.raises(UserError, match=r"^source for nqo: replace"):
+    with pytest.raises(UserError, match=r"^source for nqo.replace: text"):
         Source.model_validate({"file": "x", "replace": {"text": {"{name}": "a"}}}).resolved(
             {"name": "(", "lang": "nqo"}
         )

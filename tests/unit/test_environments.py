@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from packaging.utils import canonicalize_name
 
-from seedbed.code import DISTRIBUTIONS, _external, closure
+from seedbed.study.code import imported as packages
+from seedbed.study.reach import reached
 from tests.unit.test_house import ALL_RULES, LOCK
 
 LOCKS = runpy.run_path("envs/lock.py")
@@ -60,8 +60,7 @@ def test_vllm_has_our_versions_of_what_it_leaves_open() -> None:
 
 def imported(programs: tuple[str, ...]) -> Iterator[str]:
     """Packages that programs import, by their names in the index."""
-    for file in {file for program in programs for file in closure(f"scripts/{program}.py")}:
-        yield from (canonicalize_name(DISTRIBUTIONS.get(name, name)) for name in _external(file))
+    yield from packages(reached(tuple(f"scripts/{program}.py" for program in programs)).external)
 
 
 @pytest.mark.parametrize(("lock", "programs"), [("vllm", WRITING), ("gpu", (*ALL_RULES, "status", "clean_state"))])

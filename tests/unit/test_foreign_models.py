@@ -20,7 +20,7 @@ from scripts import train_encoder
 from seedbed import model_files
 from seedbed.corpora.assets import Store
 from seedbed.corpora.settings import Source
-from seedbed.encoders import backbone
+from seedbed.encoders import adapters, backbone, coupled
 from seedbed.encoders.settings import Endpoint
 from seedbed.generators.backends import open_backend
 from seedbed.generators.fetch import fetch
@@ -65,7 +65,7 @@ def published_encoder(folder: Path) -> None:
     """What the recipe `published` does with it, and a score with what came of it."""
     made = folder.parent / "made"
     train_encoder.main([
-        "--weights", str(folder), "--method", "published", "--training", '{"pooling": "own"}', "--seed", "0",
+        "--weights", str(folder), "--training", '{"pooling": "own"}', "--seed", "0",
         "--state", str(folder.parent / "state"), "--output", str(made),
     ])  # fmt: skip
     backbone.open_encoder(made).encode(["a text"])
@@ -170,8 +170,9 @@ def test_modules_are_those_of_a_list(model: Path, fetching: Callable[[Path], Non
 @pytest.mark.parametrize("name", sorted(model_files.MODULES))
 def test_no_module_of_the_list_imports_what_its_file_names(name: str) -> None:
     """But Dense, whose activation has a list of its own."""
-    kind = import_from_string(name)
-    source = inspect.getsource(kind)
+    file = ({adapters.MODULE: adapters} | dict.fromkeys(coupled.MODULES, coupled)).get(name)
+    kind = getattr(file, name.rpartition(".")[2]) if file else import_from_string(name)
+    source = inspect.getsource(file or kind)
     assert kind.__name__ == model_files.MODULES[name]
     assert ("import_from_string" in source or "import_module_class" in source) == (kind is Dense)
 

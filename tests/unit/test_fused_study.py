@@ -6,8 +6,12 @@ from typing import Any
 
 import pytest
 
-from seedbed.config import Study, load
 from seedbed.io import UserError
+from seedbed.study import checks
+from seedbed.study.graph import evaluation, plans
+from seedbed.study.loading import load
+from seedbed.study.model import Study
+from tests.asking import asking
 
 FILE = {"file": "README.md"}
 TASKS = {
@@ -34,11 +38,16 @@ def config(fusion: dict[str, Any], **changes: Any) -> dict[str, Any]:
 
 
 def test_a_fusion_is_asked_for_neighbours_alone_and_not_for_what_chose_it() -> None:
-    assert Study.model_validate(config(PAIR)).asked_of("both") == ["bitext", "dev", "knn"]
+    assert evaluation.can_score(Study.model_validate(config(PAIR)), "both") == ["bitext", "dev", "knn"]
     chosen = Study.model_validate(config(CHOSEN))
-    assert chosen.asked_of("both") == ["bitext", "knn"]
-    assert chosen.asked_of("a") is None
-    columns = {(block.backbone, block.column.protocol) for block in chosen.plan("table1")}
+    assert evaluation.can_score(chosen, "both") == ["bitext", "knn"]
+    assert evaluation.can_score(chosen, "a") is None
+    server = {"server": {"endpoint": {"url": "https://host/v1", "model": "m", "dimensions": 8}}}
+    layered = config(CHOSEN, tasks=TASKS | {"layers": {"protocol": "layers", "set_of": "bitext"}})
+    study = Study.model_validate(layered | {"backbones": layered["backbones"] | server})
+    assert "layers" not in {*evaluation.can_score(study, "both"), *evaluation.can_score(study, "server")}
+    assert "layers" in asking(study)(evaluation.tasks_of, backbone="a", recipe="base", test_lang="hau", tasks="all")
+    columns = {(block.backbone, block.column.protocol) for block in plans.plan(chosen, "table1")}
     assert columns == {("a", "sts"), ("a", "bitext"), ("b", "sts"), ("b", "bitext"), ("both", "bitext")}
 
 
@@ -88,11 +97,12 @@ def test_weights_are_not_chosen_on_test_rows_however_they_are_read(
     test: dict[str, Any], dev: dict[str, Any], shared: bool
 ) -> None:
     tasks = TASKS | {"bitext": {**TASKS["bitext"], "source": test}, "dev": {**TASKS["dev"], "source": dev}}
+    study = Study.model_validate(config(CHOSEN, tasks=tasks))
     if not shared:
-        Study.model_validate(config(CHOSEN, tasks=tasks))
+        checks.consistent(study)
         return
     with pytest.raises(ValueError, match="dev has the test set of bitext; weights are chosen on another"):
-        Study.model_validate(config(CHOSEN, tasks=tasks))
+        checks.consistent(study)
 
 
 WRONG = [
@@ -130,9 +140,17 @@ WRONG = [
         "recipes.base.encoders: both is a fusion; give those of its backbones",
     ),
     (PAIR, {"classifiers": {"c": {"backbone": "both"}}}, "classifiers.c.backbone: both has no weights; take another"),
-    (PAIR, {"backbones": {"a": {}}}, "config.backbones.a: give exactly one of source, endpoint, fusion; found none"),
+    (
+        PAIR,
+        {"backbones": {"a": {}}},
+        "config.backbones.a: give exactly one of source, endpoint, fusion, pair; found none",
+    ),
     (PAIR, {"backbones": {"a": {"source": FILE, "fusion": PAIR}}}, "found source, fusion"),
-    (PAIR, {"backbones": {"a": {"fusion": PAIR, "prefix": "query: "}}}, "prefix: fused backbones have their own"),
+    (
+        PAIR,
+        {"backbones": {"a": {"fusion": PAIR, "prefix": "query: "}}},
+        "prefix: fused backbones, and those of a pair, have their own",
+    ),
 ]
 
 

@@ -7,9 +7,9 @@ import pytest
 import regex
 import yaml
 
-from seedbed.config import Study
 from seedbed.corpora.clean import UNICODE_SCRIPTS
 from seedbed.languages import registry
+from seedbed.study.model import Study
 
 ROWS = list(registry().values())
 FAMILIES = {
@@ -46,7 +46,16 @@ def test_a_code_with_a_script_is_another_row_of_its_language():
 
 
 @pytest.mark.parametrize(
-    ("column", "count"), [("flores", 204), ("tatoeba", 112), ("massive", 51), ("nollysenti", 5), ("name", 248)]
+    ("column", "count"),
+    [
+        ("flores", 204),
+        ("tatoeba", 112),
+        ("massive", 51),
+        ("nollysenti", 5),
+        ("challenge", 179),
+        ("masakhanews", 16),
+        ("name", 248),
+    ],
 )
 def test_every_language_of_a_set_has_one_row(column, count):
     named = [row[column] for row in ROWS if row[column]]
@@ -58,6 +67,33 @@ def test_a_pair_of_opus_is_called_by_its_two_codes_in_order():
     for row in ROWS:
         assert row["opus"] == ("-".join(sorted([row["opus_lang"], "en"])) if row["opus_lang"] else ""), row["code"]
     assert (registry()["zho"]["opus_lang"], registry()["swh"]["opus_lang"]) == ("cmn", "swh")
+
+
+MACRO = {
+    "als": "sqi", "arb": "ara", "ayr": "aym", "dik": "din", "fuv": "ful", "gaz": "orm", "khk": "mon", "knc": "kau", "lvs": "lav",
+    "npi": "nep", "ory": "ori", "pbt": "pus", "pes": "fas", "plt": "mlg", "quy": "que", "swh": "swa", "taq": "tmh", "uzn": "uzb",
+    "ydd": "yid",
+}  # fmt: skip
+"""The macrolanguages of ISO 639-3 that sets call some of our languages by."""
+
+
+def test_a_pair_of_the_challenge_is_called_by_its_two_codes_in_order():
+    """Of macrolanguages where there are such; its files, by the sides of that name: the first language is the source."""
+    for row in ROWS:
+        sides = row["challenge_text"], row["challenge_pivot"]
+        code = MACRO.get(row["code"], row["code"])
+        expected = {f"{code}-eng": ("src", "trg"), f"eng-{code}": ("trg", "src"), "": ("", "")}
+        assert expected[row["challenge"]] == sides, row["code"]
+        assert not row["challenge"] or row["challenge"].split("-") == sorted([code, "eng"])
+    pairs = {code: registry()[code]["challenge"] for code in ("swh", "afr", "hau", "lvs", "eng", "ind", "srp", "nob")}
+    shared = dict.fromkeys(("ind", "srp", "nob"), "")  # eng-msa, eng-hbs and eng-nor are of several of our languages
+    assert pairs == {"swh": "eng-swa", "afr": "afr-eng", "hau": "eng-hau", "lvs": "eng-lav", "eng": ""} | shared
+
+
+def test_masakhanews_calls_two_of_its_languages_by_their_macrolanguages():
+    named = {row["code"]: row["masakhanews"] for row in ROWS if row["masakhanews"]}
+    assert {code: name for code, name in named.items() if code != name} == {"swh": "swa", "gaz": "orm"}
+    assert all(MACRO.get(code, code) == name for code, name in named.items())
 
 
 SIZES = {

@@ -10,8 +10,10 @@ import pytest
 import yaml
 
 from seedbed import model_files
-from seedbed.config import Study, load
 from seedbed.io import UserError
+from seedbed.study.graph import encoders, plans
+from seedbed.study.loading import load
+from seedbed.study.model import Study
 
 
 @pytest.fixture(scope="module")
@@ -29,13 +31,14 @@ def test_in_context_is_as_the_papers_code_runs_it(study: Study) -> None:
     """Its scripts give E5 no prefix, and its class of NollySenti has three labels."""
     e5, bare = study.backbones["me5-large"], study.backbones["me5-large-bare"]
     assert e5.prefix == "query: " and bare == e5.updated({"prefix": "", "paper": "", "on_request": True})
-    shared = {name for name in study.backbones if study.backbones[name].source and study.weights_of(name) != name}
-    assert shared == {"me5-large-bare"} and study.weights_of("me5-large-bare") == "me5-large", "fetched once"
+    owners = {name: encoders.weights_of(study, name) for name, spec in study.backbones.items() if spec.source}
+    shared = {name: owner for name, owner in owners.items() if owner != name}
+    assert shared == {"me5-large-bare": "me5-large"}, "fetched once"
     for classifier in study.classifiers.values():
         assert not classifier.in_context or classifier.in_context.retriever.backbone == "me5-large-bare"
     offered = {name: task.labels for name, task in study.tasks.items() if task.labels}
     assert offered == {"nollysenti-icl": ["neutral"], "nollysenti-icl-xl": ["neutral"]}
-    assert not any(block.backbone == "me5-large-bare" for table in study.tables for block in study.plan(table))
+    assert not any(block.backbone == "me5-large-bare" for table in study.tables for block in plans.plan(study, table))
 
 
 def modules(*names: str) -> list[dict[str, Any]]:

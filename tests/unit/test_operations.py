@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from seedbed import digests, model_files, servers
+from seedbed import model_files, servers
 from seedbed.corpora import assets, downloads
-from seedbed.evaluation import embeddings
 from seedbed.generators import journal
 from seedbed.generators.backends import vllm
 from seedbed.settings import Place
+from seedbed.study import digests
+from seedbed.vectors import store
 
 TEXT, _, TESTS = Path("docs/operations.md").read_text(encoding="utf-8").partition("\n## The tests\n")
 NAMED = dict(re.findall(r"^\[\^(\w+)\]: (.+)$", TESTS, flags=re.M))
@@ -49,7 +50,7 @@ def test_numbers_are_those_of_the_code() -> None:
         f"Files of {digests.SMALL >> 20} MiB and more are read once",
         f"fewer than {journal.COMMIT_ROWS} completions",
         f"vLLM hands over {vllm.CHUNK:,} at a time",
-        f"a job that encodes {embeddings.CHUNK:,} texts at most, {embeddings.BOUGHT} of an endpoint",
+        f"a job that encodes {store.CHUNK:,} texts at most, {store.BOUGHT} of an endpoint",
     ):
         assert re.sub(r"\[\^\w+\]", "", said) in re.sub(r"\[\^\w+\]", "", text), said
     assert assets.RATIO == 50

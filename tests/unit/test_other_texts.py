@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
-from seedbed.config import load
 from seedbed.io import UserError
+from seedbed.study.graph import corpora, encoders
+from seedbed.study.loading import load
+from tests.asking import Wildcards
 
 FILE = {"file": "README.md"}
 
@@ -28,10 +30,11 @@ def test_a_recipe_learns_its_text_and_as_many_sentences_as_the_greediest_are_dra
     given = config({"method": "unsupervised", "text": "wiki", "rows": 60})
     given["recipes"]["less"] = {"like": "mine", "rows": 50}
     study = load(given)
-    assert study.sentences_of("mine") == "results/corpora/{lang}/wiki+anchors.tsv"
-    assert study.sentences_of("unsupervised") == "results/corpora/{lang}/anchors.tsv"
-    assert (study.drawn_from("wiki").count, study.drawn_from("").count) == (60, 40)
-    assert load(config({"method": "unsupervised", "text": "wiki"})).drawn_from("wiki").count == 40
+    assert encoders.data_of(study, "mine") == "results/corpora/{lang}/wiki+anchors.tsv"
+    assert encoders.data_of(study, "unsupervised") == "results/corpora/{lang}/anchors.tsv"
+    wiki, own = Wildcards(anchors="wiki+anchors"), Wildcards(anchors="anchors")
+    assert (corpora.drawn(study, wiki).count, corpora.drawn(study, own).count) == (60, 40)
+    assert corpora.drawn(load(config({"method": "unsupervised", "text": "wiki"})), wiki).count == 40
 
 
 WIKI = {"method": "unsupervised", "text": "wiki"}
@@ -40,7 +43,7 @@ WIKI = {"method": "unsupervised", "text": "wiki"}
 @pytest.mark.parametrize(
     ("recipe", "others", "message"),
     [
-        (WIKI | {"method": "crosslingual"}, {}, "recipes.mine.text: method crosslingual learns from no sentences alone"),
+        (WIKI | {"method": "crosslingual"}, {}, "recipes.mine: text: this recipe learns from no sentences alone; leave it out"),
         (WIKI | {"text": "wika"}, {}, "recipes.mine.text: no corpus under `corpora.others` 'wika'; did you mean 'wiki'?"),
         (WIKI, {"nli": FILE}, "corpora.others.nli: this name stands for a corpus of each language; take another"),
         (WIKI, {"anchors": FILE}, "corpora.others.anchors: this name stands for the anchors of each language"),

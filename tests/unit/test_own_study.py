@@ -10,10 +10,12 @@ import pytest
 import yaml
 from snakemake.cli import parse_args
 
-from seedbed.config import Study, load
 from seedbed.io import UserError
 from seedbed.resources import spec_file
-from seedbed.tables.specs import FigureSpec
+from seedbed.study.graph import encoders, plans
+from seedbed.study.loading import load
+from seedbed.study.model import Study
+from seedbed.tables.figure_specs import FigureSpec
 
 PAGE = Path("docs/own-study.md").read_text()
 WHOLE, FROM_HUBS, SMALL = (yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", PAGE, flags=re.S))
@@ -39,8 +41,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def planned(changes: dict[str, Any]) -> Study:
     """The page's study with other settings, loaded, its tables planned."""
     study = load(WHOLE | changes)
-    assert all(study.plan(table) for table in study.tables)
-    assert all(study.plan(FigureSpec.load(spec_file("figures", figure)).table) for figure in study.figures)
+    assert all(plans.plan(study, table) for table in study.tables)
+    assert all(plans.plan(study, FigureSpec.load(spec_file("figures", figure)).table) for figure in study.figures)
     return study
 
 
@@ -49,7 +51,7 @@ def without(*recipes: str) -> dict[str, Any]:
 
 
 def test_the_page_has_a_study_of_files_and_what_can_stand_in_it_instead(place: Path) -> None:
-    assert planned({}).untested() == [] and planned({}).baseline == "crosslingual"
+    assert encoders.untested(planned({})) == [] and planned({}).baseline == "crosslingual"
     study = planned(FROM_HUBS | {"corpora": WHOLE["corpora"] | FROM_HUBS["corpora"], "languages": {"hau": {}}})
     assert study.corpus("text", "hau").archive.endswith("hau_wikipedia_2021_30K.tar.gz")
 
@@ -57,12 +59,12 @@ def test_the_page_has_a_study_of_files_and_what_can_stand_in_it_instead(place: P
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_a_recipe_can_be_left_out_or_stand_alone(place: Path, recipe: str) -> None:
     assert planned(without(recipe)).baseline == ("base" if recipe == "crosslingual" else "crosslingual")
-    (block, *_) = planned(without(*{*RECIPES} - {recipe})).plan("table1")
+    (block, *_) = plans.plan(planned(without(*{*RECIPES} - {recipe})), "table1")
     assert block.baseline == recipe and [*block.names] == [recipe]
 
 
 def test_a_baseline_that_is_asked_for_must_be_there(place: Path) -> None:
-    assert planned({"statistics": {"baseline": "xllora"}}).plan("table1")[0].baseline == "xllora"
+    assert plans.plan(planned({"statistics": {"baseline": "xllora"}}), "table1")[0].baseline == "xllora"
     with pytest.raises(UserError, match="^config: .*statistics.baseline: no recipe 'crosslingual'"):
         load(WHOLE | without("crosslingual") | {"statistics": {"baseline": "crosslingual"}})
 
@@ -85,9 +87,8 @@ def test_a_recipe_needs_what_the_page_says_and_nothing_else(place: Path, recipe:
 
 def test_an_encoder_is_trained_for_a_language_without_tests(place: Path) -> None:
     study = planned(SMALL)
-    facts = {"backbone": "my-encoder", "recipe": "unsupervised", "lang": "xyz", "seed": 1}
-    assert study.untested() == [facts]
-    assert {code for block in study.plan("table1") for code in block.tests} == {"hau"}
+    assert encoders.untested(study) == [f"{study.results}/encoders/my-encoder/unsupervised/xyz/1/seedbed.json"]
+    assert {code for block in plans.plan(study, "table1") for code in block.tests} == {"hau"}
     with pytest.raises(UserError, match="languages.xyz: no test set in any task, and no recipe trains"):
         load(WHOLE | SMALL | {"recipes": {"base": {}}})
 
@@ -116,7 +117,7 @@ def test_the_pivots_sentences_are_asked_for_with_the_reason(place: Path) -> None
          "{source: {file: intfloat/e5}}, not 'intfloat/e5'"),
         ({"languages": {"hau": {"corpus": "own/hau.tsv"}}}, "hau.corpus: expected settings, like {hub: own/hau.tsv} or {file: "),
         ({"languages": {"hau": {"corpus": ["own/hau.tsv"]}}}, "config.languages.hau.corpus: expected settings, not "),
-        ({"training": 3}, "config.training: expected settings, not '3'; known: batch_size, "),
+        ({"training": 3}, "config.training: expected settings, not '3'; known: adapter, "),
     ],
 )  # fmt: skip
 def test_a_first_guess_is_told_what_was_meant(place: Path, changes: dict[str, Any], message: str) -> None:

@@ -4,14 +4,15 @@ from pathlib import Path
 
 import yaml
 
-from seedbed.config import Study
-from seedbed.tables.specs import FigureSpec
+from seedbed.study.graph import composition, generators, plans
+from seedbed.study.model import Study
+from seedbed.tables.figure_specs import FigureSpec
 
 STUDY = Study.model_validate(yaml.safe_load(Path("config.yaml").read_text()))
 
 
 def test_figure_10_has_its_half_of_xnli_on_the_development_set():
-    (block,) = STUDY.plan("bootstrapping_figure10_xnli")
+    (block,) = plans.plan(STUDY, "bootstrapping_figure10_xnli")
     series = FigureSpec.load("seedbed/resources/figures/bootstrapping_figure10_xnli.yaml").series["element-wise"]
     assert {cell.recipe for cell in block.cells()} == {*series} and block.tests == {"hin": "xnli-dev"}
     assert STUDY.test("xnli-dev", "hin").split == "validation" and STUDY.test("xnli", "hin").split == "test"
@@ -19,20 +20,21 @@ def test_figure_10_has_its_half_of_xnli_on_the_development_set():
 
 
 def test_adapters_are_composed_element_wise_as_equation_2_says_and_by_products_beside_it():
-    assert STUDY.generators[STUDY.generator_of("composition")].composition.space == "factors"
+    assert STUDY.generators[generators.of_recipe(STUDY, "composition")].composition.space == "factors"
     assert STUDY.classifiers["xlm-r-nli"].composition.space == "factors"
     for line, recipes in FigureSpec.load("seedbed/resources/figures/bootstrapping_figure10.yaml").series.items():
         for recipe, scale in recipes.items():
-            composition = STUDY.generators[STUDY.generator_of(recipe)].composition
-            assert composition.scale == scale
-            assert not scale or composition.space == {"element-wise": "factors", "product": "product"}[line]
+            composed = STUDY.generators[generators.of_recipe(STUDY, recipe)].composition
+            assert composed.scale == scale
+            assert not scale or composed.space == {"element-wise": "factors", "product": "product"}[line]
 
 
 def test_a_chosen_lambda_takes_what_figure_10_has_written_and_korean_the_scale_of_the_others():
-    (block,) = STUDY.plan("composition_scale")
+    (block,) = plans.plan(STUDY, "composition_scale")
     assert {cell.recipe for cell in block.cells()} == {"ta-50k", "composition-50k", "composition-dev-50k"}
     assert not {*block.tests.values()} & {"semrel-sts-dev"}
-    tried = {scale: STUDY.generator_of(recipe) for scale, (recipe, _) in STUDY.candidates_of("gemma-3-27b-dev").items()}
+    candidates = composition.candidates_of(STUDY, "gemma-3-27b-dev")
+    tried = {scale: generators.of_recipe(STUDY, recipe) for scale, (recipe, _) in candidates.items()}
     assert tried == {
         0.25: "gemma-3-27b-lambda025", 0.5: "gemma-3-27b-lambda05", 0.75: "gemma-3-27b-lambda075", 1: "gemma-3-27b"
     }  # fmt: skip

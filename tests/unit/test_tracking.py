@@ -12,8 +12,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from seedbed.config import load
 from seedbed.io import UserError, sha256
+from seedbed.study.loading import load
 from seedbed.tracking import ASKED, require
 from tests import tiny
 
@@ -38,7 +38,7 @@ def options(program: str, data: Path) -> list[str]:
     if program == "train_encoder":
         training = {"epochs": 1, "batch_size": 8, "precision": "float32", "pooling": "mean"}
         texts = ("--texts", data / "texts.tsv", "--training", json.dumps(training))
-        return ["--weights", data / "backbone", "--method", "unsupervised", *texts, "--seed", "1"]
+        return ["--weights", data / "backbone", "--objective", '{"contrast": {}}', *texts, "--seed", "1"]
     if program == "fine_tune":
         tuning = {"epochs": 1, "batch_size": 7, "held_out": 0.125}
         sets = ("--train", data / "texts.tsv", "--tests", f"hau={data / 'texts.tsv'}")

@@ -23,12 +23,13 @@ from transformers import (
 )
 
 from scripts import train_task_adapter
+from seedbed.classifiers import adapters, heads
+from seedbed.classifiers.likelihood import label_scores
 from seedbed.corpora.assets import Store
 from seedbed.corpora.settings import Source
-from seedbed.encoders import backbone, classifier, heads
+from seedbed.encoders import backbone
 from seedbed.generators.backends import open_backend
 from seedbed.generators.fetch import fetch
-from seedbed.generators.labels import label_scores
 from seedbed.generators.models import open_adapter, open_language_model
 from seedbed.generators.settings import Generator, Lora
 from seedbed.io import UserError
@@ -166,9 +167,9 @@ def test_other_models_whose_weights_are_tied_are_good(tmp_path: Path, models: Pa
 
 
 def test_a_head_of_another_backbone_is_refused(models: Path, tmp_path: Path) -> None:
-    save_file({"classifier.weight": torch.zeros(3, 32), "other.bias": torch.zeros(3)}, tmp_path / classifier.HEAD)
+    save_file({"classifier.weight": torch.zeros(3, 32), "other.bias": torch.zeros(3)}, tmp_path / adapters.HEAD)
     with pytest.raises(UserError, match=r"head.safetensors: \S+ is in only one of it and"):
-        classifier.label_scores(models / "backbone", PAIR, head=tmp_path, adapter=None, seed=0)
+        adapters.label_scores(models / "backbone", PAIR, head=tmp_path, adapter=None, seed=0)
 
 
 def test_models_and_adapters_are_checked_again_when_they_are_opened(models: Path, tmp_path: Path) -> None:

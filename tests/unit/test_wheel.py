@@ -14,12 +14,13 @@ from tests.workflow.conftest import copied
 pytest.importorskip("setuptools", minversion="77", reason="an older one cannot build this project")
 
 PROBE = """
-from seedbed.config import Study
+from seedbed.study.model import Study
 from seedbed.generators.prompts import zero_shot
 from seedbed.languages import registry
 from seedbed.resources import specs
 from seedbed.tables.report import TEMPLATE
-from seedbed.tables.specs import FigureSpec, TableSpec
+from seedbed.tables.figure_specs import FigureSpec
+from seedbed.tables.specs import TableSpec
 
 [model.load(path) for model, kind in ((TableSpec, "tables"), (FigureSpec, "figures")) for path in specs(kind).values()]
 assert TEMPLATE.is_file() and zero_shot("A dog runs.", "positive", registry()["hau"]["name"], "plain")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,8 +15,8 @@ import pandas as pd
 import pytest
 import yaml
 
-from seedbed.config import load
 from seedbed.io import UserError
+from seedbed.study.loading import load
 from tests import warm
 
 ENVIRONMENT = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
@@ -54,6 +55,14 @@ class Project:
             () if "--profile" in arguments else ("--profile", "profiles/lines", "--max-jobs-per-timespan", "1000/1s")
         )
         return [sys.executable, "-m", "snakemake", *profile, *arguments, "--configfile", config]
+
+    def planned(self, changes: dict, *targets: str) -> dict[str, int]:
+        """Rule -> jobs that run after an edit of the study's configuration, see `edit`."""
+        config = self.edit(changes, target="edited.yaml")
+        done = self.snakemake(*targets, "--dry-run", "--quiet", "rules", config=config)
+        assert done.returncode == 0, done.stderr
+        counts = re.findall(r"^(\w+) +(\d+)$", done.stdout, flags=re.M)
+        return {rule: int(count) for rule, count in counts if rule != "total"}
 
     def refusal(self, config: str, *targets: str) -> str:
         """What is wrong with a configuration: as `load` says it, or else the graph when it is planned."""

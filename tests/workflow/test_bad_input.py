@@ -5,6 +5,7 @@ import resource
 import runpy
 import subprocess
 import sys
+import tarfile
 
 import pandas as pd
 import pytest
@@ -18,7 +19,7 @@ ENDPOINT = {"url": "https://host/v1", "model": "m", "dimensions": 8}
 CHAT = {"backend": "openai-chat", "endpoint": "https://host/v1", "served_model": "m"}
 CONFIGURATIONS = [
     ({"langauges": {}}, "config.langauges: unknown key; did you mean 'languages'?"),
-    ({"training/lr": 1}, "config.training.lr: unknown key; known: batch_size, dropout, epochs, freeze_word_embeddings"),
+    ({"training/lr": 1}, "config.training.lr: unknown key; known: adapter, batch_size, batches, crosslingual, dropout"),
     ({"training/checkpoint_steps": 125}, "config.training: checkpoint_steps: is now `checkpoint_minutes`, beside `training` and for all trainings"),
     ({"generators/tiny/lora/rnk": 8}, "config.generators.tiny.lora.rnk: unknown key; did you mean 'rank'?"),
     ({"languages/hauu": {}}, "config.languages.hauu"),
@@ -27,11 +28,11 @@ CONFIGURATIONS = [
     ({"languages/hau": {"corpus": {"file": "a", "hub": "b"}}}, "give exactly one of hub, file, archive, package; found hub, file"),
     ({"languages/hau": {"corpus": {"file": "none.tsv"}}}, "the text corpus of hau: no such file none.tsv"),
     ({"languages/hau": {"tests": {"own-stss": {"file": "x"}}}}, "languages.hau.tests: no task 'own-stss'; did you mean 'own-sts'?"),
-    ({"recipes/xlora": {}}, "config.recipes.xlora.method: Input should be 'base', 'unsupervised'"),
+    ({"recipes/xlora": {}}, "config.recipes: xlora: no method of this name; give one, or `data` and `objective`; did you mean 'xllora'?"),
     ({"recipes/xllora": {"generator": "gemma"}}, "recipes.xllora.generator: no generator 'gemma'; known: tiny"),
     ({"recipes/xllora": {"training": {"epoch": 3}}}, "recipes.xllora.training.epoch: unknown key; did you mean 'epochs'?"),
     ({"generators": {}}, "method prompting needs a generator; add one under `generators:`"),
-    ({"tasks/own-sts/protocol": "stss"}, "config.tasks.own-sts.protocol: Input should be 'sts', 'bitext', 'retrieval', 'geometry', 'knn', 'icl' or 'classification' (given: 'stss')"),
+    ({"tasks/own-sts/protocol": "stss"}, "config.tasks.own-sts.protocol: no such protocol; did you mean 'sts'? (given: 'stss')"),
     ({"tasks/own-sts/scale": [5, 0]}, "scale goes from the least to the greatest gold score"),
     ({"tasks/own-sts/languages": ["haus"]}, "tasks.own-sts.languages: no language 'haus'; did you mean 'hau'?"),
     ({"statistics/baseline": "crossling"}, "statistics.baseline: no recipe 'crossling'; did you mean 'crosslingual'?"),
@@ -39,7 +40,7 @@ CONFIGURATIONS = [
     ({"training/learning_rate": "fast"}, "config.training.learning_rate: Input should be a valid number"),
     ({"seeds": []}, "config.seeds: List should have at least 1 item"),
     ({"backbones/my model": {"source": {"file": "own/backbone"}}}, "config.backbones.my model"),
-    ({"backbones/api": {}}, "config.backbones.api: give exactly one of source, endpoint, fusion; found none"),
+    ({"backbones/api": {}}, "config.backbones.api: give exactly one of source, endpoint, fusion, pair; found none"),
     ({"backbones/api": {"endpoint": ENDPOINT | {"key": "sk-secret"}}}, "config.backbones.api.endpoint.key: no name of an environment variable"),
     ({"backbones/api": {"endpoint": ENDPOINT}, "recipes/unsupervised": {"backbones": ["api"]}},
      "recipes.unsupervised.backbones: api is an endpoint and cannot be trained; name others"),
@@ -66,7 +67,7 @@ CONFIGURATIONS = [
     ({"recipes/xllora": {"languages": ["hauu"]}}, "recipes.xllora.languages: no language 'hauu'; did you mean 'hau'?"),
     ({"tasks/more-sts": {"protocol": "sts", "set_of": "own-stss"}}, "tasks.more-sts.set_of: no task 'own-stss'; did you mean 'own-sts'?"),
     ({"compute": {"task": "own-sts", "language": "hau", "encoder": {"backbone": "tiny-bert", "recipe": "base"}}},
-     "compute.task: own-sts is sts; labels are of a task of knn or icl"),
+     "compute.task: own-sts is sts; labels are of a task of icl or knn"),
     ({"start": "triplet"}, "config.start: Input should be 'scratch', 'adapters', 'triplets' or 'encoders'"),
     ({"classifiers": {"a": {}}}, "config.classifiers.a: give either `backbone` or `generator`"),
     ({"classifiers": {"a": {"generator": "tiny", "lora": {}}}}, "lora: a language model has its generator's; leave it out"),
@@ -153,6 +154,11 @@ def inputs(tmp_path_factory):
     (root / "false.tsv.gz").write_text("id\ttext\n1\ta b c d\n")
     (root / "blank.tsv").write_text("id\ttext\tlabel\n1\ta b\tgood\n2\tc d\t\n")
     (root / "row.tsv").write_text("id\tsentence1\tsentence2\tscore\n1\ta\tb\t1\n")
+    good.assign(pivot=[*tiny.sentences("eng", 2), good["text"][2]]).to_csv(root / "pairs.tsv", sep="\t", index=False)
+    (root / "counts.json").write_text('{"counts": {"kept": 3}}')
+    with tarfile.open(root / "pair.tar", "w") as archive:
+        for side in ("src", "trg"):
+            archive.add(root / "good.tsv", f"eng-hau/train.{side}.gz")
     (root / "record.json").write_text('{"origin": "file row.tsv"}')
     (root / "nli.tsv").write_text(
         "id\tanchor\tpositive\tnegative\n1\ta b\tc d\te f\n2\tg h\ti j\tk l\n3\tm n\to p\tq r\n"
@@ -174,7 +180,7 @@ def inputs(tmp_path_factory):
 
 
 FETCH = "fetch_corpus --kind {kind} --source {source} --downloads {root}/d --lock {root}/l --output {out}/x --record {out}/y"
-TRAIN = "train_encoder --weights {root}/backbone --method {method} --training {training} --seed 1 --about {} --state {out}/state --output {out}/x"
+TRAIN = 'train_encoder --weights {root}/backbone --objective {"{objective}":{}} --training {training} --seed 1 --about {} --state {out}/state --output {out}/x'
 LORA = (
     "train_task_adapter --base {root}/generator --name tiny --triplets {root}/nli.tsv --polarity positive --language English"
     " --style {style} --dtype float32 --lora {lora} --state {out}/state --output {out}/x"
@@ -194,7 +200,7 @@ def classify(file, style="head"):
 
 FINE_TUNE = (
     "fine_tune --base {root}/backbone --train {root}/FILE --tests hau={root}/good.tsv --dtype float32 --seed 1"
-    " --state {out}/state --output {out}/x --record {out}/y"
+    " --state {out}/state --output {out}/x"
 )
 
 
@@ -203,8 +209,8 @@ def fetch(kind, **source):
     return FETCH.replace("{kind}", kind).replace("{source}", json.dumps(source).replace(" ", "")) + test
 
 
-def train(method="xllora", texts="{root}/nli.tsv", **training):
-    command = TRAIN.replace("{method}", method).replace("{training}", json.dumps(training).replace(" ", ""))
+def train(objective="contrast", texts="{root}/nli.tsv", **training):
+    command = TRAIN.replace("{objective}", objective).replace("{training}", json.dumps(training).replace(" ", ""))
     return f"{command} --texts {texts}"
 
 
@@ -213,8 +219,12 @@ def lora(style="plain", **settings):
 
 
 SELECT = "select_anchors --corpus {root}/good.tsv --pivot {root}/good.tsv --output {out}/x --audit {out}/y --script "
+PAIRS = (
+    "select_pairs --corpus {root}/pairs.tsv --record {root}/counts.json --scripts Latn Latn --output {out}/x"
+    " --audit {out}/y --seed-pairs "
+)
 SCORE = (
-    "score_encoder --encoders {root}/encoder --tests {root}/FILE --records {root}/record.json --tasks"
+    "score --systems {root}/encoder --tests {root}/FILE --records {root}/record.json --tasks"
     ' {"t":{"protocol":"sts"}} --language hau --scores {out} --output {out}/x'
 )
 
@@ -234,7 +244,13 @@ PROGRAMS = [
     (fetch("text", file="{root}/generator"), "generator: a folder; name the file in it"),
     (fetch("text", file="{root}/twice.tsv") + " --test", "id '1' stands in several rows"),
     (fetch("labelled_texts", file="{root}/blank.tsv"), "id '2' has no label"),
+    (fetch("parallel", file="{root}/pair.tar", member="*/train.trg.gz", join={"pivot": {"member": "*/train.scr.gz"}}),
+     "pair.tar: no member matches '*/train.scr.gz'; it has eng-hau/train.src.gz, eng-hau/train.trg.gz"),
     (SELECT + "Latm", "script 'Latm': no such script"),
+    (PAIRS + '{"count":3}', "2 of 3 pairs are left, and count is 3 (dropped: {'equal sides': 1}); give more parallel text"),
+    (PAIRS + '{"number":3}', "seedpairs.number: unknown key; known: count"),
+    (PAIRS.replace("pairs.tsv", "good.tsv") + "{}", "good.tsv: no column 'pivot'"),
+    (PAIRS.replace("counts.json", "blank.txt") + '{"count":2}', "blank.txt: not JSON"),
     (SCORE.replace("FILE", "row.tsv"), "sts: a single pair; a correlation needs two pairs"),
     (SCORE.replace("FILE", "words.tsv"), "words.tsv: id '1' has score 'high'"),
     (SCORE.replace("FILE", "row.tsv").replace("record.json", "blank.txt"), "blank.txt: not JSON"),
@@ -258,16 +274,20 @@ PROGRAMS = [
     (fetch("text", files="x"), "source.files: unknown key; did you mean 'file'?"),
     ("fetch_model --source {\"file\":\"{root}/no-tokenizer\"} --output {out}/x", "no tokenizer; expected a transformers model"),
     ("fetch_model --source {\"file\":\"{root}/none\"} --output {out}/x", "a local model is a directory with config.json"),
-    (train(texts="{root}/twice.tsv"), "no column 'anchor'"),
-    (train(method="unsupervised", texts="{root}/twice.tsv"), "id '1' appears twice"),
+    (train("graded", texts="{root}/good.tsv"), "graded: no columns sentence1, sentence2, score; the data has id"),
+    (train("correlation", texts="{root}/good.tsv"), "correlation: no columns sentence1, sentence2, score; the data has id"),
+    (train("listwise", texts="{root}/good.tsv"), "listwise: no columns query, document; the data has id"),
+    (train(texts="{root}/twice.tsv"), "id '1' appears twice"),
     (train(texts="{root}/none.tsv"), "none.tsv: no such file; expected a TSV"),
     (train(learning_rate=1e30, epochs=40, batch_size=2, precision="float32"), "loss is"),
     (train(epochs=0), "training.epochs: Input should be greater than 0"),
     (lora(style="chat"), "chat template"),
     (lora(max_length=9), "max_length"),
     (lora(learning_rate=1e30, epochs=60, batch_size=1, micro_batch_size=1), "loss is"),
+    ("describe_classifier --system {} --about {} --parts base={root}/no-adapter --output {out}/x",
+     "no-adapter/seedbed.json: no such file; make the base first"),
     ("compose_adapters --task {root}/no-adapter --target {root}/no-adapter --source {root}/no-adapter --output {out}/x", "no-adapter"),
-    ("score_encoder --encoders {root}/none --tests {root}/good.tsv --records {root}/none --tasks {\"t\":{\"protocol\":\"sts\"}}"
+    ("score --systems {root}/none --tests {root}/good.tsv --records {root}/none --tasks {\"t\":{\"protocol\":\"sts\"}}"
      " --language hau --scores {out} --output {out}/x", "no column 'sentence1'"),
 ]  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -114,16 +115,19 @@ def test_a_table_of_ones_own_lies_beside_the_study(folder):
     (folder / "resources/tables").mkdir(parents=True)
     (folder / "resources/tables/ours.yaml").write_text(yaml.safe_dump(own, sort_keys=False))
     done = by_path(folder, "--configfile", "study.yaml", "--", "results/own/tables/ours.csv")
-    assert done.returncode == 0 and "1 of 1 steps" in done.stdout + done.stderr, done.stderr[-6000:]
+    assert done.returncode == 0 and "2 of 2 steps" in done.stdout + done.stderr, done.stderr[-6000:]
     assert (folder / "results/own/tables/ours.md").read_text().startswith("# Ours\n")
 
 
 @pytest.mark.parametrize("package", ["scripts", "seedbed"])
-def test_a_package_that_would_hide_ours_is_refused(folder, tmp_path, package):
-    (tmp_path / package).mkdir()
-    (tmp_path / package / "__init__.py").touch()
-    done = by_path(tmp_path, "--dry-run", "--configfile", str(folder / "study.yaml"))
-    assert f"error: {tmp_path / package}: jobs would take this package for Seedbed's" in done.stderr
+def test_a_package_that_would_hide_ours_is_refused(folder, package):
+    (folder / package).mkdir()
+    (folder / package / "__init__.py").touch()
+    try:
+        done = by_path(folder, "--dry-run", "--configfile", "study.yaml")
+    finally:
+        shutil.rmtree(folder / package)
+    assert f"error: {folder / package}: jobs would take this package for Seedbed's" in done.stderr
 
 
 def test_the_demo_can_be_planned_anywhere(tmp_path):

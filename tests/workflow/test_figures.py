@@ -36,7 +36,7 @@ FIGURES = {
     "by_script": {"kind": "groups", "table": "drawn", "by": "script"},
     "own_map": {"kind": "map", "map": {"task": "own-knn", "texts": 40, "perplexity": 5}},
 }
-MAP = "results/drawn/maps/own_map/tiny-bert.tsv"
+MAP = "results/drawn/maps/own_map/tiny-bert/published.tsv"
 DRAWN = [f"results/drawn/figures/{name}.png" for name in FIGURES]
 
 

@@ -59,7 +59,8 @@ def fused(project):
         "fetch_model": 2,
         "train_encoder": 2,
         "fuse_encoders": 2,
-        "score_encoder": 4,
+        "score": 4,
+        "plan_table": 1,
         "tabulate": 1,
     }
     done = project.snakemake("--cores", "1", *targets, config=study)
@@ -140,7 +141,7 @@ def test_other_weights_run_the_fusion_and_its_scores_alone(fused, project):
         {"backbones/given/fusion/of": {"tiny-bert": 2, "other": 3}}, source=study, target="more.yaml"
     )
     assert planned(project.snakemake("-n", *targets, config=changed)) == {
-        "fuse_encoders": 1, "score_encoder": 1, "tabulate": 1,
+        "fuse_encoders": 1, "score": 1, "tabulate": 1,
     }  # fmt: skip
 
 

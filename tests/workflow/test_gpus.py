@@ -20,7 +20,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 PLAN = """
 import json, pathlib, sys
-from scripts.workflow import dry_run
+from seedbed.operations.jobs import dry_run
 events = dry_run([pathlib.Path(sys.argv[1])], {}, {}, [], forceall=True)
 print("PLAN", json.dumps({event["rule_name"]: dict(event["resources"]) for event in events}, default=str))
 """

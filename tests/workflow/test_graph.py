@@ -165,10 +165,10 @@ def test_results_that_were_changed_by_hand_are_told_before_anything_builds_on_th
     ("change", "runs", "spares"),
     [
         ({"training/learning_rate": 1.0e-4}, {"train_encoder"}, {"synthesise", "fetch_model"}),
-        ({"statistics/resamples": 200}, {"tabulate"}, {"score_encoder"}),
+        ({"statistics/resamples": 200}, {"tabulate"}, {"score"}),
         ({"audit/length_ratio": 999}, {"audit_triplets"}, {"synthesise"}),
         ({"generators/tiny/composition": {"scale": 0.5}}, {"compose_adapters", "synthesise"}, {"train_task_adapter"}),
-        ({"seeds": [1, 2]}, {"train_encoder", "score_encoder"}, {"audit_triplets"}),
+        ({"seeds": [1, 2]}, {"train_encoder", "score"}, {"audit_triplets"}),
         ({"checkpoint_minutes": 1}, {"report"}, {*ALL_RULES} - {"report"}),
     ],
 )  # fmt: skip
@@ -193,14 +193,15 @@ def test_a_local_corpus_that_changes_is_fetched_again(finished):
 
 def test_adding_a_language_runs_only_its_jobs_and_the_tables(finished):
     results = finished.root / "results/own"
-    before = {path: path.stat().st_mtime_ns for path in results.rglob("*.json")}
+    plan = results / "tables/table1.plan.json"
+    before = {path: path.stat().st_mtime_ns for path in results.rglob("*.json") if path != plan}
     more = finished.edit({"languages": {"hau": {}, "swh": {}}}, target="more.yaml")
     done = finished.snakemake(config=more)
     assert done.returncode == 0, done.stderr[-4000:]
     after = {path: path.stat().st_mtime_ns for path in results.rglob("*.json")}
     assert not [path for path in before if after[path] != before[path]]
     started = re.findall(r"^Job \d+: (.*)$", done.stdout + done.stderr, flags=re.M)
-    shared = {"Make table1", "Draw table1", "Write the report"}
+    shared = {"Plan table1", "Make table1", "Draw table1", "Write the report"}
     assert len(started) > 20 and all("swh" in job or job in shared for job in started)
     assert set(pd.read_csv(results / "tables/table1.csv")["language"]) >= {"hau", "swh"}
 
@@ -251,7 +252,8 @@ PAPER = {
     # two backbones: one base, 4 seeds of the crosslingual one, and 4 recipes x 7 languages x 4 seeds
     "train_encoder": 2 * (1 + 4 + 4 * 7 * 4),
     # two backbones, all seeds and all test sets of a language together: 6 recipes
-    "score_encoder": 2 * 7 * 6,
+    "score": 2 * 7 * 6,
+    "plan_table": 1,
     "tabulate": 1,
 }
 
@@ -269,7 +271,9 @@ TABLE_7 = {
     "train_classifier": 2 * 2 + 2,
     "train_language_adapter": 2,
     "compose_adapters": 2,
-    "score_classifier": 2 * 4,
+    "describe_classifier": 2 * 4,
+    "score": 2 * 4,
+    "plan_table": 1,
     "tabulate": 1,
 }
 
@@ -278,12 +282,12 @@ def test_a_table_of_classifiers_is_planned_as_computed_by_hand(project):
     done = project.snakemake("-n", "-p", "results/tables/bootstrapping_table7.csv", config="config.yaml")
     assert planned(done) == TABLE_7
     text = done.stdout + done.stderr
-    xlm, gemma = "results/encoders/xlm-r-nli", "results/encoders/gemma-3-1b-nli"
+    xlm, gemma = "results/classifiers/xlm-r-nli", "results/classifiers/gemma-3-1b-nli"
     languages = "results/generators/gemma-3-1b/language"
     assert f"--task {gemma}/task/eng --target {languages}/hin --source {languages}/eng" in text
     assert f"--task {xlm}/task/eng --target {xlm}/language/hin --source {xlm}/language/eng" in text
-    assert f"--adapter {xlm}/composition/hin/eng --head {xlm}/task/eng --style head" in text
-    assert f"--adapter {gemma}/task/hin --style chat" in text
+    assert f"adapter={xlm}/composition/hin/eng head={xlm}/task/eng" in text
+    assert f"adapter={gemma}/task/hin " in text
 
 
 def test_the_slurm_profile_plans_it_too(project):
@@ -298,7 +302,7 @@ def test_figure_5_of_paper_000_needs_triplets_and_no_encoder(project):
     # Prompting and composition in seven languages; in English prompting and the task adapter's own, whose adapters are there.
     assert jobs == {
         "fetch_model": 1, "sample_text": 8, "select_anchors": 8, "train_task_adapter": 2, "train_language_adapter": 8, "compose_adapters": 14,
-        "synthesise": 6 * 16, "join_triplets": 16, "audit_triplets": 16, "tabulate": 1, "plot": 1,
+        "synthesise": 6 * 16, "join_triplets": 16, "audit_triplets": 16, "plan_table": 1, "tabulate": 1, "plot": 1,
     }  # fmt: skip
     assert 0 < corpora < PAPER["fetch_corpus"]
 
@@ -309,7 +313,7 @@ def test_a_language_is_one_entry_in_both_configurations(project):
     plain = planned(project.snakemake("--dry-run", "results/demo/tables/table1.csv", config="config/demo.yaml"))
     # text and one test set; 2 composed adapters; 3 methods; 4 encoders; 6 of them scored, and the base and the crosslingual one
     more = {"fetch_corpus": 2, "sample_text": 1, "select_anchors": 1, "train_language_adapter": 1, "compose_adapters": 2, "synthesise": 3,
-            "join_triplets": 3, "audit_triplets": 3, "train_encoder": 4, "score_encoder": 6}  # fmt: skip
+            "join_triplets": 3, "audit_triplets": 3, "train_encoder": 4, "score": 6}  # fmt: skip
     assert {rule: jobs[rule] - plain[rule] for rule in jobs if jobs[rule] != plain[rule]} == more
 
 
@@ -318,7 +322,7 @@ def test_swahili_is_one_entry_at_the_papers_scale_too(project):
     jobs = planned(project.snakemake("--dry-run", "results/tables/table1.csv", config=study))
     # its text, its instructions and FLORES; the rest as any other language, with one test set
     assert jobs["fetch_corpus"] - PAPER["fetch_corpus"] == 3
-    assert jobs["score_encoder"] - PAPER["score_encoder"] == 2 * 6
+    assert jobs["score"] - PAPER["score"] == 2 * 6
     assert jobs["synthesise"] - PAPER["synthesise"] == 6 * 3
 
 
@@ -363,7 +367,7 @@ GENERATOR = "generators/gemma-3-27b"
         # without text to write for and without composition no task adapter is of use
         ({f"{GENERATOR}/xllora/parts": ["human", "machine"], "recipes": dict.fromkeys(["base", "unsupervised", "crosslingual", "prompting", "xllora"])},
          {"train_task_adapter": -2, "train_language_adapter": -8, "compose_adapters": -14, "fetch_corpus": -8,
-          "synthesise": -42, "join_triplets": -7, "audit_triplets": -7, "train_encoder": -56, "score_encoder": -14}),
+          "synthesise": -42, "join_triplets": -7, "audit_triplets": -7, "train_encoder": -56, "score": -14}),
     ],
 )  # fmt: skip
 def test_what_an_ablation_of_the_generator_adds_and_removes(project, change, difference):
@@ -399,7 +403,10 @@ def test_each_ablation_reads_its_own_files(project):
     parts = {"languages": ["fra"], "parts": ["human", "machine"]}
     built = reads(f"{folder}/xllora/positive.tsv", xllora=parts)
     corpora = "results/corpora/fra"
-    assert f"--parallel --nli fra={corpora}/nli_translations.tsv --nli-machine fra={corpora}/nli_machine.tsv" in built
+    assert (
+        "--parallel" not in built
+        and f"--nli fra={corpora}/nli_translations.tsv --nli-machine fra={corpora}/nli_machine.tsv" in built
+    )
 
 
 def recipes_and_generators(project, target, **changes):
@@ -424,10 +431,10 @@ def test_a_variant_shares_what_its_change_does_not_touch(project):
             "half": {"like": "tiny", "composition": {"scale": 0.5}},
         },
         recipes={
-            "few": {"like": "xllora", "rows": 16},
-            "ranked": {"like": "composition", "generator": "rank4"},
-            "halved": {"like": "composition", "generator": "half"},
-            "whole-composition": {"like": "composition"},
+            "few": {"on_request": True, "like": "xllora", "rows": 16},
+            "ranked": {"on_request": True, "like": "composition", "generator": "rank4"},
+            "halved": {"on_request": True, "like": "composition", "generator": "half"},
+            "whole-composition": {"on_request": True, "like": "composition"},
         },
     )
     jobs = planned(project.snakemake("--dry-run", "results/variants/tables/variants.csv", config=study))
@@ -536,7 +543,7 @@ def test_a_forecast_is_made_anew_and_of_another_target_if_asked(project):
     target = "results/forecast/encoders/tiny-bert/unsupervised/hau/1/seedbed.json"
     for _ in range(2):
         done = project.snakemake("forecast", "--config", f"forecast={{targets: [{target}]}}", config=study)
-        assert done.returncode == 0 and "train_encoder" in done.stdout and "score_encoder" not in done.stdout
+        assert done.returncode == 0 and "train_encoder" in done.stdout and "score" not in done.stdout
     done = project.snakemake("forecast", "--config", "forecast={targets: [nowhere]}", config=study)
     log = (project.root / "results/forecast/logs/forecast/forecast.log").read_text()
     assert done.returncode != 0 and "error: forecast.targets: no plan for nowhere" in log and "Traceback" not in log
@@ -558,7 +565,7 @@ def test_an_endpoint_is_scored_like_any_encoder(project, monkeypatch):
         scores = [f"results/endpoint/scores/api/{recipe}/mul" for recipe in ("base", "published")]
         targets = [f"{folder}/hau.all.json" for folder in scores]
         jobs = planned(project.snakemake("-n", *targets, config=study))
-        assert jobs == {"fetch_corpus": 1, "train_encoder": 2, "score_encoder": 2}
+        assert jobs == {"fetch_corpus": 1, "train_encoder": 2, "score": 2}
         assert planned(project.snakemake("--cores", "1", *targets, config=study)) == jobs
         table = pd.read_csv(project.root / "own/hau.sts.tsv", sep="\t")
         one, other = (
@@ -569,12 +576,13 @@ def test_an_endpoint_is_scored_like_any_encoder(project, monkeypatch):
         for folder in scores:
             score = json.loads((project.root / folder / "0/own-sts/hau.json").read_text())
             assert score["metrics"]["cosine_spearman"] == pytest.approx(expected)
-            assert score["encoder"]["model"] == "big" and score["encoder"]["method"] == "published"
+            assert score["encoder"]["model"] == "big" and score["encoder"]["method"] == score["encoder"]["recipe"]
         assert len(server.texts) == len({*table["sentence1"], *table["sentence2"]}), "the second recipe asked nothing"
         assert set(server.tokens) == {"Bearer sk-secret"}
         slower = project.edit({"backbones/api/endpoint/timeout": 7}, source=study, target="slower.yaml")
         asked = len(server.bodies)
-        assert planned(project.snakemake(*targets, config=slower)) == {"train_encoder": 2, "score_encoder": 2}
+        assert nothing_to_do(project.snakemake(*targets, config=slower))
+        assert planned(project.snakemake("--force", *targets, config=slower)) == {"score": 2}
         assert len(server.bodies) == asked
         forecast = project.snakemake("forecast", config=study)
         assert forecast.returncode == 0, forecast.stderr[-3000:]

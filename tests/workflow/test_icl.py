@@ -52,7 +52,9 @@ JOBS = {
     "fetch_model": 2,
     "train_encoder": 1,
     # all three with and without a shot, of both tasks at once; farther shots of one in one task
-    "score_classifier": 2 * 3 + 1,
+    "describe_classifier": 2 * 3 + 1,
+    "score": 2 * 3 + 1,
+    "plan_table": 1,
     "tabulate": 1,
 }
 
@@ -105,15 +107,24 @@ def shown(tmp_path_factory, server):
 def test_a_study_in_context_is_planned_as_computed_by_hand(shown):
     done = shown.snakemake("--dry-run", "-p", TARGET)
     assert planned(done) == JOBS
-    commands = [line for line in (done.stdout + done.stderr).splitlines() if "scripts.score_classifier" in line]
-    assert len(commands) == JOBS["score_classifier"]
-    for command in commands:
-        shots = "--shots 1" in command
-        assert ("--base " in command) is ("openai-chat" not in command)
-        assert ("--retriever results/own/encoders/tiny-bert/published/mul/0" in command) is shots
+    told = (done.stdout + done.stderr).splitlines()
+    described, scored = (
+        [line for line in told if f"scripts.{rule} " in line] for rule in ("describe_classifier", "score")
+    )
+    assert (len(described), len(scored)) == (JOBS["describe_classifier"], JOBS["score"])
+    for command in described:
+        assert ("base=" in command) is ("openai-chat" not in command)
+        assert ("retriever=results/own/encoders/tiny-bert/published/mul/0" in command) is ('"count": 1' in command)
+    for command in scored:
         both = "--output results/own/scores/likely/far/" not in command
         assert "--trains own-icl=results/own/corpora/hau/own-knn_train.tsv" in command
         assert ("own-icl-xl=results/own/corpora/eng/own-knn_train.tsv" in command) is both
+
+
+def test_a_classifier_is_described_after_the_encoder_that_finds_its_examples(shown):
+    target = "results/own/classifiers/likely/far/mul/0/seedbed.json"
+    jobs = {"fetch_model": 2, "train_encoder": 1, "describe_classifier": 1}
+    assert planned(shown.snakemake("--dry-run", target)) == jobs
 
 
 def test_from_labelled_texts_to_a_table(shown):
@@ -148,9 +159,9 @@ def test_what_a_server_has_answered_it_is_not_asked_again(shown):
     asked = len(Handler.asked)
     assert asked == 2 * 2 * 12  # two variants, two tasks
     fewer = shown.edit({"generators/server/batch_size": 3}, target="fewer.yaml")
-    assert planned(shown.snakemake("--dry-run", TARGET, config=fewer)) == {"score_classifier": 2, "tabulate": 1}
-    done = shown.snakemake(TARGET, config=fewer)
-    assert done.returncode == 0, done.stderr[-3000:]
+    assert nothing_to_do(shown.snakemake("--dry-run", TARGET, config=fewer))
+    scores = [f"results/own/scores/served/{variant}/mul/hau.all.json" for variant in ("zero-shot", "one-shot")]
+    assert planned(shown.snakemake("--force", *scores, config=fewer)) == {"score": 2}
     assert len(Handler.asked) == asked
 
 
@@ -163,7 +174,7 @@ FAULTS = [
     ({"classifiers/likely/in_context/variants/zero-shot": {}}, "variants: zero-shot is there anyway; give it another name"),
     ({"classifiers/likely/in_context/variants/far/retriever": {"backbone": "tiny", "recipe": "published"}}, "in_context.variants.far.retriever.backbone: no backbone 'tiny'; did you mean 'tiny-bert'?"),
     ({"classifiers/served/in_context/answer": "likelihood"}, "classifiers.served.in_context.answer: backend openai-chat of server has no likelihoods"),
-    ({"generators/fast": {"like": "tiny", "backend": "vllm"}, "classifiers/written/generator": "fast"}, "classifiers.written.generator: fast runs on vllm, whose environment has no retriever; take a generator with `like: fast` and `backend: transformers`"),
+    ({"generators/fast": {"like": "tiny", "backend": "vllm"}, "classifiers/written/generator": "fast"}, "classifiers.written.generator: fast runs on vllm, whose environment scores nothing; take a generator with `like: fast` and `backend: transformers`"),
     ({"tasks/own-knn/train": None}, "tasks.own-knn: no training set; protocol knn needs `train`"),
     ({"tasks/own-icl/set_of": ""}, "tasks.own-icl: no training set; protocol icl needs `train`"),
 ]  # fmt: skip

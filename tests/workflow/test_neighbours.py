@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pandas as pd
@@ -27,6 +28,20 @@ RETRIEVAL = {
             **NEAREST,
         },
         "own-knn-xl": {"protocol": "knn", "set_of": "own-knn", "train_language": "swh", **NEAREST},
+        "own-news": {
+            "protocol": "tuned",
+            "source": {"file": "own/{lang}.labelled.test.tsv"},
+            "train": {"file": "own/{lang}.labelled.train.tsv"},
+            "train_language": "eng",
+            "fine_tuning": {"epochs": 2, "held_out": 0.25},
+        },
+        "own-qa": {
+            "protocol": "qa",
+            "source": {"file": "own/{lang}.squad.json", "format": "squad"},
+            "train": {"file": "own/{lang}.squad.json", "format": "squad"},
+            "train_language": "eng",
+            "reading": {"epochs": 1, "max_length": 60, "stride": 8, "max_question": 12, "warmup_steps": 0},
+        },
     },
     "classifiers": {
         "drawn": {"baseline": "random"},
@@ -59,6 +74,18 @@ SPEC = {
     "across": "columns",
 }
 TABLE = "results/nearest/tables/nearest.csv"
+TUNED = {
+    "News": {"protocol": "tuned", "metric": "macro f1"},
+    "Neutral": {"protocol": "tuned", "metric": "f1 of neutral"},
+    "Answers": {"protocol": "qa", "metric": "f1"},
+    "Exact": {"protocol": "qa", "metric": "exact match"},
+}
+TUNED_SPEC = SPEC | {
+    "columns": [{"label": label, **column} for label, column in TUNED.items()],
+    "classifiers": [],
+    "over_columns": [],
+}
+TUNED_TABLE = "results/nearest/tables/tuned.csv"
 
 
 @pytest.fixture(scope="module")
@@ -70,10 +97,25 @@ def study(tmp_path_factory) -> Project:
             rows = pd.DataFrame(tiny.pairs(lang, 48, seed))
             labelled = pd.DataFrame({"id": rows["id"], "text": rows["hypothesis"], "label": rows["label"]})
             labelled.to_csv(project.root / f"own/{lang}.labelled.{part}.tsv", sep="\t", index=False)
-    (project.root / "resources/tables/nearest.yaml").write_text(yaml.safe_dump(SPEC, sort_keys=False))
+    labelled.assign(label=labelled["label"].replace("contradiction", "neutral")).to_csv(
+        project.root / "own/eng.labelled.train.tsv", sep="\t", index=False
+    )  # a label less than the tests have
+    for lang in ("hau", "swh", "eng"):
+        squad = {
+            "data": [{"paragraphs": [asked(number, text) for number, text in enumerate(tiny.sentences(lang, 24))]}]
+        }
+        (project.root / f"own/{lang}.squad.json").write_text(json.dumps(squad))
+    for name, spec in (("nearest", SPEC), ("tuned", TUNED_SPEC)):
+        (project.root / f"resources/tables/{name}.yaml").write_text(yaml.safe_dump(spec, sort_keys=False))
     done = project.snakemake(TABLE)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
     return project
+
+
+def asked(number: int, text: str) -> dict:
+    """A paragraph of SQuAD: its fourth word answers."""
+    answer = {"text": (words := text.split())[3], "answer_start": len(" ".join(words[:3])) + 1}
+    return {"context": text, "qas": [{"id": str(number), "question": words[2], "answers": [answer]}]}
 
 
 def jobs(done) -> dict[str, int]:
@@ -102,7 +144,7 @@ def test_a_plan_may_be_longer_than_an_argument_of_a_program(study):
     spec = SPEC | {"columns": columns, "over_columns": [], "classifiers": []}
     (study.root / "resources/tables/wide.yaml").write_text(yaml.safe_dump(spec, sort_keys=False))
     done = study.snakemake("results/nearest/tables/wide.csv")
-    assert jobs(done) == {"tabulate": 1}, done.stderr[-1000:]
+    assert jobs(done) == {"plan_table": 1, "tabulate": 1}, done.stderr[-1000:]
     assert pd.read_csv(study.root / "results/nearest/tables/wide.csv")["column"].nunique() == 300
 
 
@@ -130,12 +172,15 @@ def test_classifiers_stand_beside_the_encoder_with_one_number_whatever_k(study):
 
 
 def test_a_tuned_encoder_leaves_its_labels_of_all_test_sets_and_no_weights(study):
-    folder = study.root / "results/nearest/encoders/tuned"
+    folder = study.root / "results/nearest/classifiers/tuned/fine-tuned/own-knn"
     assert {str(file.relative_to(folder)) for file in folder.rglob("*.*")} == {
-        f"labels/own-knn/{lang}/{seed}.{kind}" for lang in ("hau", "swh") for seed in (1, 2) for kind in ("tsv", "json")
+        f"{lang}/{seed}/{name}" for lang in ("hau", "swh") for seed in (1, 2) for name in ("labels.tsv", "seedbed.json")
     }
-    learnt = {lang: pd.read_csv(folder / f"labels/own-knn/{lang}/1.tsv", sep="\t") for lang in ("hau", "swh")}
-    assert [sorted({*labels["language"]}) for labels in learnt.values()] == [["hau"], ["hau", "swh"]]
+    learnt = {lang: pd.read_csv(folder / f"{lang}/1/labels.tsv", sep="\t") for lang in ("hau", "swh")}
+    assert [sorted({*labels["test"]}) for labels in learnt.values()] == [
+        ["hau/own-knn"],
+        ["hau/own-knn", "swh/own-knn"],
+    ]
     assert nothing_to_do(study.snakemake("--dry-run", TABLE))
 
 
@@ -147,9 +192,8 @@ def test_a_training_sentence_re_runs_the_scores_that_ask_for_it(study):
     train.write_text(before)
     assert planned == {
         # of swh: a model for each of two seeds, whose labels are of both test sets; `limited` has no test in swh
-        **{"fetch_corpus": 1, "score_encoder": 2, "tabulate": 1},
-        **{"fine_tune": 2, "score_baseline": 2 * 3 + 1},
-    }
+        "fetch_corpus": 1, "fine_tune": 2, "score": 2 + 2 * 3 + 1, "tabulate": 1,
+    }  # fmt: skip
 
 
 def test_a_task_more_encodes_nothing_that_was_encoded(study):
@@ -164,12 +208,65 @@ def test_a_task_more_encodes_nothing_that_was_encoded(study):
     assert sorted(store.rglob("*.npz")) == files
 
 
+def test_one_training_for_an_encoder_and_a_seed_answers_the_tests_of_all_languages(study):
+    planned = jobs(study.snakemake("-n", TUNED_TABLE))
+    # Two seeds of each task, whichever languages are tested; a score for each task and language.
+    assert {rule: planned[rule] for rule in ("tune_encoder", "score")} == {"tune_encoder": 2 * 2, "score": 2 * 2}
+    config = study.edit({"languages": {"swh": {}}, "classifiers/limited": None}, target="one.yaml")
+    one = jobs(study.snakemake("-n", TUNED_TABLE, config=config))
+    assert {rule: one[rule] for rule in ("tune_encoder", "score")} == {"tune_encoder": 2 * 2, "score": 2}
+
+
+def test_encoders_are_tuned_and_every_cell_has_an_interval(study):
+    done = study.snakemake(TUNED_TABLE)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+    table = pd.read_csv(study.root / TUNED_TABLE)
+    assert {*zip(table["column"], table["language"], strict=True)} == {
+        (column, language) for column in TUNED for language in ("hau", "swh", "avg")
+    }
+    assert (table["seeds"] == 2).all(), "an encoder that is not trained has a head for each seed"
+    assert table["value"].between(0, 100).all() and table["low"].notna().all()
+    folder = study.root / "results/nearest/classifiers/tuned/tiny-bert/published/mul"
+    assert {str(file.relative_to(folder)) for file in folder.rglob("*.*")} == {
+        f"{task}/eng/{seed}/{name}"
+        for task in ("own-news", "own-qa")
+        for seed in (1, 2)
+        for name in ("labels.tsv", "seedbed.json")
+    }
+    gold = pd.read_csv(study.root / "own/hau.labelled.test.tsv", sep="\t")["label"]
+    score = json.loads((study.root / "results/nearest/scores/tiny-bert/published/mul/1/own-news/hau.json").read_text())
+    unseen = (gold == "contradiction").sum()
+    assert score["n"] == len(gold) - unseen and score["metrics"]["unseen"] == unseen > 0
+    assert "no training text has their label (contradiction)" in score["notes"][0]
+    answers = pd.read_csv(
+        study.root / "results/nearest/scores/tiny-bert/published/mul/2/own-qa/swh.items.tsv", sep="\t"
+    )
+    assert list(answers) == ["id", "gold", "predicted", "f1", "exact_match"] and len(answers) == 24
+    assert nothing_to_do(study.snakemake("--dry-run", TUNED_TABLE))
+
+
+def test_a_question_without_an_answer_costs_no_training(study):
+    path = study.root / "own/swh.squad.json"
+    before = path.read_text()
+    squad = json.loads(before)
+    squad["data"][0]["paragraphs"][3]["qas"][0]["answers"] = []
+    path.write_text(json.dumps(squad))
+    done = study.snakemake(TUNED_TABLE)
+    path.write_text(before)
+    assert done.returncode == 1
+    assert "corpora/swh/own-qa.tsv: id '3' has no answer; give it one" in done.stdout + done.stderr
+    assert not [*(study.root / "results/nearest/state").glob("**/checkpoint-*")]
+
+
 FAULTS = {
     "own-knn/train": (None, "tasks.own-knn: no training set; protocol knn needs `train`, or `set_of` a task with one"),
     "own-knn-xl/train_language": ("swa", "not in the language registry"),
-    "own-bitext/train_language": ("swh", "protocol bitext learns from nothing"),
+    "own-bitext/train_language": ("swh", "train_language: protocol bitext does not read it"),
     "own-bitext/k": ([5, 1], "numbers of neighbours, from 1, each once and ascending; found"),
     "own-knn/distance": ("manhattan", "euclidean"),
+    "own-news/train": (None, "tasks.own-news: no training set; protocol tuned needs `train`"),
+    "own-qa/fine_tuning": ({"epochs": 1}, "fine_tuning: protocol qa does not read it"),
+    "own-qa/reading": ({"stride": 350}, "leave nothing new in a window of max_length 384; lower one"),
 }
 
 

@@ -26,7 +26,7 @@ def chosen(project):
         "generators/tiny/shard_rows": 32,
         "training/learning_rate": 0.01,  # encoders of a few steps that differ
         "generators/chooses": {"like": "tiny", "composition": {"scale": {"dev": "dev", "candidates": [1, 30]}}},
-        "recipes": {"base": {}, "composition": {}, "picked": {"like": "composition", "generator": "chooses"}},
+        "recipes": {"base": {}, "composition": {}, "picked": {"on_request": True, "like": "composition", "generator": "chooses"}},
         "tasks/dev": {"protocol": "sts", "source": {"file": "own/{lang}.sts.dev.tsv"}, "on_request": True, "languages": ["hau"]},
     }  # fmt: skip
     study = project.edit(changes, target="scales.yaml")
@@ -40,7 +40,7 @@ def chosen(project):
 def test_each_candidate_has_its_triplets_and_one_encoder_whose_score_counts(chosen):
     _, _, jobs = chosen
     assert jobs["compose_adapters"] == 2 * 3 and jobs["synthesise"] == 3  # two scales and the chosen one
-    assert jobs["train_encoder"] == 2 + 1 and jobs["score_encoder"] == 2  # of one seed
+    assert jobs["train_encoder"] == 2 + 1 and jobs["score"] == 2  # of one seed
     assert (jobs["train_task_adapter"], jobs["train_language_adapter"], jobs["choose_scale"]) == (2, 2, 1)
     assert "tabulate" not in jobs
 
@@ -71,7 +71,7 @@ def test_another_candidate_runs_its_own_jobs_and_what_is_chosen_anew(chosen):
     jobs = planned(project.snakemake("-n", ENCODER.format("picked", "hau"), config=more))
     assert jobs == {
         "compose_adapters": 2 + 2, "synthesise": 2, "join_triplets": 2, "audit_triplets": 2, "train_encoder": 2,
-        "score_encoder": 1, "choose_scale": 1,
+        "score": 1, "choose_scale": 1,
     }  # fmt: skip
 
 
@@ -79,5 +79,5 @@ def test_a_language_without_a_development_set_takes_the_scale_that_is_best_where
     project, study, _ = chosen
     jobs = planned(project.snakemake("-n", ENCODER.format("picked", "swh"), config=study))
     # The candidates' encoders are there: what is left is swh's own.
-    assert jobs["choose_scale"] == 1 and jobs["train_encoder"] == 1 and "score_encoder" not in jobs
+    assert jobs["choose_scale"] == 1 and jobs["train_encoder"] == 1 and "score" not in jobs
     assert jobs["compose_adapters"] == 2 and jobs["train_language_adapter"] == 1

@@ -1,10 +1,9 @@
 """Classification in context: counted, and timed, on a sample of the test texts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pandas as pd
@@ -12,36 +11,32 @@ import torch
 from tqdm.auto import tqdm
 from transformers import PreTrainedModel
 
-from seedbed.encoders.classifier_settings import InContext
-from seedbed.evaluation import icl
+from seedbed.classifiers.in_context import ask, open_greedy, prompts_of
+from seedbed.classifiers.likelihood import left_padded
+from seedbed.classifiers.settings import InContext
 from seedbed.evaluation.classification import known_labels
 from seedbed.evaluation.compute import formulae
 from seedbed.evaluation.compute.cost import Cost, Counted, Timed, dtype_of, sample, sizes_of
-from seedbed.evaluation.compute.counting import flops, reading
+from seedbed.evaluation.compute.measuring import flops, reading, seconds
 from seedbed.evaluation.compute.settings import Compute
-from seedbed.evaluation.compute.timing import seconds
-from seedbed.evaluation.scores import Asked
+from seedbed.evaluation.protocols import icl
+from seedbed.evaluation.scores import Trial
 from seedbed.generators.backends import is_encoder_decoder
-from seedbed.generators.icl import ask, open_greedy, prompts_of
 from seedbed.generators.prompts import encode_text
 from seedbed.generators.settings import Generator
 from seedbed.io import UserError
 
 
 def require_decoder(name: str, base: Path) -> None:
-    """Stop at an encoder-decoder, of which the formula's one pass over a prompt says nothing.
-
-    Raises:
-        UserError: it is one.
-    """
+    """Stop at an encoder-decoder, of which the formula's one pass over a prompt says nothing; UserError: it is one."""
     if is_encoder_decoder(base):
         raise UserError(f"compute.classifiers: {name} is an encoder-decoder, which is not counted; take a decoder")
 
 
 def in_context(
-    name: str, generator: Generator, base: Path, how: InContext, question: Asked, shots: Cost, spec: Compute
+    name: str, generator: Generator, base: Path, how: InContext, question: Trial, shots: Cost, spec: Compute
 ) -> Cost:
-    """A language model labels a sample of the test texts, each with its shots (see `generators.icl.ask`).
+    """A language model labels a sample of the test texts, each with its shots (see `classifiers.in_context.ask`).
 
     What is done differs from the formula: a prompt is read once for all labels or all that is written, the rest after
     its keys and values, and the output layer is computed only where a probability is looked at. Loading the weights is
@@ -53,7 +48,7 @@ def in_context(
     queries = icl.queries_of(few, icl.Shots(how.shots, balance=how.balance))
     answering, instruction = how.answering(), question.task.instruction
     backend = open_greedy(generator, base, answering)
-    prompts, _ = prompts_of(generator, backend, queries, labels, instruction, answering)
+    prompts, _ = prompts_of(backend, queries, labels, instruction, answering, generator.sampling.max_prompt_tokens)
     forward = flops(lambda: read_whole(backend.model, prompts, generator.batch_size)) / len(prompts)
 
     def run() -> Any:
@@ -62,20 +57,14 @@ def in_context(
     with reading(backend.model) as read:
         done = flops(run) / len(queries)
     timed = Timed("answers", len(queries), seconds(run, spec.repeats))
-    of_labels = [encode_text(backend.tokenizer, answering.label_prefix + label) for label in labels]
-    length = sum(map(len, of_labels)) / len(labels)
+    length = fmean(len(encode_text(backend.tokenizer, answering.label_prefix + label)) for label in labels)
 
-    def formula(train: int) -> float:
-        given = {"retrieval": shots.formula(train), "length": length, "forward": forward}
-        if answering.answer == "likelihood":
-            return formulae.by_likelihood(sizes, labels=len(labels), **given)
-        return formulae.by_generation(sizes, **given)
-
+    given = {"length": length, "forward": forward, "labels": len(labels) if answering.answer == "likelihood" else 1}
     return Cost(
         method=f"in context, {answering.answer}",
         model=name,
         sizes=sizes,
-        formula=formula,
+        formula=lambda train: formulae.in_context(sizes, retrieval=shots.formula(train), **given),
         done=shots.done + sizes.test * done,
         span=shots.span.plus(timed.span.times(sizes.test / len(queries))),
         scaled=True,
@@ -88,11 +77,8 @@ def in_context(
 
 @torch.inference_mode()
 def read_whole(model: PreTrainedModel, prompts: Sequence[list[int]], batch_size: int) -> None:
-    """One plain forward pass over each prompt, in the batches of `labels.log_likelihoods`, with all its logits."""
+    """One plain forward pass over each prompt, in the batches of `likelihood.log_likelihoods`, with all its logits."""
     ordered = sorted(prompts, key=len, reverse=True)
     for start in tqdm(range(0, len(ordered), batch_size), desc="Prompts", unit="batch"):
-        some = ordered[start : start + batch_size]
-        gaps = [len(some[0]) - len(prompt) for prompt in some]
-        ids = torch.tensor([[0] * gap + prompt for gap, prompt in zip(gaps, some, strict=True)], device=model.device)
-        mask = torch.tensor([[0] * gap + [1] * (len(some[0]) - gap) for gap in gaps], device=model.device)
+        ids, mask = left_padded(ordered[start : start + batch_size], model.device)
         model(input_ids=ids, attention_mask=mask, use_cache=False)

@@ -1,7 +1,5 @@
 """What a method costs on a data set, and what all methods share: the question, its sizes, samples."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,19 +8,17 @@ from typing import Any
 import pandas as pd
 from torch import nn
 
+from seedbed.encoders.opening import Opened
 from seedbed.evaluation.classification import known_labels
-from seedbed.evaluation.compute.counting import Read
 from seedbed.evaluation.compute.formulae import Sizes
+from seedbed.evaluation.compute.measuring import Read, Span
 from seedbed.evaluation.compute.settings import Compute
-from seedbed.evaluation.compute.timing import Span
-from seedbed.evaluation.embeddings import at_once
-from seedbed.evaluation.opening import Opened
-from seedbed.evaluation.protocols import asked, texts
-from seedbed.evaluation.scores import Asked
+from seedbed.evaluation.scores import Trial, texts, trial_of
 from seedbed.evaluation.settings import Task
+from seedbed.vectors.store import at_once
 
 SEED = 0
-"""Of samples and of a fresh head."""
+"""Seed of samples and of a fresh head."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +26,7 @@ class Counted:
     """Operations of one pass, by the text."""
 
     symbol: str
-    """As the paper writes it."""
+    """The symbol as the paper writes it."""
     flops: float
     texts: int
     """How many it was counted on."""
@@ -64,7 +60,7 @@ class Cost:
     """Whether the seconds are scaled from a sample."""
     dtype: str
     symbols: dict[str, float]
-    """Of the formula, beside the sizes and what is counted."""
+    """Symbols of the formula, other than sizes and what is counted."""
     counted: list[Counted]
     timed: list[Timed]
 
@@ -74,19 +70,18 @@ class Cost:
         return self.formula(self.sizes.train)
 
 
-def questions(task: Task, test: pd.DataFrame, train: pd.DataFrame | None, encoder: Opened) -> tuple[Asked, Asked]:
-    """What the methods are asked: with embeddings that are made each time, and with such as are made once.
+def questions(task: Task, test: pd.DataFrame, train: pd.DataFrame | None, encoder: Opened) -> tuple[Trial, Trial]:
+    """The question that the methods answer, with embeddings that are made each time, and with such as are made once.
 
     Raises:
         UserError: no training set, or a test label that it lacks.
     """
     known_labels("compute", test, train, also=task.labels)
     once = at_once(encoder.encode, texts(task, test, train))
-    each, kept = (asked(task, test, encode, train=train, search=encoder.search) for encode in (encoder.encode, once))
-    return each, kept
+    return tuple(trial_of(task, test, encode, train=train, search=encoder.search) for encode in (encoder.encode, once))
 
 
-def sizes_of(question: Asked, spec: Compute) -> Sizes:
+def sizes_of(question: Trial, spec: Compute) -> Sizes:
     """|D_train|, |D_dev| and |D_test|."""
     return Sizes(len(question.train), spec.dev, len(question.test))
 
@@ -97,5 +92,5 @@ def sample(items: Sequence[Any], count: int) -> list[Any]:
 
 
 def dtype_of(model: nn.Module) -> str:
-    """Of a model's weights."""
+    """The dtype of a model's weights."""
     return str(next(model.parameters()).dtype).removeprefix("torch.")

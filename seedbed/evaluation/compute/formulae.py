@@ -4,21 +4,16 @@ The formulae themselves are an image in the paper; these follow from its caption
 (docs/compute.md says which part is whose). Each holds for seconds too, where f and b are seconds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
 
 class Sizes(NamedTuple):
-    """Texts of the three parts of a data set."""
+    """Texts of the three parts of a data set: |D_train|, |D_dev| and |D_test|."""
 
     train: int
-    """|D_train|."""
     dev: int
-    """|D_dev|."""
     test: int
-    """|D_test|."""
 
 
 def fine_tuning(sizes: Sizes, *, epochs: float, forward: float, backward: float) -> float:
@@ -26,67 +21,39 @@ def fine_tuning(sizes: Sizes, *, epochs: float, forward: float, backward: float)
 
     Args:
         epochs: n_epoch; the development set is read after each.
-        forward: f_M, of one text through the encoder M and its head.
-        backward: b_M, of one text.
+        forward, backward: f_M and b_M, of one text through the encoder M and its head.
     """
     learning = sizes.train * (forward + backward) + sizes.dev * forward
     return epochs * learning + sizes.test * forward
 
 
-def search(
-    sizes: Sizes, *, dimensions: int, minus: float = 1, square: float = 1, plus: float = 1, root: float = 1
-) -> float:
-    """|D_train| |D_test| (n_dim (p_- + p_sq + p_+) + p_root): the Euclidean distance of every pair.
-
-    Args:
-        dimensions: n_dim, of an embedding.
-        minus: p_-, one subtraction.
-        square: p_sq, one squaring.
-        plus: p_+, one addition.
-        root: p_root, one square root.
-    """
-    return sizes.train * sizes.test * (dimensions * (minus + square + plus) + root)
-
-
 def retrieval(sizes: Sizes, *, dimensions: int, forward: float) -> float:
-    """(|D_train| + |D_test|) f_M and `search`; a vote has no floating-point operation.
+    """(|D_train| + |D_test|) f_M + |D_train| |D_test| (n_dim (p_- + p_sq + p_+) + p_root).
+
+    The second part is the Euclidean distance of every pair, each p being one operation: a subtraction, a squaring, an
+    addition and a square root. A vote has no floating-point operation.
 
     Args:
         dimensions: n_dim, of an embedding.
         forward: f_M, of one text through the encoder M.
     """
-    return (sizes.train + sizes.test) * forward + search(sizes, dimensions=dimensions)
+    return (sizes.train + sizes.test) * forward + sizes.train * sizes.test * (3 * dimensions + 1)
 
 
-def by_likelihood(sizes: Sizes, *, retrieval: float, labels: int, length: float, forward: float) -> float:
+def in_context(sizes: Sizes, *, retrieval: float, labels: int, length: float, forward: float) -> float:
     """Retrieval and |D_test| |L| |l| f_G: a forward pass for each token of each label.
 
     Args:
         retrieval: the cost of finding shots.
-        labels: |L|, how many there are.
+        labels: |L|, how many there are; 1 where the one label is written, not looked up.
         length: |l|, tokens of a label on average.
         forward: f_G, of one prompt through the language model G.
     """
     return retrieval + sizes.test * labels * length * forward
 
 
-def by_generation(sizes: Sizes, *, retrieval: float, length: float, forward: float) -> float:
-    """Retrieval and |D_test| |l| f_G: a forward pass for each token that is written, of the one label.
-
-    Args:
-        retrieval: the cost of finding shots.
-        length: |l|, tokens of a label on average.
-        forward: f_G, of one prompt through the language model G.
-    """
-    return retrieval + sizes.test * length * forward
-
-
 def crossing(first: Callable[[int], float], second: Callable[[int], float]) -> float | None:
-    """The number of training texts from which on `first` costs more than `second`, each linear in that number.
-
-    Returns:
-        0 if it always does, None if it never will.
-    """
+    """How many training texts it takes for `first` to cost more, each being linear in them; 0: always, None: never."""
     slope = (first(1) - first(0)) - (second(1) - second(0))
     ahead = second(0) - first(0)
     if slope <= 0:

@@ -1,34 +1,28 @@
 """Labels by the vote of the nearest training texts: counted, and timed, as scores are made."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
+from seedbed.encoders.opening import Opened, is_remote
 from seedbed.evaluation.classification import vote
 from seedbed.evaluation.compute import formulae
 from seedbed.evaluation.compute.cost import Cost, Counted, Timed, dtype_of, sample, sizes_of
-from seedbed.evaluation.compute.counting import flops, reading
+from seedbed.evaluation.compute.measuring import flops, reading, seconds
 from seedbed.evaluation.compute.settings import Compute
-from seedbed.evaluation.compute.timing import seconds
-from seedbed.evaluation.embeddings import is_remote
-from seedbed.evaluation.opening import Opened
-from seedbed.evaluation.protocols import texts
-from seedbed.evaluation.scores import Asked
+from seedbed.evaluation.scores import Trial, texts
 from seedbed.io import UserError
 
 
-def retrieval(encoder: Opened, name: str, question: Asked, kept: Asked, spec: Compute) -> tuple[Cost, Cost]:
-    """Labels by the vote of the nearest (see `classification.by_neighbours`), timed on the whole sets.
+def retrieval(encoder: Opened, name: str, question: Trial, kept: Trial, spec: Compute) -> tuple[Cost, Cost]:
+    """Labels by the vote of the nearest (see `protocols.knn`), timed on the whole sets.
 
     What is done differs from the formula: a distinct text is encoded once, and distances come from one matrix product
     (2 (n_dim + 1) operations a pair); computing those of the few nearest again is not counted.
 
     Args:
-        question: whose texts are encoded each time.
-        kept: the same with embeddings that are there.
+        question, kept: see `questions`.
 
     Returns:
-        The whole, and the part that finds shots: the same without the vote.
+        The whole, and the part that finds shots, without the vote.
 
     Raises:
         UserError: the encoder is several, or a server's.

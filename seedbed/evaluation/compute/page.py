@@ -1,9 +1,6 @@
 """The costs as two tables, counted and timed apart, and as a page."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from functools import partial
 from math import floor
 from typing import Any
 
@@ -11,7 +8,7 @@ import pandas as pd
 
 from seedbed.evaluation.compute import formulae
 from seedbed.evaluation.compute.cost import Cost
-from seedbed.evaluation.compute.timing import Span
+from seedbed.evaluation.compute.measuring import Span
 
 HEAD = """# What labels cost (MINERS, table 4)
 
@@ -26,40 +23,22 @@ lowest and the highest. ~: scaled from a sample. They are another machine's in a
 
 
 def counts(costs: Sequence[Cost]) -> pd.DataFrame:
-    """Every number that a formula takes and gives; the same in each run.
-
-    Returns:
-        method, model, symbol, value, texts that it was counted on (nothing: none).
-    """
+    """Every number that a formula takes and gives, with the texts that it was counted on; the same in each run."""
     rows = []
     for cost in costs:
-        add = partial(_row, rows, cost)
-        for part, size in cost.sizes._asdict().items():
-            add(f"|D_{part}|", size)
-        for symbol, value in cost.symbols.items():
-            add(symbol, value)
+        found = [(f"|D_{part}|", size, "") for part, size in cost.sizes._asdict().items()]
+        found += [(symbol, value, "") for symbol, value in cost.symbols.items()]
         for one in cost.counted:
-            add(one.symbol, one.flops, one.texts)
-            if one.read:
-                add(f"{one.symbol}: tokens", one.read.tokens / one.texts, one.texts)
-                add(f"{one.symbol}: filling", one.read.filling / one.texts, one.texts)
-        add("FLOPs, formula", cost.flops)
-        add("FLOPs, done", cost.done)
-    return pd.DataFrame(rows)
-
-
-def _row(rows: list[dict[str, Any]], cost: Cost, symbol: str, value: float, texts: int | str = "") -> None:
-    rows.append(
-        {"method": cost.method, "model": cost.model, "symbol": symbol, "value": f"{value:.10g}", "texts": texts}
-    )
+            found.append((one.symbol, one.flops, one.texts))
+            for name, count in vars(one.read).items() if one.read else ():
+                found.append((f"{one.symbol}: {name}", count / one.texts, one.texts))
+        found += [("FLOPs, formula", cost.flops, ""), ("FLOPs, done", cost.done, "")]
+        rows += [(cost.method, cost.model, symbol, f"{value:.10g}", texts) for symbol, value, texts in found]
+    return pd.DataFrame(rows, columns=["method", "model", "symbol", "value", "texts"])
 
 
 def times(costs: Sequence[Cost], machine: Mapping[str, str], repeats: int) -> pd.DataFrame:
-    """Seconds of each method's parts, as measured, and of the whole; others in each run.
-
-    Returns:
-        method, model, part, texts, median, lowest, highest, scaled (yes, no), dtype, repeats, and the machine.
-    """
+    """Seconds of each method's parts, as measured, and of the whole, with the machine; others in each run."""
     rows = []
     for cost in costs:
         parts = [(timed.part, timed.texts, timed.span, False) for timed in cost.timed]
@@ -71,11 +50,7 @@ def times(costs: Sequence[Cost], machine: Mapping[str, str], repeats: int) -> pd
 
 
 def layout(costs: Sequence[Cost], about: Mapping[str, Any], machine: Mapping[str, str]) -> str:
-    """The page: costs of the methods, what they are made of, what was timed, and where fine-tuning overtakes.
-
-    Args:
-        about: task, language and repeats.
-    """
+    """The page, `about` a task, a language and repeats: costs, their parts, and where fine-tuning overtakes."""
     whole = [
         [cost.method, cost.model, _tera(cost.flops), _tera(cost.done), _span(cost.span, cost.scaled)] for cost in costs
     ]

@@ -1,10 +1,8 @@
 """Settings of the measurement of cost. A module of its own: no score depends on it."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
-from seedbed.encoders.classifier_settings import Retriever
+from seedbed.encoders.settings import Reference
 from seedbed.settings import Once, Settings
 
 
@@ -15,17 +13,17 @@ class Compute(Settings):
     """
 
     task: str
-    """The knn or icl task whose training and test set are labelled; an icl task's instruction is asked."""
+    """The knn or icl task whose training and test set are labelled; an icl task also says how a label is asked for."""
     language: str
-    """Of the test set."""
-    encoder: Retriever
-    """The encoder of the nearest texts, which are the shots too."""
+    """Language of the test set."""
+    encoder: Reference
+    """The encoder that finds the nearest texts, which are the examples in prompts too."""
     fine_tuned: str = ""
     """The backbone that is fine-tuned with a head; left out, the encoder's."""
     classifiers: Once[str] = []
-    """Those of `classifiers` that learn in context, with all their shots."""
+    """Names under `classifiers` that learn in context; each is measured with all its examples."""
     epochs: int = Field(10, gt=0)
-    """n_epoch of fine-tuning (MINERS: 10)."""
+    """Epochs of fine-tuning, n_epoch of the formula (MINERS: 10)."""
     batch_size: int = Field(8, gt=0)
     """Texts of a step of fine-tuning (MINERS: 8)."""
     dev: int = Field(0, ge=0)

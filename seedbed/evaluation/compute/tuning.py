@@ -1,7 +1,5 @@
 """Fine-tuning of an encoder with a head: counted, and timed, on a sample."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,24 +7,20 @@ import torch
 from torch import nn
 from transformers import AutoModelForSequenceClassification, BatchEncoding, PreTrainedModel
 
-from seedbed.encoders.heads import limit_of, load, tokenizer_of
+from seedbed.classifiers.heads import limit_of, load, tokenizer_of
 from seedbed.evaluation.classification import known_labels
 from seedbed.evaluation.compute import formulae
 from seedbed.evaluation.compute.cost import SEED, Cost, Counted, Timed, dtype_of, sample, sizes_of
-from seedbed.evaluation.compute.counting import flops, reading
+from seedbed.evaluation.compute.measuring import Span, flops, reading, seconds
 from seedbed.evaluation.compute.settings import Compute
-from seedbed.evaluation.compute.timing import Span, seconds
-from seedbed.evaluation.scores import Asked
+from seedbed.evaluation.scores import Trial
 
 
-def fine_tuning(weights: Path, name: str, question: Asked, spec: Compute, prefix: str = "") -> Cost:
-    """A backbone and a fresh head learn the labels as in `encoders.fine_tuning`: all weights, in float32.
+def fine_tuning(weights: Path, name: str, question: Trial, spec: Compute, prefix: str = "") -> Cost:
+    """A backbone and a fresh head learn the labels as in `classifiers.tuning`: all weights, in float32.
 
-    A step holds `batch_size` texts, filled up to its longest: forward, backward, gradients clipped, AdamW. Steps and
-    forward passes are timed on a sample.
-
-    Args:
-        prefix: put before every text.
+    A step holds `batch_size` texts, each after the prefix, filled up to its longest: forward, backward, gradients
+    clipped, AdamW. Steps and forward passes are timed on a sample.
     """
     sizes = sizes_of(question, spec)
     torch.manual_seed(SEED)

@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
 
 from seedbed import model_files
-from seedbed.generators.prompts import Style, encode
+from seedbed.generators.prompts import encode, stop_ids
 from seedbed.generators.settings import Generator
 from seedbed.io import UserError, read_json
 
+CLASSES: dict[str, tuple[str, str]] = {
+    "transformers": ("hf", "HfBackend"),
+    "vllm": ("vllm", "VllmBackend"),
+    "openai": ("openai", "OpenAIBackend"),
+    "openai-chat": ("openai", "ChatBackend"),
+}
+"""Back end -> its module in this package, and its class there."""
+ENCODER_DECODER = ("encoder_decoder", "EncoderDecoderBackend")
+"""The back end transformers of a base that is an encoder-decoder."""
+
 PROBES = 8
 """Prompts on which base and adapter must differ."""
+GREEDY = {"temperature": 0.0, "max_tokens": 32}
+"""How they are completed where logits cannot be seen."""
+DRAWN = {"temperature", "top_p", "top_k", "repetition_penalty"}
+"""Settings of sampling that vLLM, and servers, know by the same names."""
 
 Prompt = list[int] | str
-"""What a back end completes: tokens; or a text, for a server that shows nobody its tokenizer."""
+"""What a back end completes: tokens; or a text, for a server whose tokenizer is its own secret."""
 
 
 @dataclass(frozen=True)
@@ -37,16 +51,30 @@ class Completion:
     finished: bool
 
 
-class Backend(Protocol):
-    """A loaded language model."""
+class Backend:
+    """A loaded language model, which sees the tokens that training saw."""
+
+    keeps_cut = False
+    """Whether an answer of which the length limit left nothing is one; else it is an error: of a model that thinks."""
+
+    def __init__(self, generator: Generator, base: Path) -> None:
+        from seedbed.weights import open_tokenizer  # with torch, which who plans a study does not need
+
+        self.tokenizer, self.style, self.sampling = open_tokenizer(base), generator.prompts, generator.sampling
+        self.template = generator.template
+        self.stops = stop_ids(self.tokenizer, self.style)
 
     def encode(self, prompt: str, *, bos: bool = True) -> Prompt:
-        """A prompt as `write` takes it; `bos` as `prompts.encode`.
+        """A prompt as `write` takes it; `bos` and errors as `prompts.encode`."""
+        return encode(self.tokenizer, prompt, self.style, bos=bos, template=self.template)
+
+    def between(self, source: str, target: str) -> None:
+        """Read one language and write another from now on, by the codes that a translator's vocabulary has for them.
 
         Raises:
-            UserError: as `prompts.encode`.
+            UserError: it is no translator, or does not know a code.
         """
-        ...
+        raise UserError(f"{type(self).__name__} translates nothing; take an encoder-decoder, on backend transformers")
 
     def write(self, requests: Sequence[Request], adapter: Path | None) -> Iterator[Completion]:
         """Complete the requests with an adapter, or with the base alone; in any order, each as it is done.
@@ -54,23 +82,7 @@ class Backend(Protocol):
         Raises:
             UserError: the adapter has no effect on this base, or the server refuses.
         """
-        ...
-
-
-class Tokenizing:
-    """The `encode` of back ends that see the tokens that training saw."""
-
-    tokenizer: Any
-    style: Style
-
-    def encode(self, prompt: str, *, bos: bool = True) -> Prompt:
-        """See `Backend`."""
-        return encode(self.tokenizer, prompt, self.style, bos=bos)
-
-
-def fits(prompt: Prompt, limit: int) -> bool:
-    """Whether a prompt has at most so many tokens; of a text only the server can tell, which then refuses it."""
-    return isinstance(prompt, str) or len(prompt) <= limit
+        raise NotImplementedError
 
 
 def is_encoder_decoder(base: Path) -> bool:
@@ -80,13 +92,14 @@ def is_encoder_decoder(base: Path) -> bool:
 
 
 def refuse_encoder_decoder(base: Path) -> None:
-    """Stop before an adapter is trained or used where none fits.
-
-    Raises:
-        UserError: the base is an encoder-decoder.
-    """
+    """Stop before an adapter is trained or used where none fits: a UserError if the base is an encoder-decoder."""
     if is_encoder_decoder(base):
         raise UserError(f"{base}: an encoder-decoder has no adapters here; take a base that is a decoder")
+
+
+def fits(prompt: Prompt, limit: int) -> bool:
+    """Whether a prompt has at most so many tokens; of a text only the server can tell, which then refuses it."""
+    return isinstance(prompt, str) or len(prompt) <= limit
 
 
 def open_backend(generator: Generator, base: Path | None, adapters: Sequence[Path] = ()) -> Backend:
@@ -96,33 +109,32 @@ def open_backend(generator: Generator, base: Path | None, adapters: Sequence[Pat
         UserError: the back end's package is not installed, its settings are incomplete, it cannot run this base, or as
             `model_files.check`.
     """
-    if generator.backend == "openai-chat":
-        from seedbed.generators.backends.openai import ChatBackend
+    module, name = CLASSES[generator.backend]
+    if generator.backend != "openai-chat":
+        if base is None:
+            raise UserError(f"backend {generator.backend}: no weights; give `--base`")
+        for adapter in adapters:
+            model_files.check(adapter)
+        require_model(base)
+        if is_encoder_decoder(base):
+            if generator.backend != "transformers":
+                raise UserError(f"{base}: an encoder-decoder; set `backend: transformers`, not {generator.backend}")
+            module, name = ENCODER_DECODER
+    return getattr(importlib.import_module(f"{__name__}.{module}"), name)(generator, base, adapters)
 
-        return ChatBackend(generator)
-    if base is None:
-        raise UserError(f"backend {generator.backend}: no weights; give `--base`")
-    for folder in (base, *adapters):
-        model_files.check(folder)
+
+def modules_of(generator: Generator) -> list[str]:
+    """The files of code that may run a generator, from the project's folder; only its weights say which of several."""
+    kinds = [CLASSES[generator.backend]] if generator.backend in CLASSES else []
+    kinds += [ENCODER_DECODER] if generator.backend == "transformers" else []
+    return [f"{__name__.replace('.', '/')}/{module}.py" for module, _ in kinds]
+
+
+def require_model(base: Path) -> None:
+    """Stop, by a UserError, at a folder that `model_files.check` refuses, or that has no config.json."""
+    model_files.check(base)
     if not (base / "config.json").is_file():  # of an adapter transformers would load the base that it names
         raise UserError(f"{base}: no config.json; expected the directory of a language model")
-    if is_encoder_decoder(base):
-        if generator.backend != "transformers":
-            raise UserError(f"{base}: an encoder-decoder; set `backend: transformers`, not {generator.backend}")
-        from seedbed.generators.backends.encoder_decoder import EncoderDecoderBackend
-
-        return EncoderDecoderBackend(generator, base)
-    if generator.backend == "transformers":
-        from seedbed.generators.backends.hf import HfBackend
-
-        return HfBackend(generator, base)
-    if generator.backend == "vllm":
-        from seedbed.generators.backends.vllm import VllmBackend
-
-        return VllmBackend(generator, base, adapters)
-    from seedbed.generators.backends.openai import OpenAIBackend
-
-    return OpenAIBackend(generator, base)
 
 
 def stream(seed: int, row: str) -> int:
@@ -131,11 +143,8 @@ def stream(seed: int, row: str) -> int:
 
 
 def check_effect(adapter: Path, differs: bool) -> None:
-    """Stop at an adapter that does nothing: renamed modules (vllm#48019), an untrained B, or another base.
-
-    Raises:
-        UserError: base and adapter gave the same outputs.
-    """
+    """Stop, by a UserError, at an adapter that does nothing: renamed modules (vllm#48019), an untrained B, another
+    base."""
     if not differs:
         raise UserError(
             f"{adapter}: the adapter has no effect: base and adapter give the same outputs;"

@@ -11,38 +11,33 @@ from pathlib import Path
 import torch
 from torch import Tensor
 from torch.nn.functional import pad
-from transformers import AutoModelForCausalLM, DynamicCache
-from transformers.generation import LogitsProcessorList, TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
+from transformers import AutoModelForCausalLM, Cache, DynamicCache
+from transformers.generation import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
-from seedbed.generators.backends import PROBES, Completion, Request, Tokenizing, check_effect, stream
+from seedbed.generators.backends import PROBES, Backend, Completion, Request, check_effect, stream
 from seedbed.generators.models import open_adapter, open_language_model
-from seedbed.generators.prompts import stop_ids
 from seedbed.generators.settings import Generator, Sampling
 from seedbed.precision import precision
-from seedbed.weights import open_tokenizer
 
 
-class HfBackend(Tokenizing):
+class HfBackend(Backend):
     """A `Backend` on this machine, CUDA if there is one, else the CPU; for models whose layers all have attention."""
 
     architecture = AutoModelForCausalLM
 
-    def __init__(self, generator: Generator, base: Path) -> None:
+    def __init__(self, generator: Generator, base: Path, adapters: Sequence[Path] = ()) -> None:
         device = "cuda" if torch.cuda.is_available() else "cpu"
-        self.tokenizer = open_tokenizer(base)
-        self.style = generator.prompts
-        dtype = getattr(torch, precision(generator.dtype))
-        model = open_language_model(base, self.architecture, dtype=dtype)
+        super().__init__(generator, base)
+        model = open_language_model(base, self.architecture, dtype=getattr(torch, precision(generator.dtype)))
         self.model = model.to(device).eval().requires_grad_(False)
-        self.sampling = generator.sampling
         self.batch_size = generator.batch_size
-        self.stops = torch.tensor(stop_ids(self.tokenizer, generator.prompts), device=device)
+        self.stops = torch.tensor(self.stops, device=device)
 
     def write(self, requests: Sequence[Request], adapter: Path | None) -> Iterator[Completion]:
         """Complete the requests; see `Backend`.
 
         Longest prompts first: neighbours pad little, and memory runs out at once or never. A finished row leaves its
-        batch, and when a quarter of the places is free new rows take them: one runaway row holds up nobody.
+        batch, and when a quarter of the places is free new rows take them: one runaway row holds up no other.
         """
         queue = deque(sorted(requests, key=lambda request: len(request.prompt), reverse=True))
         rows = None
@@ -55,12 +50,10 @@ class HfBackend(Tokenizing):
                     rows = rows.join(new) if rows else new
                 else:
                     self._advance(rows)
-                stopped = torch.isin(rows.tokens[:, -1], self.stops)
-                over = stopped | (rows.written == self.sampling.max_new_tokens)
-                for index in over.nonzero()[:, 0].tolist():
-                    yield Completion(rows.requests[index].id, self._text(rows, index), bool(stopped[index]))
-                if over.any():
-                    rows = rows.keep((~over).nonzero()[:, 0])
+                done, left = self._over(rows)
+                yield from done
+                if done:
+                    rows = rows.keep(left)
 
     def _rows(self, requests: list[Request]) -> Rows:
         """Rows before their first token. The filling repeats a row's own first token, which no penalty then notices."""
@@ -68,14 +61,14 @@ class HfBackend(Tokenizing):
         missing = [longest - len(request.prompt) for request in requests]
         tokens = [[request.prompt[0]] * gap + request.prompt for gap, request in zip(missing, requests, strict=True)]
         mask = [[0] * gap + [1] * (longest - gap) for gap in missing]
-        return Rows(
-            requests=requests,
-            tokens=torch.tensor(tokens, device=self.model.device),
-            mask=torch.tensor(mask, device=self.model.device),
-            written=torch.zeros(len(requests), dtype=torch.long, device=self.model.device),
-            uniforms=torch.stack([uniforms(self.sampling, request.id) for request in requests]).to(self.model.device),
-            cache=DynamicCache(),  # without the config: a layer with a sliding window keeps all, so that rows can join
-        )
+        # The cache has no config: a layer with a sliding window keeps all, so that rows can join.
+        return self._begun(requests, torch.tensor(tokens), torch.tensor(mask), DynamicCache())
+
+    def _begun(self, requests: list[Request], tokens: Tensor, mask: Tensor, cache: Cache) -> Rows:
+        """Rows in which nothing is written."""
+        numbers = torch.stack([uniforms(self.sampling, request.id) for request in requests])
+        written = torch.zeros(len(requests), dtype=torch.long)
+        return Rows(requests, *(each.to(self.model.device) for each in (tokens, mask, written, numbers)), cache)
 
     @torch.inference_mode()
     def _logits(self, rows: Rows) -> Tensor:
@@ -100,8 +93,15 @@ class HfBackend(Tokenizing):
         """Write one token in each row."""
         rows.append(choose(self._logits(rows), rows, self.sampling))
 
-    def _text(self, rows: Rows, index: int) -> str:
-        return self.tokenizer.decode(rows.tokens[index, -int(rows.written[index]) :], skip_special_tokens=True)
+    def _over(self, rows: Rows) -> tuple[list[Completion], Tensor]:
+        """What is complete, and the numbers of the other rows."""
+        stopped = torch.isin(rows.tokens[:, -1], self.stops)
+        over = stopped | (rows.written == self.sampling.max_new_tokens)
+        done = []
+        for row in over.nonzero()[:, 0].tolist():
+            text = self.tokenizer.decode(rows.tokens[row, -int(rows.written[row]) :], skip_special_tokens=True)
+            done.append(Completion(rows.requests[row].id, text, bool(stopped[row])))
+        return done, (~over).nonzero()[:, 0]
 
     @contextlib.contextmanager
     def _adapted(self, adapter: Path | None, probes: Sequence[Request]) -> Iterator[None]:
@@ -135,7 +135,7 @@ class Rows:
     """(rows,): number of new tokens."""
     uniforms: Tensor
     """(rows, max_new_tokens): each row's random numbers."""
-    cache: DynamicCache
+    cache: Cache
     """Keys and values (rows, heads, length - 1, width)."""
 
     def append(self, chosen: Tensor) -> None:
@@ -145,43 +145,33 @@ class Rows:
         self.written = self.written + 1
 
     def keep(self, rows: Tensor) -> Rows | None:
-        """The rows with these numbers, without columns that are filling in all of them; none: None."""
+        """The rows with these numbers, without columns that are filling in all; None: no rows are left."""
         if not len(rows):
             return None
         start = int(self.mask[rows].any(0).int().argmax())
-        return Rows(
-            requests=[self.requests[row] for row in rows.tolist()],
-            tokens=self.tokens[rows, start:],
-            mask=self.mask[rows, start:],
-            written=self.written[rows],
-            uniforms=self.uniforms[rows],
-            cache=self._cache(lambda states: states[rows, :, start:]),
-        )
+        return self.taken(rows, self._cache(lambda states: states[rows, :, start:]), start)
+
+    def taken(self, rows: Tensor, cache: Cache, start: int = 0) -> Rows:
+        """The rows with these numbers, from a column on, with their part of the cache."""
+        requests = [self.requests[row] for row in rows.tolist()]
+        tokens, mask = self.tokens[rows, start:], self.mask[rows, start:]
+        return Rows(requests, tokens, mask, self.written[rows], self.uniforms[rows], cache)
 
     def join(self, other: Rows) -> Rows:
-        """These rows and others, padded on the left to the same length."""
+        """Two sets of rows as one, padded on the left to the same length."""
         length = max(self.tokens.shape[1], other.tokens.shape[1])
         both = [self._lengthened(length), other._lengthened(length)]
         layers = zip(*(rows.cache.layers for rows in both), strict=True)
-        return Rows(
-            requests=self.requests + other.requests,
-            tokens=torch.cat([rows.tokens for rows in both]),
-            mask=torch.cat([rows.mask for rows in both]),
-            written=torch.cat([rows.written for rows in both]),
-            uniforms=torch.cat([rows.uniforms for rows in both]),
-            cache=DynamicCache([(torch.cat([a.keys, b.keys]), torch.cat([a.values, b.values])) for a, b in layers]),
-        )
+        cache = DynamicCache([(torch.cat([a.keys, b.keys]), torch.cat([a.values, b.values])) for a, b in layers])
+        tensors = zip(*((rows.tokens, rows.mask, rows.written, rows.uniforms) for rows in both), strict=True)
+        return Rows(self.requests + other.requests, *map(torch.cat, tensors), cache)
 
     def _lengthened(self, length: int) -> Rows:
-        gap = length - self.tokens.shape[1]
-        if not gap:
+        if not (gap := length - self.tokens.shape[1]):
             return self
-        return replace(
-            self,
-            tokens=torch.cat([self.tokens[:, :1].expand(-1, gap), self.tokens], 1),
-            mask=pad(self.mask, (gap, 0)),
-            cache=self._cache(lambda states: pad(states, (0, 0, gap, 0))),
-        )
+        tokens = torch.cat([self.tokens[:, :1].expand(-1, gap), self.tokens], 1)
+        cache = self._cache(lambda states: pad(states, (0, 0, gap, 0)))
+        return replace(self, tokens=tokens, mask=pad(self.mask, (gap, 0)), cache=cache)
 
     def _cache(self, change: Callable[[Tensor], Tensor]) -> DynamicCache:
         return DynamicCache([(change(layer.keys), change(layer.values)) for layer in self.cache.layers])
@@ -223,12 +213,9 @@ def _candidates(logits: Tensor, tokens: Tensor, sampling: Sampling) -> tuple[Ten
 
 def _warp(scores: Tensor, sampling: Sampling) -> Tensor:
     """Scores over temperature, minus infinity outside of the best k and the nucleus."""
-    warpers = LogitsProcessorList([TemperatureLogitsWarper(sampling.temperature)])
-    if sampling.top_k:
-        warpers.append(TopKLogitsWarper(sampling.top_k))
-    if sampling.top_p < 1:
-        warpers.append(TopPLogitsWarper(sampling.top_p))
-    return warpers(None, scores)
+    scores = TemperatureLogitsWarper(sampling.temperature)(None, scores)
+    scores = TopKLogitsWarper(sampling.top_k)(None, scores) if sampling.top_k else scores
+    return TopPLogitsWarper(sampling.top_p)(None, scores) if sampling.top_p < 1 else scores
 
 
 def uniforms(sampling: Sampling, row: str) -> Tensor:

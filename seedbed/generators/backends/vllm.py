@@ -7,12 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from seedbed.generators.backends import PROBES, Completion, Request, Tokenizing, check_effect, stream
-from seedbed.generators.prompts import stop_ids
+from seedbed.generators.backends import DRAWN, GREEDY, PROBES, Backend, Completion, Request, check_effect, stream
 from seedbed.generators.settings import Generator
 from seedbed.io import UserError, fingerprint, read_json
 from seedbed.precision import precision
-from seedbed.weights import open_tokenizer
 
 RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)
 """What vLLM takes as max_lora_rank (vllm.config.lora.MaxLoRARanks)."""
@@ -20,16 +18,12 @@ RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)
 CHUNK = 4096
 """Requests in one call, which returns when the last is done: fewer would idle the GPU, a kill would lose more."""
 
-PROBE_TOKENS = 32
-"""Greedy tokens by which base and adapter are told apart."""
 
-
-class VllmBackend(Tokenizing):
+class VllmBackend(Backend):
     """A `Backend` on this machine's GPUs. Outputs are data: vLLM repeats them only on the same machine and load.
 
-    Rows draw from one stream, the engine's. A request with a seed of its own would keep vLLM from the fused sampler of
-    top-k and top-p (`Sampler.sample`, `any_explicit_seed`), and what it buys, a row that does not depend on the batch,
-    is not to be had anyway: in bfloat16 logits depend on it.
+    Rows draw from one stream, the engine's. Seeds of their own would keep vLLM from its fused sampler
+    (`any_explicit_seed`), and would not make rows independent of the batch: in bfloat16 logits depend on it.
     """
 
     def __init__(self, generator: Generator, base: Path, adapters: Sequence[Path] = ()) -> None:
@@ -40,10 +34,7 @@ class VllmBackend(Tokenizing):
                 "backend vllm: vllm is not installed; run `make env-vllm`, or set `backend: transformers`"
             ) from None
 
-        self.sampling = generator.sampling
-        self.tokenizer = open_tokenizer(base)
-        self.style = generator.prompts
-        self.stops = stop_ids(self.tokenizer, self.style)
+        super().__init__(generator, base)
         self.open = partial(
             LLM,
             model=str(base),
@@ -68,68 +59,41 @@ class VllmBackend(Tokenizing):
             asked = fingerprint([[request.id, request.prompt] for request in requests])
             self.llm = self.open(seed=stream(self.sampling.seed, asked) % 2**32)  # NumPy takes no more
         if adapter is not None:
-            self._check(requests[:PROBES], adapter)
+            adapted, base = (
+                [list(output.outputs[0].token_ids) for output in self._generate(requests[:PROBES], which, **GREEDY)]
+                for which in (adapter, None)
+            )
+            check_effect(adapter, adapted != base)
         for start in range(0, len(requests), CHUNK):
             chunk = requests[start : start + CHUNK]
             for request, output in zip(chunk, self._generate(chunk, adapter), strict=True):
                 completion = output.outputs[0]
                 yield Completion(request.id, completion.text, finished=completion.finish_reason == "stop")
 
-    def _check(self, probes: Sequence[Request], adapter: Path) -> None:
-        greedy = {"temperature": 0.0, "max_tokens": PROBE_TOKENS}
-        adapted, base = (
-            [list(output.outputs[0].token_ids) for output in self._generate(probes, which, **greedy)]
-            for which in (adapter, None)
-        )
-        check_effect(adapter, adapted != base)
-
     def _generate(self, requests: Sequence[Request], adapter: Path | None, **changes: Any) -> list[Any]:
         """vLLM's outputs, in the order of the requests."""
-        from vllm import TokensPrompt
+        from vllm import SamplingParams, TokensPrompt
         from vllm.lora.request import LoRARequest
 
         lora = adapter and LoRARequest(
             lora_name=str(adapter), lora_int_id=self.numbers[adapter], lora_path=str(adapter.resolve())
         )
-        return self.llm.generate(
-            [TokensPrompt(prompt_token_ids=request.prompt) for request in requests],
-            self._params(**changes),
-            use_tqdm=False,
-            lora_request=lora,
-        )
-
-    def _params(self, **changes: Any) -> Any:
-        from vllm import SamplingParams
-
-        options = {
-            "temperature": self.sampling.temperature,
-            "top_p": self.sampling.top_p,
-            "top_k": self.sampling.top_k,
-            "repetition_penalty": self.sampling.repetition_penalty,
-            "max_tokens": self.sampling.max_new_tokens,
-            "stop_token_ids": self.stops,
-        }
-        return SamplingParams(**options | changes)
+        options = {"max_tokens": self.sampling.max_new_tokens, "stop_token_ids": self.stops}
+        params = SamplingParams(**self.sampling.model_dump(include=DRAWN) | options | changes)
+        prompts = [TokensPrompt(prompt_token_ids=request.prompt) for request in requests]
+        return self.llm.generate(prompts, params, use_tqdm=False, lora_request=lora)
 
 
 def _lora_options(adapters: Sequence[Path]) -> dict[str, Any]:
     """Places for adapters, if there are any: the kernels cost a third of the speed even when unused (vllm#11267)."""
     if not adapters:
         return {}
-    wanted = max(_rank(adapter) for adapter in adapters)
+    configs = [read_json(adapter / "adapter_config.json") for adapter in adapters]
+    wanted = max(rank for config in configs for rank in (config["r"], *config.get("rank_pattern", {}).values()))
     if wanted > RANKS[-1]:
         raise UserError(f"{adapters[0]}: rank {wanted}; vLLM takes at most {RANKS[-1]}; use `backend: transformers`")
-    return {
-        "enable_lora": True,
-        "max_lora_rank": next(rank for rank in RANKS if rank >= wanted),
-        "max_loras": 1,
-        "max_cpu_loras": len(adapters),
-    }
-
-
-def _rank(adapter: Path) -> int:
-    config = read_json(adapter / "adapter_config.json")
-    return max([config["r"], *config.get("rank_pattern", {}).values()])
+    rank = next(rank for rank in RANKS if rank >= wanted)
+    return {"enable_lora": True, "max_lora_rank": rank, "max_loras": 1, "max_cpu_loras": len(adapters)}
 
 
 def _text_only(base: Path) -> dict[str, Any]:

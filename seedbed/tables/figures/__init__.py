@@ -1,1 +1,1 @@
-"""Figures of tables."""
+"""Figures of tables: a file for each kind, whose `draw` takes what `plot.plot` takes, and one fact of each language."""

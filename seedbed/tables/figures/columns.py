@@ -1,49 +1,40 @@
-"""Columns of a table as points of lines (k): averages over languages, a line for each backbone."""
+"""Columns of a table as points of lines (k, layers): averages over languages or each, a line for each system."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from seedbed.tables.cells import systems
-from seedbed.tables.figures.style import MARKERS, PALE, Margins, colours, write_around
+from seedbed.tables.cells import languages_of, systems
+from seedbed.tables.figure_specs import Columns
+from seedbed.tables.figures.style import MARKERS, PALE, Margins, colours, named, ordered, write_around
 from seedbed.tables.published import AVERAGE
-from seedbed.tables.specs import FigureSpec
 
 MARGINS = Margins(head=0.75, foot=0.85, left=0.62, right=0.2, between=0.85)
-PANEL, BESIDE = 2.3, 0.42
-"""Inches of a panel's height, and from one panel to the next."""
-ACROSS = 5
-"""Panels in a row."""
+GAP, TICK = 0.42, 0.22
+"""Inches from one panel to the next, and of a number below one."""
 
 
-def draw(table: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Figure:
-    """Draw a table: panels whose columns it lacks are left out, as are single points.
-
-    Args:
-        table: as `tabulate.read` gives it.
-        names: nothing here has a language.
-    """
-    means = table[table["language"] == AVERAGE]
-    panels = {title: places for title, places in spec.panels.items() if means["column"].isin(list(places)).any()}
-    lines = systems(means)
+def draw(table: pd.DataFrame, spec: Columns, names: Mapping[str, str]) -> Figure:
+    """Draw a table: panels whose columns it lacks are left out, as are single points."""
+    panels = list(_panels(table, spec, names))
+    lines, above = _called(table, spec)
     shades = colours(lines.values(), spec)
     marks = {label: MARKERS[place % len(MARKERS)] for place, label in enumerate(shades)}
-    rows, across = -(-len(panels) // ACROSS), min(ACROSS, len(panels))
-    figure = MARGINS.canvas(spec, len(lines), PANEL, rows)
-    inside = (spec.width - MARGINS.left - MARGINS.right - (across - 1) * BESIDE) / across
-    figure.subplots_adjust(wspace=BESIDE / inside)
+    rows, across = -(-len(panels) // spec.across), min(spec.across, len(panels))
+    figure = MARGINS.canvas(spec, len(lines), spec.height, rows)
+    inside = (spec.width - MARGINS.left - MARGINS.right - (across - 1) * GAP) / across
+    figure.subplots_adjust(wspace=GAP / inside)
     grid = figure.subplots(rows, across, squeeze=False).ravel()
-    for axes, (title, places) in zip(grid, panels.items(), strict=False):
+    for axes, (title, places, shown) in zip(grid, panels, strict=False):
         for (backbone, recipe), label in lines.items():
-            own = means[(means["backbone"] == backbone) & (means["recipe"] == recipe)].set_index("column")
+            own = shown[(shown["backbone"] == backbone) & (shown["recipe"] == recipe)].set_index("column")
             _line(axes, own, places, shades[label], marks[label])
         axes.set_title(title)
         axes.set_xlabel(spec.x_label)
-        axes.set_xticks(sorted(set(places.values())))
+        ticks = sorted({places[column] for column in shown["column"]})
+        axes.set_xticks(ticks[:: -(-len(ticks) // max(1, int(inside / TICK)))])
         axes.tick_params(labelcolor=PALE)
         axes.margins(x=0.1)
         axes.grid(axis="y")
@@ -51,15 +42,38 @@ def draw(table: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Fig
         axes.set_ylabel(spec.y_label)
     for axes in grid[len(panels) :]:
         axes.remove()
-    write_around(figure, table, spec, shades, marks)
+    write_around(figure, table, spec.model_copy(update={"title": above}), shades, marks)
     return figure
 
 
+def _called(table: pd.DataFrame, spec: Columns) -> tuple[dict[tuple[str, str], str], str]:
+    """(backbone, recipe) -> what its line is called, and the title: a backbone that all have is named there, once."""
+    lines, backbones = systems(table), table["backbone"].unique()
+    if len(lines) == 1 or len(backbones) > 1:
+        return lines, spec.title
+    methods = dict(zip(table["recipe"], table["method"], strict=True))
+    return {line: methods[line[1]] for line in lines}, f"{spec.title}, {backbones[0]}"
+
+
+def _panels(
+    table: pd.DataFrame, spec: Columns, names: Mapping[str, str]
+) -> Iterator[tuple[str, Mapping[str, float], pd.DataFrame]]:
+    """Title, places of the columns and rows of each panel that a table has something for."""
+    for title, places in spec.panels.items():
+        rows = table[table["column"].isin(list(places))]
+        for language in languages_of(rows) if spec.by_language else [AVERAGE]:
+            shown = rows[rows["language"] == language]
+            if len(shown):
+                parts = (title, named(language, names) if spec.by_language else "")
+                yield ", ".join(part for part in parts if part), places, shown
+
+
 def _line(axes: Axes, own: pd.DataFrame, places: Mapping[str, float], colour: str, marker: str) -> None:
-    """One system's points; columns that it lacks are left out."""
-    points = sorted((place, column) for column, place in places.items() if column in own.index)
-    if not points:
-        return
-    x, values = [place for place, _ in points], own.loc[[column for _, column in points]]
-    axes.fill_between(x, values["low"], values["high"], color=colour, alpha=0.16, lw=0)
-    axes.plot(x, values["value"], marker=marker, color=colour, ms=5, mec="white", mew=0.5, lw=1.4)
+    """One system's points, and the paper's, hollow and without a band; columns that it lacks are left out."""
+    x, values = ordered(own, places)
+    if values["paper"].notna().any():
+        hollow = {"mfc": "white", "mew": 0.8, "ms": 3.6, "zorder": 1.9}
+        axes.plot(x, values["paper"], marker=marker, color=colour, lw=0.8, ls=":", **hollow)
+    if x:
+        axes.fill_between(x, values["low"], values["high"], color=colour, alpha=0.16, lw=0)
+        axes.plot(x, values["value"], marker=marker, color=colour, ms=5, mec="white", mew=0.5, lw=1.4)

@@ -1,31 +1,25 @@
 """A curve of a table: what a quantity (triplets, lambda) does to the score, a panel for each backbone and column."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from seedbed.tables.figures.style import colours, write_around
-from seedbed.tables.published import AVERAGE
-from seedbed.tables.specs import FigureSpec, named
+from seedbed.tables.figure_specs import Curve
+from seedbed.tables.figures.style import colours, named, ordered, write_around
+from seedbed.tables.specs import metric_named
 
 PANEL = 2.6
 """Inches of a panel's height, with its titles."""
 
 
-def draw(table: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Figure:
-    """Draw a table whose recipes are points of curves: one line a language, its interval as a band.
-
-    Args:
-        table: as `tabulate.read` gives it.
-        names: code -> name of the languages.
-    """
+def draw(table: pd.DataFrame, spec: Curve, names: Mapping[str, str]) -> Figure:
+    """Draw a table whose recipes are points of curves: one line a language, its interval as a band."""
     panels = list(table.groupby(["backbone", "column"], sort=False))
     lines = [(language, series) for language in table["language"].unique() for series in spec.series]
-    labels = {line: _label(*line, spec, names) for line in lines}
+    several = len(spec.series) > 1
+    labels = {line: named(line[0], names) + (f", {line[1]}" if several else "") for line in lines}
     shades = colours(labels.values(), spec)
     height = 1.5 + PANEL * len(panels)
     figure = Figure(figsize=(spec.width, height))
@@ -37,24 +31,18 @@ def draw(table: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Fig
             _line(axes, rows, spec.series[series], shades[labels[language, series]])
         axes.set_title(f"{column}, {backbone}")
         axes.set_xlabel(spec.x_label)
-        axes.set_ylabel(f"{named(block['metric'].iloc[0])} × 100")
+        name = block["metric"].iloc[0]
+        axes.set_ylabel(f"{metric_named(name).heading(name)} × 100")
         axes.set_xscale("log" if spec.log_x else "linear")
         axes.grid(axis="both")
     write_around(figure, table, spec, shades)
     return figure
 
 
-def _label(language: str, series: str, spec: FigureSpec, names: Mapping[str, str]) -> str:
-    name = "Average" if language == AVERAGE else names.get(language, language)
-    return f"{name}, {series}" if len(spec.series) > 1 else name
-
-
 def _line(axes: Axes, rows: pd.DataFrame, places: Mapping[str, float], colour: str) -> None:
     """One curve; recipes that the table lacks are left out."""
-    points = sorted((place, recipe) for recipe, place in places.items() if recipe in rows.index)
-    if not points:
-        return
-    x, values = [place for place, _ in points], rows.loc[[recipe for _, recipe in points]]
-    axes.fill_between(x, values["low"], values["high"], color=colour, alpha=0.18, lw=0)
-    axes.plot(x, values["value"], "o-", color=colour, ms=4.5, lw=1.4)
-    axes.plot(x, values["paper"], "o", color=colour, mfc="white", ms=4.5)
+    x, values = ordered(rows, places)
+    if x:
+        axes.fill_between(x, values["low"], values["high"], color=colour, alpha=0.18, lw=0)
+        axes.plot(x, values["value"], "o-", color=colour, ms=4.5, lw=1.4)
+        axes.plot(x, values["paper"], "o", color=colour, mfc="white", ms=4.5)

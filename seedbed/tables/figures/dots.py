@@ -1,7 +1,5 @@
 """A figure of a table: a dot and its interval for each recipe and language, a panel for each backbone and column."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from statistics import fmean
 from typing import Any
@@ -10,9 +8,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from seedbed.tables.figures.style import BAND, INK, PALE, Margins, colours, write_around
+from seedbed.tables.cells import languages_of
+from seedbed.tables.figure_specs import Dots
+from seedbed.tables.figures.style import BAND, INK, PALE, Margins, colours, named, write_around, write_beside
 from seedbed.tables.published import AVERAGE
-from seedbed.tables.specs import FigureSpec, named
+from seedbed.tables.specs import metric_named
 
 MARGINS = Margins(head=0.72, foot=0.78, left=1.05, right=0.35, between=0.62)
 GAP = 1.6
@@ -22,13 +22,8 @@ Places = Mapping[tuple[str, str], float]
 """(language, recipe) -> its height on the y axis, in dots from the top."""
 
 
-def draw(table: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Figure:
-    """Draw a table.
-
-    Args:
-        table: as `tabulate.read` gives it.
-        names: code -> name of the languages; one without a name is labelled with its code.
-    """
+def draw(table: pd.DataFrame, spec: Dots, names: Mapping[str, str]) -> Figure:
+    """Draw a table."""
     backbones, columns = table["backbone"].unique(), table["column"].unique()
     places, shades = _places(table), colours(table["recipe"], spec)
     methods = dict(zip(table["recipe"], table["method"], strict=True))
@@ -47,10 +42,9 @@ def draw(table: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Fig
 def _places(table: pd.DataFrame) -> Places:
     """Languages from top to bottom, their average last, and recipes within each."""
     recipes = table["recipe"].unique()
-    languages = sorted(table["language"].unique(), key=lambda language: language == AVERAGE)
     return {
         (language, recipe): row * (len(recipes) + GAP) + place
-        for row, language in enumerate(languages)
+        for row, language in enumerate(languages_of(table))
         for place, recipe in enumerate(recipes)
     }
 
@@ -60,8 +54,7 @@ def _name_languages(axes: Axes, places: Places, names: Mapping[str, str]) -> Non
     heights: dict[str, list[float]] = {}
     for (language, _), height in places.items():
         heights.setdefault(language, []).append(height)
-    labels = ["Average" if language == AVERAGE else names.get(language, language) for language in heights]
-    axes.set_yticks([fmean(each) for each in heights.values()], labels)
+    axes.set_yticks([fmean(each) for each in heights.values()], [named(language, names) for language in heights])
     axes.set_ylim(max(places.values()) + GAP / 2, -GAP / 2)
 
 
@@ -73,13 +66,17 @@ def _panel(axes: Axes, block: pd.DataFrame, places: Places, colours: Mapping[str
         if language == AVERAGE:
             axes.axhspan(*edges, color=BAND, zorder=0)
         axes.vlines(rows.loc[rows["recipe"] == rows["baseline"], "value"], *edges, color=PALE, lw=0.9, ls=":", zorder=1)
-        best = f"{rows['value'].max():z.1f}"
+        lower = metric_named(rows["metric"].iloc[0]).lower
+        best = f"{rows['value'].agg('min' if lower else 'max'):z.1f}"
         for height, row in zip(heights, rows.to_dict("records"), strict=True):
             _dot(axes, height, row, colours[row["recipe"]])
-            _number(axes, height, f"{row['value']:z.1f}", best)
+            value = f"{row['value']:z.1f}"
+            style = {"color": INK, "fontweight": "bold"} if value == best else {"color": PALE}
+            write_beside(axes, height, value, fontsize=6.5, **style)
     axes.grid(axis="x")
     axes.tick_params(labelbottom=True)
-    axes.set_xlabel(f"{named(block['metric'].iloc[0])} × 100" if len(block) else "")
+    for name in block["metric"].iloc[:1]:
+        axes.set_xlabel(f"{metric_named(name).heading(name)} × 100")
 
 
 def _dot(axes: Axes, height: float, row: Mapping[str, Any], colour: str) -> None:
@@ -91,10 +88,3 @@ def _dot(axes: Axes, height: float, row: Mapping[str, Any], colour: str) -> None
     )
     axes.plot(row["paper"], height, "o", ms=4.6, color=colour, mfc="white", zorder=3)
     axes.plot(row["value"], height, marker, ms=5.6, color=colour, mec="white", mew=0.5, zorder=4)
-
-
-def _number(axes: Axes, height: float, value: str, best: str) -> None:
-    """The score in digits, beside the panel."""
-    style = {"color": INK, "fontweight": "bold"} if value == best else {"color": PALE}
-    place = {"xycoords": ("axes fraction", "data"), "xytext": (3, 0), "textcoords": "offset points"}
-    axes.annotate(value, (1, height), **place, va="center", fontsize=6.5, **style)

@@ -1,7 +1,5 @@
 """Means over the languages of a family or script, with their standard deviation: a panel for each backbone."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pandas as pd
@@ -9,9 +7,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from seedbed.tables.cells import systems
+from seedbed.tables.figure_specs import Groups
 from seedbed.tables.figures.style import MARKERS, Margins, colours, write_around
 from seedbed.tables.published import AVERAGE
-from seedbed.tables.specs import FigureSpec
 
 MARGINS = Margins(head=0.85, foot=0.85, left=1.65, right=0.2, between=0.75)
 ACROSS = 5
@@ -22,13 +20,8 @@ UNKNOWN = "not known"
 """The group of languages that the registry lacks."""
 
 
-def draw(table: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Figure:
-    """Draw a table: rows are groups, best first by the last column; its columns are the dots of a row.
-
-    Args:
-        table: as `tabulate.read` gives it.
-        names: code -> the group of a language.
-    """
+def draw(table: pd.DataFrame, spec: Groups, names: Mapping[str, str]) -> Figure:
+    """Draw a table: rows are groups (by `names`), best first by the last column; its columns are the dots of a row."""
     rows = table[table["language"] != AVERAGE]
     rows = rows.assign(group=rows["language"].map(lambda code: names.get(code) or UNKNOWN))
     columns, panels = list(rows["column"].unique()), systems(rows)

@@ -1,7 +1,5 @@
 """Pairs of a table: two columns as two dots on one line, a line for each recipe and language, panels side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,9 +7,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from seedbed.tables.figures.style import BAND, INK, PALE, Margins, colours, write_around
+from seedbed.tables.cells import languages_of
+from seedbed.tables.figure_specs import Pairs
+from seedbed.tables.figures.style import BAND, INK, PALE, Margins, colours, named, write_around, write_beside
 from seedbed.tables.published import AVERAGE
-from seedbed.tables.specs import FigureSpec
 
 MARGINS = Margins(head=0.85, foot=0.85, left=1.85, right=0.42)
 """Every panel of the row has the left one, for its names."""
@@ -24,13 +23,8 @@ Line = tuple[str, str]
 """(language, recipe)."""
 
 
-def draw(table: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Figure:
-    """Draw a table: what two columns say of the same recipe and language lies on one line.
-
-    Args:
-        table: as `tabulate.read` gives it; a panel of the spec that it lacks is left out.
-        names: code -> name of the languages.
-    """
+def draw(table: pd.DataFrame, spec: Pairs, names: Mapping[str, str]) -> Figure:
+    """Draw a table: what two columns say of one recipe and language lies on one line; panels it lacks are left out."""
     panels = {title: part for title in spec.pairs if len(part := _panel_of(table, spec, title))}
     sides = list(dict.fromkeys(side for each in spec.pairs.values() for side in each.values()))
     shades = colours(sides, spec)
@@ -51,7 +45,7 @@ def draw(table: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Fig
     return figure
 
 
-def _panel_of(table: pd.DataFrame, spec: FigureSpec, title: str) -> pd.DataFrame:
+def _panel_of(table: pd.DataFrame, spec: Pairs, title: str) -> pd.DataFrame:
     """The rows of one panel; the average of a single language says nothing new."""
     part = table[table["column"].isin(list(spec.pairs[title]))]
     alone = part.loc[part["language"] != AVERAGE, "language"].nunique() == 1
@@ -61,7 +55,7 @@ def _panel_of(table: pd.DataFrame, spec: FigureSpec, title: str) -> pd.DataFrame
 def _places(part: pd.DataFrame) -> dict[Line, float]:
     """Lines from top to bottom: languages, their average last, and recipes within each."""
     lines = list(dict.fromkeys(zip(part["language"], part["recipe"], strict=True)))
-    languages = sorted(part["language"].unique(), key=lambda language: language == AVERAGE)
+    languages = languages_of(part)
     lines.sort(key=lambda line: languages.index(line[0]))
     return {line: place + (GAP + 1) * languages.index(line[0]) for place, line in enumerate(lines)}
 
@@ -82,11 +76,8 @@ def _panel(
         heights = [height for (own, _), height in places.items() if own == language]
         if language == AVERAGE:
             axes.axhspan(min(heights) - 1.4, max(heights) + 0.6, color=BAND, zorder=0)
-        name = "Average" if language == AVERAGE else names.get(language, language)
-        if name == title:
-            continue
-        axes.annotate(name, (0, min(heights) - 1), xycoords=("axes fraction", "data"), xytext=(-4, 0),
-                      textcoords="offset points", ha="right", va="center", fontweight="bold", color=INK)  # fmt: skip
+        if (name := named(language, names)) != title:
+            write_beside(axes, min(heights) - 1, name, left=True, fontweight="bold", color=INK)
     for (language, recipe), rows in part.groupby(["language", "recipe"], sort=False):
         _pair(axes, places[language, recipe], rows.to_dict("records"), shades)
     axes.grid(axis="x")
@@ -103,5 +94,4 @@ def _pair(axes: Axes, height: float, rows: list[dict[str, Any]], shades: Mapping
         )
         axes.plot(row["value"], height, "o", ms=5.6, color=shade, mec="white", mew=0.5, zorder=3)
     if len(values) == 2:
-        place = {"xycoords": ("axes fraction", "data"), "xytext": (3, 0), "textcoords": "offset points"}
-        axes.annotate(f"{values[0] - values[1]:+z.1f}", (1, height), **place, va="center", fontsize=7, color=INK)
+        write_beside(axes, height, f"{values[0] - values[1]:+z.1f}", fontsize=7, color=INK)

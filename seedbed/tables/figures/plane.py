@@ -1,27 +1,19 @@
 """A plane of a table: one column against another (alignment, uniformity), a panel for each backbone and language."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pandas as pd
 from matplotlib.figure import Figure
 
-from seedbed.tables.figures.style import PALE, colours, write_around
-from seedbed.tables.published import AVERAGE
-from seedbed.tables.specs import FigureSpec
+from seedbed.tables.figure_specs import Plane
+from seedbed.tables.figures.style import PALE, colours, named, write_around
 
 PANEL, ACROSS = 2.5, 4
 """Inches of a panel's height, and panels in a row."""
 
 
-def draw(table: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Figure:
-    """Draw a table of two columns: each recipe is a point, the first column its y, the second its x.
-
-    Args:
-        table: as `tabulate.read` gives it.
-        names: code -> name of the languages.
-    """
+def draw(table: pd.DataFrame, spec: Plane, names: Mapping[str, str]) -> Figure:
+    """Draw a table of two columns: each recipe is a point, the first column its y, the second its x."""
     y, x = table["column"].unique()[:2]
     wide = table.pivot(index=["backbone", "language", "recipe"], columns="column", values=["value", "low", "high"])
     panels = list(dict.fromkeys(zip(table["backbone"], table["language"], strict=True)))
@@ -38,7 +30,7 @@ def draw(table: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Fig
             at = (point["value", x], point["value", y])
             axes.plot([at[0]] * 2, [point["low", y], point["high", y]], color=shades[recipe], lw=2.2, alpha=0.45)
             axes.plot(*at, "o", color=shades[recipe], ms=5.6, mec="white", mew=0.5)
-        axes.set_title(f"{'Average' if language == AVERAGE else names.get(language, language)}, {backbone}")
+        axes.set_title(f"{named(language, names)}, {backbone}")
         axes.set_xlabel(x)
         axes.set_ylabel(y)
         axes.tick_params(labelcolor=PALE)

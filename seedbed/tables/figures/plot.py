@@ -1,27 +1,28 @@
 """A figure of a table, or of a map, in the form that its spec names."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import matplotlib
 import pandas as pd
 from matplotlib.figure import Figure
 
 from seedbed.io import UserError
-from seedbed.tables.figures import columns, curve, dots, groups, pairs, plane, texts
+from seedbed.names import languages_of
+from seedbed.tables.figure_specs import FigureSpec, Groups, Map, Members
+from seedbed.tables.figures import columns, curve, dots, groups, members, pairs, plane, texts, translations
 from seedbed.tables.figures.style import STYLE
 from seedbed.tables.published import AVERAGE
-from seedbed.tables.specs import FigureSpec
 
-KINDS: dict[str, Callable[[pd.DataFrame, FigureSpec, Mapping[str, str]], Figure]] = {
+KINDS: dict[str, Callable[[pd.DataFrame, Any, Mapping[str, str]], Figure]] = {
     "dots": dots.draw,
     "curve": curve.draw,
     "plane": plane.draw,
     "pairs": pairs.draw,
     "columns": columns.draw,
     "groups": groups.draw,
-    "map": texts.draw,
+    "members": members.draw,
+    "map": lambda points, spec, names: (translations if spec.map.pairs else texts).draw(points, spec, names),
 }
 
 
@@ -33,11 +34,12 @@ def plot(data: pd.DataFrame, spec: FigureSpec, facts: Mapping[str, Mapping[str, 
         facts: code -> name, family and script of the languages; one without a name is labelled with its code.
 
     Raises:
-        UserError: the table has none of the spec's backbones or columns, a plane has not two columns, or groups have
-            no language.
+        UserError: the table has none of the spec's backbones or columns, a plane has not two columns, groups have no
+            language, or members no pair or recipe.
     """
-    names = {code: known.get(spec.by or "name", "") for code, known in facts.items()}
-    shown = data if spec.kind == "map" else _shown(data, spec)
+    by = spec.by if isinstance(spec, Groups) else "name"
+    names = {code: known.get(by, "") for code, known in facts.items()}
+    shown = data if isinstance(spec, Map) else _shown(data, spec)
     with matplotlib.rc_context(STYLE):
         return KINDS[spec.kind](shown, spec, names)
 
@@ -54,10 +56,23 @@ def _shown(table: pd.DataFrame, spec: FigureSpec) -> pd.DataFrame:
         raise UserError(f"{where}: a plane takes 2 columns; the table has {shown['column'].nunique()}")
     if spec.kind == "groups" and (shown["language"] == AVERAGE).all():
         raise UserError(f"{where}: groups are of languages; the table has but averages over them")
-    wanted = [column for each in (*spec.pairs.values(), *spec.panels.values()) for column in each]
-    if wanted and not shown["column"].isin(wanted).any():
+    if isinstance(spec, Members):
+        _require_members(shown, spec, where)
+    if spec.columns and not shown["column"].isin(spec.columns).any():
         raise UserError(f"{where}: none of its columns in the table; it has {_distinct(shown, 'column')}")
     return shown
+
+
+def _require_members(shown: pd.DataFrame, spec: Members, where: str) -> None:
+    """UserError: a table of no pairs, or without the recipe, or without all others."""
+    languages = [language for language in shown["language"].unique() if language != AVERAGE]
+    if not languages or any(len(languages_of(language)) < 2 for language in languages):
+        raise UserError(f"{where}: members are of pairs of languages; the table has {', '.join(languages[:3])}")
+    recipes = {*shown["recipe"]}
+    if spec.recipe not in recipes or not recipes & {*spec.over}:
+        raise UserError(
+            f"{where}: {spec.recipe} over {' or '.join(spec.over)}; the table has {_distinct(shown, 'recipe')}"
+        )
 
 
 def _distinct(table: pd.DataFrame, name: str) -> str:

@@ -1,18 +1,18 @@
 """What all figures share: fonts, colours, title, legend and note; and how they are written."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import matplotlib
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from seedbed.io import atomic
-from seedbed.tables.specs import FigureSpec
+from seedbed.tables.figure_specs import FigureSpec
+from seedbed.tables.published import AVERAGE
 
 INK, PALE, BAND = "#222222", "#666666", "#F1F3F5"
 STYLE: dict[str, Any] = {
@@ -61,11 +61,9 @@ def colours(names: Iterable[str], spec: FigureSpec) -> dict[str, str]:
 
 def styles(names: Iterable[str], spec: FigureSpec) -> dict[str, tuple[str, str]]:
     """Name -> colour and marker; where the palette starts again, another marker."""
-    n = len(spec.palette)
-    return {
-        name: (spec.palette[place % n], MARKERS[place // n % len(MARKERS)])
-        for place, name in enumerate(dict.fromkeys(names))
-    }
+    shades = colours(names, spec)
+    marks = [MARKERS[place // len(spec.palette) % len(MARKERS)] for place in range(len(shades))]
+    return dict(zip(shades, zip(shades.values(), marks, strict=True), strict=True))
 
 
 class Margins(NamedTuple):
@@ -90,6 +88,24 @@ class Margins(NamedTuple):
             hspace=self.between / panel,
         )
         return figure
+
+
+def named(language: str, names: Mapping[str, str]) -> str:
+    """What a figure calls a language: its name, or its code; or the average."""
+    return "Average" if language == AVERAGE else names.get(language, language)
+
+
+def ordered(rows: pd.DataFrame, places: Mapping[str, float]) -> tuple[list[float], pd.DataFrame]:
+    """The rows that have a place on the x axis (name -> place), from left to right, and their places."""
+    points = sorted((place, name) for name, place in places.items() if name in rows.index)
+    return [place for place, _ in points], rows.loc[[name for _, name in points]]
+
+
+def write_beside(axes: Axes, height: float, text: str, *, left: bool = False, **style: Any) -> None:
+    """Write next to a panel, on its right or left."""
+    place = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "va": "center"}
+    at = {"xy": (0, height), "xytext": (-4, 0), "ha": "right"} if left else {"xy": (1, height), "xytext": (3, 0)}
+    axes.annotate(text, **at, **place, **style)
 
 
 def heading(figure: Figure, title: str) -> None:

@@ -1,6 +1,4 @@
-"""A map of parallel texts: places in the plane, coloured by sentence, language and label; a row for each backbone."""
-
-from __future__ import annotations
+"""A map of parallel texts: places in the plane, coloured by sentence, language and label; a row for each encoder."""
 
 from collections.abc import Mapping
 
@@ -9,8 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from seedbed.tables.figure_specs import Map
 from seedbed.tables.figures.style import EDGE, PALE, heading, styles
-from seedbed.tables.specs import FigureSpec
 
 BY = {"id": "by sentence", "language": "by language", "label": "by label"}
 """Column of the points -> how a panel is called that it colours."""
@@ -20,26 +18,17 @@ LINE, ACROSS = 0.2, 3
 """Inches of a line of the legends, and their columns."""
 
 
-def draw(points: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Figure:
-    """Draw a map.
-
-    Args:
-        points: as `seedbed.evaluation.maps.read` gives them.
-        names: code -> name of the languages.
-    """
+def draw(points: pd.DataFrame, spec: Map, names: Mapping[str, str]) -> Figure:
+    """Draw a map."""
     points = points.assign(language=points["language"].map(lambda code: names.get(code, code)))
-    backbones = points["backbone"].unique()
+    encoders = by_encoder(points, spec)
     panel = (spec.width - 2 * LEFT - 2 * BETWEEN) / 3
-    values = {
-        "id": points["id"].unique(),
-        "language": points["language"].unique(),
-        "label": sorted(set(points["label"])),
-    }
+    values = {by: points[by].unique() for by in ("id", "language")} | {"label": sorted(set(points["label"]))}
     looks = {by: styles(values[by], spec) for by in BY}
     legend = LINE * max(-(-len(looks[by]) // ACROSS) for by in ("language", "label")) + 0.15
-    height = HEAD + len(backbones) * (panel + 0.3) + legend + FOOT
+    height = HEAD + len(encoders) * (panel + 0.3) + legend + FOOT
     figure = Figure(figsize=(spec.width, height))
-    grid = figure.subplots(len(backbones), 3, squeeze=False)
+    grid = figure.subplots(len(encoders), 3, squeeze=False)
     figure.subplots_adjust(
         left=LEFT / spec.width,
         right=1 - LEFT / spec.width,
@@ -48,18 +37,37 @@ def draw(points: pd.DataFrame, spec: FigureSpec, names: Mapping[str, str]) -> Fi
         wspace=BETWEEN / panel,
         hspace=0.3 / panel,
     )
-    for backbone, row in zip(backbones, grid, strict=True):
-        own = points[points["backbone"] == backbone]
+    for (encoder, own), row in zip(encoders.items(), grid, strict=True):
         for (by, title), axes in zip(BY.items(), row, strict=True):
             _panel(axes, own, by, looks[by])
-            axes.set_title(f"{backbone}, {title}")
+            axes.set_title(f"{encoder}, {title}")
     for place, by in ((1, "language"), (2, "label")):
         _legend(grid[-1, place], looks[by])
     heading(figure, spec.title)
-    one = points[points["backbone"] == backbones[0]]
+    one = next(iter(encoders.values()))
     note = f"{spec.note} {one['id'].nunique()} sentences in {one['language'].nunique()} languages.".strip()
     figure.text(EDGE / spec.width, EDGE / height, note, va="bottom", fontsize=7.5, color=PALE)
     return figure
+
+
+def by_encoder(points: pd.DataFrame, spec: Map) -> dict[str, pd.DataFrame]:
+    """What an encoder is called -> its points. What all have in common, backbone or recipe, is left out of the name;
+    a single one is called after its backbone."""
+    found = list(points.groupby(["backbone", "recipe"], sort=False))
+    recipes = {recipe: spec.recipes.get(recipe, recipe) for (_, recipe), _ in found}
+    several = len({backbone for (backbone, _), _ in found}) > 1 or len(recipes) == 1
+    return {
+        ", ".join([backbone] * several + [recipes[recipe]] * (len(recipes) > 1)): own
+        for (backbone, recipe), own in found
+    }
+
+
+def finish(axes: Axes) -> None:
+    """A frame without numbers, in which a step to the side is as long as one upwards."""
+    axes.set(xticks=[], yticks=[])
+    axes.margins(0.05)
+    axes.spines[:].set_visible(True)
+    axes.set_aspect("equal", adjustable="datalim")
 
 
 def _panel(axes: Axes, points: pd.DataFrame, by: str, looks: Mapping[str, tuple[str, str]]) -> None:
@@ -70,10 +78,7 @@ def _panel(axes: Axes, points: pd.DataFrame, by: str, looks: Mapping[str, tuple[
             for x, y in zip(some["x"], some["y"], strict=True):
                 axes.plot([x, some["x"].median()], [y, some["y"].median()], color=colour, lw=0.5, alpha=0.35, zorder=1)
         axes.plot(some["x"], some["y"], marker, color=colour, ms=4.6, mec="white", mew=0.4, alpha=0.9, zorder=2)
-    axes.set(xticks=[], yticks=[])
-    axes.margins(0.05)
-    axes.spines[:].set_visible(True)
-    axes.set_aspect("equal", adjustable="datalim")
+    finish(axes)
 
 
 def _legend(axes: Axes, looks: Mapping[str, tuple[str, str]]) -> None:

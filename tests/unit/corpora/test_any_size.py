@@ -1,16 +1,74 @@
-"""A corpus several times as large needs no more memory: the benchmark, in small."""
+"""A corpus several times as large needs no more memory, and what is drawn of it does not hang on how it is read."""
 
+from __future__ import annotations
+
+import gzip
+import tarfile
+from pathlib import Path
+
+import pandas as pd
 import pytest
 
 from benchmarks.corpora_memory import measure
+from seedbed import io
+from seedbed.corpora.assets import Store
+from seedbed.corpora.settings import Source
+from seedbed.io import UserError
+from tests.whole import read
 
 WORDS = 150
 """Of a sentence: a kilobyte, so that few rows are many bytes."""
-ROWS = {"drawn": (6_000, 60_000), "parallel": (6_000, 40_000), "anchors": (500, 2_000), "audit": (500, 2_000)}
+ROWS = {
+    "documents": (50_000, 150_000),
+    "drawn": (6_000, 60_000),
+    "parallel": (6_000, 40_000),
+    "sampled": (6_000, 40_000),
+    "anchors": (500, 2_000),
+    "audit": (500, 2_000),
+}
 """In the smaller corpus all blocks and caches are full; the larger one in memory would take tens of megabytes more."""
 
 
 @pytest.mark.parametrize("case", ROWS)
-def test_memory_does_not_grow_with_a_corpus(case):
+def test_memory_does_not_grow_with_a_corpus(case: str) -> None:
+    """The benchmark, in small; no process may have more than 2 GiB."""
     few, many = (measure(case, rows, WORDS).megabytes for rows in ROWS[case])
     assert many < 1.15 * few + 15, f"{few:.0f} MiB, then {many:.0f}"
+
+
+@pytest.fixture
+def sampled(tmp_path: Path):
+    """Reads a hundred pairs of two compressed members of an archive, whose rows belong together by their places."""
+
+    def reading(src: int, trg: int) -> pd.DataFrame:
+        with tarfile.open(tmp_path / "eng-swa.tar", "w") as archive:
+            for side, rows in (("src", src), ("trg", trg)):
+                lines = "".join(f"{side} {row}\n" for row in range(1, rows + 1))
+                (tmp_path / side).write_bytes(gzip.compress(lines.encode()))
+                archive.add(tmp_path / side, f"data/release/eng-swa/train.{side}.gz")
+        source = Source(
+            file=str(tmp_path / "eng-swa.tar"),
+            member="*/train.trg.gz",
+            format="text",
+            join={"pivot": {"member": "*/train.src.gz"}},
+            rows=100,
+        )
+        return read(source, Store(tmp_path / "downloads", tmp_path / "lock.json"))
+
+    return reading
+
+
+def test_a_sample_is_the_same_whatever_the_blocks(sampled, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = sampled(3000, 3000)
+    rows = drawn["id"].astype(int)
+    assert rows.is_monotonic_increasing and rows.is_unique and len(rows) == 100 and rows.max() - rows.min() > 2000
+    assert list(drawn["text"]) == [f"trg {row}" for row in rows]
+    assert list(drawn["pivot"]) == [f"src {row}" for row in rows], "a sentence has its translation"
+    for size in (64, 1000, 50_000):
+        monkeypatch.setattr(io, "PART", size)
+        pd.testing.assert_frame_equal(sampled(3000, 3000), drawn)
+
+
+def test_sides_of_unequal_length_are_told_before_anything_is_drawn(sampled) -> None:
+    with pytest.raises(UserError, match="has 3000 rows and .* 2999; rows that are matched by their places must be as"):
+        sampled(2999, 3000)

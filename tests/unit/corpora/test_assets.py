@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from seedbed.config import Language
 from seedbed.corpora import assets, downloads
 from seedbed.corpora.assets import Store, archive, members
 from seedbed.corpora.settings import Cleaning
 from seedbed.io import UserError
+from seedbed.study.settings import Language
 from tests.whole import fetch
 
 CONTENT = b"Yara suna karatu. " * 5000

@@ -127,7 +127,7 @@ def test_a_null_is_an_empty_cell_and_changes_no_other(rows_of, form):
 
 
 def test_a_null_of_the_hub_is_an_empty_cell_too():
-    (found,) = sources.of_tables(datasets.Dataset.from_dict(CELLS).to_iterable_dataset(), "some/data")
+    (found,) = sources.of_tables(datasets.Dataset.from_dict(CELLS).to_iterable_dataset(), Source(hub="some/data"))
     assert found.to_dict("list") == STRINGS
 
 
@@ -271,7 +271,7 @@ def damaged(content, dice):
 def test_a_damaged_file_gives_a_corpus_or_one_line(tmp_path, form):
     """What is read can be written and read again, and its rows are accounted for."""
     dice, told, read_well = random.Random(7), 0, 0
-    for round_ in range(60):
+    for round_ in range(120):
         kind, test = dice.choice(list(COLUMNS)), dice.random() < 0.5
         path = tmp_path / f"x.{form}{dice.choice(['', '.gz'])}"
         content = damaged(drawn(kind, form, dice), dice)

@@ -5,13 +5,13 @@ import json
 import tarfile
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 import yaml
 
 from scripts import fetch_corpus
-from seedbed.config import Study, load
 from seedbed.corpora.assets import Store
 from seedbed.corpora.columns import bucket
 from seedbed.corpora.fetch import triplets_from_labels
@@ -19,6 +19,8 @@ from seedbed.corpora.labels import check_scores
 from seedbed.corpora.settings import Cleaning, Source
 from seedbed.corpora.sources import pin
 from seedbed.io import UserError, read_json, read_table, sha256
+from seedbed.study.loading import load
+from seedbed.study.model import Study
 from tests.whole import fetch, read
 
 ROWS = ["Ina zuwa kasuwa yau da safe", "Yara suna wasa a waje", "Ruwa ya zubo jiya da dare"]
@@ -113,6 +115,36 @@ def test_messages_join_by_id_and_drop_placeholders(tmp_path, store):
     assert found.to_dict("list") == {
         "id": ["a", "c"], "text": ["Barka da zuwa", "Fita daga nan"], "pivot": ["Welcome to you", "Leave this place"],
     }  # fmt: skip
+
+
+def test_a_file_without_rows_among_others_joins_and_splits_like_them(tmp_path, store):
+    catalogues = {"1": {"a": "Barka da zuwa"}, "2": {"b": "Ka ga {count}"}, "3": {"c": "Fita daga nan"}}
+    for number, catalogue in catalogues.items():
+        (tmp_path / f"ha-{number}.json").write_text(json.dumps(catalogue))
+        (tmp_path / f"en-{number}.json").write_text(json.dumps({key: f"English {key}" for key in catalogue}))
+    options = {"columns": {"text": "text"}, "join": {"pivot": {"member": "en-*.json"}}, "buckets": (0, 99)}
+    found = read(Source(file=str(tmp_path), member="ha-*.json", format="messages", **options), store)
+    assert found.columns.tolist() == ["id", "text", "pivot"] and found["id"].tolist() == ["a", "c"]
+
+
+def test_all_questions_of_a_passage_lie_on_one_side_in_every_language(tmp_path, store):
+    rows = [f"{place % 5}\t{place}" for place in range(20)]
+    for lang in ("hau", "ind"):
+        lines = ["link\tquestion", *(f"{row} {lang}" for row in rows)]
+        (tmp_path / f"{lang}.tsv").write_text("\n".join(lines), encoding="utf-8")
+    sides = [
+        [set(read(Source(file=str(tmp_path / f"{lang}.tsv"), buckets=span, buckets_by="link"), store)["link"])
+         for lang in ("hau", "ind")]
+        for span in ((0, 50), (50, 100))
+    ]  # fmt: skip
+    for one, other in sides:
+        assert one == other, "the same passages in both languages"
+        assert one, "on either side"
+    assert not sides[0][0] & sides[1][0]
+    with pytest.raises(UserError, match="no column 'lnk'; it has"):
+        read(Source(file=str(tmp_path / "hau.tsv"), buckets=(0, 50), buckets_by="lnk"), store)
+    with pytest.raises(ValueError, match="buckets_by: it says what `buckets` hash, and they keep all rows"):
+        Source(file="x.tsv", buckets_by="link")
 
 
 def test_buckets_split_without_overlap_and_by_text_alone(tmp_path, store):
@@ -243,6 +275,15 @@ def test_a_pinned_revision_needs_no_network(store):
     assert pin(store, source, kind="dataset") == source.revision
 
 
+def test_a_split_that_a_data_set_lacks_is_one_line(store, monkeypatch):
+    """News without training texts in a language, say."""
+    found = SimpleNamespace(config=SimpleNamespace(data_files={"validation": [], "test": []}))
+    monkeypatch.setattr("datasets.load_dataset_builder", lambda *args, **options: found)
+    source = Source(hub="some/data", revision="f5146bf724c55899ca20502851dc98c5405b67f9", split="train")
+    with pytest.raises(UserError, match="^some/data: no split 'train'; it has validation, test$"):
+        read(source, store)
+
+
 def test_a_locked_revision_is_kept_and_a_moved_one_refused(store):
     store.verify("hub:dataset:some/data", {"revision": "abc", "licence": "MIT"})
     assert pin(store, Source(hub="some/data"), kind="dataset") == "abc"
@@ -311,7 +352,7 @@ def test_a_joined_column_is_replaced_too(tmp_path, store):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"(": ""}, r"replace.label: '\(' -> '': missing \), unterminated subpattern at position 0"),
+        ({"(": ""}, r"replace: label: '\(' -> '': missing \), unterminated subpattern at position 0"),
         ({"a": r"\1"}, "-> .*: invalid group reference 1"),
         ({"a": r"\g<x>"}, "-> .*: unknown group name 'x'"),
         (["a"], "source.replace.*Input should be a valid tuple"),

@@ -19,11 +19,11 @@ from sentence_transformers import SentenceTransformer
 from scripts import train_encoder
 from seedbed import servers
 from seedbed.encoders import backbone, training
+from seedbed.encoders.opening import batched, folder_of, opened
 from seedbed.encoders.settings import Backbone, Endpoint
-from seedbed.evaluation import embeddings
-from seedbed.evaluation.embeddings import batched, folder_of, shared
-from seedbed.evaluation.opening import opened
 from seedbed.io import UserError, read_json
+from seedbed.vectors import store
+from seedbed.vectors.store import shared
 from tests.embedder import DIMENSIONS, Embedder, vector
 
 SECRET = "sk-not-a-real-token-0123456789"
@@ -97,12 +97,12 @@ def test_a_saved_endpoint_is_an_encoder_like_any(
 def test_the_program_makes_one_without_weights(server: Embedder, tmp_path: Path) -> None:
     train_encoder.main(
         [
-            "--endpoint", settings(server).dump(), "--method", "published", "--prefix=query: ", "--seed", "0",
+            "--endpoint", settings(server).dump(), "--prefix=query: ", "--seed", "0",
             "--about", '{"backbone": "big-one"}', "--state", str(tmp_path / "state"), "--output", str(tmp_path / "encoder"),
         ]
     )  # fmt: skip
     about = read_json(tmp_path / "encoder" / "seedbed.json")["about"]
-    assert about == {"backbone": "big-one", "endpoint": server.url, "model": "big", "method": "published", "seed": 0}
+    assert about == {"backbone": "big-one", "endpoint": server.url, "model": "big", "seed": 0}
     assert backbone.open_encoder(tmp_path / "encoder", servers=True).prompts["document"] == "query: "
     assert not (tmp_path / "state").exists()
 
@@ -196,9 +196,9 @@ def test_batches_are_the_endpoints_own(server: Embedder) -> None:
 
 def test_what_was_paid_for_is_kept(server: Embedder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that breaks down costs less than a chunk, and patience in another measure costs nothing."""
-    assert embeddings.BOUGHT < embeddings.CHUNK
-    monkeypatch.setattr(embeddings, "BOUGHT", 4)
-    monkeypatch.setattr(embeddings, "LOCKS", 1)
+    assert store.BOUGHT < store.CHUNK
+    monkeypatch.setattr(store, "BOUGHT", 4)
+    monkeypatch.setattr(store, "LOCKS", 1)
     server.faults = [{"data": [row(0), row(1), row(2), row(3)]}, 400]
     for number, changes in enumerate([{"retries": 0}, {"timeout": 7.0, "batch_size": 64, "key": "OTHER"}]):
         made = encoder(server, **changes)
@@ -254,7 +254,7 @@ def test_settings_that_cannot_be_are_one_line(changes: dict[str, Any], message: 
     ("given", "found"), [({}, "none"), ({"source": {"file": "x"}, "endpoint": GOOD}, "source, endpoint")]
 )
 def test_a_backbone_has_one_origin(given: dict[str, Any], found: str) -> None:
-    with pytest.raises(UserError, match=f"backbone: give exactly one of source, endpoint, fusion; found {found}"):
+    with pytest.raises(UserError, match=f"backbone: give exactly one of source, endpoint, fusion, pair; found {found}"):
         Backbone.load(json.dumps(given))
 
 

@@ -15,14 +15,17 @@ import pytest
 import torch
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize, Pooling
+from torch import nn
 from transformers import AutoModel, AutoTokenizer
 
 from seedbed.encoders import backbone, training
-from seedbed.encoders.pooling import FirstLastAverage, LastTwoAverage, dense
+from seedbed.encoders.pooling import FirstLastAverage, LastTwoAverage, WeightedLayers, dense, learnt_weights
 from seedbed.io import UserError
 
 ARCHITECTURES = ("bert", "xlm-roberta", "modernbert")
-POOLINGS = ("first_last_average", "last_two_average", "mean", "cls", "cls_mlp")
+POOLINGS = ("first_last_average", "last_two_average", "last_average", "mean", "cls", "cls_mlp")
+THREE = {"layers": 3}
+"""All blocks of the tiny backbones."""
 
 
 @pytest.fixture(params=ARCHITECTURES)
@@ -47,6 +50,7 @@ def direct(directory: Path, texts: list[str], mlp: Any = None) -> dict[str, np.n
         row = {
             "first_last_average": ((given[0][0] + last) / 2).mean(0),
             "last_two_average": ((given[-2][0] + last) / 2).mean(0),
+            "last_average": ((given[-3][0] + given[-2][0] + last) / 3).mean(0),
             "mean": last.mean(0),
             "cls": last[0],
         }
@@ -56,7 +60,7 @@ def direct(directory: Path, texts: list[str], mlp: Any = None) -> dict[str, np.n
 
 @pytest.mark.parametrize("pooling", POOLINGS)
 def test_is_what_its_name_says(directory: Path, sentences: list[str], pooling: Any) -> None:
-    encoder = backbone.load(directory, pooling=pooling)
+    encoder = backbone.load(directory, **THREE, pooling=pooling)
     expected = direct(directory, sentences, encoder[2] if pooling == "cls_mlp" else None)
     vectors = encoder.encode(sentences)
     np.testing.assert_allclose(vectors, expected.pop(pooling), atol=1e-6)
@@ -65,7 +69,7 @@ def test_is_what_its_name_says(directory: Path, sentences: list[str], pooling: A
 
 @pytest.mark.parametrize("pooling", POOLINGS)
 def test_batch_and_order_do_not_matter(directory: Path, sentences: list[str], pooling: Any) -> None:
-    encoder = backbone.load(directory, pooling=pooling)
+    encoder = backbone.load(directory, **THREE, pooling=pooling)
     expected = encoder.encode(sentences, batch_size=1)
     np.testing.assert_allclose(encoder.encode(sentences, batch_size=8), expected, atol=1e-6)
     np.testing.assert_allclose(encoder.encode(sentences[::-1], batch_size=3)[::-1], expected, atol=1e-6)
@@ -73,7 +77,7 @@ def test_batch_and_order_do_not_matter(directory: Path, sentences: list[str], po
 
 @pytest.mark.parametrize("pooling", POOLINGS)
 def test_padding_does_not_matter(directory: Path, sentences: list[str], pooling: Any) -> None:
-    encoder = backbone.load(directory, pooling=pooling).eval()
+    encoder = backbone.load(directory, **THREE, pooling=pooling).eval()
     features = encoder.preprocess(sentences[:1])
     padded = {
         "input_ids": torch.nn.functional.pad(features["input_ids"], (0, 5), value=1),
@@ -98,7 +102,7 @@ def test_a_tokenizer_that_pads_on_the_left_does_not(
 def test_saved_encoder_loads_and_gives_the_same(
     directory: Path, tmp_path: Path, sentences: list[str], pooling: Any
 ) -> None:
-    encoder = backbone.load(directory, pooling=pooling, prefix="query: ")
+    encoder = backbone.load(directory, **THREE, pooling=pooling, prefix="query: ")
     backbone.stock(encoder).save_pretrained(str(tmp_path), create_model_card=False)
     again = SentenceTransformer(str(tmp_path))
     assert [type(module) for module in again] == [type(module) for module in backbone.stock(encoder)]
@@ -122,7 +126,7 @@ def test_every_saved_encoder_loads_without_this_package(
     expected = {}
     for architecture in ARCHITECTURES:
         for pooling in POOLINGS:
-            encoder = backbone.load(make_weights(architecture), pooling=pooling, prefix="query: ")
+            encoder = backbone.load(make_weights(architecture), **THREE, pooling=pooling, prefix="query: ")
             encoder = encoder.to("cpu")  # as the other process
             folder = tmp_path / architecture / pooling
             training.save(encoder, folder, {}, {})
@@ -144,6 +148,66 @@ def test_an_average_of_layers_stays_one_where_training_goes_on(weights: Path, tm
 def test_texts_may_be_longer_than_the_positions(directory: Path, sentences: list[str]) -> None:
     encoder = backbone.load(directory, pooling="first_last_average")
     assert np.isfinite(encoder.encode(" ".join(sentences))).all()
+
+
+def states(*, blocks: int, rows: int = 2, tokens: int = 4, width: int = 3) -> dict[str, Any]:
+    """Random states as a backbone gives them; the last token is padding, and the last state has been normed."""
+    torch.manual_seed(0)
+    given = [torch.randn(rows, tokens, width, dtype=torch.float64) for _ in range(blocks + 2)]
+    mask = torch.ones(rows, tokens, dtype=torch.long)
+    mask[:, -1] = 0
+    return {"token_embeddings": given[-1], "all_layer_embeddings": tuple(given[:-1]), "attention_mask": mask}
+
+
+@pytest.mark.parametrize("layers", [1, 3, 4])
+def test_weights_of_layers_sum_to_one_start_equal_and_weigh(layers: int) -> None:
+    pooling, features = WeightedLayers(3, layers).double(), states(blocks=5)
+    assert pooling.weights.tolist() == pytest.approx([1 / layers] * layers)
+    nn.init.normal_(pooling.scores)
+    shares = np.exp(pooling.scores.tolist()) / np.exp(pooling.scores.tolist()).sum()
+    assert pooling.weights.tolist() == pytest.approx(shares.tolist())
+    last = [*features["all_layer_embeddings"][:-1], features["token_embeddings"]][-layers:]
+    expected = sum(share * state[:, :3].mean(1) for share, state in zip(shares, last, strict=True))
+    torch.testing.assert_close(pooling(features)["sentence_embedding"], expected)
+    assert torch.autograd.gradcheck(
+        lambda scores: torch.func.functional_call(pooling, {"scores": scores}, (states(blocks=5),))[
+            "sentence_embedding"
+        ],
+        pooling.scores,
+    )
+
+
+def test_fewer_hidden_states_than_layers_are_told() -> None:
+    with pytest.raises(UserError, match="^last_weighted: 3 hidden states for 4 layers; take fewer layers, and load"):
+        WeightedLayers(3)(states(blocks=2))
+    without = {name: value for name, value in states(blocks=5).items() if name != "all_layer_embeddings"}
+    with pytest.raises(UserError, match="^last_weighted: 1 hidden states for 4 layers"):
+        WeightedLayers(3)(without)
+
+
+def test_more_layers_than_the_backbone_has_are_told(weights: Path) -> None:
+    with pytest.raises(UserError, match="^training.layers: 4, but the backbone has 3 blocks; give 3 or fewer$"):
+        backbone.load(weights, pooling="last_average")
+
+
+@pytest.mark.parametrize("pooling", ["last_weighted", "last_weighted_train", "last_average"])
+def test_what_is_learnt_of_layers_is_saved_or_not(
+    weights: Path, tmp_path: Path, sentences: list[str], pooling: Any
+) -> None:
+    encoder = backbone.load(weights, pooling=pooling, layers=2)
+    plain = backbone.load(weights, pooling="last_two_average").encode(sentences)
+    np.testing.assert_allclose(encoder.encode(sentences), plain, atol=1e-6)
+    assert encoder[1].scores.requires_grad == (pooling != "last_average")
+    assert learnt_weights(encoder) == ({} if pooling == "last_average" else {"layer_weights": [0.5, 0.5]})
+    with torch.no_grad():
+        encoder[1].scores.copy_(torch.tensor([0.0, 0.7]))
+    encoder.save_pretrained(str(tmp_path / "checkpoint"), create_model_card=False)
+    checkpoint = SentenceTransformer(str(tmp_path / "checkpoint"), trust_remote_code=True)
+    assert checkpoint[1].scores.tolist() == encoder[1].scores.tolist() and checkpoint[1].layers == 2
+    training.save(encoder, tmp_path / "encoder", {}, {})
+    expected = encoder.encode(sentences) if pooling == "last_weighted" else plain
+    np.testing.assert_allclose(backbone.open_encoder(tmp_path / "encoder").encode(sentences), expected, atol=1e-6)
+    assert np.abs(encoder.encode(sentences) - plain).max() > 1e-3
 
 
 @pytest.mark.parametrize("pooler", [FirstLastAverage, LastTwoAverage])
@@ -237,7 +301,7 @@ def test_no_directory(tmp_path: Path) -> None:
 def test_an_opened_encoder_is_the_saved_one(
     directory: Path, tmp_path: Path, sentences: list[str], pooling: Any
 ) -> None:
-    encoder = backbone.load(directory, pooling=pooling, prefix="query: ")
+    encoder = backbone.load(directory, **THREE, pooling=pooling, prefix="query: ")
     backbone.stock(encoder).save_pretrained(str(tmp_path), create_model_card=False)
     np.testing.assert_array_equal(backbone.open_encoder(tmp_path).encode(sentences), encoder.encode(sentences))
 

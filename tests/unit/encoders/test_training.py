@@ -23,7 +23,7 @@ from sentence_transformers import SentenceTransformer
 
 from scripts.train_encoder import main
 from seedbed.checkpoints import last_complete
-from seedbed.encoders import backbone, training
+from seedbed.encoders import backbone, losses, objectives, training
 from seedbed.encoders.settings import Training
 from seedbed.io import UserError, read_json, sha256, write_table
 
@@ -36,7 +36,7 @@ def run(weights: Path, triplets: pd.DataFrame, tmp_path: Path) -> Callable[..., 
     """Train into `tmp_path / name`, with changes to the defaults; a checkpoint after each step."""
 
     def run(name: str, texts: pd.DataFrame | None = triplets, **changes: Any) -> dict[str, Any]:
-        arguments = {"method": "xllora", "prefix": "query: ", "seed": 1} | changes
+        arguments = {"objective": objectives.load("contrast"), "prefix": "query: ", "seed": 1} | changes
         settings = SETTINGS.updated(arguments.pop("settings", {}))
         start = arguments.pop("weights", weights)
         places = {"output": tmp_path / name, "state": tmp_path / "state"}
@@ -73,7 +73,7 @@ def test_the_loss_is_given_anchors_positives_and_negatives_in_this_order(
 ) -> None:
     rows: list[tuple[str, ...]] = []
     tokenizer = backbone.load(weights, pooling="mean").tokenizer
-    forward = training.SimCSELoss.forward
+    forward = losses.SimCSELoss.forward
 
     def read(ids: Any) -> list[str]:
         return tokenizer.batch_decode(ids, skip_special_tokens=True)
@@ -82,7 +82,7 @@ def test_the_loss_is_given_anchors_positives_and_negatives_in_this_order(
         rows.extend(zip(*(read(column["input_ids"]) for column in features), strict=True))
         return forward(loss, features, labels)
 
-    monkeypatch.setattr(training.SimCSELoss, "forward", spy)
+    monkeypatch.setattr(losses.SimCSELoss, "forward", spy)
     run("order", prefix="", settings={"epochs": 1, "max_length": 64})
     columns = [read(tokenizer(triplets[name].tolist())["input_ids"]) for name in ("anchor", "positive", "negative")]
     assert sorted(rows) == sorted(zip(*columns, strict=True))
@@ -90,7 +90,7 @@ def test_the_loss_is_given_anchors_positives_and_negatives_in_this_order(
 
 def test_the_trainer_is_told_the_settings_and_linear_decay(tmp_path: Path) -> None:
     settings = Training(epochs=2, batch_size=6, learning_rate=0.25, weight_decay=0.5)
-    told = training._arguments(settings, 12, {}, 1, tmp_path)
+    told = training._arguments(settings, 12, 2, {}, 1, tmp_path)
     assert (told.num_train_epochs, told.per_device_train_batch_size) == (2, 6)
     assert (told.learning_rate, told.weight_decay, told.lr_scheduler_type, told.warmup_steps) == (
         0.25,
@@ -182,7 +182,7 @@ def test_ctrl_c_leaves_no_half_file_and_the_same_command_goes_on(
 
     def words(name: str) -> list[str]:
         return [
-            "--weights", str(weights), "--method", "xllora", "--texts", str(tmp_path / "texts.tsv"), "--seed", "1",
+            "--weights", str(weights), "--objective", '{"contrast": {}}', "--texts", str(tmp_path / "texts.tsv"), "--seed", "1",
             "--training", settings, "--state", str(tmp_path / "state" / name), "--output", str(tmp_path / "out" / name),
             "--checkpoint-minutes", "0",
         ]  # fmt: skip
@@ -211,7 +211,7 @@ def test_other_settings_do_not_resume(
     run: Callable[..., dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(training, "_save", kill)
+        patch.setattr(training, "save", kill)
         with pytest.raises(KeyboardInterrupt):
             run("killed")
     (left,) = (tmp_path / "state").iterdir()
@@ -263,7 +263,8 @@ def test_a_loss_that_is_not_finite_stops_at_once(
 
 
 @pytest.mark.parametrize(
-    ("rows", "settings", "message"), [(1, {}, "1 texts"), (None, {}, "0 texts"), (8, {"batch_size": 1}, "batch_size")]
+    ("rows", "settings", "message"),
+    [(1, {}, "contrast: 1 rows"), (None, {}, "contrast: 0 rows"), (8, {"batch_size": 1}, "batch_size")],
 )
 def test_nothing_to_contrast(
     run: Callable[..., dict[str, Any]], triplets: pd.DataFrame, rows: int | None, settings: Any, message: str
@@ -292,7 +293,7 @@ def test_prefix_is_trained_as_if_it_stood_in_the_texts(
 
 
 def test_base_is_saved_untrained(run: Callable[..., dict[str, Any]], weights: Path, tmp_path: Path) -> None:
-    assert run("base", None, method="base") == {"steps": 0, "examples": 0, "loss": [], "final_loss": None}
+    assert run("base", None, objective=None) == {"steps": 0, "examples": 0, "loss": [], "final_loss": None}
     before, after = load_file(weights / "model.safetensors"), load_file(tmp_path / "base" / "model.safetensors")
     assert all(torch.equal(after[name], before[name]) for name in after)
 
@@ -311,7 +312,7 @@ def test_word_embeddings_are_frozen_on_demand(
 def test_unsupervised_pairs_differ_by_dropout_alone(
     run: Callable[..., dict[str, Any]], sentences: list[str], tmp_path: Path
 ) -> None:
-    result = run("unsupervised", pd.DataFrame({"text": sentences}), method="unsupervised", settings={"batch_size": 8})
+    result = run("unsupervised", pd.DataFrame({"text": sentences}), settings={"batch_size": 8})
     assert result["steps"] == 2
     assert 0 < result["loss"][0] < np.log(8)
 
@@ -338,11 +339,11 @@ def test_saved_encoder_reads_its_backbones_length_and_keeps_the_prefix(
 def test_a_failed_run_leaves_the_old_output(
     run: Callable[..., dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run("encoder", None, method="base")
+    run("encoder", None, objective=None)
     digest = sha256(tmp_path / "encoder")
     monkeypatch.setattr(training.card, "write", kill)
     with pytest.raises(KeyboardInterrupt):
-        run("encoder", None, method="base")
+        run("encoder", None, objective=None)
     assert sha256(tmp_path / "encoder") == digest
     assert [path.name for path in tmp_path.iterdir()] == ["encoder"]
 
@@ -428,9 +429,9 @@ def test_dense_layer_of_training_alone_is_not_saved(
 
 
 def test_a_base_encoder_has_no_random_layer(run: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="base: pooling cls_mlp would be"):
-        run("base", None, method="base", settings={"pooling": "cls_mlp"})
-    run("base", None, method="base", settings={"pooling": "cls_mlp_train"})
+    with pytest.raises(UserError, match="pooling cls_mlp would be"):
+        run("base", None, objective=None, settings={"pooling": "cls_mlp"})
+    run("base", None, objective=None, settings={"pooling": "cls_mlp_train"})
     assert len(backbone.open_encoder(tmp_path / "base")) == 2
 
 
@@ -439,12 +440,12 @@ def test_unsupervised_training_without_dropout_is_told_and_dropout_can_be_given(
 ) -> None:
     """mmBERT's config has none: an anchor and its positive are the same vector."""
     texts = pd.DataFrame({"text": [f"Yara suna wasa {n}" for n in range(6)]})
-    still = {"method": "unsupervised", "weights": make_weights("modernbert")}
+    still = {"weights": make_weights("modernbert")}
     assert run("still", texts, **still)["dropout"] == 0
     assert "has no dropout" in caplog.text and "training.dropout" in caplog.text
     caplog.clear()
     assert run("noisy", texts, **still, settings={"dropout": 0.1})["dropout"] == 0.1
-    assert run("bert", texts, method="unsupervised")["dropout"] == 0.1 and "has no" not in caplog.text
+    assert run("bert", texts)["dropout"] == 0.1 and "has no" not in caplog.text
     states = [load_file(tmp_path / name / "model.safetensors") for name in ("still", "noisy")]
     assert any(not torch.equal(states[0][name], states[1][name]) for name in states[0])
     assert "dropout" not in run("supervised", weights=still["weights"])
@@ -469,10 +470,11 @@ class TestProgram:
             "base_model": "someone/tiny",
             "backbone_licence": "mit",
             "recipe": "xllora",
+            "method": "xllora",
             "data": [{"name": "anchors", "origin": "a corpus | a year", "licence": "cc-by-4.0"}],
         }
         main([
-            "--weights", str(weights), "--method", "xllora", "--texts", str(tmp_path / "texts.tsv"),
+            "--weights", str(weights), "--objective", '{"contrast": {}}', "--texts", str(tmp_path / "texts.tsv"),
             "--training", SETTINGS.dump(), "--seed", "7", "--about", json.dumps(about),
             "--state", str(tmp_path / "state"), "--output", str(tmp_path / "out" / "7"), "--rows", "7",
         ])  # fmt: skip
@@ -514,7 +516,7 @@ class TestProgram:
 
     def test_a_base_encoder_claims_no_training(self, weights: Path, tmp_path: Path) -> None:
         main([
-            "--weights", str(weights), "--method", "base", "--training", '{"pooling": "mean"}', "--seed", "0",
+            "--weights", str(weights), "--training", '{"pooling": "mean"}', "--seed", "0", "--about", '{"summary": "As it is; not trained."}',
             "--state", str(tmp_path / "state"), "--output", str(tmp_path / "base"),
         ])  # fmt: skip
         card = (tmp_path / "base" / "README.md").read_text()
@@ -526,3 +528,44 @@ class TestProgram:
         with pytest.raises(SystemExit):
             main(["--about", about])
         assert "argument --about" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("part", ["adapter", "head"])
+def test_a_part_is_trained_and_the_rest_stays(
+    run: Callable[..., dict[str, Any]], weights: Path, tmp_path: Path, part: str
+) -> None:
+    run("part", settings={"part": part, "pooling": "cls_mlp", "rank": 2, "epochs": 4, "learning_rate": 1e-2})
+    before, after = load_file(weights / "model.safetensors"), load_file(tmp_path / "part" / "model.safetensors")
+    changed = {name for name in after if not torch.equal(after[name], before[name])}
+    linear = {name for name in after if name.endswith("weight") and ".layer." in name and "Norm" not in name}
+    assert changed == (linear if part == "adapter" else set())
+    for name in changed:
+        assert np.linalg.matrix_rank((after[name] - before[name]).numpy(), tol=1e-6) == 2
+    fresh = backbone.load(weights, pooling="cls_mlp", seed=1)[-1].linear.weight
+    assert not torch.equal(SentenceTransformer(str(tmp_path / "part"), local_files_only=True)[-1].linear.weight, fresh)
+
+
+@pytest.mark.parametrize("part", ["adapter", "head"])
+def test_a_part_goes_on_where_it_was_killed(
+    run: Callable[..., dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    settings = {"part": part, "pooling": "cls_mlp", "rank": 2}
+    unbroken = run("unbroken", settings=settings)
+    save = training._Trainer._save_checkpoint
+
+    def save_and_die(trainer: Any, *args: Any) -> None:
+        save(trainer, *args)
+        if trainer.state.global_step == 3:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(training._Trainer, "_save_checkpoint", save_and_die)
+        with pytest.raises(KeyboardInterrupt):
+            run("resumed", settings=settings)
+    assert run("resumed", settings=settings) == unbroken
+    assert sha256(tmp_path / "resumed") == sha256(tmp_path / "unbroken")
+
+
+def test_a_head_that_is_not_there_is_told(run: Callable[..., dict[str, Any]]) -> None:
+    with pytest.raises(UserError, match="training.part: head, and pooling mean has no weights to train; take cls_mlp"):
+        run("none", settings={"part": "head", "pooling": "mean"})

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seedbed.evaluation.bitext import f1_at_k
-from seedbed.evaluation.protocols import score
-from seedbed.evaluation.scores import Encode
+from seedbed.evaluation.scores import score
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
+from seedbed.vectors.types import Encode
 
 
 def weighted_f1(gold: list[int], predicted: list[int]) -> float:

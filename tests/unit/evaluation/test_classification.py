@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seedbed.evaluation import protocols
-from seedbed.evaluation.classification import score, vote
+from seedbed.classifiers.answers import Answers, likeliest
+from seedbed.evaluation.classification import vote
+from seedbed.evaluation.scores import score
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
 
@@ -41,24 +42,39 @@ def test_labels_have_two_axes(labels: np.ndarray) -> None:
         vote(labels)
 
 
-TEST = pd.DataFrame({"id": list("abcd"), "label": ["yes", "no", "no", "yes"]})
+NLI = Task(protocol="classification")
+TEST = pd.DataFrame({"id": list("abcd"), "label": ["entailment", "neutral", "neutral", "entailment"]})
 
 
 def test_accuracy_and_its_items() -> None:
-    found = score(TEST, [[2, 1], [0, 3], [1, 1], [5, 4]], ["yes", "no"])
+    scores = [[2, 1, 0], [0, 3, 2], [1, 1, 0], [5, 4, 0]]
+    found = score(NLI, TEST, answer=lambda asked, labels: likeliest(scores, labels))
     assert found.main == found.metrics["accuracy"] == 0.75
-    # yes: precision 2/3, recall 1; no: precision 1, recall 1/2
+    # entailment: precision 2/3, recall 1; neutral: precision 1, recall 1/2
     assert found.metrics["macro_f1"] == pytest.approx((0.8 + 2 / 3) / 2)
-    assert found.items["predicted"].tolist() == ["yes", "no", "yes", "yes"]
+    assert found.items["predicted"].tolist() == ["entailment", "neutral", "entailment", "entailment"]
     assert found.items["correct"].tolist() == [1, 1, 0, 1] and found.items["gold"].equals(TEST["label"])
 
 
 @pytest.mark.parametrize(
-    ("scores", "fault"), [(np.zeros((4, 3)), "4 items and 2 labels"), (np.full((4, 2), np.nan), "not finite")]
+    ("scores", "fault"),
+    [
+        (np.zeros((4, 2)), r"scores \(4, 2\) of 3 labels"),
+        (np.full((4, 3), np.nan), "not finite"),
+        (np.zeros((3, 3)), "3 labels of 4 items"),
+    ],
 )
 def test_scores_that_cannot_be_used(scores: np.ndarray, fault: str) -> None:
     with pytest.raises(UserError, match=fault):
-        score(TEST, scores, ["yes", "no"])
+        score(NLI, TEST, answer=lambda asked, labels: likeliest(scores, labels))
+
+
+def test_no_encoder_answers_what_asks_for_labels() -> None:
+    with pytest.raises(UserError, match="classification asks for labels, and this system has vectors and distances"):
+        score(NLI, TEST, on_grid)
+    pairs = pd.DataFrame({"id": ["1"], "sentence1": ["a"], "sentence2": ["b"], "score": ["1"]})
+    with pytest.raises(UserError, match="sts asks for vectors, and this system has labels alone"):
+        score(Task(protocol="sts"), pairs, answer=lambda asked, labels: Answers(["x"]))
 
 
 LABELS = ["joy", "anger", "fear"]
@@ -80,7 +96,7 @@ def on_grid(texts: list[str]) -> np.ndarray:
 def test_neighbours_vote_as_in_a_plain_loop(seed: int) -> None:
     train, test = labelled(seed, 60), labelled(seed + 10, 30)
     task = Task(protocol="knn", distance="euclidean", k=[1, 5, 10])
-    found = protocols.score(task, test, on_grid, train=train)
+    found = score(task, test, on_grid, train=train)
     corpus = on_grid(list(train["text"])).astype(float)
     for k in (1, 5, 10):
         predicted = []
@@ -103,10 +119,10 @@ def test_neighbours_vote_as_in_a_plain_loop(seed: int) -> None:
 def test_a_label_that_no_training_sentence_has() -> None:
     train, test = labelled(0, 30), labelled(1, 20)
     with pytest.raises(UserError, match="knn: no training sentence has the label 'fear'; they have anger, joy"):
-        protocols.score(Task(protocol="knn"), test, on_grid, train=train[train["label"] != "fear"])
+        score(Task(protocol="knn"), test, on_grid, train=train[train["label"] != "fear"])
 
 
 def test_more_neighbours_than_training_sentences() -> None:
     train = labelled(0, 30)
     with pytest.raises(UserError, match="knn: k is 31, but there are 30 training sentences"):
-        protocols.score(Task(protocol="knn", k=[1, 31]), train, on_grid, train=train)
+        score(Task(protocol="knn", k=[1, 31]), train, on_grid, train=train)

@@ -11,21 +11,19 @@ import pytest
 import torch
 from transformers import AutoModel, AutoModelForCausalLM, AutoModelForSequenceClassification, AutoTokenizer
 
+from seedbed.classifiers.likelihood import log_likelihoods
+from seedbed.classifiers.settings import InContext
 from seedbed.encoders import backbone
-from seedbed.encoders.classifier_settings import InContext
+from seedbed.encoders.opening import Opened, batched
 from seedbed.evaluation.compute import formulae, page
 from seedbed.evaluation.compute.context import in_context, read_whole, require_decoder
 from seedbed.evaluation.compute.cost import Cost, questions
-from seedbed.evaluation.compute.counting import flops, reading
 from seedbed.evaluation.compute.formulae import Sizes, crossing
+from seedbed.evaluation.compute.measuring import Span, flops, reading, seconds
 from seedbed.evaluation.compute.nearest import retrieval
 from seedbed.evaluation.compute.settings import Compute
-from seedbed.evaluation.compute.timing import Span, seconds
 from seedbed.evaluation.compute.tuning import batches_of, fine_tuning, passes
-from seedbed.evaluation.embeddings import batched
-from seedbed.evaluation.opening import Opened
 from seedbed.evaluation.settings import Task
-from seedbed.generators.labels import log_likelihoods
 from seedbed.generators.settings import Generator
 from seedbed.io import UserError
 from tests import tiny
@@ -37,12 +35,11 @@ WIDTH, INNER, LAYERS = 32, 64, 2
 
 def test_the_formulae_by_hand() -> None:
     assert formulae.fine_tuning(SIZES, epochs=10, forward=7, backward=14) == 10 * (5 * 21 + 2 * 7) + 3 * 7
-    assert formulae.search(SIZES, dimensions=4) == 5 * 3 * (4 * 3 + 1)
-    assert formulae.search(SIZES, dimensions=4, minus=2, square=3, plus=5, root=11) == 15 * (4 * 10 + 11)
     found = formulae.retrieval(SIZES, dimensions=4, forward=7)
-    assert found == 8 * 7 + 15 * 13
-    assert formulae.by_likelihood(SIZES, retrieval=found, labels=3, length=1.5, forward=100) == found + 3 * 3 * 150
-    assert formulae.by_generation(SIZES, retrieval=found, length=1.5, forward=100) == found + 3 * 150
+    assert found == 8 * 7 + 5 * 3 * (4 * 3 + 1)
+    for labels in (3, 1):
+        expected = found + 3 * labels * 150
+        assert formulae.in_context(SIZES, retrieval=found, labels=labels, length=1.5, forward=100) == expected
 
 
 def test_where_one_line_passes_another() -> None:

@@ -12,12 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from seedbed.evaluation import neighbours
 from seedbed.evaluation.classification import vote
-from seedbed.evaluation.fusion import choose, fuse, nearest, search_by, side_by_side
-from seedbed.evaluation.protocols import score
+from seedbed.evaluation.fusion import choose
+from seedbed.evaluation.scores import score
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
+from seedbed.vectors import neighbours
+from seedbed.vectors.fused import fuse, nearest, search_by, side_by_side
 
 RNG = np.random.default_rng(0)
 Members = list[np.ndarray]
@@ -216,5 +217,5 @@ def test_bitext_and_knn_are_scored_by_fused_distances_and_nothing_else_is() -> N
     expected = vote(train["label"].to_numpy()[brute_force(queries, corpora, weights, 5)])
     assert found.items["predicted_5"].tolist() == expected.tolist()
     graded = pd.DataFrame({"id": ["1"], "sentence1": ["a"], "sentence2": ["b"], "score": ["1"]})
-    with pytest.raises(UserError, match="sts needs one embedding of a text.* score them by bitext or knn"):
+    with pytest.raises(UserError, match="protocol sts asks for vectors, and this system has distances alone"):
         score(Task(protocol="sts"), graded, fused, search=search)

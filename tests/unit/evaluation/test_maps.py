@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from seedbed.evaluation.maps import POINTS, read, sample, write
-from seedbed.evaluation.projection import to_plane
+from seedbed.evaluation.maps import POINTS, read, sample, sample_pairs, to_plane, write
 from seedbed.evaluation.settings import TextMap
 from seedbed.io import UserError
 
@@ -52,30 +51,69 @@ def test_languages_without_an_id_in_common_are_told():
     assert "\n" not in str(error.value)
 
 
+def pairs(language, count):
+    ids = [str(number) for number in range(count)]
+    return pd.DataFrame(
+        {"id": ids, "text": [f"{language} {id}" for id in ids], "pivot": [f"{id} by {language}" for id in ids]}
+    )
+
+
+def test_both_sides_of_a_pair_are_drawn_one_after_the_other():
+    drawn = sample_pairs({"swh": pairs("swh", 40), "fra": pairs("fra", 6)}, 10, 3, "eng")
+    assert len(drawn) == 2 * (10 + 6)  # all of the language that has fewer
+    assert list(drawn["language"]) == ["swh", "eng"] * 10 + ["fra", "eng"] * 6
+    assert list(drawn["label"]) == ["swh"] * 20 + ["fra"] * 12
+    text, pivot = drawn.iloc[::2], drawn.iloc[1::2]
+    assert list(text["id"]) == list(pivot["id"]) and text[["label", "id"]].duplicated().sum() == 0
+    assert list(text["text"]) == list(text["label"] + " " + text["id"])
+    assert list(pivot["text"]) == list(pivot["id"] + " by " + pivot["label"])
+
+
+def test_more_pairs_hold_fewer_and_no_language_depends_on_another():
+    swh = {"swh": pairs("swh", 40)}
+    few, more, other = (sample_pairs(swh, count, seed, "eng") for count, seed in ((10, 1), (20, 1), (10, 2)))
+    assert set(few["id"]) < set(more["id"]) and set(few["id"]) != set(other["id"])
+    both = sample_pairs({"fra": pairs("fra", 70)} | swh, 10, 1, "eng")
+    pd.testing.assert_frame_equal(both[both["label"] == "swh"].reset_index(drop=True), few)
+    assert set(both.loc[both["label"] == "fra", "id"]) - set(map(str, range(40)))
+
+
 def clusters():
     """Three clouds (20 points each) far apart in ten dimensions."""
     rng = np.random.default_rng(0)
     return np.concatenate([rng.normal(size=(20, 10)) + 30 * np.eye(10)[place] for place in range(3)]).astype(np.float32)
 
 
-def test_the_same_embeddings_lie_in_the_same_places():
-    one, again = (to_plane(clusters(), perplexity=10, seed=5) for _ in range(2))
+BY = {"tsne": {"perplexity": 10}, "umap": {"method": "umap", "neighbours": 10}}
+
+
+@pytest.fixture(scope="module", params=BY)
+def places(request):
+    """The clouds in the plane by each method, twice."""
+    return [to_plane(clusters(), TextMap(task="t", seed=5, **BY[request.param])) for _ in range(2)]
+
+
+def test_the_same_embeddings_lie_in_the_same_places(places):
+    one, again = places
     assert one.shape == (60, 2) and one.dtype == np.float64 and np.array_equal(one, again)
 
 
-def test_neighbours_stay_neighbours():
-    places = to_plane(clusters(), perplexity=10, seed=5)
-    distances = np.linalg.norm(places[:, None] - places[None], axis=2) + np.diag(np.full(60, np.inf))
+def test_neighbours_stay_neighbours(places):
+    distances = np.linalg.norm(places[0][:, None] - places[0][None], axis=2) + np.diag(np.full(60, np.inf))
     assert (distances.argmin(axis=1) // 20 == np.arange(60) // 20).all()
 
 
 @pytest.mark.parametrize(
-    ("rows", "perplexity", "told"),
-    [(20, 20, "perplexity 20 needs more than 20 texts, there are 20"), (2, 30, "lower `perplexity`")],
+    ("rows", "how", "told"),
+    [
+        (20, {"perplexity": 20}, "perplexity 20 needs more than 20 texts, there are 20; raise `texts` or lower"),
+        (2, {}, "lower `perplexity`"),
+        (15, {"method": "umap", "pairs": 4}, "neighbours 15 needs more than 15 texts, there are 15; raise `pairs`"),
+    ],
 )
-def test_fewer_texts_than_the_perplexity_allows_are_told(rows, perplexity, told):
+def test_fewer_texts_than_neighbours_are_told(rows, how, told):
     with pytest.raises(UserError, match=told) as error:
-        to_plane(clusters()[:rows], perplexity=perplexity, seed=0)
+        to_plane(clusters()[:rows], TextMap(task="t", **how))
     assert "\n" not in str(error.value)
 
 
@@ -83,7 +121,7 @@ def test_an_encoder_that_diverged_is_told():
     broken = clusters()
     broken[7, 0] = np.nan
     with pytest.raises(UserError, match="row 7 holds NaN"):
-        to_plane(broken, perplexity=10, seed=0)
+        to_plane(broken, TextMap(task="t", perplexity=10))
 
 
 def test_points_survive_the_disk_in_order(tmp_path):
@@ -98,7 +136,20 @@ def test_points_survive_the_disk_in_order(tmp_path):
 
 
 def test_settings_are_in_range():
-    assert TextMap(task="t") == TextMap(task="t", recipe="published", texts=200, seed=0, perplexity=30)
-    for wrong in ({"texts": 0}, {"perplexity": 0.5}, {"seed": -1}, {"text": 3}):
+    assert TextMap(task="t") == TextMap(task="t", texts=200, seed=0, method="tsne", perplexity=30, neighbours=15)
+    for wrong in ({"texts": 0}, {"pairs": 0}, {"perplexity": 0.5}, {"seed": -1}, {"text": 3}, {"method": "pca"}):
         with pytest.raises(ValueError):
             TextMap(task="t", **wrong)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"method": "umap", "perplexity": 5}, "perplexity: UMAP does not read it, leave it out"),
+        ({"neighbours": 5}, "neighbours: t-SNE does not read it"),
+        ({"pairs": 5, "texts": 100}, "texts: a map of `pairs` does not read it"),
+    ],
+)
+def test_a_setting_that_nothing_reads_is_told(given, told):
+    with pytest.raises(ValueError, match=told):
+        TextMap(task="t", **given)

@@ -5,24 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from scripts import score_encoder
-from scripts.scoring import Set
 from seedbed.encoders import backbone
-from seedbed.evaluation import protocols
-from seedbed.evaluation.embeddings import at_once
-from seedbed.evaluation.opening import Opened
-from seedbed.evaluation.protocols import score
-from seedbed.evaluation.reference import mteb_scores, require_agreement, spread
-from seedbed.evaluation.retrieval import METRICS, collection
-from seedbed.evaluation.scores import Scores, record
-from seedbed.evaluation.settings import AGREE, Task
-from seedbed.io import UserError
+from seedbed.evaluation import reference
+from seedbed.evaluation.protocols.retrieval import PROTOCOL, TREC_EVAL, collection
+from seedbed.evaluation.reference import as_filed, metrics_of, mteb_result, require_agreement, spread
+from seedbed.evaluation.scores import Scores, Set, score, write
+from seedbed.evaluation.scores import texts as texts_of
+from seedbed.evaluation.settings import Task
+from seedbed.io import UserError, read_json
+from seedbed.vectors.store import at_once
 from tests import tiny
+
+
+def mteb_scores(*given: Any) -> dict[str, float]:
+    return metrics_of(mteb_result(*given))
 
 
 def judgements(queries: int = 12, documents: int = 40, seed: int = 0) -> pd.DataFrame:
@@ -93,7 +95,7 @@ def test_agrees_with_a_computation_by_hand(seed: int) -> None:
     np.testing.assert_allclose(scores.items["ndcg_at_10"], [row[0] for row in expected.values()], atol=1e-9)
     np.testing.assert_allclose(scores.items["recall_at_10"], [row[1] for row in expected.values()], atol=1e-9)
     means = np.mean(list(expected.values()), axis=0)
-    np.testing.assert_allclose([scores.metrics[name] for name in METRICS], means, atol=1e-9)
+    np.testing.assert_allclose([scores.metrics[name] for name in TREC_EVAL], means, atol=1e-9)
     assert scores.main == scores.metrics["ndcg_at_10"]
 
 
@@ -181,9 +183,9 @@ def test_agrees_with_mteb(tiny_encoder, name: str, subset: str) -> None:
     ours = score(Task(protocol="retrieval"), test, tiny_encoder.encode)
     theirs = mteb_scores(task, test, "", tiny_encoder)
     assert 0 < ours.main < 1
-    for metric in METRICS:
+    for metric in TREC_EVAL:
         assert theirs[metric] == pytest.approx(ours.metrics[metric], abs=1e-5)
-    for metric in AGREE["retrieval"]:
+    for metric in PROTOCOL.mteb:
         require_agreement(ours.metrics[metric], theirs[metric], metric)
 
 
@@ -206,7 +208,7 @@ def test_mteb_takes_given_embeddings_and_encodes_nothing(tiny_encoder) -> None:
     miracl = Task(protocol="retrieval", mteb={"name": "MIRACLRetrievalHardNegatives", "subset": "sw"})
     for task, rows in ((sts, pairs), (miracl, test)):
         expected = mteb_scores(task, rows, "", tiny_encoder)
-        encode = at_once(tiny_encoder.encode, protocols.texts(task, rows))
+        encode = at_once(tiny_encoder.encode, texts_of(task, rows))
         with forwards(tiny_encoder) as batches:
             found = mteb_scores(task, rows, "", tiny_encoder, encode)
         assert found == pytest.approx(expected, abs=1e-5) and not batches
@@ -236,23 +238,44 @@ def test_mteb_may_differ_where_cosines_are_nearly_equal() -> None:
             require_agreement(0.5, 0.5 + far, "Belebele", spread=close)
 
 
-def test_a_note_stands_in_the_score_file() -> None:
+def test_mteb_reads_the_file_of_its_result_again(tiny_encoder, tmp_path: Path) -> None:
+    """Its own loader, whole; and what mteb's leaderboard takes is the same in every run."""
+    from mteb.results import TaskResult
+
+    task = Task(protocol="retrieval", mteb={"name": "MIRACLRetrievalHardNegatives", "subset": "sw"})
     found = Scores(0.5, {"ndcg_at_10": 0.5}, pd.DataFrame({"id": [1]}))
-    assert "notes" not in record(found, {}, "items.tsv")
+    for folder in ("one", "two"):
+        result = mteb_result(task, sentences_judged(), "", tiny_encoder)
+        found.mteb.update(as_filed(result))
+        *_, filed = write(found, {}, tmp_path / folder / "swh.json")
+    assert filed.name == "swh.mteb.json" == read_json(filed.with_name("swh.json"))["mteb"]
+    assert filed.read_bytes() == (tmp_path / "one" / "swh.mteb.json").read_bytes()
+    again = TaskResult.from_disk(filed, load_historic_data=False)
+    assert again.task_name == "MIRACLRetrievalHardNegatives" and again.dataset_revision == result.dataset_revision
+    assert again.hf_subsets == ["sw"] and again.get_score() == pytest.approx(result.get_score(), abs=1e-6)
+
+
+def test_a_note_stands_in_the_score_file(tmp_path: Path) -> None:
+    found = Scores(0.5, {"ndcg_at_10": 0.5}, pd.DataFrame({"id": [1]}))
+    file, _ = write(found, {}, tmp_path / "hau.json")
+    assert "notes" not in read_json(file)
     found.notes.append("cosines are nearly equal")
-    assert record(found, {}, "items.tsv")["notes"] == ["cosines are nearly equal"]
+    write(found, {}, file)
+    assert read_json(file)["notes"] == ["cosines are nearly equal"]
 
 
 def test_a_note_is_told_in_the_log_too(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     task = Task(protocol="retrieval", mteb={"name": "MIRACLRetrievalHardNegatives", "subset": "sw"})
     found = Scores(0.5, {"ndcg_at_10": 0.5, "recall_at_10": 0.5}, pd.DataFrame({"id": [1]}))
-    monkeypatch.setattr(score_encoder, "score", lambda *_, **__: found)
-    monkeypatch.setattr(score_encoder, "mteb_scores", lambda *_: {"ndcg_at_10": 0.5, "recall_at_10": 0.5})
-    monkeypatch.setattr(score_encoder, "require_agreement", lambda *_, **__: "cosines are nearly equal")
-    monkeypatch.setattr(score_encoder, "spread", lambda _: 0.0)
+    monkeypatch.setattr(reference, "mteb_result", lambda *_: None)
+    monkeypatch.setattr(reference, "metrics_of", lambda _: {"ndcg_at_10": 0.5, "recall_at_10": 0.5})
+    monkeypatch.setattr(reference, "as_filed", lambda _: {"task_name": "MIRACL"})
+    monkeypatch.setattr(reference, "require_agreement", lambda *_, **__: "cosines are nearly equal")
+    monkeypatch.setattr(reference, "spread", lambda _: 0.0)
     given = Set("miracl", task, sentences_judged(), None, {"origin": "a/b @ main"})
-    scored = score_encoder.scored(Opened(encoder(), 4, None, None, {}), encoder(), given)
-    assert {*scored.notes} == {"cosines are nearly equal"} and "cosines are nearly equal\n" in capsys.readouterr().err
+    reference.check_by_mteb(None, encoder(), given, found)
+    assert found.mteb == {"task_name": "MIRACL"}
+    assert {*found.notes} == {"cosines are nearly equal"} and "cosines are nearly equal\n" in capsys.readouterr().err
 
 
 def test_mteb_encodes_where_a_query_has_a_prompt_of_its_own(tiny_encoder, monkeypatch: pytest.MonkeyPatch) -> None:

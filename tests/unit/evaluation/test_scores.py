@@ -9,13 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from scripts import scoring
 from seedbed.evaluation import classification, scores
-from seedbed.evaluation.protocols import score
-from seedbed.evaluation.scores import Scores, read_set, write
+from seedbed.evaluation.protocols import sts
+from seedbed.evaluation.scores import Scores, origin_in, read_set, score, write
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError, read_table, write_table
-from seedbed.tables.specs import METRICS
 from tests.unit.evaluation.test_protocols import encode, graded
 
 STS = Task(protocol="sts")
@@ -79,7 +77,7 @@ def test_a_score_file_and_its_items_keep_their_bytes(tmp_path: Path) -> None:
     write_table(found.items, tmp_path / "items.tsv")
     assert (tmp_path / "own/hau.items.tsv").read_bytes() == (tmp_path / "items.tsv").read_bytes()
     assert files == [tmp_path / "own/hau.json", tmp_path / "own/hau.items.tsv"]
-    assert {metric.key for metric in METRICS["sts"].values()} <= {*found.metrics}
+    assert {metric.key for metric in sts.METRICS.values()} <= {*found.metrics}
 
 
 @pytest.mark.parametrize(
@@ -106,7 +104,7 @@ def test_a_set_is_checked_where_it_is_read(tmp_path: Path, protocol: str, cells:
 def test_a_record_that_is_none_says_how_it_is_made_again(tmp_path: Path, content: str) -> None:
     (tmp_path / "record.json").write_text(content)
     with pytest.raises(UserError, match="no record of fetch_corpus; delete it and run Snakemake again"):
-        scoring.origin_in(tmp_path / "record.json")
+        origin_in(tmp_path / "record.json")
 
 
 def test_more_neighbours_than_pairs_is_told() -> None:

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from seedbed.evaluation.icl import Shots, nearest, score
-from seedbed.evaluation.protocols import asked
-from seedbed.evaluation.scores import Asked
+from seedbed.classifiers.answers import Answers
+from seedbed.classifiers.in_context import Query
+from seedbed.evaluation.protocols.icl import Shots, nearest, queries_of
+from seedbed.evaluation.scores import Trial, score, trial_of
 from seedbed.evaluation.settings import Task
-from seedbed.generators.icl import Answers, Query
 from seedbed.io import UserError
 
 TRAIN = pd.DataFrame(
@@ -26,13 +26,9 @@ def on_a_line(texts: Sequence[str]) -> np.ndarray:
     return np.array([[float(text), 0] for text in texts], np.float32)
 
 
-def question(train: pd.DataFrame | None = TRAIN, test: pd.DataFrame = TEST) -> Asked:
-    return asked(TASK, test, on_a_line, train=train)
-
-
 def chosen(shots: Shots) -> list[list[str]]:
     """The texts that each test text is shown with."""
-    search, labels = question().search, TRAIN["label"].to_numpy()
+    search, labels = trial_of(TASK, TEST, on_a_line, train=TRAIN).search, TRAIN["label"].to_numpy()
     places = nearest(on_a_line(TEST["text"]), on_a_line(TRAIN["text"]), labels, shots, search)
     return [list(TRAIN["id"][row]) for row in places]
 
@@ -65,12 +61,12 @@ def test_balanced_shots_are_the_nearest_of_each_label() -> None:
 def test_each_text_is_asked_with_its_own_shots_and_scored() -> None:
     seen: list[Query] = []
 
-    def ask(queries: Sequence[Query], labels: Sequence[str]) -> Answers:
+    def ask(trial: Trial, labels: Sequence[str]) -> Answers:
         assert labels == ["x", "y"]
-        seen.extend(queries)
+        seen.extend(queries_of(trial, Shots(2)))
         return Answers(["x", "x", ""], None, cut=1)
 
-    found = score(question(), Shots(2), ask)
+    found = score(TASK, TEST, on_a_line, train=TRAIN, answer=ask)
     assert seen[1] == Query("q", "5.2", (("6", "y"), ("4", "x")))
     assert found.main == found.metrics["accuracy"] == pytest.approx(1 / 3)
     # x: 1 of 2 claimed, 1 of 2 found; y and no answer: 0
@@ -88,12 +84,12 @@ def test_a_task_may_offer_labels_that_no_text_has() -> None:
     """MINERS offers neutral for NollySenti; who answers it is wrong, and it is a class of macro F1."""
     seen: list[str] = []
 
-    def ask(queries: Sequence[Query], labels: Sequence[str]) -> Answers:
+    def ask(trial: Trial, labels: Sequence[str]) -> Answers:
         seen.extend(labels)
         return Answers(["x", "neutral", "x"], None, cut=0)
 
     task = TASK.updated({"labels": ["neutral", "x"]})
-    found = score(asked(task, TEST, on_a_line, train=TRAIN), Shots(1), ask)
+    found = score(task, TEST, train=TRAIN, answer=ask)
     assert seen == ["neutral", "x", "y"]
     assert found.main == pytest.approx(2 / 3) and found.metrics["macro_f1"] == pytest.approx(1 / 3)
     assert found.metrics["unanswered"] == 0
@@ -101,7 +97,7 @@ def test_a_task_may_offer_labels_that_no_text_has() -> None:
 
 def test_likelihoods_come_with_the_probability_of_the_predicted_label() -> None:
     given = np.array([[0.75, 0.25], [0.5, 0.5], [0.125, 0.875]])
-    found = score(question(), Shots(1), lambda queries, labels: Answers(["x", "x", "y"], given, cut=0))
+    found = score(TASK, TEST, train=TRAIN, answer=lambda trial, labels: Answers(["x", "x", "y"], given, cut=0))
     assert found.items["probability"].tolist() == [0.75, 0.5, 0.875]
 
 
@@ -109,12 +105,8 @@ def test_without_shots_nothing_is_embedded() -> None:
     def refuse(texts: Sequence[str]) -> np.ndarray:
         raise AssertionError(texts)
 
-    found = score(
-        asked(TASK, TEST, refuse, train=TRAIN),
-        Shots(0),
-        lambda queries, labels: Answers([q.text for q in queries], None, 0),
-    )
-    assert found.main == 0
+    queries = queries_of(trial_of(TASK, TEST, refuse, train=TRAIN), Shots(0))
+    assert [(query.text, query.shots) for query in queries] == [("0", ()), ("5.2", ()), ("1.9", ())]
 
 
 @pytest.mark.parametrize(
@@ -129,4 +121,4 @@ def test_without_shots_nothing_is_embedded() -> None:
 )
 def test_what_cannot_be_shown_is_told(train: pd.DataFrame | None, shots: Shots, fault: str) -> None:
     with pytest.raises(UserError, match=fault):
-        score(question(train), shots, lambda queries, labels: Answers([], None, 0))
+        score(TASK, TEST, on_a_line, train=train, answer=lambda trial, _: Answers(queries_of(trial, shots)))

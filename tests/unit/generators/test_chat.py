@@ -12,13 +12,13 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from seedbed.classifiers.answers import Answers
+from seedbed.classifiers.in_context import Query, ask, open_greedy
 from seedbed.generators import prompts
 from seedbed.generators.backends import Completion, Request, open_backend, stream
 from seedbed.generators.backends import openai as module
-from seedbed.generators.icl import Answers, Query, ask, open_greedy
-from seedbed.generators.icl_settings import Answering
 from seedbed.generators.journal import Journal
-from seedbed.generators.settings import Generator
+from seedbed.generators.settings import Answering, Generator
 from seedbed.io import UserError, read_table
 from seedbed.triplets.synthesis import synthesise
 from tests.serving import Serving
@@ -76,8 +76,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.setenv("CHAT_KEY", "sk-secret")
     init = module.ChatBackend.__init__
 
-    def quick(self: Any, generator: Generator) -> None:
-        init(self, generator)
+    def quick(self: Any, *given: Any) -> None:
+        init(self, *given)
         self.wait = 0.001
 
     monkeypatch.setattr(module.ChatBackend, "__init__", quick)

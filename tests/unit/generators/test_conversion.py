@@ -16,13 +16,14 @@ from safetensors.torch import load_file
 from sentence_transformers.sentence_transformer.modules import Dense, Normalize
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, XGLMConfig, XGLMForCausalLM
 
-from seedbed import manifests, supplies
+from seedbed import manifests
 from seedbed.corpora.assets import Store
 from seedbed.corpora.settings import Source
 from seedbed.encoders import backbone
 from seedbed.generators import conversion, to_safetensors
 from seedbed.generators.fetch import fetch, local_files
 from seedbed.io import UserError, read_json, sha256
+from seedbed.study import supplies
 from tests import tiny
 from tests.unit.test_security import Evil
 

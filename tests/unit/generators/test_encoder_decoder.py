@@ -13,15 +13,15 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from scripts import train_task_adapter
+from seedbed.classifiers.answers import Answers
+from seedbed.classifiers.in_context import Query, ask, open_greedy
+from seedbed.classifiers.likelihood import label_scores
 from seedbed.corpora.assets import Store
 from seedbed.corpora.settings import Source
 from seedbed.generators import prompts
 from seedbed.generators.backends import Completion, Request, open_backend
 from seedbed.generators.fetch import fetch
-from seedbed.generators.icl import Answers, Query, ask, open_greedy
-from seedbed.generators.icl_settings import Answering
-from seedbed.generators.labels import label_scores
-from seedbed.generators.settings import Generator
+from seedbed.generators.settings import Answering, Generator
 from seedbed.io import UserError
 from tests import tiny
 

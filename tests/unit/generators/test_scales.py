@@ -13,7 +13,7 @@ from seedbed.io import UserError, read_json, write_json
 
 
 def scores(folder: Path, mains: dict[int, float], *, task: str = "dev", code: str = "hau") -> Path:
-    """A list as `score_encoder` writes it: a score of each seed, of the task and of another."""
+    """A list as `score` writes it: a score of each seed, of the task and of another."""
     files = []
     for seed, main_score in mains.items():
         for name, value in ((task, main_score), (f"other-{task}", 1.0)):

@@ -42,9 +42,7 @@ class Study:
 
     def tabulate(self, spec: TableSpec, **changes: object) -> pd.DataFrame:
         blocks = self.plan(spec, **changes)
-        options = {"paper": spec.paper, "papers": PAPER, "over_backbones": spec.over_backbones}
-        options["over_columns"] = spec.over_columns
-        return tabulate(blocks, self.scores, self.statistics, **options)
+        return tabulate(blocks, self.scores, self.statistics, spec, Published(spec.paper, PAPER))
 
     def score(self, backbone: str, recipe: str, seed: int, task: str, language: str) -> Path:
         """The score file of an encoder."""
@@ -121,7 +119,7 @@ def make_study(
 
 
 def write_score(path: Path, protocol: str, items: pd.DataFrame, main_score: float, origin: str) -> None:
-    """A score file as `score_encoder` writes it, as far as tables read it."""
+    """A score file as `score` writes it, as far as tables read it."""
     items.insert(0, "id", [f"item-{number}" for number in range(len(items))])
     write_table(items, path.with_suffix(".items.tsv"))
     metric = {"sts": "cosine_spearman", "bitext": "accuracy"}[protocol]

@@ -9,8 +9,8 @@ import sys
 import pandas as pd
 import pytest
 
+from seedbed.evaluation.aggregation import WEIGHTED_F1
 from seedbed.io import UserError, read_json, write_json
-from seedbed.tables.measures import _numbers
 from seedbed.tables.report import report
 from seedbed.tables.tabulate import read
 
@@ -89,10 +89,10 @@ def refused(study, spec, message, path):
 
 
 @pytest.mark.parametrize("cell", ["-1", "3", "0.5", "1e12", "nan", "x"])
-def test_a_place_that_is_none_is_told(tmp_path, cell):
+def test_a_place_that_is_none_is_told(cell):
     table = pd.DataFrame({"id": list("abc"), "place": list("012"), "forward_1": ["0", "1", cell]})
     with pytest.raises(UserError, match="no place among the 3 items|no number"):
-        _numbers(table, ["place", "forward_1"], "weighted", tmp_path)
+        WEIGHTED_F1.read(table, ["place", "forward_1"])
 
 
 AUDIT = {"read": 3, "kept": 2, "dropped": {"x": 1}, "dice": {"anchor-positive": {"q25": 0.1, "q50": 0.2, "q75": 0.3}}}

@@ -5,14 +5,20 @@ import pytest
 
 from scripts.plot import main
 from seedbed.io import UserError
+from seedbed.tables.figure_specs import FigureSpec
 from seedbed.tables.figures.plot import plot
-from seedbed.tables.specs import FigureSpec
 from seedbed.tables.tabulate import write
 
 
 @pytest.fixture(scope="module")
 def figure_spec():
     return FigureSpec.load("seedbed/resources/figures/table1.yaml")
+
+
+def redrawn(spec, **changes):
+    """A figure of another kind."""
+    content = spec.model_dump(exclude_unset=True) | changes
+    return FigureSpec.of(content).model_validate(content)
 
 
 def texts(figure):
@@ -39,6 +45,14 @@ def test_a_real_difference_is_a_triangle(table, figure_spec):
     assert markers.count("^") == (real["difference"] > 0).sum() and markers.count("v") == (real["difference"] < 0).sum()
 
 
+@pytest.mark.parametrize(("metric", "best"), [("accuracy", "max"), ("alignment", "min")])
+def test_the_best_is_bold_be_it_the_highest_or_the_lowest(table, figure_spec, metric, best):
+    figure = plot(table.assign(metric=metric), figure_spec, {})
+    bold = {text.get_text() for axes in figure.axes for text in axes.texts if text.get_fontweight() == "bold"}
+    wanted = table.groupby(["column", "language"])["value"].agg(best)
+    assert bold == {f"{value:z.1f}" for value in wanted}
+
+
 def test_without_paper_numbers_none_is_promised(table, figure_spec):
     figure = plot(table.assign(paper=float("nan")), figure_spec, {})
     assert not any("paper" in text for text in texts(figure))
@@ -62,14 +76,8 @@ def test_the_program_writes_the_same_bytes_twice(table, tmp_path):
 
 
 def test_a_curve_passes_through_its_values(table, figure_spec):
-    spec = figure_spec.updated(
-        {
-            "kind": "curve",
-            "series": {"all": {"base": 1, "xllora": 100, "mine": 5}},
-            "x_label": "triplets",
-            "log_x": True,
-        }
-    )
+    series = {"all": {"base": 1, "xllora": 100, "mine": 5}}
+    spec = redrawn(figure_spec, kind="curve", series=series, x_label="triplets", log_x=True)
     figure = plot(table, spec, {"hau": {"name": "Hausa"}})
     assert len(figure.axes) == 2 and {"Hausa", "ind", "Average", "triplets"} <= set(texts(figure))
     sts = table[(table["column"] == "STS") & (table["language"] == "hau")].set_index("recipe")["value"]
@@ -79,7 +87,7 @@ def test_a_curve_passes_through_its_values(table, figure_spec):
 
 
 def test_a_plane_has_a_point_for_each_recipe(table, figure_spec):
-    figure = plot(table, figure_spec.updated({"kind": "plane"}), {})
+    figure = plot(table, redrawn(figure_spec, kind="plane"), {})
     assert len(figure.axes) == 3  # two languages and the average
     points = {(float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in figure.axes[0].lines}
     hau = table[table["language"] == figure.axes[0].get_title(loc="left").split(",")[0]]
@@ -92,6 +100,6 @@ def test_what_cannot_be_drawn_is_told(table, figure_spec):
     with pytest.raises(UserError, match="no backbone mmbert"):
         plot(table, figure_spec.updated({"backbones": ["mmbert"]}), {})
     with pytest.raises(UserError, match="a plane takes 2 columns"):
-        plot(table[table["column"] == "STS"], figure_spec.updated({"kind": "plane"}), {})
-    with pytest.raises(ValueError, match="a curve needs them"):
-        figure_spec.updated({"kind": "curve"})
+        plot(table[table["column"] == "STS"], redrawn(figure_spec, kind="plane"), {})
+    with pytest.raises(ValueError, match="series\n  Field required"):
+        redrawn(figure_spec, kind="curve")

@@ -6,8 +6,8 @@ import pytest
 
 from seedbed.io import UserError
 from seedbed.languages import registry
+from seedbed.tables.figure_specs import FigureSpec
 from seedbed.tables.figures.plot import plot
-from seedbed.tables.specs import FigureSpec
 from seedbed.tables.tabulate import COLUMNS
 
 CODES = ["hau", "amh", "arb", "ind", "ace", "ace-Arab", "tel"]
@@ -73,6 +73,16 @@ def test_what_a_study_lacks_is_left_out():
     assert drawn["Labels, XL"] == [[1, 10]] * 2 and drawn["Labels, CS"] == [[1, 5, 10]]
     with pytest.raises(UserError, match="none of its columns in the table; it has other"):
         plot(scores(["other"], ["avg"]), spec, {})
+
+
+def test_each_language_may_have_a_panel_of_its_own():
+    spec = load("layers")
+    table = scores(["L1", "L2"], ["hau", "swh", "avg"])
+    figure = plot(table, spec, {"hau": {"name": "Hausa"}})
+    assert titles(figure) == ["Hausa", "swh", "Average"]
+    for axes, language in zip(figure.axes, ("hau", "swh", "avg"), strict=True):
+        own = table[(table["language"] == language) & (table["backbone"] == "labse")]
+        assert list(axes.lines[0].get_ydata()) == list(own["value"]) and list(axes.get_xticks()) == [1, 2]
 
 
 def test_ten_backbones_differ_by_colour_and_marker():

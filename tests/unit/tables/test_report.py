@@ -12,6 +12,12 @@ from seedbed.io import UserError, write_json, write_table
 from seedbed.tables.report import report
 
 HOSTILE = '<script>alert("x")</script>'
+MINED = {
+    "queries": 13, "pool": 977, "neighbours": 26, "distinct": 21, "cosine by rank": [0.91234, 0.5], "near duplicates": 3,
+    "commonest": [[f"near 7 {HOSTILE}", 4], ["near 8", 1]], "dropped": {"in a seed pair": 17}, "weights": "0" * 64,
+    "prefix": "", "mining": {"layer": 9},
+}  # fmt: skip
+"""What mining says beside its file."""
 QUARTILES = {"mean": 0.3, "q25": 0.2, "q50": 0.31, "q75": 0.4}
 
 
@@ -29,6 +35,13 @@ def files(tmp_path):
         dropped = [(f"d{i}", f"dropped {i}", HOSTILE, "no", f"positive: fault {i % 2}") for i in range(5)]
         columns = ["id", "anchor", "positive", "negative", "reason"]
         write_table(pd.DataFrame(dropped, columns=columns), folder / method / "hau.rejected.tsv")
+    mined = root / "encoders/tiny/neighbours/layer9"
+    near = [
+        (str(i), f"pair {i} {HOSTILE}", f"positive {i}", f"near {i}", "0.912345", HOSTILE, "0.5") for i in range(13)
+    ]
+    columns = ["id", "pivot", "text", "neighbour_1", "cosine_1", "neighbour_2", "cosine_2"]
+    write_table(pd.DataFrame(near, columns=columns), mined / "hau.tsv")
+    write_json(MINED, mined / "hau.audit.json")
     plain = {
         "tables/table1.csv": "a,b\n1,2\n",
         "tables/table1.md": f"# Title {HOSTILE}\n\n| Method | hau |\n| --- | ---: |\n| XL | **1.0** ▲ |\n",
@@ -49,6 +62,7 @@ def files(tmp_path):
         "audits": [method / "hau.audit.json" for method in methods],
         "triplets": [method / "hau.tsv" for method in methods],
         "rejected": [method / "hau.rejected.tsv" for method in methods],
+        "neighbours": [mined / "hau.tsv", mined / "hau.audit.json"],
         "cards": [root / "card/README.md"],
         "config": [root / "config.yaml"],
     }
@@ -93,7 +107,7 @@ def test_the_zip_holds_the_page_and_the_files(files, tmp_path):
         assert archive.namelist() == [
             "index.html", "audits/prompting/hau.audit.json", "audits/xllora/hau.audit.json", "cards/README.md",
             "config/config.yaml", "figures/table1.png", "figures/table1.svg", "layouts/table1.md",
-            "rejected/prompting/hau.rejected.tsv", "rejected/xllora/hau.rejected.tsv",
+            "neighbours/hau.audit.json", "neighbours/hau.tsv", "rejected/prompting/hau.rejected.tsv", "rejected/xllora/hau.rejected.tsv",
             "tables/table1.csv", "triplets/prompting/hau.tsv", "triplets/xllora/hau.tsv",
         ]  # fmt: skip
         assert archive.read("tables/table1.csv") == files["tables"][0].read_bytes()
@@ -108,12 +122,21 @@ def test_the_page_is_whole_and_needs_nothing_beside_itself(files, tmp_path):
     assert not page.open
     assert page.images == ["data:image/svg+xml;base64," + base64.b64encode(files["figures"][0].read_bytes()).decode()]
     assert not {"link", "script", "iframe"} & set(page.tags)
-    anchors = {"#figures", "#tables", "#audits", "#triplets", "#cards", "#config", "#files"}
+    anchors = {"#figures", "#tables", "#audits", "#triplets", "#neighbours", "#cards", "#config", "#files"}
     assert anchors == {link for link in page.links if link.startswith("#")}
     for shown in ("negative: language 4", "0.31", "0.20 to 0.40", "anchor 0", "anchor 12", "XL", "▲", "positive & co"):
         assert shown in page.text
     assert page.text.count("anchor 6") == 1 and "anchor 1 " not in page.text
     assert "positive: fault 0 prompting, 3 rows" in " ".join(page.text.split()) and "dropped 2" in page.text
+
+
+def test_mined_neighbours_stand_below_their_pair_with_cosines(files, tmp_path):
+    report(files, tmp_path / "report.zip", "Seedbed")
+    text = " ".join(read_page(tmp_path / "report.zip").text.split())
+    assert f"13 977 26 21 3 0.912 0.500 in a seed pair 17 near 7 {HOSTILE} 4 timesnear 8 1 times" in text
+    near = f"positivepositive 0 layer9 1, cosine 0.912345 near 0 layer9 2, cosine 0.5 {HOSTILE}"
+    assert f"pair 0 {HOSTILE} MiningText {near}" in text
+    assert "pair 12 " in text and "pair 6 " in text and "pair 1 " not in text
 
 
 def test_text_stays_text(files, tmp_path):
@@ -145,11 +168,13 @@ def test_nothing_that_a_text_says_becomes_a_part_of_the_page(files, tmp_path, at
     """In a corpus, a reason, an audit, the layout of a table, a card, its front matter, a configuration, the title."""
     report(files, tmp_path / "before.zip", "T")
     line = " ".join(attack.split())
-    for group in ("triplets", "rejected"):
-        for path in files[group]:
+    for group in ("triplets", "rejected", "neighbours"):
+        for path in (path for path in files[group] if path.suffix == ".tsv"):
+            path.write_text(path.read_text().replace("pair ", f"{line} ").replace("near ", f"{line} "))
             path.write_text(path.read_text().replace("anchor ", f"{line} ").replace("dropped ", f"{line} "))
             path.write_text(path.read_text().replace("fault 0", f"fault {line}"))
     write_json({"read": 1, "kept": 1, "dropped": {attack: 1}, "dice": {attack: QUARTILES}}, files["audits"][0])
+    write_json(MINED | {"commonest": [[attack, 1]], "dropped": {attack: 1}}, files["neighbours"][1])
     for group in ("layouts", "cards", "config"):
         files[group][0].write_text(f"---\n{attack}\n---\n# {line}\n\n{attack}\n\n| a |\n| --- |\n| {line} |\n")
     report(files, tmp_path / "report.zip", attack)
@@ -192,6 +217,8 @@ def test_faults_are_told(files, tmp_path):
         ({"audits": [wrong]}, "expected a report of audit_triplets"),
         ({"triplets": files["tables"]}, "no column 'id'"),
         ({"rejected": files["triplets"]}, "no column 'reason'"),
+        ({"neighbours": [wrong]}, "expected an audit of mine_neighbours"),
+        ({"neighbours": files["triplets"]}, "no column 'pivot'"),
     ):
         with pytest.raises(UserError, match=told):
             report(given, output, "Seedbed")

@@ -50,6 +50,30 @@ def test_the_page_has_a_row_for_each_backbone_and_method(several):
     assert "above or below Crosslingual of the same backbone" in "\n".join(lines)
 
 
+def test_columns_of_a_group_stand_in_a_grid_of_their_own(several):
+    columns = [
+        STS | {"label": "STS, graded", "group": "graded"},
+        BITEXT,
+        STS | {"label": "Again, graded", "group": "graded"},
+    ]
+    spec = TableSpec.model_validate(SPEC | {"columns": columns, "over_columns": []})
+    text = page(several.tabulate(spec), spec)
+    assert "## Graded\n\n| System | STS | Again |" in text and "| System | Bitext |" in text
+    assert text.count("Averages over languages") == 1
+
+
+def test_many_columns_with_as_much_are_not_told_one_by_one(several):
+    columns = [BITEXT, *(STS | {"label": f"L{number}"} for number in range(1, 8))]
+    spec = TableSpec.model_validate(SPEC | {"columns": columns, "over_columns": []})
+    table = several.tabulate(spec).assign(paper=50.0, paper_note="zero-shot", verdict="")
+    table.loc[table["column"] == "Bitext", "n"] = 40
+    text = page(table, spec)
+    assert "Measured: Bitext: accuracy, 2 languages, 80 items; L1 ... L7 (7 columns): 2 languages, 161 items." in text
+    assert "† all: zero-shot." in text
+    table.loc[table["column"] == "L7", "paper_note"] = "other"
+    assert "† Bitext, L1, L2, L3, L4, L5, L6: zero-shot. † L7: other." in page(table, spec)
+
+
 def test_a_mean_of_means(several):
     means = [{"label": "Half", "columns": ["STS"]}, {"label": "All", "columns": ["Half", "Bitext"]}]
     rows = averages(several.tabulate(TableSpec.model_validate(SPEC | {"over_columns": means})))

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import false_discovery_control, spearmanr
 
 from scripts.tabulate import main
-from seedbed.evaluation.significance import interval, paired_bootstrap, spearman, williams
+from seedbed.evaluation.significance import percentiles, replicates, spearman, williams
 from seedbed.io import UserError, read_json, write_json
 from seedbed.tables.plan import Scored
 from seedbed.tables.specs import TableSpec
@@ -62,9 +62,9 @@ def test_intervals_hold_their_values_and_an_average_is_surer(table):
 def test_the_joint_bootstrap_agrees_with_the_pairwise_one(table, study):
     a, b = (study.items("xlmr", recipe, "semrel-sts", "hau") for recipe in ("composition", "crosslingual"))
     row = cell(table, "composition", "hau")
-    alone, pair = interval(spearman, a, resamples=2000), paired_bootstrap(spearman, a, b, resamples=2000)
-    assert [row["low"], row["high"]] == pytest.approx([100 * alone.low, 100 * alone.high], abs=2.5)
-    theirs = [100 * pair.low, 100 * pair.high]
+    of_a, of_b = replicates(spearman, [a, b], resamples=2000, seed=0)
+    assert [row["low"], row["high"]] == pytest.approx(percentiles(100 * of_a, 0.95), abs=2.5)
+    theirs = percentiles(100 * (of_a - of_b), 0.95)
     assert [row["difference_low"], row["difference_high"]] == pytest.approx(theirs, abs=2.5)
 
 
@@ -197,6 +197,18 @@ def test_a_missing_score_is_told(make, spec):
     path = study.score("xlmr", "xllora", 2, "semrel-sts", "ind")
     path.unlink()
     with pytest.raises(UserError, match=re.escape(f"{path}: no such file")):
+        study.tabulate(spec)
+
+
+def test_a_metric_that_no_encoder_of_a_backbone_has_is_left_out_of_a_partial_table(make, spec):
+    study = make(seeds=1)
+    for path in study.scores.glob("xlmr/*/*/*/kolibri-bitext/*.json"):
+        record = read_json(path)
+        del record["metrics"]["accuracy"]
+        write_json(record, path)
+    table = study.tabulate(spec.model_copy(update={"partial": True}))
+    assert {*table.loc[table["backbone"] == "xlmr", "metric"]} == {"spearman"}
+    with pytest.raises(UserError, match="no metric 'accuracy'"):
         study.tabulate(spec)
 
 

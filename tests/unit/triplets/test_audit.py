@@ -11,7 +11,8 @@ from seedbed.corpora.contamination import EvaluationTexts
 from seedbed.corpora.language_id import LanguageId
 from seedbed.io import UserError, read_json, write_table
 from seedbed.triplets import audit as auditing
-from seedbed.triplets.audit import Expected, dice, length_ratio, repetition
+from seedbed.triplets.audit import Expected, length_ratio, repetition
+from seedbed.triplets.overlap import dice
 from seedbed.triplets.settings import Audit
 from seedbed.triplets.switching import WordCheck
 
@@ -70,6 +71,9 @@ def test_good_triplets_pass_and_the_report_counts_them():
         sum(dice(anchor, positive) for anchor, positive, _ in GOOD) / 40, abs=1e-4
     )
     assert report["dice"]["anchor-negative"]["n"] == 40
+    assert report["dice"]["anchor-negative"]["mean"] == pytest.approx(
+        sum(dice(anchor, negative) for anchor, _, negative in GOOD) / 40, abs=1e-4
+    )
 
 
 @pytest.mark.parametrize(

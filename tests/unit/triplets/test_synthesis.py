@@ -15,7 +15,7 @@ import pytest
 from scripts import build_xllora_examples, join_triplets
 from scripts import synthesise as script
 from seedbed.corpora.subset import subset
-from seedbed.generators.backends import Completion, Tokenizing
+from seedbed.generators.backends import Backend, Completion
 from seedbed.generators.journal import COMMIT_ROWS, Journal
 from seedbed.generators.prompts import prompter
 from seedbed.generators.settings import Generator
@@ -36,7 +36,7 @@ class Letters:
         return {"input_ids": [ord(letter) for letter in text]}
 
 
-class Echo(Tokenizing):
+class Echo(Backend):
     """A back end that writes the row's name, in reverse order, and may be killed after `lives` completions."""
 
     tokenizer, style = Letters(), "plain"

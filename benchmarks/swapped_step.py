@@ -1,0 +1,61 @@
+"""A step of training after the vocabulary's swap beside one before it, on the same sentences.
+
+Same process and sentences; each encoder tokenises them as it does. Prints CPU seconds of a step (the least, taken by
+turns), their ratio, and how many tokens each makes of a sentence. Both folders are made by a study, `weights` of its
+backbone and `vocabulary/{lang}`; sentences are the first column but `id` of one of its corpora:
+
+    OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 python -m benchmarks.swapped_step BEFORE AFTER --texts TSV [--batch-size 32]
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+
+from benchmarks.models import least_seconds
+from seedbed.encoders import backbone
+from seedbed.encoders.losses import SimCSELoss
+from seedbed.io import read_table
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("before", type=Path)
+    parser.add_argument("after", type=Path)
+    parser.add_argument("--texts", required=True, type=Path)
+    parser.add_argument("--batch-size", type=int, default=32)
+    parser.add_argument("--rounds", type=int, default=3)
+    args = parser.parse_args(argv)
+
+    table = read_table(args.texts, ["id"])
+    texts = table[table.columns.drop("id")[0]].tolist()[: args.batch_size]
+    steps, tokens = {}, {}
+    for name, weights in (("before", args.before), ("after", args.after)):
+        steps[name], tokens[name] = stepping(weights, texts)
+        steps[name]()  # AdamW makes its moments
+    least = least_seconds(steps, args.rounds)
+    for name, seconds in least.items():
+        print(f"{name}: {seconds:.3f} CPU s a step, {tokens[name] / len(texts):.1f} tokens a sentence")
+    print(f"before / after: {least['before'] / least['after']:.2f}")
+
+
+def stepping(weights: Path, texts: list[str]) -> tuple[Callable[[], None], int]:
+    """A step of unsupervised SimCSE and AdamW on all weights; and how many tokens the texts have."""
+    encoder = backbone.load(weights, pooling="mean", max_length=128).train()
+    features = encoder.preprocess(texts)
+    loss = SimCSELoss(encoder, 0.05)
+    optimiser = torch.optim.AdamW(encoder.parameters(), lr=1e-5, fused=True)
+
+    def step() -> None:
+        optimiser.zero_grad()
+        loss([dict(features), dict(features)]).backward()
+        optimiser.step()
+
+    return step, int(features["attention_mask"].sum())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,35 @@
+"""Compare a run's tables with its study's reference: a line for each number that differs, and exit code 1."""
+
+from pathlib import Path
+
+from scripts.cli import arguments, run
+from seedbed.io import UserError, write_table
+from seedbed.operations.verify import Reference, compared, differing, write
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("--reference", required=True, type=Path, help="YAML: seedbed.operations.verify.Reference")
+    parser.add_argument("--tables", required=True, nargs="+", type=Path, help="CSV files, by whose names it knows them")
+    parser.add_argument("--exact", action="store_true", help="without tolerances: for the machine that made it")
+    parser.add_argument("--write", action="store_true", help="put these numbers into the reference instead")
+    parser.add_argument("--output", type=Path, help="TSV: every number, beside that of the reference")
+    args = parser.parse_args(argv)
+    tables = {path.stem: path for path in args.tables}
+
+    if args.write:
+        write(args.reference, tables)
+        return
+    reference = Reference.load(args.reference)
+    numbers = compared(reference, tables, exact=args.exact)
+    if lines := differing(numbers):
+        print("\n".join(lines))
+        raise UserError(
+            f"{len(lines)} of {len(numbers)} numbers differ from {args.reference}, which `{reference.command}` made"
+        )
+    if args.output:
+        write_table(numbers, args.output)
+
+
+if __name__ == "__main__":
+    run(main)

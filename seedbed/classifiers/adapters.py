@@ -1,0 +1,175 @@
+"""An encoder as a classifier of pairs: a head and a LoRA adapter learn the task, LoRA adapters alone learn languages.
+
+All adapters sit in the transformer, in the same modules, so that they can be composed (paper 000, equation 2). The head
+is the task's, and no composition touches it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from peft import PeftModel
+from safetensors.torch import load_file, save_file
+from transformers import (
+    AutoModelForMaskedLM,
+    AutoModelForSequenceClassification,
+    DataCollatorForLanguageModeling,
+    DataCollatorWithPadding,
+    PreTrainedModel,
+    Trainer,
+)
+
+from seedbed.classifiers.heads import limit_of, load, logits, tokenizer_of
+from seedbed.corpora.labels import LABELS
+from seedbed.generators import adapter_card
+from seedbed.generators.composition import CONFIG, WEIGHTS
+from seedbed.generators.examples import Texts, sample
+from seedbed.generators.lora import adapt, difference, finish, key_of, require_effect, save, training_arguments
+from seedbed.generators.models import open_adapter
+from seedbed.generators.settings import Lora
+from seedbed.io import UserError, read_json, write_json
+from seedbed.precision import precision
+from seedbed.trainers import fit
+from seedbed.weights import opening
+
+HEAD = "head.safetensors"
+"""Beside a task's adapter: the weights that the backbone did not bring."""
+PREFIX = "base_model.model."
+"""Peft's, before a module's name."""
+MASKED = 0.15
+"""Share of the tokens that a language adapter learns to predict (BERT's)."""
+
+
+def train_task(base: Path, pairs: Sequence[Texts], lora: Lora, **options: Any) -> dict[str, Any]:
+    """Train an adapter and a head on `lora.examples` labelled pairs; write them with a manifest, `seedbed.json`.
+
+    Args:
+        base: the backbone, see `backbone.load`.
+        pairs: premise, hypothesis, label; those longer than `lora.max_length` are dropped and counted.
+        options: as of `generators.lora.train`.
+
+    Raises:
+        UserError: bad weights; no pair within `lora.max_length`; or as `generators.lora.train`.
+    """
+    model, head = _with_head(base, lora.seed)
+    tokenizer = tokenizer_of(base)
+    examples = [
+        {**tokenizer(row["premise"], row["hypothesis"]), "labels": LABELS.index(row["label"])}
+        for row in sample(pairs, lora)
+    ]
+    kept, given = [one for one in examples if len(one["input_ids"]) <= lora.max_length], len(examples)
+    if not kept:
+        raise UserError(f"lora: none of {given} pairs has at most max_length ({lora.max_length}) tokens; raise it")
+    counts = {"given": given, "used": len(kept), "too_long": given - len(kept)}
+    return _train(model, kept, DataCollatorWithPadding(tokenizer), lora, head=head, base=base, counts=counts, **options)
+
+
+def train_language(base: Path, texts: Sequence[str], lora: Lora, **options: Any) -> dict[str, Any]:
+    """Train an adapter of a language on `lora.examples` texts by masked language modelling.
+
+    A text is read up to `lora.max_length` tokens, since what is cut off answers nothing; arguments as of `train_task`.
+
+    Raises:
+        UserError: bad weights, weights without a head for masked language modelling, or as `generators.lora.train`.
+    """
+    model, missing = load(AutoModelForMaskedLM, base)
+    if missing:
+        lacking = f"no head for masked language modelling ({missing[0]} is missing)"
+        raise UserError(f"{base}: {lacking}; take a backbone with one")
+    tokenizer = tokenizer_of(base)
+    limit = min(lora.max_length, limit_of(model, tokenizer))
+    examples = [dict(tokenizer(text, truncation=True, max_length=limit)) for text in sample(texts, lora)]
+    counts = {"given": len(examples), "used": len(examples)}
+    collator = DataCollatorForLanguageModeling(tokenizer, mlm_probability=MASKED)
+    return _train(model, examples, collator, lora, base=base, counts=counts, **options)
+
+
+def label_scores(
+    base: Path, rows: Iterable[Texts], *, head: Path | None, adapter: Path | None, seed: int, batch_size: int = 32
+) -> np.ndarray:
+    """Logits (n, labels) of each pair, in float32; what is longer than the backbone can read is cut.
+
+    Args:
+        rows: premise and hypothesis.
+        head: directory of the task adapter whose head is used; None for a fresh one.
+        adapter: directory of the adapter, composed or not; None for the backbone as it is.
+        seed: of a fresh head.
+    """
+    model, modules = _with_head(base, seed)
+    if head:
+        _put(head / HEAD, model, modules)
+    model = open_adapter(model, adapter) if adapter else model
+    tokenizer = tokenizer_of(base)
+    limit = limit_of(model, tokenizer)
+    encoded = [tokenizer(row["premise"], row["hypothesis"], truncation=True, max_length=limit) for row in rows]
+    return logits(model, tokenizer, encoded, batch_size)
+
+
+def _with_head(base: Path, seed: int) -> tuple[PreTrainedModel, list[str]]:
+    """The backbone with a head for LABELS, and the names of the head's modules: those that the weights do not have."""
+    torch.manual_seed(seed)
+    model, missing = load(AutoModelForSequenceClassification, base, num_labels=len(LABELS))
+    return model, sorted({name.rpartition(".")[0] for name in missing})
+
+
+def _put(file: Path, model: PreTrainedModel, modules: Sequence[str]) -> None:
+    """Give the head's modules the weights of a file; UserError: it has fewer, more or others than they have."""
+    with opening(file):
+        missing, unexpected = model.load_state_dict(load_file(file), strict=False)
+    if odd := [key for key in missing if key.rpartition(".")[0] in modules] + unexpected:
+        apart = f"{odd[0]} is in only one of it and the backbone's head"
+        raise UserError(f"{file}: {apart}; train the head on this backbone")
+
+
+def _train(
+    model: PreTrainedModel,
+    examples: Sequence[Mapping[str, Any]],
+    collator: Any,
+    lora: Lora,
+    *,
+    base: Path,
+    name: str,
+    output: Path,
+    state: Path,
+    minutes: float,
+    dtype: str,
+    about: Mapping[str, Any],
+    counts: Mapping[str, int],
+    head: Sequence[str] = (),
+) -> dict[str, Any]:
+    dtype, body = precision(dtype), model.base_model
+    # The head is trained as a whole: peft's modules_to_save. In BERT its first layer, the pooler, is part of the body.
+    model = adapt(model, model.base_model_prefix, lora, spared=head, modules_to_save=list(head) or None)
+    checkpoints = str(state / key_of(base, lora, dtype, examples))
+    arguments = training_arguments(lora, dtype)(output_dir=checkpoints, remove_unused_columns=False)
+    trainer = Trainer(model, arguments, collator, list(examples))
+    fit(trainer, minutes)
+    model.eval()
+    first = {"input_ids": torch.tensor([examples[0]["input_ids"]], device=model.device)}
+    require_effect(difference(model, body, first), output)
+    of = adapter_card.base_of(base, name)
+    manifest = {
+        **about,
+        "base": of,
+        "backbone": name,
+        "dtype": dtype,
+        "lora": lora.model_dump(),
+        "examples": dict(counts),
+    }
+    return finish(trainer, manifest, partial(_save, model, of), output)
+
+
+def _save(model: PeftModel, base: Mapping[str, str], directory: Path) -> None:
+    """Peft's two files for the adapter, one for the head; the config names the modules that have factors."""
+    save(model, base, directory)
+    state = load_file(directory / WEIGHTS)
+    factors = {key: value for key, value in state.items() if ".lora_" in key}
+    save_file(factors, directory / WEIGHTS, metadata={"format": "pt"})
+    if head := {key.removeprefix(PREFIX): value for key, value in state.items() if key not in factors}:
+        save_file(head, directory / HEAD, metadata={"format": "pt"})
+    adapted = sorted({key.removeprefix(PREFIX).partition(".lora_")[0] for key in factors})
+    config = read_json(directory / CONFIG)
+    write_json(config | {"target_modules": adapted, "modules_to_save": None}, directory / CONFIG)

@@ -1,0 +1,53 @@
+"""A backbone with a head: how it is opened, what it can read, and what it says of texts."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from transformers import PreTrainedModel
+
+from seedbed.encoders.backbone import directory_of, longest
+from seedbed.weights import LOCAL, REPORTED, is_pooler, open_tokenizer, opening, require_whole
+
+
+def load(kind: Any, base: Path, **options: Any) -> tuple[PreTrainedModel, list[str]]:
+    """A model of one of transformers' kinds in float32, and the names of the head's weights that it lacks.
+
+    Raises:
+        UserError: bad weights, see `backbone.load`.
+    """
+    folder = directory_of(base)
+    with opening(folder):
+        model, report = kind.from_pretrained(folder, **LOCAL, **REPORTED, **options, dtype=torch.float32)
+    body = f"{model.base_model_prefix}."
+    require_whole(folder, report, lambda name: not name.startswith(body) or is_pooler(name))  # heads read the pooler
+    model.config.output_hidden_states = False  # an encoder that pools several blocks says that it gives all of them
+    return model, sorted(report["missing_keys"])
+
+
+def tokenizer_of(base: Path) -> Any:
+    """The backbone's own, which pads on the right: the first token of a text is at the first place."""
+    tokenizer = open_tokenizer(directory_of(base))
+    tokenizer.padding_side = "right"
+    return tokenizer
+
+
+def limit_of(model: nn.Module, tokenizer: Any) -> int:
+    """Tokens that a model can read; some tokenizers know no limit."""
+    return longest(model, min(tokenizer.model_max_length, model.config.max_position_embeddings))
+
+
+@torch.inference_mode()
+def logits(model: nn.Module, tokenizer: Any, encoded: Sequence[Mapping[str, Any]], batch_size: int = 32) -> np.ndarray:
+    """Logits (n, labels) of tokenised texts, in float32 without dropout; similar lengths share a batch."""
+    model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
+    found = np.zeros((len(encoded), model.config.num_labels))
+    order = sorted(range(len(encoded)), key=lambda index: len(encoded[index]["input_ids"]))
+    for start in range(0, len(order), batch_size):
+        indices = order[start : start + batch_size]
+        batch = tokenizer.pad([dict(encoded[index]) for index in indices], return_tensors="pt").to(model.device)
+        found[indices] = model(**batch).logits.double().cpu().numpy()
+    return found

@@ -1,0 +1,210 @@
+"""Extractive question answering: an encoder with a head that finds the first and last token of an answer in a context.
+
+A context that is too long is read in windows that overlap. The answer is the span with the greatest sum of logits of
+all windows, found as in transformers' examples/pytorch/question-answering/utils_qa.py (SQuAD 1.1).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+from transformers import AutoModelForQuestionAnswering, DataCollatorWithPadding, PreTrainedModel, Trainer
+
+from seedbed.classifiers.heads import limit_of, load, tokenizer_of
+from seedbed.classifiers.tuning import SCORED_AT_ONCE, arguments, key_of, versions
+from seedbed.corpora.questions import require_answers, spans
+from seedbed.encoders.tuning_settings import Reading
+from seedbed.io import UserError
+from seedbed.precision import precision
+from seedbed.trainers import epoch_losses, fit
+
+SETTINGS, require, require_learnable = Reading, require_answers, spans
+Span = tuple[int, int]
+"""The first character of a part of a context, and the one after its last."""
+
+
+class Window(NamedTuple):
+    """A question with a part of its context that a model can read at once."""
+
+    question: int
+    """Place of the question among all."""
+    tokens: dict[str, list[int]]
+    """What the model reads."""
+    offsets: list[Span | None]
+    """Where each token stands in the context; None: it is not of the context."""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """An encoder that answers questions, and how it became one."""
+
+    model: PreTrainedModel
+    tokenizer: Any
+    prefix: str
+    """Stands before every question."""
+    reading: Reading
+    """Its `max_length` is no more than the encoder can read."""
+    report: dict[str, Any]
+    """Settings, counts, loss of each epoch, versions."""
+
+    def windows(self, questions: Sequence[str], contexts: Sequence[str]) -> list[Window]:
+        """All windows of each question, in their order.
+
+        Raises:
+            UserError: the encoder reads too few tokens for a question and something new of its context.
+        """
+        asked = self._cut([self.prefix + question.lstrip() for question in questions])
+        special = self.tokenizer.num_special_tokens_to_add(pair=True)
+        longest = max(map(len, self.tokenizer(asked, add_special_tokens=False)["input_ids"]))
+        room = self.reading.max_length - special - longest
+        if room <= self.reading.stride:
+            raise UserError(
+                f"reading: beside a question of {longest} tokens a window of {self.reading.max_length} has room for "
+                f"{room} of the context, and neighbours share {self.reading.stride}; lower `stride` or `max_question`"
+            )
+        found = self.tokenizer(
+            asked,
+            [*contexts],
+            truncation="only_second",
+            max_length=self.reading.max_length,
+            stride=self.reading.stride,
+            return_overflowing_tokens=True,
+            return_offsets_mapping=True,
+        )
+        places, offsets = found.pop("overflow_to_sample_mapping"), found.pop("offset_mapping")
+        return [
+            Window(
+                question,
+                {name: values[place] for name, values in found.items()},
+                [span if of == 1 else None for span, of in zip(offsets[place], found.sequence_ids(place), strict=True)],
+            )
+            for place, question in enumerate(places)
+        ]
+
+    def _cut(self, questions: list[str]) -> list[str]:
+        """Questions without what `max_question` tokens do not hold."""
+        most = self.reading.max_question
+        found = self.tokenizer(questions, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
+        return [
+            text[: spans[most - 1][1]] if len(spans) > most else text
+            for text, spans in zip(questions, found, strict=True)
+        ]
+
+    def answers(self, test: pd.DataFrame) -> list[str]:
+        """As `answer`, of the questions and contexts of a table."""
+        return self.answer(list(test["question"]), list(test["context"]))
+
+    def answer(self, questions: Sequence[str], contexts: Sequence[str], batch_size: int = SCORED_AT_ONCE) -> list[str]:
+        """The likeliest answer to each question, in the words of its context; empty: no span is one.
+
+        Raises:
+            UserError: a logit is not finite; as `windows`.
+        """
+        windows = self.windows(questions, contexts)
+        best: dict[int, tuple[float, Span]] = {}
+        for window, logits in zip(windows, self.logits(windows, batch_size), strict=True):
+            found = likeliest(*logits, window.offsets, self.reading)
+            if found and (window.question not in best or found[0] > best[window.question][0]):
+                best[window.question] = found
+        ends = [best[place][1] if place in best else (0, 0) for place in range(len(questions))]
+        return [context[start:end] for context, (start, end) in zip(contexts, ends, strict=True)]
+
+    @torch.inference_mode()
+    def logits(self, windows: Sequence[Window], batch_size: int = SCORED_AT_ONCE) -> list[NDArray[np.float32]]:
+        """Logits (2, tokens) of each window: that an answer begins with a token, and that it ends with it.
+
+        Raises:
+            UserError: one is not finite.
+        """
+        self.model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
+        found: list[Any] = [None] * len(windows)
+        order = sorted(range(len(windows)), key=lambda place: len(windows[place].offsets))
+        for first in range(0, len(order), batch_size):
+            places = order[first : first + batch_size]
+            batch = self.tokenizer.pad([windows[place].tokens for place in places], return_tensors="pt")
+            said = self.model(**batch.to(self.model.device))
+            both = torch.stack([said.start_logits, said.end_logits], dim=1).float().cpu().numpy()
+            if not np.isfinite(both).all():
+                raise UserError("reading: the model gives scores that are not finite; its training diverged")
+            for place, one in zip(places, both, strict=True):
+                found[place] = one[:, : len(windows[place].offsets)]
+        return found
+
+
+def likeliest(
+    starts: NDArray[np.float32], ends: NDArray[np.float32], offsets: Sequence[Span | None], reading: Reading
+) -> tuple[float, Span] | None:
+    """The span of a window with the greatest sum of logits, and that sum; None: no span is an answer.
+
+    Args:
+        starts: logits (tokens,) of the answer's first token.
+        ends: of its last.
+    """
+    firsts, lasts = (np.argsort(logits)[-1 : -reading.candidates - 1 : -1] for logits in (starts, ends))
+    inside = np.array([span is not None for span in offsets])
+    length = lasts - firsts[:, None] + 1
+    fits = (length >= 1) & (length <= reading.max_answer) & inside[firsts][:, None] & inside[lasts]
+    if not fits.any():
+        return None
+    sums = np.where(fits, starts[firsts][:, None] + ends[lasts], -np.inf)
+    first, last = np.unravel_index(sums.argmax(), sums.shape)
+    return float(sums[first, last]), (offsets[firsts[first]][0], offsets[lasts[last]][1])
+
+
+def train(
+    base: Path,
+    rows: pd.DataFrame,
+    reading: Reading,
+    *,
+    prefix: str,
+    seed: int,
+    dtype: str,
+    state: Path,
+    minutes: float,
+) -> Reader:
+    """Train all weights to find the answers of a training set in their contexts.
+
+    A window learns the first and last token of its question's first answer; one without the whole answer, its own first
+    token.
+
+    Args:
+        base: the encoder, or a backbone, see `backbone.load`.
+        rows: id, question, context, answers, starts.
+        prefix: put before every question.
+        seed: of the head, the order and dropout. On a CPU, one seed and one number of threads give one model.
+        dtype: "bfloat16" (autocast; weights stay float32), "float32" or "auto".
+        state: a directory for checkpoints. A killed training goes on from the last one.
+        minutes: as of `trainers.fit`.
+
+    Raises:
+        UserError: bad weights; as `corpora.questions.spans` and `Reader.windows`; a loss that is not finite.
+    """
+    wanted, dtype = spans(rows, "reading: training set"), precision(dtype)
+    torch.manual_seed(seed)  # of the head, which no weights bring
+    model, tokenizer = load(AutoModelForQuestionAnswering, base)[0], tokenizer_of(base)
+    limit = min(reading.max_length, limit_of(model, tokenizer))
+    reader = Reader(model, tokenizer, prefix, reading.model_copy(update={"max_length": limit}), {})
+    windows = reader.windows(list(rows["question"]), list(rows["context"]))
+    examples = [window.tokens | _target(window, wanted[window.question]) for window in windows]
+    checkpoints = state / key_of(base, examples, reading, dtype, seed)
+    told = arguments(reading, dtype, seed, checkpoints, warmup_steps=reading.warmup_steps)
+    trainer = Trainer(model, told, DataCollatorWithPadding(tokenizer), examples)
+    fit(trainer, minutes)
+    counts = {"questions": len(rows), "windows": len(windows)}
+    about = {"reading": reading.model_dump(), "dtype": dtype, "seed": seed, "examples": counts}
+    learnt = {"steps": trainer.state.global_step, "losses": epoch_losses(trainer.state), "versions": versions()}
+    return replace(reader, report=about | learnt)
+
+
+def _target(window: Window, wanted: Span) -> dict[str, int]:
+    """The tokens with which an answer begins and ends; those of a window that lacks a part of it are its first."""
+    inside = [place for place, span in enumerate(window.offsets) if span]
+    begun = [place for place in inside if window.offsets[place][0] <= wanted[0]]
+    ended = [place for place in inside if window.offsets[place][1] >= wanted[1]]
+    first, last = (begun[-1], ended[0]) if begun and ended else (0, 0)
+    return {"start_positions": first, "end_positions": last}

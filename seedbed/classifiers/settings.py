@@ -1,0 +1,204 @@
+"""Settings of classifiers. A module of its own: encoders need nothing of the generators' settings."""
+
+from typing import Annotated, Literal, Self, get_args
+
+from pydantic import Field, field_validator, model_validator
+
+from seedbed.encoders.settings import Reference
+from seedbed.encoders.tuning_settings import FineTuning
+from seedbed.generators.settings import Answering, Composition, Lora
+from seedbed.precision import Precision
+from seedbed.settings import Once, Settings
+
+Variant = Literal["base", "task-target", "task-pivot", "composition"]
+VARIANTS: tuple[Variant, ...] = get_args(Variant)
+"""What a table can show of a classifier: untrained; with the task adapter of the test language, or of the pivot; with
+the latter composed for the test language (paper 000, table 7)."""
+
+IN_CONTEXT = ("zero-shot", "one-shot", "few-shot")
+"""What a table can show of a classifier that learns in context: without shots, or with its `shots`."""
+BASELINES = ("random", "majority", "fine-tuned")
+"""What a table can show of classifiers that answer what the nearest training texts do: one variant of each."""
+
+
+class Examples(Settings):
+    """The examples in a prompt, where they are not those of the classifier."""
+
+    shots: int | None = Field(None, gt=0)
+    """Examples in a prompt; left out, as many as the classifier says."""
+    percentile: int = Field(0, ge=0, lt=100)
+    """Examples are the nearest texts from this percentile of all training texts on, by distance (MINERS, figure 4).
+    Only tasks that a table needs are scored."""
+    retriever: Reference | None = None
+    """Another encoder that finds the examples (MINERS, table 16)."""
+
+
+class InContext(Answering):
+    """Learning from examples in the prompt: the training texts nearest to the one that is to be labelled (MINERS)."""
+
+    retriever: Reference
+    """The encoder whose embeddings say which texts are the nearest."""
+    shots: int = Field(1, gt=0)
+    """Examples in a prompt; the variant is one-shot, or few-shot if there are several. Variant zero-shot has none."""
+    balance: bool = False
+    """`shots` examples of each label, not in all."""
+    variants: dict[Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.-]*$")], Examples] = {}
+    """Further variants that a table can print: with farther examples, or with another retriever."""
+
+    @model_validator(mode="after")
+    def _of_all(self) -> Self:
+        if self.balance and (far := [name for name, shown in self.variants.items() if shown.percentile]):
+            raise ValueError(f"variants.{far[0]}.percentile: it is of texts of all labels; leave out `balance`")
+        return self
+
+    @field_validator("variants")
+    @classmethod
+    def _own_names(cls, variants: dict[str, Examples]) -> dict[str, Examples]:
+        if taken := sorted({*variants} & {*VARIANTS, *IN_CONTEXT, *BASELINES}):
+            raise ValueError(f"{taken[0]} is there anyway; give it another name")
+        return variants
+
+    def every_variant(self) -> dict[str, Examples | None]:
+        """What a table can show of it, whole; None: nothing is in the prompt."""
+        own = {"shots": self.shots, "retriever": self.retriever}
+        usual = IN_CONTEXT[1 if self.shots == 1 and not self.balance else 2]
+        return {IN_CONTEXT[0]: None, usual: Examples(**own)} | {
+            name: variant.model_copy(update={key: getattr(variant, key) or value for key, value in own.items()})
+            for name, variant in self.variants.items()
+        }
+
+    def answering(self) -> Answering:
+        """How a label is asked for, without the examples."""
+        return Answering.model_validate(self.model_dump(include={*Answering.model_fields}))
+
+
+REASONING = ("source", "translated")
+"""What a table can show of a language model that solves problems: asked in their language, or in English (LiRA)."""
+
+
+class Reasoning(Settings):
+    """Problems and questions with options, without examples (LiRA, paper 002, section 5)."""
+
+    answer: Literal["likelihood", "generation"] = "likelihood"
+    """How one of several options is found. likelihood: its letter is the likeliest next; backend transformers alone.
+    generation: its letter is the first that the model writes."""
+    bos: bool = False
+    """Begin a prompt of `prompts: plain` with BOS, as a Gemma needs it."""
+    label_prefix: str = ""
+    """likelihood: what stands between prompt and letter; " " is what most tokenizers expect after a plain prompt."""
+    max_new_tokens: int = Field(512, gt=0)
+    """Length limit of an answer; of one that it cuts, the last number that is there counts."""
+
+    english: str = ""
+    """A name under `translators`: variant translated is asked in its English, options too."""
+
+    def every_variant(self) -> list[str]:
+        """What a table can show of it."""
+        return [*REASONING] if self.english else [REASONING[0]]
+
+
+class Classifier(Settings):
+    """A model that labels pairs of sentences, with LoRA adapters for the task and for languages (paper 000, table 7).
+
+    Either an encoder with a new head, or a language model that compares the likelihoods of the labels. Or what labels
+    texts (MINERS): a language model after a few labelled ones, `in_context`; an encoder after `fine_tuning`; or a
+    `baseline` without a model.
+    """
+
+    backbone: str = ""
+    """The encoder."""
+    recipe: str = ""
+    """fine_tuning: the recipe whose encoder is fine-tuned, that of the backbone and of the training set's language;
+    left out, the backbone as it was published."""
+    generator: str = ""
+    """The language model; its own `lora`, `language_data`, `composition` and `dtype` hold, and none is given here."""
+    paper: str = ""
+    """The classifier's name in the papers' tables, if it is there."""
+    on_request: bool = False
+    """Only in tables that name it."""
+    languages: Once[str] | None = None
+    """Only for these test languages."""
+    tasks: Once[str] | None = None
+    """Only on these tasks."""
+    lora: Lora = Lora()
+    """Training of every adapter of the encoder, and of the head that learns with the task's adapter."""
+    language_data: Literal["instructions", "annotated", "text"] = "instructions"
+    """What the encoder's language adapters learn from, by masked language modelling."""
+    composition: Composition = Composition()
+    """How the encoder's adapters are composed."""
+    scales: list[Annotated[float, Field(ge=0)]] = []
+    """Other lambdas of the encoder's composition: variants `composition-{scale}` (paper 000, figure 10)."""
+    dtype: Precision = "auto"
+    """bfloat16: autocast in training; the encoder's weights stay float32."""
+    in_context: InContext | None = None
+    """The generator has no adapters and learns in context. It is scored on tasks of protocol icl, and on those of
+    protocol knn that `tasks` names, so that a table can show it next to encoders."""
+    reasoning: Reasoning | None = None
+    """The generator has no adapters and is asked without examples; it is scored on tasks of protocol math, and on those
+    of protocol multiple_choice that `tasks` names."""
+    fine_tuning: FineTuning | None = None
+    """The backbone has no adapters: all its weights learn the training set of a task of protocol knn, a model for each
+    training set and seed of the study, and it is scored on those tasks alone."""
+    baseline: Literal["", "random", "majority"] = ""
+    """Without a model, on tasks of protocol knn. random: each label of the training set with the same probability, once
+    for each seed of the study. majority: the most frequent one."""
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        forms = [name for name in ("in_context", "reasoning", "fine_tuning", "baseline") if getattr(self, name)]
+        if len(forms) > 1:
+            raise ValueError(f"{forms[1]}: it has {forms[0]} already; make two classifiers")
+        own = self._of_encoders
+        if self.baseline and (given := sorted(own | self.model_fields_set & {"backbone", "generator"})):
+            raise ValueError(f"{given[0]}: baseline {self.baseline} has no model; leave it out")
+        if self.scales and forms:
+            raise ValueError(f"scales: of adapters, and {forms[0]} has none; leave it out")
+        if self.fine_tuning and (adapted := sorted(own - {"dtype"})):
+            raise ValueError(f"{adapted[0]}: of adapters, and fine_tuning has none; leave it out")
+        return self
+
+    @model_validator(mode="after")
+    def _one_model(self) -> Self:
+        if bool(self.backbone) == bool(self.generator) and not self.baseline:
+            raise ValueError("give either `backbone` or `generator`")
+        if self.backbone and self.prompted:
+            form = "in_context" if self.in_context else "reasoning"
+            raise ValueError(f"{form}: an encoder reads no prompts; give a `generator`")
+        if self.recipe and not self.fine_tuning:
+            raise ValueError("recipe: of what is fine-tuned; give `fine_tuning` too")
+        if self.generator and self.fine_tuning:
+            raise ValueError("fine_tuning: a language model has no head; give a `backbone`")
+        if self.generator and (own := sorted(self._of_encoders)):
+            raise ValueError(f"{own[0]}: a language model has its generator's; leave it out, or change it there")
+        return self
+
+    @property
+    def _of_encoders(self) -> set[str]:
+        """What is given of the settings that encoders with adapters have."""
+        return self.model_fields_set & {"lora", "language_data", "composition", "dtype"}
+
+    @property
+    def composed(self) -> list[str]:
+        """The variants of its `scales`."""
+        return [f"composition-{scale:g}" for scale in self.scales]
+
+    @property
+    def protocols(self) -> tuple[str, ...]:
+        """Protocols of the tasks that it can answer; of all but the first only the tasks that `tasks` names."""
+        return {"icl": ("icl", "knn"), "math": ("math", "multiple_choice")}.get(self.protocol, (self.protocol,))
+
+    @property
+    def protocol(self) -> Literal["knn", "icl", "math", "classification"]:
+        """The protocol of the tasks that it answers."""
+        forms = {"knn": self.as_baseline, "icl": self.in_context, "math": self.reasoning}
+        return next((name for name, given in forms.items() if given), "classification")
+
+    @property
+    def prompted(self) -> InContext | Reasoning | None:
+        """How a language model without adapters is asked; None: it is none."""
+        return self.in_context or self.reasoning
+
+    @property
+    def as_baseline(self) -> str:
+        """The one variant of a baseline classifier (see BASELINES); empty: it is none."""
+        return "fine-tuned" if self.fine_tuning else self.baseline

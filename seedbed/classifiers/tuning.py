@@ -1,0 +1,214 @@
+"""Fine-tuning of a whole encoder with a new head on labelled texts: the baseline of MINERS (A.1 and table 9)."""
+
+import importlib.metadata
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from safetensors.torch import load_file, save_file
+from transformers import (
+    AutoModelForSequenceClassification,
+    DataCollatorWithPadding,
+    EarlyStoppingCallback,
+    EvalPrediction,
+    PreTrainedModel,
+    Trainer,
+    TrainerState,
+    TrainingArguments,
+)
+
+from seedbed.classifiers.heads import limit_of, load, logits, tokenizer_of
+from seedbed.corpora.labels import require_labels
+from seedbed.encoders.tuning_settings import FineTuning, Reading
+from seedbed.io import UserError, fingerprint, sha256
+from seedbed.precision import precision
+from seedbed.trainers import encoder_arguments, epoch_losses, fit
+
+SETTINGS, require, require_learnable = FineTuning, require_labels, require_labels
+SCORED_AT_ONCE = 32
+"""Held-out texts of a batch."""
+BY_EPOCH = {
+    "per_device_eval_batch_size": SCORED_AT_ONCE,
+    "eval_strategy": "epoch",
+    "metric_for_best_model": "accuracy",
+    "greater_is_better": True,
+    "restore_callback_states_from_checkpoint": True,
+}
+"""What the trainer is told, so that it scores the held-out texts after each epoch."""
+BEST = "best.safetensors"
+"""In a checkpoint: the weights of the best epoch so far, if one has ended."""
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """A fine-tuned encoder, and how it became one."""
+
+    model: PreTrainedModel
+    tokenizer: Any
+    labels: list[str]
+    """What its logits stand for: those of the training set, sorted."""
+    prefix: str
+    limit: int
+    """Tokens that it reads of a text."""
+    report: dict[str, Any]
+    """Settings, counts, loss and held-out accuracy of each epoch, the epoch that was kept, versions."""
+
+    def encoded(self, texts: Iterable[str]) -> list[dict[str, Any]]:
+        """Each text's tokens."""
+        put = [self.prefix + text for text in texts]
+        return [dict(self.tokenizer(text, truncation=True, max_length=self.limit)) for text in put]
+
+    def answers(self, test: pd.DataFrame) -> list[str]:
+        """As `label`, of the texts of a table."""
+        return self.label(list(test["text"]))
+
+    def label(self, texts: Sequence[str], batch_size: int = SCORED_AT_ONCE) -> list[str]:
+        """The likeliest label of each text; among equal ones the first; UserError: a logit is not finite."""
+        found = logits(self.model, self.tokenizer, self.encoded(texts), batch_size)
+        if not np.isfinite(found).all():
+            raise UserError("fine_tuning: the model gives scores that are not finite; its training diverged")
+        return [self.labels[place] for place in found.argmax(axis=1)]
+
+
+def train(
+    base: Path,
+    rows: pd.DataFrame,
+    tuning: FineTuning,
+    *,
+    prefix: str,
+    seed: int,
+    dtype: str,
+    state: Path,
+    minutes: float,
+) -> Tuned:
+    """Train all weights on labelled texts but a held-out share, and keep those of the epoch that labels it best.
+
+    AdamW, gradients clipped at norm 1: the defaults of Hugging Face's trainer, as the paper's code. Batches are padded
+    to their own longest text, which the attention mask makes the same as padding to the limit.
+
+    Args:
+        base, prefix: see `backbone.load`.
+        rows: text and label.
+        seed: of the head, the held-out share, the order and dropout. On a CPU, one seed and one number of threads give
+            one model.
+        dtype: "bfloat16" (autocast; weights stay float32), "float32" or "auto".
+        state: a directory for checkpoints. A killed training goes on from the last one.
+        minutes: as of `trainers.fit`.
+
+    Raises:
+        UserError: bad weights; a training set with one label, or of which no text can be held out; a loss that is not
+            finite.
+    """
+    labels = sorted({*rows["label"]})
+    if len(labels) < 2:
+        raise UserError(f"fine_tuning: every label is {labels[0]!r}; a classifier needs two labels at least")
+    learnt, held = divided(list(rows["label"]), tuning.held_out, seed)
+    dtype, tokenizer = precision(dtype), tokenizer_of(base)
+    torch.manual_seed(seed)  # of the head, which no weights bring
+    model, _ = load(AutoModelForSequenceClassification, base, num_labels=len(labels))
+    tuned = Tuned(model, tokenizer, labels, prefix, min(tuning.max_length, limit_of(model, tokenizer)), {})
+    targets = [labels.index(label) for label in rows["label"]]
+    examples = [row | {"labels": label} for row, label in zip(tuned.encoded(rows["text"]), targets, strict=True)]
+    trainer = _Trainer(
+        model=model,
+        args=arguments(tuning, dtype, seed, state / key_of(base, examples, tuning, dtype, seed), **BY_EPOCH),
+        data_collator=DataCollatorWithPadding(tokenizer),
+        train_dataset=[examples[place] for place in learnt],
+        eval_dataset=[examples[place] for place in held],
+        compute_metrics=_accuracy,
+        callbacks=[_Patience(tuning.patience)],
+    )
+    fit(trainer, minutes)
+    model.load_state_dict(trainer.best)
+    counts = {"trained": len(learnt), "held_out": len(held)}
+    about = {"fine_tuning": tuning.model_dump(), "dtype": dtype, "seed": seed, "labels": labels, "examples": counts}
+    tuned.report.update(about | _summary(trainer.state))
+    return tuned
+
+
+def divided(labels: Sequence[str], share: float, seed: int) -> tuple[list[int], list[int]]:
+    """Places of the texts to learn from and of those held out: a random share of each label, as near as it can be.
+
+    Raises:
+        UserError: the share is less than one text, or leaves none.
+    """
+    count = int(len(labels) * share)
+    if not 0 < count < len(labels):
+        found = f"held_out {share:g} of {len(labels)} training texts is {count}"
+        raise UserError(f"fine_tuning: {found}; at least one must be held out, and one left")
+    order = random.Random(seed).sample(range(len(labels)), len(labels))
+    order.sort(key=labels.__getitem__)  # stable: random within a label
+    held = {order[int((place + 0.5) * len(order) / count)] for place in range(count)}
+    return [place for place in range(len(labels)) if place not in held], sorted(held)
+
+
+def arguments(tuning: FineTuning | Reading, dtype: str, seed: int, checkpoints: Path, **more: Any) -> TrainingArguments:
+    """What Hugging Face's trainer is told of the training of all weights; `more` is told too."""
+    told = {"num_train_epochs": tuning.epochs, "lr_scheduler_type": "linear"} | more
+    return encoder_arguments(TrainingArguments, tuning, dtype, seed, checkpoints, **told)
+
+
+class _Patience(EarlyStoppingCallback):
+    """Stops a training that no longer gets better."""
+
+    def on_train_begin(self, *args: Any, **kwargs: Any) -> None:
+        """Without the warning that nobody keeps the best weights."""
+
+
+class _Trainer(Trainer):
+    """Keeps the weights of the best epoch, in memory: to write each would take longer than training on a small set."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.best: dict[str, torch.Tensor] = {}
+
+    def _determine_best_metric(self, *args: Any, **kwargs: Any) -> bool:
+        if better := super()._determine_best_metric(*args, **kwargs):
+            self.best = {name: tensor.to("cpu", copy=True) for name, tensor in self.model.state_dict().items()}
+        return better
+
+    def _save_checkpoint(self, *args: Any) -> None:
+        # An evaluation may have ended the training: from its end a trainer would take one step more.
+        if not self.control.should_training_stop:
+            super()._save_checkpoint(*args)
+
+    def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
+        super()._save(output_dir, state_dict)
+        if self.best:
+            save_file(self.best, Path(output_dir or self.args.output_dir) / BEST)
+
+    def _load_from_checkpoint(self, resume_from_checkpoint: str, *args: Any) -> None:
+        super()._load_from_checkpoint(resume_from_checkpoint, *args)
+        if (saved := Path(resume_from_checkpoint) / BEST).is_file():
+            self.best = load_file(saved)
+
+
+def key_of(base: Path, examples: Sequence[dict], tuning: FineTuning | Reading, dtype: str, seed: int) -> str:
+    """Name of the checkpoints: a hash of all that the trained weights depend on."""
+    return fingerprint([examples, tuning.model_dump(mode="json"), dtype, seed, sha256(base), versions()])
+
+
+def versions() -> dict[str, str]:
+    """The libraries that a training's result depends on."""
+    return {package: importlib.metadata.version(package) for package in ("torch", "transformers")}
+
+
+def _accuracy(found: EvalPrediction) -> dict[str, float]:
+    return {"accuracy": float((found.predictions.argmax(axis=1) == found.label_ids).mean())}
+
+
+def _summary(state: TrainerState) -> dict[str, Any]:
+    """Epoch by epoch what was measured, and which was kept."""
+    accuracies = [round(entry["eval_accuracy"], 6) for entry in state.log_history if "eval_accuracy" in entry]
+    return {
+        "steps": state.global_step,
+        "losses": epoch_losses(state),
+        "accuracies": accuracies,
+        "kept_epoch": accuracies.index(max(accuracies)) + 1,
+        "versions": versions(),
+    }

@@ -1,0 +1,56 @@
+"""What a source may do to its rows beyond reading them: replacements, joins, scripts, as settings."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BeforeValidator, PlainSerializer, TypeAdapter, model_validator
+
+from seedbed.settings import Settings
+
+SCRIPTS = {"uig-Cyrl-Arab": ("UCS", "UAS")}
+"""A change of script -> what package umsc calls its two sides."""
+Script = Literal[tuple(SCRIPTS)]
+
+Changes = dict[str, dict[str, str]]
+"""Column -> expression -> what replaces its matches, in this order."""
+_PAIRS = TypeAdapter(list[tuple[str, str]])
+
+
+def _from_pairs(replace: Any) -> Any:
+    """Changes from what stands in JSON, see `Replacements`."""
+    if not isinstance(replace, dict):
+        return replace
+    items = replace.items()
+    return {name: dict(_PAIRS.validate_python(given)) if isinstance(given, list) else given for name, given in items}
+
+
+def _usable(replace: Changes) -> Changes:
+    for column, changes in replace.items():
+        for expression, text in changes.items():
+            try:
+                re.compile(expression).sub(text, "")
+            except (re.error, IndexError) as error:
+                raise ValueError(f"{column}: {expression!r} -> {text!r}: {error}") from None
+    return replace
+
+
+_as_pairs = PlainSerializer(lambda replace: {column: list(changes.items()) for column, changes in replace.items()})
+Replacements = Annotated[Changes, BeforeValidator(_from_pairs), AfterValidator(_usable), _as_pairs]
+"""Changes by regular expressions; in JSON as lists of pairs, since expressions have an order, which keys there lose."""
+
+
+class Join(Settings):
+    """How the rows of another reading are matched with a source's."""
+
+    by: dict[str, str] = {}
+    """Our column -> the other's; empty: rows are matched by their ids."""
+    keep: Literal["matched", "all"] = "matched"
+    """all: rows of the other reading that match none of ours are kept too."""
+
+    @model_validator(mode="after")
+    def _all_of_what(self) -> Self:
+        if self.keep == "all" and not self.by:
+            raise ValueError("`keep: all` needs `by: {our column: its column}`")
+        return self

@@ -1,0 +1,48 @@
+"""What stands inside objects of a row, under dotted names: `question.choices.text`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from seedbed.corpora.settings import Source
+
+
+def names_in(source: Source) -> list[str]:
+    """The dotted names among the columns that a source names."""
+    named = [name for names in source.columns.values() for name in (names if isinstance(names, list) else [names])]
+    return [name for name in dict.fromkeys([*named, *source.where, *source.divide]) if "." in str(name).strip(".")]
+
+
+def reached(rows: pd.DataFrame, source: Source) -> pd.DataFrame:
+    """The rows with a column for each dotted name that a source gives and that leads into their objects.
+
+    A list is one of JSON, also what the name leads to in each of a list of objects. A row without it has an empty cell.
+    A column that has such a name itself is taken as it is.
+    """
+    paths = {name: name.split(".") for name in names_in(source) if name not in rows.columns}
+    found = {
+        name: pd.Series([_cell(_inside(cell, rest)) for cell in rows[first]], index=rows.index, dtype=object)
+        for name, (first, *rest) in paths.items()
+        if first in rows.columns and any(isinstance(cell, dict) for cell in rows[first])
+    }
+    return rows.assign(**found)
+
+
+def _inside(cell: Any, path: list[str]) -> Any:
+    if isinstance(cell, list | np.ndarray):
+        return [_inside(one, path) for one in cell]
+    if not path or not isinstance(cell, dict):
+        return None if path else cell
+    return _inside(cell.get(path[0]), path[1:])
+
+
+def _cell(value: Any) -> str | None:
+    """A list as JSON, where it holds texts and numbers alone; an object is no text."""
+    if isinstance(value, list):
+        plain = all(isinstance(one, str | int | float) for one in value)
+        return json.dumps(value, ensure_ascii=False) if plain else None
+    return None if value is None or isinstance(value, dict) else str(value)

@@ -1,0 +1,204 @@
+"""Parallel adapters: what aligns an encoder with another, and can be taken off again.
+
+A copy of this file lies in the folder of each encoder that has such adapters, as CODE, so that sentence-transformers
+opens it where Seedbed is not installed. So it reads nothing else of Seedbed but the kind of its errors.
+"""
+
+import math
+import shutil
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Transformer
+from torch import Tensor, nn
+
+try:
+    from seedbed.io import UserError
+except ImportError:
+    UserError = ValueError
+
+ADAPTERS = "adapters.safetensors"
+"""The adapters of all layers, and as its metadata their scaling."""
+CODE = "parallel_adapters.py"
+"""What a copy of this file is called beside them."""
+KNOWN = ("bert", "roberta", "xlm-roberta")
+"""Kinds of transformers whose layers end with LayerNorm(dropout(dense(h)) + x), where x is what their feed-forward
+layer reads."""
+
+
+class ParallelAdapter(nn.Module):
+    """scaling * (up relu(down x + b) + c), to be added to a feed-forward layer's output.
+
+    At first `up` and both biases are 0, so that nothing is added; `down` is drawn from U(-1 / sqrt(width), 1 /
+    sqrt(width)). Source: He et al. (2022, "Towards a unified view of parameter-efficient transfer learning"), parallel
+    adapter, as the configuration ParBnConfig of the library adapters has it.
+
+    Args:
+        width: of the states.
+        reduction: `down` makes width // reduction numbers of them.
+        seed: of `down`.
+
+    Raises:
+        UserError: a reduction below 1, or above the width.
+    """
+
+    def __init__(self, width: int, *, reduction: int = 2, scaling: float = 4.0, seed: int = 0) -> None:
+        super().__init__()
+        if not 1 <= reduction <= width:
+            raise UserError(f"reduction: {reduction} for states of width {width}; give 1 to {width}")
+        self.scaling = float(scaling)
+        self.down = nn.Linear(width, width // reduction)
+        self.up = nn.Linear(width // reduction, width)
+        nn.init.kaiming_uniform_(self.down.weight, a=math.sqrt(5), generator=torch.Generator().manual_seed(seed))
+        for zero in (self.down.bias, self.up.weight, self.up.bias):
+            nn.init.zeros_(zero)
+
+    def forward(self, states: Tensor) -> Tensor:
+        """What is added for states (..., width): (..., width)."""
+        return self.up(self.down(states).relu()) * self.scaling
+
+
+class _Beside:
+    """Two hooks by which a layer has its adapter: the layer keeps its own modules and the names of their weights."""
+
+    def __init__(self, layer: nn.Module, adapter: ParallelAdapter) -> None:
+        self.adapter, self.on, self.read = adapter, True, None
+        layer.output.register_forward_pre_hook(self.before)
+        layer.output.dropout.register_forward_hook(self.after)
+
+    def before(self, output: nn.Module, given: tuple[Tensor, Tensor]) -> None:
+        """Keep what the feed-forward layer read, which stands beside what it made of it."""
+        self.read = given[1] if self.on else None
+
+    def after(self, dropout: nn.Module, given: tuple[Tensor], made: Tensor) -> Tensor | None:
+        """Add what the adapter makes of the same."""
+        read, self.read = self.read, None
+        return None if read is None else made + self.adapter(read)
+
+
+class AdaptedTransformer(Transformer):
+    """A transformer with a parallel adapter beside the feed-forward layer of each of its layers.
+
+    `encode(texts, aligned=False)` leaves them out, and gives what the transformer gave without them, to the bit.
+    """
+
+    forward_kwargs = Transformer.forward_kwargs | {"aligned"}
+
+    def attach(self, adapters: nn.ModuleList) -> None:
+        """Put an adapter beside each layer; UserError: a transformer of another kind, or another number of layers."""
+        layers = layers_of(self)
+        if len(layers) != len(adapters):
+            raise UserError(f"{len(adapters)} adapters for {len(layers)} layers; expected one for each")
+        self.adapters = adapters
+        self.hooks = [_Beside(layer, adapter) for layer, adapter in zip(layers, adapters, strict=True)]
+
+    def forward(self, features: dict[str, Any], aligned: bool = True, **kwargs: Any) -> dict[str, Any]:
+        """What a transformer adds to features, with the adapters or without.
+
+        Args:
+            aligned: False: without.
+        """
+        for hook in self.hooks:
+            hook.on = aligned
+        try:
+            return super().forward(features, **kwargs)
+        finally:
+            for hook in self.hooks:
+                hook.on = True
+
+    def save(self, output_path: str, *args: Any, **kwargs: Any) -> None:
+        """Save the transformer as it is without adapters; beside it these, and a copy of this file."""
+        super().save(output_path, *args, **kwargs)
+        write(self.adapters, Path(output_path, ADAPTERS))
+        if (copy := Path(output_path, CODE)) != Path(__file__):
+            shutil.copyfile(__file__, copy)
+
+    @classmethod
+    def load(cls, model_name_or_path: str, *args: Any, **kwargs: Any) -> "AdaptedTransformer":
+        """Open what `save` wrote; UserError: a transformer of another kind, or adapters that do not fit it."""
+        module = super().load(model_name_or_path, *args, **kwargs)
+        place = ("subfolder", "token", "cache_folder", "revision", "local_files_only")
+        given = {name: kwargs[name] for name in place if name in kwargs}
+        path = cls.load_file_path(model_name_or_path, ADAPTERS, **given)
+        if path is None:
+            raise UserError(f"{model_name_or_path}: no {ADAPTERS}; save the encoder again")
+        module.attach(read(path))
+        return module
+
+
+AdaptedTransformer.__module__ = Path(CODE).stem  # what modules.json is to name: the copy, not Seedbed
+MODULE = f"{AdaptedTransformer.__module__}.{AdaptedTransformer.__name__}"
+"""The type in modules.json of a transformer with adapters."""
+
+
+def align(encoder: SentenceTransformer, *, reduction: int = 2, scaling: float = 4.0, seed: int = 0) -> None:
+    """Give an encoder fresh adapters, which change none of its vectors; its own weights keep their names.
+
+    Args:
+        encoder: changed in place: `encoder[0].adapters` are the adapters, the first layer's first.
+        seed: of the matrices `down`, which differ from layer to layer.
+
+    Raises:
+        UserError: it has adapters already, is no transformer of a known kind, or has states narrower than `reduction`.
+    """
+    transformer = encoder[0]
+    widths = [layer.output.dense.out_features for layer in layers_of(transformer)]
+    seeds = torch.randint(2**62, (len(widths),), generator=torch.Generator().manual_seed(seed)).tolist()
+    adapters = nn.ModuleList(
+        ParallelAdapter(width, reduction=reduction, scaling=scaling, seed=one)
+        for width, one in zip(widths, seeds, strict=True)
+    )
+    put(encoder, adapters)
+
+
+def put(encoder: SentenceTransformer, adapters: nn.ModuleList) -> None:
+    """Give an encoder adapters, in place; its own weights keep their names.
+
+    Raises:
+        UserError: it has adapters already, is no transformer of a known kind, or has another number of layers.
+    """
+    transformer = encoder[0]
+    if isinstance(transformer, AdaptedTransformer):
+        raise UserError("this encoder has parallel adapters already; align the one that it was made from")
+    layers_of(transformer)  # before its class changes: one of another kind stays as it is
+    transformer.__class__ = AdaptedTransformer
+    transformer.attach(adapters.to(encoder.device))
+
+
+def layers_of(transformer: nn.Module) -> list[nn.Module]:
+    """The layers of a transformer that adapters can stand beside; UserError: it is of another kind."""
+    kind = getattr(
+        getattr(getattr(transformer, "model", None), "config", None), "model_type", type(transformer).__name__
+    )
+    layers = list(transformer.model.encoder.layer) if kind in KNOWN else []
+    if not layers:
+        raise UserError(f"adapters: the feed-forward layers of a {kind} are not known; take one of {', '.join(KNOWN)}")
+    return layers
+
+
+def write(adapters: nn.ModuleList, path: Path) -> None:
+    """Write the adapters of all layers into one file, with their scaling."""
+    state = {name: weight.detach().cpu().contiguous() for name, weight in adapters.state_dict().items()}
+    save_file(state, path, metadata={"scaling": repr(adapters[0].scaling)})
+
+
+def read(path: str | Path) -> nn.ModuleList:
+    """The adapters of a file that `write` wrote; UserError: not one."""
+    try:
+        with safe_open(str(path), "pt") as file:
+            scaling = float(file.metadata()["scaling"])
+            state = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (it is no mapping)
+        count = len({name.partition(".")[0] for name in state})
+        shapes = [state[f"{layer}.down.weight"].shape for layer in range(count)]
+        adapters = nn.ModuleList(
+            ParallelAdapter(width, reduction=width // inner, scaling=scaling) for inner, width in shapes
+        )
+        adapters.load_state_dict(state)
+    except (AttributeError, KeyError, TypeError, RuntimeError, ValueError, ZeroDivisionError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise UserError(f"{path}: no parallel adapters ({reason}); save the encoder again") from None
+    return adapters

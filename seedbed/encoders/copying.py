@@ -1,0 +1,60 @@
+"""Making a small copy of an encoder, and saying what it loses."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from seedbed.encoders import backbone, copies, objectives
+from seedbed.encoders.objectives import Copy
+from seedbed.encoders.prompts import Prefix
+from seedbed.encoders.settings import Training
+from seedbed.encoders.training import save
+from seedbed.io import UserError
+
+COMPARED = 512
+"""So many texts at most say what is lost."""
+
+
+def copy(
+    weights: Path,
+    table: pd.DataFrame | None,
+    training: Training,
+    *,
+    objective: Copy,
+    prefix: Prefix,
+    languages: Mapping[str, str] | None = None,
+    seed: int,
+    output: Path,
+    about: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Open an encoder, make a copy of it by what texts use, and save that with its card.
+
+    Args:
+        weights, prefix, languages: as of `backbone.load`; `training` says the pooling.
+        table: `id` and `text`.
+        objective: the way of copying.
+        output: replaced as a whole, at the end.
+
+    Returns:
+        How it was copied, parameters and bytes of both, and `agreement` on the first texts, see `copies.agreement`.
+
+    Raises:
+        UserError: bad weights, or parallel adapters; fewer than two texts; as the way of copying.
+    """
+    name = objectives.name_of(objective)
+    if table is None or len(table) < objective.least:
+        raise UserError(f"{name}: {0 if table is None else len(table)} texts; at least {objective.least} are needed")
+    texts, language = objective.columns(table)["text"], (languages or {}).get("", "")
+    pooling = {"pooling": training.pooling, "layers": training.layers}
+    encoder = backbone.load(weights, **pooling, prefix=prefix, language=language, seed=seed)
+    some, was = texts[:COMPARED], copies.size(encoder)
+    before = encoder.encode(some)
+    small = objective.copied(encoder, texts)
+    agreement = round(copies.agreement(before, small.encode(some)), 4)
+    small = objective.stored(small)
+    facts = {"copy": name, **objective.model_dump(mode="json"), "examples": len(texts), "agreement": agreement}
+    facts |= {f"{key} of the original": value for key, value in was.items()} | copies.size(small)
+    save(small, output, {**about, "seed": seed}, facts, weights)
+    return facts

@@ -1,0 +1,69 @@
+"""An encoder of a text becomes one of a text and its English."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Dense
+from torch import nn
+
+from seedbed.encoders import backbone
+from seedbed.encoders.coupled import Coupled, Fusion
+from seedbed.encoders.prompts import Prefix
+from seedbed.io import UserError, read_table
+
+
+class Coupling(NamedTuple):
+    """How a text and its English become one vector, and which English."""
+
+    fusion: Fusion
+    english: Mapping[str, str]
+    """Text -> its English, of all texts that are trained on."""
+
+
+def couple(source: SentenceTransformer, english: Path, coupling: Coupling, prefix: Prefix = "") -> SentenceTransformer:
+    """An encoder of a text and its English, which starts from one of the text; one of both gets the English alone.
+
+    Fusion concat has a linear map after the two, which is the identity before training.
+
+    Args:
+        english: weights of the English encoder; of sentence-transformers with their own modules, else the mean.
+        prefix: of the source.
+
+    Raises:
+        UserError: a prefix that hangs on the language, another fusion than the encoder's; or as `Coupled`.
+    """
+    if not isinstance(prefix, str):
+        raise UserError("fusion: what stands before a text hangs on its language, which two paths do not know")
+    if isinstance(source[0], Coupled):
+        if source[0].fusion != coupling.fusion:
+            raise UserError(f"fusion {coupling.fusion}: training starts from an encoder with {source[0].fusion}")
+        source[0].english = coupling.english
+        return source
+    other = backbone.load(english, pooling="own")
+    coupled = Coupled(None if coupling.fusion == "english" else source, other, coupling.fusion)
+    coupled.english = coupling.english
+    modules: list[nn.Module] = [coupled]
+    if coupling.fusion == "concat":
+        width = coupled.get_embedding_dimension()
+        modules.append(Dense(width, width, bias=False, activation_function=nn.Identity(), init_weight=torch.eye(width)))
+    return SentenceTransformer(modules=modules, device=str(source.device), local_files_only=True)
+
+
+def read_english(files: Sequence[Path]) -> dict[str, str]:
+    """Text -> the English that was chosen for it, of several files of choices.
+
+    Raises:
+        UserError: as `read_table`; or a text has two.
+    """
+    found: dict[str, str] = {}
+    for file in files:
+        table = read_table(file, ["id", "text", "english"])
+        for text, english in zip(table["text"], table["english"], strict=True):
+            if found.setdefault(text, english) != english:
+                raise UserError(f"{file}: {text[:60]!r} has other English here than before; have it chosen again")
+    return found

@@ -1,0 +1,74 @@
+"""Batches whose sentences are in several languages: which language each is in, and its vector back in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from seedbed.io import UserError
+
+
+def draw(rows: int, columns: int, languages: int, rng: np.random.Generator, *, at_most: int = 6) -> np.ndarray:
+    """The language of each sentence of a batch, at random: those of a row are in different ones.
+
+    A batch has `at_most` languages, all equally likely. With two languages, an anchor and its positive are in
+    different ones, and the negative is in either. Source: paper 004, section 4 and its code; docs/decisions/modular.md.
+
+    Args:
+        rows: of the batch.
+        columns: 2, anchors and positives, or 3, with hard negatives.
+        languages: how many there are.
+
+    Returns:
+        Numbers of languages (rows, columns), from 0.
+
+    Raises:
+        UserError: other columns, fewer than two languages, or no rows.
+    """
+    count = languages if isinstance(languages, int | np.integer) else len(languages)
+    if columns not in (2, 3):
+        raise UserError(f"columns: {columns}; a row has an anchor and a positive, and maybe a negative: give 2 or 3")
+    if rows < 1:
+        raise UserError(f"rows: {rows}; give 1 or more")
+    if min(count, at_most) < 2:
+        raise UserError(f"languages: {min(count, at_most)} for cross-lingual batches; give 2 or more")
+    chosen = rng.choice(count, min(count, at_most), replace=False)
+    drawn = rng.permuted(np.tile(chosen, (rows, 1)), axis=1)[:, :columns]
+    if drawn.shape[1] < columns:
+        drawn = np.concatenate([drawn, rng.choice(chosen, (rows, 1))], axis=1)
+    return drawn
+
+
+def gather(
+    vectors: Sequence[Tensor], places: Sequence[np.ndarray | Tensor | Sequence[Sequence[int]]], shape: tuple[int, int]
+) -> list[Tensor]:
+    """The columns of a batch whose sentences were encoded language by language; gradients flow through.
+
+    Args:
+        vectors: of each language, (sentences, width).
+        places: of each language, the row and the column of each sentence in the batch, (sentences, 2).
+        shape: rows and columns of the batch.
+
+    Returns:
+        Vectors (rows, width) of each column.
+
+    Raises:
+        UserError: a place is given twice, or not at all, or is none of the batch; or vectors and places do not fit.
+    """
+    rows, columns = shape
+    at = [np.asarray(place, dtype=np.int64).reshape(-1, 2) for place in places]
+    if (counts := [len(one) for one in vectors]) != [len(place) for place in at]:
+        raise UserError(f"gather: {counts} vectors for {[len(place) for place in at]} places; expected as many of each")
+    together = np.concatenate(at) if at else np.empty((0, 2), np.int64)
+    for row, column in together[((together < 0) | (together >= (rows, columns))).any(axis=1)]:
+        raise UserError(f"gather: place ({row}, {column}) is none of a batch of {rows} rows and {columns} columns")
+    flat = together @ (columns, 1)
+    filled = np.bincount(flat, minlength=rows * columns)
+    for place in np.flatnonzero(filled != 1):
+        how = "more than one vector" if filled[place] else "no vector"
+        raise UserError(f"gather: {how} for row {place // columns}, column {place % columns}; expected one for each")
+    ordered = torch.cat(list(vectors))[torch.from_numpy(flat.argsort())]
+    return list(ordered.unflatten(0, (rows, columns)).unbind(1))

@@ -1,0 +1,44 @@
+"""The sentences of a corpus of any size, read again and again: none stays in memory."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from seedbed.corpora.subset import place_of
+from seedbed.io import UserError, read_blocks
+
+EVERY = 100
+"""One sentence in so many, from the first on, is held out."""
+
+
+class Lines:
+    """At most so many sentences of a table of `id` and `text`, in its order: those that `subset` would draw.
+
+    Raises:
+        UserError: as `read_blocks`; fewer than two sentences.
+    """
+
+    def __init__(self, path: Path, most: int) -> None:
+        self.path = path
+        places = [np.fromiter(map(place_of, block["id"]), np.int64) for block in read_blocks(path, ["id", "text"])]
+        drawn = np.concatenate(places)
+        if len(drawn) < 2:
+            raise UserError(f"{path}: {len(drawn)} sentence; two at least are needed, one to learn from, one held out")
+        self.last = np.partition(drawn, most - 1)[most - 1] if most < len(drawn) else drawn.max()
+        self.count = int((drawn <= self.last).sum())
+
+    def all(self) -> Iterator[str]:
+        """Every sentence."""
+        for block in read_blocks(self.path, ["id", "text"]):
+            for row, text in zip(block["id"], block["text"], strict=True):
+                if place_of(row) <= self.last:
+                    yield text
+
+    def learnt(self) -> Iterator[str]:
+        """The sentences that a tokenizer learns from."""
+        return (text for place, text in enumerate(self.all()) if place % EVERY)
+
+    def held_out(self) -> Iterator[str]:
+        """The others."""
+        return (text for place, text in enumerate(self.all()) if not place % EVERY)

@@ -1,0 +1,117 @@
+"""A text's features are drawn to its chosen translation, and a policy learns which of several to choose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from seedbed.encoders.objectives import Objective
+from seedbed.encoders.settings import Training
+from seedbed.io import UserError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from sentence_transformers import SentenceTransformer
+    from torch import nn
+
+
+class Anchoring(Objective):
+    """REINFORCE of a choice among candidate translations, alignment and anchoring: see `anchoring.AnchoringLoss`.
+
+    The encoder's transformer gets a `coupled.FeaturePath`, whose adaptor maps its pooled states to the width of an
+    English encoder. With `training: {part: head}` the transformer stays as it is and its states are kept; with part all
+    it learns too, at `training.learning_rate`. Source: paper 002, section 4.1, appendix A.4 and table 13.
+
+        recipes:
+          anchored:
+            data: {candidates: own-texts}
+            translators: [one, another]
+            objective: {anchoring: {baseline: mean}}
+            training: {part: head, batch_size: 64, epochs: 20}
+    """
+
+    shapes = (("text",),)
+    values = ("candidates",)
+
+    pool_size: int = Field(4, gt=0)
+    """States of a text and features of it: S_feat, and the pool size of table 12."""
+    hidden: int = Field(512, gt=0)
+    """Width of the adaptor's hidden layer."""
+    weights: tuple[float, float, float] = (0.4, 0.3, 0.3)
+    """How much counts of a judge's semantic, emotional and pragmatic score in the reward."""
+    similarity_weight: float = 1.0
+    """How much the similarity counts in the reward."""
+    similarity: Literal["adaptor", "given", "none"] = "adaptor"
+    """Whose similarity of a text with a candidate the policy and its reward take: equation 7's, that of an encoder that
+    the recipe's `similarity` names, or 0."""
+    alignment_weight: float = Field(1.0, ge=0)
+    """Eta of equation 12."""
+    anchor_weight: float = Field(1.0, ge=0)
+    """Lambda of equation 12."""
+    form: Literal["squared", "cosine"] = "squared"
+    """The loss of anchoring: equation 5, or 1 - cosine."""
+    baseline: Literal["none", "mean"] = "mean"
+    """What is taken off a reward: nothing (paper), or the mean of the policy."""
+    actions: Literal["drawn", "expected"] = "drawn"
+    """What the policy learns from: a candidate that is drawn (paper), or the expectation over all."""
+    actor_rate: float = Field(1.0e-4, gt=0)
+    """Learning rate of the policy."""
+    adaptor_rate: float = Field(1.0e-4, gt=0)
+    """Learning rate of the adaptor."""
+
+    def prepared(self, encoder: SentenceTransformer, folders: Mapping[str, Path], seed: int) -> SentenceTransformer:
+        """The transformer with fresh features of the English encoder's width; UserError: it is no transformer."""
+        import torch
+
+        from seedbed.encoders.backbone import load, of_modules
+        from seedbed.encoders.coupled import Coupled, FeaturePath
+
+        if isinstance(encoder[0], Coupled) or not hasattr(encoder[0], "auto_model"):
+            raise UserError("anchoring: features are of one transformer; start from an encoder of one text")
+        if isinstance(encoder[-1], FeaturePath):
+            return encoder
+        english = load(folders["english"], pooling="own")
+        width = english[0].auto_model.get_input_embeddings().embedding_dim
+        if english.get_embedding_dimension() != width:
+            found = f"vectors of {english.get_embedding_dimension()} numbers and input embeddings of {width}"
+            raise UserError(f"anchoring: the English encoder has {found}; take one with as many of both")
+        torch.manual_seed(seed)
+        source = encoder[0].get_embedding_dimension()
+        path = FeaturePath(source, width, self.hidden, self.pool_size)
+        return of_modules(encoder, [encoder[0], path.to(encoder.device)])
+
+    def rates(self, training: Training) -> dict[str, float]:
+        """Pattern of weights' names -> their learning rate; the others' is `training.learning_rate`."""
+        return {r"^actor\.": self.actor_rate, r"\.adaptor\.": self.adaptor_rate}
+
+    def loss(
+        self, encoder: SentenceTransformer, table: pd.DataFrame, training: Training, folders: Mapping[str, Path]
+    ) -> nn.Module:
+        """`anchoring.AnchoringLoss`.
+
+        Raises:
+            UserError: one translator, nothing that tells candidates apart, states that cannot be kept; or as
+                `candidates.unpacked`.
+        """
+        from seedbed.encoders.anchoring import AnchoringLoss
+        from seedbed.encoders.backbone import load
+        from seedbed.encoders.candidates import unpacked
+        from seedbed.encoders.choosing import given_similarity
+
+        candidates = unpacked(table)
+        if len(candidates.translators) < 2:
+            found = f"{candidates.translators[0]} alone"
+            raise UserError(f"anchoring: translations by {found}; a choice is among two or more translators")
+        if self.similarity == "none" and candidates.scores is None:
+            raise UserError("anchoring: neither a judge nor a similarity tells candidates apart; name one")
+        english, given = load(folders["english"], pooling="own"), None
+        if self.similarity != "adaptor":
+            given = given_similarity(candidates, folders.get("similarity") if self.similarity == "given" else None)
+        return AnchoringLoss(encoder, self, candidates, english, given=given, kept=training.part == "head")
+
+    def remarks(self, encoder: Any, columns: Any, folders: Mapping[str, Path]) -> dict[str, Any]:
+        """The encoder that anchors."""
+        return {"english": folders["english"].parent.name if "english" in folders else ""}

@@ -1,0 +1,58 @@
+"""SimCSE's contrast of sentences, plus masked language modelling if `training.mlm_weight` says so."""
+
+import logging
+
+from seedbed.encoders.objectives import Objective
+
+log = logging.getLogger(__name__)
+
+
+class Contrast(Objective):
+    """Each text against all others of the batch; `training` has its temperature and the weight of masked words.
+
+    With triplets (a, p, n) and temperature t the loss is the mean over i of
+    -log(e^{cos(a_i, p_i)/t} / sum_j (e^{cos(a_i, p_j)/t} + e^{cos(a_i, n_j)/t})): paper 000, equation 1. Of texts
+    alone, each is its own positive, told apart by dropout. Source: Gao et al. (2021, "SimCSE"), equations 4 and 5.
+
+        recipes:
+          words-too: {like: unsupervised, objective: contrast, training: {temperature: 0.1, mlm_weight: 0.1}}
+    """
+
+    shapes = (("anchor", "positive", "negative"), ("text",))
+    least = 2
+    partial = True
+
+    def columns(self, table):
+        """The texts by column; texts alone stand there twice."""
+        columns = super().columns(table)
+        return {"anchor": columns["text"], "positive": columns["text"]} if "text" in columns else columns
+
+    def loss(self, encoder, table, training, folders):
+        """`losses.SimCSELoss`, inside `losses.WithMaskedLM` if there is a weight.
+
+        Raises:
+            UserError: as `backbone.load_head`, if there is a weight.
+        """
+        from seedbed.encoders.backbone import load_head
+        from seedbed.encoders.losses import SimCSELoss, WithMaskedLM, with_negatives
+
+        contrast = SimCSELoss(encoder, training.temperature, with_negatives(table))
+        if not training.mlm_weight:
+            return contrast
+        masks = {"weight": training.mlm_weight, "probability": training.mlm_probability}
+        head, half = load_head(folders["weights"], encoder), training.precision == "bfloat16"
+        return WithMaskedLM(contrast, head, **masks, half=half)
+
+    def remarks(self, encoder, columns, folders):
+        """The greatest dropout of a layer where it learns from texts alone; a warning if that is 0."""
+        from seedbed.encoders.backbone import dropouts
+
+        if columns["anchor"] is not columns["positive"]:
+            return {}
+        rate = max(dropouts(encoder[0].auto_model.config).values(), default=0.0)
+        if not rate:
+            log.warning(
+                "contrast: the backbone has no dropout, so that a text and its positive are one vector and only other "
+                "texts teach anything; for SimCSE's training set training.dropout to 0.1"
+            )
+        return {"dropout": rate}

@@ -1,0 +1,66 @@
+"""The cosines of pairs are to correlate with the pairs' scores, in the batch and in a queue of earlier pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from seedbed.encoders.objectives import Queued
+from seedbed.encoders.objectives.graded import numbers
+from seedbed.encoders.settings import Training
+from seedbed.io import UserError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from sentence_transformers import SentenceTransformer
+    from torch import nn
+
+
+class Correlation(Queued):
+    """Pearson's correlation and a soft Spearman's of cosines with scores: see `ranking.correlation_loss`.
+
+    The queue keeps earlier cosines with their scores, so that a small batch has a correlation. Source: paper 002,
+    appendix A.4, equations 27 to 32 (CorrQueue); what it leaves open is in docs/decisions/lira.md.
+
+        recipes:
+          correlated: {data: {scored_pairs: {file: "{lang}/sts.tsv"}}, objective: {correlation: {queue_size: 256}}}
+    """
+
+    shapes = (("sentence1", "sentence2"),)
+    values = ("score",)
+
+    queue_size: int = Field(256, ge=0, le=8192)
+    """K: how many earlier pairs count beside the batch; 0: none. Time and memory grow with the square of both."""
+    warm_up: int = Field(8, ge=2)
+    """N_min: with fewer pairs in batch and queue, nothing is learnt."""
+    pearson_weight: float = Field(0.5, ge=0, le=1)
+    """Alpha of equation 32; the rest is the soft Spearman's."""
+    temperature: float = Field(0.1, gt=0)
+    """Tau of the soft ranks, on cosines; `training.temperature` does not count."""
+
+    def loss(
+        self, encoder: SentenceTransformer, table: pd.DataFrame, training: Training, folders: Mapping[str, Path]
+    ) -> nn.Module:
+        """`queued.CorrelationLoss`.
+
+        Raises:
+            UserError: a score is no number, all are equal, or the warm-up would never end.
+        """
+        import torch
+
+        from seedbed.encoders.queued import CorrelationLoss
+
+        scores = numbers(table, "score", "correlation")
+        if (scores == scores[0]).all():
+            found = f"all {len(scores)} rows have the score {scores[0]:g}"
+            raise UserError(f"correlation: {found}; nothing correlates with it: give rows with different scores")
+        if len(table) < self.warm_up:
+            advice = "give more rows, or lower correlation.warm_up"
+            raise UserError(f"correlation: {len(table)} rows, fewer than the warm-up of {self.warm_up}; {advice}")
+        if (most := self.queue_size + training.batch_size) < self.warm_up:
+            found = f"batch and queue have {most} pairs at most"
+            raise UserError(f"correlation.warm_up: {self.warm_up}, but {found}; lower it, or enlarge the queue")
+        return CorrelationLoss(encoder, self, torch.from_numpy(scores))

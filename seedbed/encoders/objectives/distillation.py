@@ -1,0 +1,47 @@
+"""A sentence and its translation are to get the vector that a teacher gives the sentence."""
+
+from seedbed.encoders.objectives import Objective
+from seedbed.encoders.settings import Reference
+from seedbed.io import UserError
+
+BATCH = 64
+"""Texts that the teacher reads at a time."""
+
+
+class Distillation(Objective):
+    """sentence-transformers' MSELoss on parallel text, towards the vectors of a teacher M for the pivot's sentences.
+
+    The mean over the batch of ((M(s_j) - M'(s_j))^2 + (M(s_j) - M'(t_j))^2) / 2 for sentences s_j of the pivot language
+    and their translations t_j, where M' is the encoder in training. Source: Reimers and Gurevych (2020, "Making
+    monolingual sentence embeddings multilingual using knowledge distillation"), section 2, but for the factor.
+
+        recipes:
+          student:
+            data: {parallel: {file: "{lang}/parallel.tsv"}}
+            objective: {distillation: {teacher: {backbone: labse, recipe: published}}}
+    """
+
+    shapes = (("pivot", "text"),)
+
+    teacher: Reference
+    """An encoder of the study with vectors of as many dimensions. It reads the texts once, before the first step."""
+
+    def loss(self, encoder, table, training, folders):
+        """MSELoss, which is given the teacher's vectors of the rows.
+
+        Raises:
+            UserError: the teacher's vectors have another width; or as `opening.opened`.
+        """
+        import torch
+        from sentence_transformers.sentence_transformer.losses import MSELoss
+
+        from seedbed.encoders.losses import ByRow
+        from seedbed.encoders.opening import opened
+
+        teacher, width = opened(folders["teacher"], BATCH), encoder.get_embedding_dimension()
+        if teacher.width != width:
+            raise UserError(
+                f"distillation.teacher: its vectors have {teacher.width} dimensions, those of the encoder in training "
+                f"{width}; take a teacher, or a backbone, of the other's width"
+            )
+        return ByRow(MSELoss(encoder), torch.from_numpy(teacher.encode(table["pivot"].tolist())))

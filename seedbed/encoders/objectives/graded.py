@@ -1,0 +1,45 @@
+"""The cosines of pairs are to have the order of the pairs' scores."""
+
+from pydantic import Field
+
+from seedbed.encoders.objectives import Objective
+from seedbed.io import UserError
+
+
+class Graded(Objective):
+    """sentence-transformers' CoSENTLoss on pairs with scores; only the order of the scores matters.
+
+    log(1 + sum e^{scale (cos(x_j, y_j) - cos(x_i, y_i))}), summed over the rows i and j of a batch where the score of
+    i is higher. Source: Huang et al. (2024, "CoSENT: Consistent sentence embedding via similarity ranking").
+
+        recipes:
+          graded: {data: {pairs: {file: "{lang}/sts.tsv"}}, objective: graded}
+    """
+
+    shapes = (("sentence1", "sentence2"),)
+    values = ("score",)
+    least = 2
+
+    scale: float = Field(20.0, gt=0)
+    """What cosines are multiplied by."""
+
+    def loss(self, encoder, table, training, folders):
+        """CoSENTLoss, which is given the rows' scores; UserError: a score is no number."""
+        import torch
+        from sentence_transformers.sentence_transformer.losses import CoSENTLoss
+
+        from seedbed.encoders.losses import ByRow
+
+        return ByRow(CoSENTLoss(encoder, scale=self.scale), torch.from_numpy(numbers(table, "score", "graded")))
+
+
+def numbers(table, column, objective):
+    """A column of numbers (rows,), float32; UserError: a cell is no number."""
+    import numpy as np
+    import pandas as pd
+
+    found = pd.to_numeric(table[column], errors="coerce").to_numpy(np.float32)
+    if len(bad := table[~np.isfinite(found)]):
+        cell = f"{column} {bad[column].iloc[0]!r} of row {bad['id'].iloc[0]}"
+        raise UserError(f"{objective}: {cell} is no number; correct it, or leave the row out")
+    return found

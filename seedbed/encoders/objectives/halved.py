@@ -1,0 +1,23 @@
+"""A copy whose weights are saved in bfloat16: half the bytes."""
+
+from seedbed.encoders.objectives import Copy
+
+
+class Halved(Copy):
+    """Weights of the transformer rounded to bfloat16 (8 bits of precision); whoever opens it computes in float32.
+
+    recipes:
+      xllora-half: {from: xllora, data: {sentences: text}, objective: halved}
+    """
+
+    def copied(self, encoder, texts):
+        """See `encoders.copies.rounded`."""
+        from seedbed.encoders.copies import rounded
+
+        return rounded(encoder)
+
+    def stored(self, copy):
+        """See `encoders.copies.halved`."""
+        from seedbed.encoders.copies import halved
+
+        return halved(copy)

@@ -1,0 +1,85 @@
+"""A query's document is to rank above the nearest others, of the batch and of a queue: the list's nDCG is learnt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from seedbed.encoders.objectives import Queued
+from seedbed.encoders.objectives.graded import numbers
+from seedbed.encoders.settings import Training
+from seedbed.io import UserError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from sentence_transformers import SentenceTransformer
+    from torch import nn
+
+
+class Listwise(Queued):
+    """A differentiable nDCG@k with safe negatives, a hinge and moments: see `queued.ListwiseLoss`.
+
+    Rows are judgements, as of the protocol `retrieval`: a row without a query, or of relevance 0, gives a document
+    alone. No document that is relevant to a query is its negative, nor a copy of it in the queue. Source: paper 002,
+    appendix A.4, equations 33 to 42 (DocQueue); what it leaves open is in docs/decisions/lira.md.
+
+        recipes:
+          ranked: {data: {queries: {file: "{lang}/queries.tsv"}}, objective: {listwise: {queue_size: 4096}}}
+    """
+
+    shapes = (("query", "document"),)
+    optional = ("relevance",)
+
+    queue_size: int = Field(4096, ge=0)
+    """How many earlier documents are candidates beside the batch's; 0: none. 4,096 of width 4,096 take 64 MiB."""
+    negatives: int = Field(31, gt=0)
+    """M: so many candidates, the nearest to the query, are ranked with its own document."""
+    k: int = Field(10, gt=0)
+    """How many documents of the ranking count, as in nDCG@k."""
+    temperature: float = Field(0.1, gt=0)
+    """Tau of the soft ranks, on cosines (paper: 0.05 to 0.2); `training.temperature` does not count."""
+    cut_temperature: float = Field(0.5, gt=0)
+    """Tau_k of the cut at k, on ranks (paper: about 0.5)."""
+    gate: Literal["ranks", "discounts", "none"] = "ranks"
+    """How negatives that may be relevant too are spared. ranks: they count little in the ranks of others, and not in
+    the hinge. discounts: as the paper prints it, which does nothing. none: not at all."""
+    margin: float = Field(0.2, ge=0)
+    """Delta: who is no farther below the own document's cosine than this may be relevant too (paper: 0.1 to 0.3)."""
+    gate_temperature: float = Field(0.03, gt=0)
+    """Beta: how soft that border is (paper: 0.01 to 0.05)."""
+    hinge_weight: float = Field(0.1, ge=0)
+    """Lambda_h of the hinge."""
+    hinge_margin: float = Field(0.05, ge=0)
+    """Gamma: by how much the own document is to lie above the nearest other (paper: about 0.05)."""
+    moments_weight: float = Field(0.1, ge=0)
+    """Lambda_r of the term that draws the mean of a list's cosines to 0 and their variance to `variance`."""
+    variance: float = Field(0.15, ge=0)
+    """Nu (paper: about 0.15)."""
+
+    def loss(
+        self, encoder: SentenceTransformer, table: pd.DataFrame, training: Training, folders: Mapping[str, Path]
+    ) -> nn.Module:
+        """`queued.ListwiseLoss`.
+
+        Raises:
+            UserError: a relevance is no number, no row has a query and a document that is relevant to it, or no query
+                has a document that is not.
+        """
+        import torch
+
+        from seedbed.encoders.queued import ListwiseLoss
+
+        queries, documents = (torch.from_numpy(table[name].factorize()[0]) for name in ("query", "document"))
+        relevant = torch.tensor((table["query"] != "").to_numpy())
+        if "relevance" in table.columns:
+            relevant &= torch.from_numpy(numbers(table, "relevance", "listwise") > 0)
+        if not relevant.any():
+            raise UserError(f"listwise: none of {len(table)} rows has a query with a relevant document; give some")
+        loss = ListwiseLoss(encoder, self, queries, documents, relevant)
+        if len(loss.pairs) == loss.count * len(queries[relevant].unique()):
+            found = f"each query's documents are all {loss.count} that there are"
+            raise UserError(f"listwise: {found}, so that the queue would hold positives alone; add other documents")
+        return loss

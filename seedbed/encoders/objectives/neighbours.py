@@ -1,0 +1,102 @@
+"""NeighXLM: translations and their mined neighbours against the batch and a queue of earlier vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from seedbed.encoders.objectives import Objective
+from seedbed.encoders.settings import Training
+from seedbed.io import UserError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from sentence_transformers import SentenceTransformer
+    from torch import nn
+
+Width = Annotated[int, Field(gt=0)]
+
+
+class Neighbours(Objective):
+    """L_basic + L_queue + L_neighbour on pairs (a, p) with neighbours n^1, ..., n^k of p; without neighbours, vanilla.
+
+    L_basic is `losses.additive_margin`, L_queue `losses.queue_contrast`, L_neighbour `losses.neighbour_contrast`, on
+    what a head of two layers makes of a sentence's vector. The queue holds what a copy of encoder and head, which
+    follows them by momentum, made of earlier anchors and positives. The saved encoder has no head, and its pooling is
+    `training.pooling`: the paper's is last_weighted_train. Source: paper 001, section 3; where it is silent, see
+    docs/decisions/neighxlm.md.
+
+        recipes:
+          neighbours:
+            data: {parallel: parallel}
+            objective: {neighbours: {margin: 0.2}}
+            training: {pooling: last_weighted_train, batch_size: 32, learning_rate: 2.0e-5, epochs: 30}
+    """
+
+    neighbours: int = Field(0, ge=0)
+    """How many neighbours of a positive are drawn near its anchor, the nearest first (paper: 2 and 7)."""
+    margin: float = Field(0.3, ge=0, lt=2)
+    """Taken off the cosine of a pair: m of equation 1."""
+    temperature: float = Field(0.05, gt=0)
+    """Tau of equation 1, and of neighbours; `training.temperature` does not count."""
+    queue: Literal["anchors", "all", "none"] = "anchors"
+    """Who is pushed away from the queue: anchors (equation 4), positives and neighbours too (the paper's ablation), or
+    nobody; then there is no queue."""
+    queue_size: int = Field(2048, gt=0)
+    """Vectors in the queue at most. Each batch adds an anchor and a positive for each row."""
+    queue_temperature: float | None = Field(None, gt=0)
+    """Temperature of the queue's loss; left out, `temperature`. Equation 4 as it is printed has 1."""
+    mask_own: bool = True
+    """No pair has its own earlier vectors in the queue as negatives, nor another with an equal side, there or in the
+    batch. Equations 2 and 4 as they are printed: false."""
+    momentum: float = Field(0.995, ge=0, lt=1)
+    """How much of itself the copy keeps at each step: m of section 3.5."""
+    projection: tuple[Width, Width] = (512, 128)
+    """Widths of the head's two layers."""
+    normalise: bool = False
+    """Weights of the ranks sum to 1, so that more neighbours do not weigh more: 1.5 in all for two, 2.6 for seven."""
+
+    negatives: bool = False
+    """Triplets are learnt: their hard negatives join the sum of equation 2, from anchors to positives."""
+
+    least = 2
+
+    @property
+    def shapes(self) -> tuple[tuple[str, ...], ...]:
+        """Sentences, their translations, maybe hard negatives, and the neighbours of the translations."""
+        ranks = tuple(f"neighbour_{rank}" for rank in range(1, self.neighbours + 1))
+        if self.negatives:
+            return (("anchor", "positive", "negative", *ranks),)
+        return (("pivot", "text", *ranks), ("anchor", "positive", *ranks), ("sentence1", "sentence2", *ranks))
+
+    @property
+    def reread(self) -> int:
+        """An anchor and a positive, by the copy that fills the queue."""
+        return 0 if self.queue == "none" else 2
+
+    def loss(
+        self, encoder: SentenceTransformer, table: pd.DataFrame, training: Training, folders: Mapping[str, Path]
+    ) -> nn.Module:
+        """`neighbourhood.NeighbourLoss`.
+
+        Raises:
+            UserError: a pair with equal sides, or a queue without room for a batch.
+        """
+        from seedbed.encoders.neighbourhood import NeighbourLoss
+
+        anchors, positives, *others = self.columns(table).values()
+        neighbours = others[int(self.negatives) :]
+        for row, (anchor, positive) in enumerate(zip(anchors, positives, strict=True)):
+            if anchor == positive:
+                raise UserError(
+                    f"neighbours: both sides of row {table['id'].iloc[row]} are {anchor[:80]!r}; leave out pairs that "
+                    "are not translated"
+                )
+        if self.queue != "none" and self.queue_size < (added := 2 * training.batch_size):
+            raise UserError(
+                f"neighbours.queue_size: {self.queue_size} vectors, but each batch adds {added}; give {added} or more"
+            )
+        return NeighbourLoss(encoder, self, [anchors, positives], neighbours, half=training.precision == "bfloat16")

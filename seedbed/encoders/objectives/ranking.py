@@ -1,0 +1,31 @@
+"""A text's partner is to rank above all other texts of the batch: the usual loss for pairs that belong together."""
+
+from pydantic import Field
+
+from seedbed.encoders.objectives import Objective
+
+
+class Ranking(Objective):
+    """sentence-transformers' MultipleNegativesRankingLoss, by the same code as SimCSE's contrast: see `losses.simcse`.
+
+    Both are one loss where scale = 1/temperature: the mean over i of
+    -log(e^{scale cos(x_i, y_i)} / sum_j e^{scale cos(x_i, y_j)}), with the hard negatives of all rows among the y_j if
+    there are any; a row may have none. Source: Henderson et al. (2017, "Efficient natural language response
+    suggestion"), section 4.4.
+
+        recipes:
+          questions: {data: {pairs: {file: "{lang}/questions.tsv"}}, objective: {ranking: {scale: 20}}}
+    """
+
+    shapes = (("anchor", "positive", "negative"), ("anchor", "positive"), ("sentence1", "sentence2"))
+    least = 2
+    partial = True
+
+    scale: float = Field(20.0, gt=0)
+    """What cosines are multiplied by."""
+
+    def loss(self, encoder, table, training, folders):
+        """`losses.SimCSELoss` at a temperature of 1/scale; `training.temperature` does not count."""
+        from seedbed.encoders.losses import SimCSELoss, with_negatives
+
+        return SimCSELoss(encoder, 1 / self.scale, with_negatives(table))

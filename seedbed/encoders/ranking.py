@@ -1,0 +1,190 @@
+"""Differentiable ranks, and losses of rank correlation and of nDCG that are made of them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from seedbed.io import UserError
+
+EPSILON = 1e-8
+"""Added to variances: epsilon of paper 002, equation 29."""
+
+
+def soft_ranks(scores: Tensor, *, temperature: float, descending: bool = False, self_term: bool = False) -> Tensor:
+    """Ranks that scores have a gradient of, from about 1 for the least score, or with `descending` for the greatest.
+
+    R_i = 1 + sum_{j != i} sigmoid((s_i - s_j) / t), or of (s_j - s_i) where descending. Source: paper 002, equations 30
+    and 34.
+
+    Args:
+        scores: (..., n), in any order. One that is minus infinity stands for nothing: it changes no other's rank.
+        temperature: t, above 0; at 0 they would be the ranks themselves, ties at their mean.
+        self_term: j = i is in the sum, as equation 30 is printed: every rank is greater by a half.
+
+    Returns:
+        Like `scores`, in float32 at least.
+
+    Raises:
+        UserError: no axis, or such a temperature.
+    """
+    if not scores.ndim:
+        raise UserError("soft_ranks: a single number; scores are (..., n)")
+    ranks = 1 + _ahead(scores, temperature, "soft_ranks", ascending=not descending).sum(dim=-1)
+    return ranks + 0.5 if self_term else ranks
+
+
+def _ahead(scores: Tensor, temperature: float, name: str, *, ascending: bool) -> Tensor:
+    """How far (..., i, j) score j comes before score i, from 0 to 1; 0 for j = i."""
+    _require_positive(name, temperature=temperature)
+    scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
+    differences = scores[..., None, :] - scores[..., :, None]
+    differences = -differences if ascending else differences
+    nothing = scores.isneginf()[..., None, :] | torch.eye(scores.shape[-1], dtype=torch.bool, device=scores.device)
+    return torch.sigmoid(differences.masked_fill(nothing, -torch.inf) / temperature)
+
+
+def correlation_loss(
+    predicted: Tensor,
+    gold: Tensor,
+    *,
+    history: tuple[Tensor, Tensor] | None = None,
+    pearson_weight: float,
+    temperature: float,
+) -> Tensor:
+    """How far predictions are from correlating with gold scores: a (1 - Pearson) + (1 - a) (1 - soft Spearman).
+
+    Both are of the batch and its history together. Soft Spearman is Pearson's correlation of `soft_ranks` with the
+    ranks of the gold scores, ties at their mean; to either variance 1e-8 is added. Where all gold scores are equal, the
+    loss is 1 and has no gradient. Source: paper 002, equations 28 to 32.
+
+    Args:
+        predicted, gold: (n,).
+        history: earlier predictions and their gold scores, (m,) each, which get no gradient.
+        pearson_weight: a, from 0 to 1.
+        temperature: of the soft ranks.
+
+    Returns:
+        A scalar, from 0 to 2, computed in float32 at least.
+
+    Raises:
+        UserError: shapes that do not fit, nothing to correlate, such a weight or temperature.
+    """
+    before = history or (predicted[:0], gold[:0])
+    shapes = [tuple(part.shape) for part in (predicted, gold, *before)]
+    if predicted.ndim != 1 or before[0].ndim != 1 or shapes[::2] != shapes[1::2] or not len(predicted):
+        raise UserError(f"correlation_loss: shapes {', '.join(map(str, shapes))}; expected (n,), (n,), (m,), (m,)")
+    if not 0 <= pearson_weight <= 1:
+        raise UserError(f"correlation_loss: pearson_weight {pearson_weight}; it must be from 0 to 1")
+    precision = torch.promote_types(predicted.dtype, torch.float32)
+    predicted, gold = (
+        torch.cat([old.detach().to(new), new]).to(precision) for old, new in zip(before, (predicted, gold), strict=True)
+    )
+    ranks = soft_ranks(predicted, temperature=temperature)
+    linear, ranked = _pearson(predicted, gold), _pearson(ranks, average_ranks(gold))
+    return pearson_weight * (1 - linear) + (1 - pearson_weight) * (1 - ranked)
+
+
+def average_ranks(scores: Tensor) -> Tensor:
+    """Ranks (n,) of scores (n,), 1 for the least; those of equal scores are their mean."""
+    less = (scores[None] < scores[:, None]).sum(dim=1)
+    equal = (scores[None] == scores[:, None]).sum(dim=1)
+    return (less + (equal + 1) / 2).to(scores.dtype)
+
+
+def _pearson(x: Tensor, y: Tensor) -> Tensor:
+    """Equation 29 of paper 002."""
+    x, y = x - x.mean(), y - y.mean()
+    return (x * y).mean() / ((x.square().mean() + EPSILON) * (y.square().mean() + EPSILON)).sqrt()
+
+
+def safe_weights(scores: Tensor, relevance: Tensor, *, margin: float, temperature: float) -> Tensor:
+    """What each document counts as a negative: little, where it is so near to the query that it may be relevant too.
+
+    sigmoid((s_0 - margin - s_i) / t) for a document that is not relevant, 1 for one that is. Source: paper 002,
+    equations 38 and 39.
+
+    Args:
+        scores: of documents (b, c) for each query; column 0 has the query's own.
+        relevance: (b, c); 0: not relevant, or nobody knows.
+        margin: delta; at this distance below the own document's score the weight is a half.
+        temperature: beta, above 0.
+
+    Returns:
+        (b, c), from 0 to 1, in float32 at least.
+
+    Raises:
+        UserError: shapes that do not fit, a document of column 0 that is not relevant, or such a temperature.
+    """
+    _require_lists("safe_weights", scores, relevance)
+    _require_positive("safe_weights", temperature=temperature)
+    if not (relevance[:, 0] > 0).all():
+        raise UserError("safe_weights: a query's own document, in column 0, is not relevant to it")
+    scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
+    weights = torch.sigmoid((scores[:, :1] - margin - scores) / temperature)
+    return weights.masked_fill(relevance > 0, 1.0)
+
+
+def soft_ndcg(
+    scores: Tensor,
+    relevance: Tensor,
+    *,
+    k: int,
+    temperature: float,
+    cut_temperature: float,
+    weights: Tensor | None = None,
+    gate: Literal["ranks", "discounts"] = "ranks",
+) -> Tensor:
+    """The nDCG@k of each query by soft ranks, which scores have a gradient of.
+
+    The sum over i of (2^y_i - 1) sigmoid((k + 1/2 - r_i) / t_k) / log2(1 + r_i), with r_i the descending `soft_ranks`,
+    divided by the greatest DCG@k that documents of this relevance can have. Source: paper 002, equations 34 to 36.
+
+    Args:
+        scores: of documents (b, c) for each query, in any order; where minus infinity, there is none.
+        relevance: y (b, c), from 0.
+        k: how many documents count, from 1.
+        temperature: of the ranks.
+        cut_temperature: t_k of the cut at k.
+        weights: of documents (b, c), see `safe_weights`; None: all 1.
+        gate: what weights act on. ranks: how much a document counts in the ranks of others. discounts: its own
+            discount, as the paper prints it; a document that is not relevant has no gain, so that this does nothing.
+
+    Returns:
+        (b,), in float32 at least; 0 for a query without a relevant document.
+
+    Raises:
+        UserError: shapes that do not fit, a negative relevance, or such a k, temperature or gate.
+    """
+    _require_lists("soft_ndcg", scores, relevance, *([] if weights is None else [weights]))
+    _require_positive("soft_ndcg", cut_temperature=cut_temperature, k=k)
+    if gate not in ("ranks", "discounts"):
+        raise UserError(f"soft_ndcg: gate {gate!r}; expected 'ranks' or 'discounts'")
+    ahead = _ahead(scores, temperature, "soft_ndcg", ascending=False)
+    weights = torch.ones_like(ahead[:, 0]) if weights is None else weights.to(ahead.dtype)
+    ranks = 1 + (ahead * weights[:, None] if gate == "ranks" else ahead).sum(dim=-1)
+    discounts = 1 / torch.log2(1 + ranks)
+    if gate == "discounts":
+        discounts = weights * discounts
+    gains = 2.0 ** relevance.to(ahead.dtype) - 1
+    found = (gains * discounts * torch.sigmoid((k + 0.5 - ranks) / cut_temperature)).sum(dim=-1)
+    best = gains.sort(dim=-1, descending=True).values[:, :k]
+    places = torch.arange(2, 2 + best.shape[-1], device=best.device, dtype=best.dtype)
+    return found / (best / torch.log2(places)).sum(dim=-1).clamp(min=EPSILON)
+
+
+def _require_lists(name: str, scores: Tensor, *others: Tensor) -> None:
+    """Scores of lists (b, c), and as many of what goes with them, the first of it a relevance."""
+    if scores.ndim != 2 or not scores.shape[1] or any(other.shape != scores.shape for other in others):
+        shapes = ", ".join(str(tuple(one.shape)) for one in (scores, *others))
+        raise UserError(f"{name}: shapes {shapes}; all must be the same (b, c), c >= 1")
+    if (others[0] < 0).any():
+        raise UserError(f"{name}: a relevance is negative; expected 0, 1, 2, ...")
+
+
+def _require_positive(name: str, **values: float) -> None:
+    for setting, value in values.items():
+        if not value > 0:
+            raise UserError(f"{name}: {setting} {value}; it must be above 0")

@@ -1,0 +1,37 @@
+"""Which of several candidates lies nearest to a passage."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from seedbed.io import UserError
+
+ROUNDING = 1e-12
+"""Cosines that are no farther apart are equal: the same direction at two lengths gives two."""
+
+
+def choose(candidates: ArrayLike, passages: ArrayLike) -> NDArray[np.int64]:
+    """The candidate (n,) with the greatest cosine to each passage; of several the first.
+
+    Args:
+        candidates: (n, options, d), those of each passage.
+        passages: (n, d).
+
+    Raises:
+        UserError: other shapes, or no option; a value that is not finite, or a zero vector, which has no cosine.
+    """
+    candidates, passages = np.asarray(candidates, np.float64), np.asarray(passages, np.float64)
+    if candidates.ndim != 3 or passages.shape != candidates.shape[::2] or not candidates.shape[1]:
+        raise UserError(
+            f"choose: candidates {candidates.shape} for passages {passages.shape}; expected (n, options, d) and (n, d)"
+        )
+    cosines = (_unit(candidates) * _unit(passages)[:, None]).sum(axis=-1)
+    return (cosines >= cosines.max(axis=1, keepdims=True) - ROUNDING).argmax(axis=1)
+
+
+def _unit(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    if not np.isfinite(x).all():
+        raise UserError("choose: a vector that is not finite; the encoder's training diverged")
+    lengths = np.linalg.norm(x, axis=-1, keepdims=True)
+    if not lengths.all():
+        raise UserError("choose: a zero vector, which has no cosine; the encoder's training collapsed")
+    return x / lengths

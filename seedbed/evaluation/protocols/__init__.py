@@ -1,0 +1,164 @@
+"""How systems are scored: one file for each protocol, and no other list of protocols.
+
+A file of this folder, or of `protocols/` in the folder in which a study is run, is the protocol of its name. It has
+
+    PROTOCOL: Protocol               what it reads, and what it asks of a system
+    METRICS: dict[str, Metric]       the numbers that tables can show, by the names that specs of tables use; one whose
+                                     name ends in {label} stands for a metric of each class
+    score(trial: Trial) -> Scores    see `evaluation.scores`
+
+`mteb_rows(test)` where mteb has tasks of its kind, and `texts(test)` where other texts are embedded than stand in its
+columns. A study is read with the files that it names, so they import
+what takes long to import (scikit-learn, torch, ...) inside their functions.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, Field
+
+from seedbed.corpora.settings import Kind
+from seedbed.evaluation.aggregation import MEAN, Aggregate
+from seedbed.resources import ROOT
+from seedbed.settings import suggest
+
+LABEL = "{label}"
+"""Stands at the end of a metric's name for any class of the data."""
+
+OWN = "protocols"
+"""Where a study keeps protocols of its own, in the folder in which it is run."""
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """What a protocol reads, and what it asks of a system."""
+
+    kind: Kind
+    """Kind of the corpora that it reads; `corpora.settings.COLUMNS` has their columns."""
+    asks: tuple[Literal["vectors", "distances", "layers", "labels"], ...]
+    """What a system must give; any one is enough. vectors: one of each text. distances: the nearest of a corpus; who
+    has vectors has them. layers: a vector of each text from every layer. labels: one of each test item."""
+    options: tuple[str, ...] = ()
+    """The settings of `Task` that it reads, of those that are not every protocol's."""
+    tunes: bool = False
+    """Whether an encoder is fine-tuned on the task's training set, and then answers as a classifier does."""
+    chooses: bool = False
+    """Whether a development task may choose by it: its main score says which of several encoders is the better."""
+    second: tuple[str, ...] = ()
+    """The columns that are in the second language where a test is of two; the others are in the first. Empty: it has
+    no such tests."""
+    mteb: tuple[str, ...] = ()
+    """Metrics, by their names in a score file, that must agree with mteb's; empty: there is no mteb task."""
+
+    @property
+    def learns(self) -> bool:
+        """Whether its tasks have a training set."""
+        return "train" in self.options
+
+    @property
+    def of_encoders(self) -> bool:
+        """Whether encoders are scored; if not, classifiers alone are."""
+        return self.tunes or self.asks != ("labels",)
+
+    @property
+    def of_distances(self) -> bool:
+        """Whether distances alone are enough: those of several encoders can be fused for it."""
+        return "distances" in self.asks
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number of a score file, as tables show it."""
+
+    key: str
+    """The metric's name under `metrics` of a score file; empty for what no score file has."""
+    items: tuple[str, ...] = ()
+    """The columns of the per-item scores that it is computed from; empty: it has no interval."""
+    by: Aggregate = MEAN
+    """How the metric follows from the scores of items."""
+    points: int = 100
+    """Tables print the metric times this."""
+    lower: bool = False
+    """Lower is better."""
+    title: str = ""
+    """The metric's name at the beginning of a line; left out, its name in tables with a capital."""
+    k: int | None = None
+    """How many of the nearest it looks at: `k` of its task must have it."""
+
+    def of(self, label: str) -> Self:
+        """The metric of one class, of a metric that is declared of each."""
+        by = replace(self.by, read=partial(self.by.read, label=label))
+        return replace(self, key=self.key.format(label=label), by=by)
+
+    def heading(self, name: str) -> str:
+        """The metric's name at the beginning of a line."""
+        return self.title or name[0].upper() + name[1:]
+
+
+def names() -> list[str]:
+    """All protocols: the library's and the study's own."""
+    # Of two files of one name the library's is imported.
+    return sorted({module.name for module in pkgutil.iter_modules(_folders())})
+
+
+def load(name: str) -> ModuleType:
+    """The file of a protocol."""
+    _folders()
+    return importlib.import_module(f"{__name__}.{name}")
+
+
+def declared(name: str) -> Protocol:
+    """What a protocol reads and asks."""
+    return load(name).PROTOCOL
+
+
+def metric(protocol: str, name: str) -> Metric | None:
+    """A metric of a protocol by its name in tables; `f1 of sports` is the one of class sports of `f1 of {label}`."""
+    for known, found in load(protocol).METRICS.items():
+        start, of_each, _ = known.partition(LABEL)
+        if known == name and not of_each:
+            return found
+        if of_each and name.startswith(start) and name not in (start, known):
+            return found.of(name.removeprefix(start))
+    return None
+
+
+def score(*given: Any, **options: Any) -> Any:
+    """Score a system on a task: see `evaluation.scores.score`, which imports this package."""
+    return importlib.import_module("seedbed.evaluation.scores").score(*given, **options)
+
+
+def which(fits: Callable[[Protocol], bool]) -> list[str]:
+    """The names of the protocols that fit."""
+    return [name for name in names() if fits(declared(name))]
+
+
+def module_of(name: str) -> str:
+    """The file of a protocol, for `study.code.value`: from the project's folder, or the whole path of a study's own.
+
+    The code of its scores is `{file}:PROTOCOL` and `{file}:score`, that of tables `{file}:METRICS`.
+    """
+    file = f"seedbed/evaluation/protocols/{name}.py"
+    return file if (ROOT / file).is_file() else str(Path(OWN, f"{name}.py").absolute())
+
+
+def _folders() -> list[str]:
+    """Those of the package: its own, and the study's, which lies where the program runs."""
+    __path__[1:] = [str(Path(OWN).absolute())]
+    return __path__
+
+
+def _known(name: str) -> str:
+    if name not in (known := names()):
+        raise ValueError(f"no such protocol; {suggest(name, known)}")
+    return name
+
+
+Name = Annotated[str, AfterValidator(_known), Field(json_schema_extra={"examples": names()})]
+"""The name of a protocol."""

@@ -1,0 +1,64 @@
+"""Multiple choice: the answer that, with its question, lies nearest to the passage by cosine.
+
+Corpora: `passage`, `question`, `answers`, a list in JSON of two or more, and `correct`, the number of the right one,
+from 1; or a column for each answer, `answer_1`, `answer_2`, and so on. A candidate is "question answer". Items: id,
+gold and predicted number of the answer, correct. The main score is `accuracy`. Paper 004, appendix C.2.
+
+    belebele:
+      protocol: choice
+      source:
+        hub: facebook/belebele
+        config: "{lang}_{script}"
+        split: test
+        columns: {id: [link, question_number], passage: flores_passage, question: question, answer_1: mc_answer1,
+          answer_2: mc_answer2, answer_3: mc_answer3, answer_4: mc_answer4, correct: correct_answer_num}
+"""
+
+import numpy as np
+import pandas as pd
+
+from seedbed.corpora.choices import options, repeated, right
+from seedbed.evaluation.choice import choose
+from seedbed.evaluation.protocols import Metric, Protocol
+from seedbed.evaluation.scores import Scores, Trial
+from seedbed.io import UserError
+
+PROTOCOL = Protocol(kind="choices", asks=("vectors",), second=("passage",))
+METRICS = {"accuracy": Metric("accuracy", ("correct",))}
+
+
+def score(trial: Trial) -> Scores:
+    """The share of questions whose right answer lies nearest; of answers that lie as near, the first.
+
+    Raises:
+        UserError: a question has no passage.
+    """
+    test = trial.test
+    if (test["passage"] == "").any():
+        raise UserError(
+            f"choice: {test['id'][test['passage'] == ''].iloc[0]!r} has no passage, with which an encoder compares; "
+            "questions alone are for protocol multiple_choice"
+        )
+    gold, counts = np.array(right(test, "choice")), np.array([len(each) for each in options(test, "choice")])
+    candidates, passages = trial.embed(_candidates(test), test["passage"])
+    starts, chosen = counts.cumsum() - counts, np.empty(len(test), np.int64)
+    for count in np.unique(counts):  # rows with as many answers at once
+        rows = np.flatnonzero(counts == count)
+        chosen[rows] = choose(candidates[starts[rows, None] + np.arange(count)], passages[rows])
+    hits = (chosen == gold).astype(float)
+    items = pd.DataFrame({"id": test["id"], "gold": gold + 1, "predicted": chosen + 1, "correct": hits})
+    accuracy = float(hits.mean())
+    equal = repeated(test, "choice")
+    notes = [f"{equal} questions have two equal answers, of which the first is taken"] if equal else []
+    return Scores(accuracy, {"accuracy": accuracy}, items, notes)
+
+
+def texts(test: pd.DataFrame) -> list[str]:
+    """What is embedded: candidates and passages, and no question alone."""
+    return [*_candidates(test), *test["passage"]]
+
+
+def _candidates(test: pd.DataFrame) -> pd.Series:
+    """Each answer after its question, row by row; called `question`, since that is whose language it is in."""
+    rows = zip(test["question"], options(test, "choice"), strict=True)
+    return pd.Series([f"{question} {answer}" for question, answers in rows for answer in answers], name="question")

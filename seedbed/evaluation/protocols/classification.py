@@ -1,0 +1,23 @@
+"""Natural language inference: the share of labelled pairs whose label a classifier finds, and macro F1.
+
+Corpora: `premise`, `hypothesis`, `label` (entailment, neutral, contradiction). Items: id, gold, predicted, correct.
+No encoder is scored. The main score is accuracy.
+
+    xnli:
+      protocol: classification
+      source: {file: "own/{lang}.nli.tsv"}
+"""
+
+from seedbed.corpora.labels import LABELS
+from seedbed.evaluation.protocols import Metric, Protocol
+from seedbed.evaluation.scores import Scores, Trial
+
+PROTOCOL = Protocol(kind="labelled_pairs", asks=("labels",))
+METRICS = {"accuracy": Metric("accuracy", ("correct",))}
+
+
+def score(trial: Trial) -> Scores:
+    """Accuracy and macro F1 of a classifier's labels."""
+    from seedbed.evaluation.classification import of_labels
+
+    return of_labels(trial.test, trial.answer(trial, LABELS).labels)

@@ -1,0 +1,114 @@
+"""In-context classification: a language model labels a text after a few labelled ones (MINERS, section 2.2).
+
+Accuracy (main) and macro F1, in which an answer that is no label is one more class; `unanswered` counts those, `cut`
+the prompts that had to lose examples. Corpora: `text`, `label`; the training set gives the labels and the shots, which
+a retriever's embeddings find by `distance`. Items: id, gold, predicted (empty: the answer is no label), correct and, of
+likelihoods, the probability of the predicted label.
+
+    sentiment:
+      protocol: icl
+      source: {file: "own/{lang}.test.tsv"}
+      train: {file: "own/{lang}.train.tsv"}
+      train_language: eng
+      instruction: Generate a sentiment label for a given input.
+      labels: [neutral]
+      distance: euclidean
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seedbed.evaluation.aggregation import MACRO_F1
+from seedbed.evaluation.protocols import Metric, Protocol
+from seedbed.evaluation.scores import Scores, Trial
+from seedbed.io import UserError
+from seedbed.vectors.types import Search
+
+if TYPE_CHECKING:
+    from seedbed.classifiers.in_context import Query
+
+PROTOCOL = Protocol(
+    kind="labelled_texts", asks=("labels",), options=("train", "train_language", "distance", "instruction", "labels")
+)
+METRICS = {
+    "accuracy": Metric("accuracy", ("correct",)),
+    "macro f1": Metric("macro_f1", ("gold", "predicted"), MACRO_F1, title="Macro F1"),
+}
+
+
+@dataclass(frozen=True)
+class Shots:
+    """Which training texts are the examples in a text's prompt."""
+
+    count: int
+    """How many; 0: none, and nothing is embedded."""
+    percentile: int = 0
+    """Take the nearest from this percentile of the training texts on, by distance (MINERS, section 4.2)."""
+    balance: bool = False
+    """Take so many of each label."""
+
+
+def score(trial: Trial) -> Scores:
+    """Accuracy and macro F1 of a language model's labels.
+
+    Raises:
+        UserError: no training set, one that is too small, or a test label that it lacks.
+    """
+    from seedbed.evaluation.classification import known_labels, of_labels
+
+    found = trial.answer(trial, known_labels("icl", trial.test, trial.train, also=trial.task.labels))
+    scores = of_labels(trial.test, found.labels)
+    if found.probabilities is not None:
+        scores.items["probability"] = found.probabilities.max(axis=1).round(6)
+    scores.metrics.update({"unanswered": float(found.labels.count("")), "cut": float(found.cut)})
+    return scores
+
+
+def queries_of(trial: Trial, shots: Shots) -> list[Query]:
+    """The test texts, each with the examples of its prompt; UserError: as `nearest`."""
+    from seedbed.classifiers.in_context import Query
+
+    test, train = trial.test, trial.train
+    chosen = np.empty((len(test), 0), dtype=np.int64)
+    if shots.count:
+        corpus, wanted = trial.embed(train["text"], test["text"])
+        chosen = nearest(wanted, corpus, train["label"].to_numpy(), shots, trial.search)
+    pairs = list(zip(train["text"], train["label"], strict=True))
+    return [
+        Query(id=row, text=text, shots=tuple(pairs[place] for place in places))
+        for row, text, places in zip(test["id"], test["text"], chosen, strict=True)
+    ]
+
+
+def nearest(queries: NDArray, corpus: NDArray, labels: NDArray, shots: Shots, search: Search) -> NDArray[np.int64]:
+    """The examples (n, shots) of each query's prompt, the nearest first; of each label, label by label.
+
+    Args:
+        queries: embeddings (n, d).
+        corpus, labels: of the training texts, (m, d) and (m,).
+
+    Raises:
+        UserError: there are fewer than are asked for.
+    """
+    if shots.balance:
+        found = []
+        for label in sorted({*labels}):
+            places = np.flatnonzero(labels == label)
+            count = _within(shots.count, len(places), f"with label {label!r}")
+            found.append(places[search(queries, corpus[places], count)])
+        return np.concatenate(found, axis=1)
+    first = int(len(corpus) * shots.percentile / 100)
+    left = f"from percentile {shots.percentile} on" if shots.percentile else "in all"
+    count = _within(shots.count, len(corpus) - first, left)
+    return search(queries, corpus, first + count)[:, first:]
+
+
+def _within(count: int, there: int, which: str) -> int:
+    if count > there:
+        raise UserError(f"icl: {count} shots, but there are {there} training texts {which}; set `shots:` lower")
+    return count

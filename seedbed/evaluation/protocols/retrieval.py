@@ -1,0 +1,131 @@
+"""Document retrieval: are the relevant documents among the ten nearest, by the cosine, of all documents?
+
+nDCG@10 (main), recall@10, MRR@10 and MAP@10 as trec_eval computes them (pytrec_eval; mteb uses it too). Corpora:
+`query`, `document`, a row for each judgement (see `collection`). Items: the query's id, ndcg_at_10, recall_at_10.
+
+    belebele-retrieval:
+      protocol: retrieval
+      source: {file: "own/{lang}.qrels.tsv"}
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from seedbed.evaluation.protocols import Metric, Protocol
+from seedbed.evaluation.scores import Scores, Trial
+from seedbed.io import UserError
+from seedbed.vectors.neighbours import nearest
+
+PROTOCOL = Protocol(
+    kind="retrieval", asks=("vectors",), options=("mteb",), chooses=True, mteb=("ndcg_at_10", "recall_at_10")
+)
+METRICS = {
+    "ndcg@10": Metric("ndcg_at_10", ("ndcg_at_10",), title="nDCG@10"),
+    "recall@10": Metric("recall_at_10", ("recall_at_10",)),
+}
+
+DEPTH = 10
+"""Documents ranked for a query. Every metric is cut here, so that deeper ranks change none."""
+TREC_EVAL = {
+    "ndcg_at_10": f"ndcg_cut.{DEPTH}",
+    "recall_at_10": f"recall.{DEPTH}",
+    "mrr_at_10": "recip_rank",
+    "map_at_10": f"map_cut.{DEPTH}",
+}
+"""Our name (and mteb's) of a metric -> trec_eval's; its reciprocal rank has no cut but the depth of the ranking."""
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Queries, documents, and which of them belong together."""
+
+    queries: pd.Series
+    """Texts by query id, in the order of the test set."""
+    documents: pd.Series
+    """Texts by document id, the greatest id first, which is the order in which trec_eval breaks ties."""
+    relevance: dict[str, dict[str, int]]
+    """Query id -> document id -> relevance, for what was judged; 0 is judged not relevant."""
+
+
+def score(trial: Trial) -> Scores:
+    """Means over queries; UserError: as `collection`."""
+    held = collection(trial.test)
+    queries, documents = trial.embed(held.queries, held.documents)
+    by_query = measures(held, queries, documents)
+    metrics = {name: float(by_query[name].mean()) for name in TREC_EVAL}
+    return Scores(metrics["ndcg_at_10"], metrics, by_query[["id", "ndcg_at_10", "recall_at_10"]])
+
+
+def collection(test: pd.DataFrame) -> Collection:
+    """The collection that a test set of judgements holds.
+
+    Args:
+        test: `id`, `query`, `document`, a row for each judgement; an empty query is a document without one. Optional:
+            `query_id` (else each row is a query of its own, with the row's id), `document_id` (else equal texts are
+            one document) and `relevance` (else 1).
+
+    Raises:
+        UserError: no queries, an id with two texts, a pair with two judgements, or a relevance that is no whole
+            number from 0.
+    """
+    judged = test[test["query"] != ""]
+    if judged.empty:
+        raise UserError("retrieval: every query is empty; at least one row needs a query")
+    queries = _by_id(judged, "query_id" if "query_id" in test.columns else "id", "query")
+    documents = _by_id(test, "document_id" if "document_id" in test.columns else "document", "document")
+    return Collection(queries, documents.sort_index(ascending=False), _relevance(judged, queries.name, documents.name))
+
+
+def _by_id(table: pd.DataFrame, key: str, text: str) -> pd.Series:
+    """The text of each id, in the order of the ids' first rows; the series is named after the ids' column."""
+    pairs = pd.DataFrame({"id": table[key], "text": table[text]}).drop_duplicates()
+    if (repeated := pairs["id"][pairs["id"].duplicated()]).size:
+        raise UserError(f"retrieval: {key} {repeated.iloc[0]!r} has two texts; every {text} needs an id of its own")
+    return pd.Series(pairs["text"].to_numpy(), index=pairs["id"].to_numpy(), name=key, dtype=str)
+
+
+def _relevance(judged: pd.DataFrame, query: str, document: str) -> dict[str, dict[str, int]]:
+    values = judged.get("relevance", pd.Series("1", index=judged.index)).astype(str)
+    if (wrong := judged[~values.str.fullmatch(r"\d+(\.0+)?")]).size:
+        found = f"id {wrong['id'].iloc[0]!r} has relevance {values[wrong.index[0]]!r}"
+        raise UserError(f"retrieval: {found}; expected 0, 1, 2, ...")
+    found: dict[str, dict[str, int]] = {}
+    for q, d, value in zip(judged[query], judged[document], values.astype(float).astype(int), strict=True):
+        if found.setdefault(q, {}).setdefault(d, int(value)) != value:
+            raise UserError(f"retrieval: query {q!r} and document {d!r} have two relevances; judge each pair once")
+    return found
+
+
+def measures(held: Collection, queries: ArrayLike, documents: ArrayLike) -> pd.DataFrame:
+    """`id` and TREC_EVAL, fractions, of every query, by exact search with the cosine.
+
+    Gains are relevances, and of equal scores the document with the greater id comes first. A query without a relevant
+    document scores 0. Embeddings (n, d) and (m, d) are in the order of `held`.
+
+    Raises:
+        UserError: as `neighbours.nearest`.
+    """
+    import pytrec_eval
+
+    scores, indices = nearest(queries, documents, min(DEPTH, len(held.documents)), metric="cosine")
+    ids = held.documents.index.to_numpy()
+    run = {
+        query: dict(zip(found, values, strict=True))
+        for query, found, values in zip(held.queries.index, ids[indices].tolist(), scores.tolist(), strict=True)
+    }
+    by_query = pytrec_eval.RelevanceEvaluator(held.relevance, {*TREC_EVAL.values()}).evaluate(run)
+    columns = {name: [by_query[query][theirs.replace(".", "_")] for query in run] for name, theirs in TREC_EVAL.items()}
+    return pd.DataFrame({"id": held.queries.index, **columns})
+
+
+def mteb_rows(test: pd.DataFrame) -> dict[str, Any]:
+    """The test set as mteb's loader makes it of the hub's three tables."""
+    from datasets import Dataset
+
+    held = collection(test)
+    texts = {"queries": held.queries, "corpus": held.documents}
+    tables = {name: Dataset.from_dict({"id": list(each.index), "text": list(each)}) for name, each in texts.items()}
+    return tables | {"relevant_docs": held.relevance, "top_ranked": None}

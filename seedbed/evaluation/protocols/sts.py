@@ -1,0 +1,72 @@
+"""Semantic textual similarity: Spearman's rho of the cosine of two sentences with their gold score.
+
+Corpora: `sentence1`, `sentence2`, `score` within `scale`. Items: id, gold, cosine. The main score is `cosine_spearman`;
+`cosine_pearson` stands next to it. Reimers and Gurevych 2019 (arXiv 1908.10084), section 4.
+
+    semrel-sts:
+      protocol: sts
+      source: {file: "own/{lang}.tsv"}
+      scale: [0, 1]
+"""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from seedbed.evaluation.aggregation import PEARSON, SPEARMAN
+from seedbed.evaluation.protocols import Metric, Protocol
+from seedbed.evaluation.scores import Scores, Trial
+from seedbed.io import UserError
+
+PROTOCOL = Protocol(
+    kind="pairs",
+    asks=("vectors",),
+    options=("scale", "mteb"),
+    chooses=True,
+    second=("sentence2",),
+    mteb=("cosine_spearman",),
+)
+METRICS = {
+    "spearman": Metric("cosine_spearman", ("gold", "cosine"), SPEARMAN),
+    "pearson": Metric("cosine_pearson", ("gold", "cosine"), PEARSON),
+}
+
+
+def score(trial: Trial) -> Scores:
+    """Correlations of the cosine with the gold score.
+
+    Raises:
+        UserError: a correlation is not defined: one pair, one gold score or one cosine for all, a zero vector.
+    """
+    from scipy.stats import pearsonr, spearmanr
+
+    gold = trial.test["score"].astype(float).to_numpy()
+    if (gold == gold[0]).all():
+        many = "a single pair" if len(gold) < 2 else f"{len(gold)} pairs that all have the score {gold[0]:g}"
+        raise UserError(f"sts: {many}; a correlation needs two pairs with different scores")
+    a, b = (_unit(embeddings) for embeddings in trial.embed(trial.test["sentence1"], trial.test["sentence2"]))
+    cosine = np.einsum("nd,nd->n", a, b)
+    if (cosine == cosine[0]).all():
+        found = f"the encoder gives all {len(gold)} pairs the cosine {cosine[0]:.6g}, so nothing correlates with it"
+        raise UserError(f"sts: {found}; its training collapsed")
+    tests = {"cosine_spearman": spearmanr, "cosine_pearson": pearsonr}
+    metrics = {name: float(test(gold, cosine).statistic) for name, test in tests.items()}
+    items = pd.DataFrame({"id": trial.test["id"], "gold": gold, "cosine": cosine})
+    return Scores(metrics["cosine_spearman"], metrics, items)
+
+
+def _unit(x: np.ndarray) -> np.ndarray:
+    x = x.astype(np.float64)
+    lengths = np.linalg.norm(x, axis=1, keepdims=True)
+    if not lengths.all():
+        raise UserError("sts: the encoder gives a zero vector, which has no cosine; its training collapsed")
+    return x / lengths
+
+
+def mteb_rows(test: pd.DataFrame) -> Any:
+    """The test set as mteb's tasks of graded pairs hold it."""
+    from datasets import Dataset
+
+    scores = [float(value) for value in test["score"]]
+    return Dataset.from_dict({name: list(test[name]) for name in ("sentence1", "sentence2")} | {"score": scores})

@@ -1,0 +1,82 @@
+"""An encoder, or several that are fused: vectors, or neighbours by fused distances; of a pair of languages one each."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from seedbed import manifests
+from seedbed.corpora.settings import COLUMNS
+from seedbed.encoders.opening import Opened, opened, pivot_of, vectors_of
+from seedbed.evaluation.protocols import declared
+from seedbed.evaluation.reference import check_by_mteb
+from seedbed.evaluation.systems import Opening, System
+from seedbed.io import UserError
+from seedbed.names import languages_of
+from seedbed.vectors.store import at_once
+
+LIBRARIES = ("torch", "transformers", "sentence-transformers", "scipy", "mteb")
+
+
+def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
+    """Open the encoder, and encode all texts of the sets at once; UserError: as `encoders.opening.opened`.
+
+    Of a pair of languages open each one's encoder.
+
+    Raises:
+        UserError: the two were not aligned to one pivot, nor one to the other; or a test set has texts in two languages
+            and is no pair's, and before each stands a prompt of its language.
+    """
+    if opening.second:
+        return _of_two(folder, opening.second, opening)
+    found = _opened(folder, opening, opening.language)
+    if found.spoken:
+        _require_one_language(opening)
+    encode = at_once(found.encode, opening.texts)
+    check = partial(check_by_mteb, found.encoder, encode)
+    about = {"encoder": found.about | {"digest": vectors_of(manifest)}} | _adapters(opening)
+    return System(about, encode=encode, search=found.search, check=check, layers=found.layers)
+
+
+def _opened(folder: Path, opening: Opening, language: str) -> Opened:
+    options = {"adapters": opening.adapters, "language": language, "english": opening.english}
+    return opened(folder, opening.rows, opening.state, opening.today, **options)
+
+
+def _require_one_language(opening: Opening) -> None:
+    """Refuse what has texts in two languages, but for tests of pairs: one prompt would stand before all of them."""
+    for name, task in ((each.name, each.task) for each in opening.sets):
+        if "pivot" in COLUMNS[declared(task.protocol).kind] or task.train_language not in ("", opening.language):
+            raise UserError(
+                f"score: {name} has texts in two languages, and before those of this encoder stands a prompt for each "
+                "language; take a protocol with `pairs`, or another backbone"
+            )
+
+
+def _adapters(opening: Opening) -> dict[str, str]:
+    return {} if opening.adapters else {"adapters": "off"}
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    return manifests.read(folder / manifests.MANIFEST)
+
+
+def _of_two(folder: Path, second: Path, opening: Opening) -> System:
+    """The encoders of two languages, maybe one for both; what scores say of them has their digests."""
+    _require_one_space(folder, second)
+    one, two = languages_of(opening.language)
+    first = _opened(folder, opening, one)
+    other = first if folder == second and not first.spoken else _opened(second, opening, two)
+    sides = {"encoder": (first, folder), "second": (other, second)}
+    about = {name: one.about | {"digest": vectors_of(_manifest(path))} for name, (one, path) in sides.items()}
+    return System(about | _adapters(opening), encode=first.encode, second=other.encode)
+
+
+def _require_one_space(folder: Path, second: Path) -> None:
+    """Refuse an encoder that was aligned, beside one that was aligned to another pivot, or is another than its own."""
+    if folder == second:
+        return
+    every = [_manifest(each) for each in (folder, second)]
+    pivots = [pivot_of(one) or vectors_of(one) for one in every]
+    if any(map(pivot_of, every)) and pivots[0] != pivots[1]:
+        found = " and ".join(f"{each} by {pivot[:12]}" for each, pivot in zip((folder, second), pivots, strict=True))
+        raise UserError(f"score: aligned to two pivots, {found}; align the encoders of both languages to one")

@@ -1,0 +1,32 @@
+"""Answers that are there: what `fine_tune` or `tune_encoder` wrote of all test sets that share a training set."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from seedbed.classifiers.answers import Answers
+from seedbed.classifiers.manifest import LABELS
+from seedbed.evaluation.scores import Trial
+from seedbed.evaluation.systems import Opening, System
+from seedbed.io import UserError, read_table
+
+LIBRARIES = ("scikit-learn",)
+
+
+def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
+    """Read the answers to one test set: a model is tuned for no task but that of the job.
+
+    Raises:
+        UserError: as `read_table`.
+    """
+    (given,) = opening.sets
+    test = f"{opening.language}/{given.task.set_of or given.name}"
+    found = read_table(folder / LABELS, ["test", "id", "label"], unique=None)
+    found = found[found["test"] == test]
+
+    def answer(trial: Trial, labels: Sequence[str]) -> Answers:
+        if list(found["id"]) != list(trial.test["id"]):
+            raise UserError(f"{folder / LABELS}: not of the texts of {test}; delete {folder} and run Snakemake again")
+        return Answers(list(found["label"]))
+
+    return System({"classifier": manifest["about"]}, answer=answer)

@@ -1,0 +1,40 @@
+"""What models were asked, by content: a text that stands in two corpora is asked for once, by the job that is first."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+
+from seedbed.generators.journal import ANSWERS, Journal
+from seedbed.generators.settings import WRITES, Generator
+from seedbed.io import fingerprint
+from seedbed.precision import precision
+
+
+@contextlib.contextmanager
+def answers(state: Path, made_by: Mapping[str, Any]) -> Iterator[Journal]:
+    """The journal of all that was asked in one way, which outlives its jobs; one process has it at a time.
+
+    Others wait, and then find there what it was told. It is released when a process ends, however it ends.
+
+    Args:
+        state: the folder that the study's jobs share.
+        made_by: all that an answer depends on, but for what it is asked.
+    """
+    file = state / ANSWERS / f"{fingerprint(made_by)[:32]}.jsonl"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(f"{file}.lock"):
+        yield Journal(file)
+
+
+def written_by(generator: Generator, weights: str) -> dict[str, Any]:
+    """What the answers of a generator depend on; `weights` is its base's digest."""
+    made_by = generator.model_dump(mode="json", include={"prompts", "template", *WRITES})
+    made_by |= {"origin": generator.origin, "weights": weights}
+    if generator.source:  # a server's model has a type of its own
+        made_by["dtype"] = precision(generator.dtype)
+    return made_by

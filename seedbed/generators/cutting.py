@@ -1,0 +1,45 @@
+"""The first blocks of a transformer become a model of their own."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from safetensors.torch import load_file, save_file
+
+from seedbed import model_files
+from seedbed.io import UserError, read_json, write_json
+
+BLOCK = re.compile(r"(?:^|\.)(?:layers?|h|blocks?)\.(\d+)\.")
+"""In the name of a weight: the number of its block."""
+
+
+def cut(directory: Path, layers: int) -> None:
+    """Keep the first `layers` blocks of a model, with its embeddings, its last norm and its heads.
+
+    Args:
+        directory: as `save_pretrained` writes it, of transformers or of sentence-transformers; changed in place.
+
+    Raises:
+        UserError: it has fewer blocks.
+    """
+    folder = model_files.modules_of(directory)[0][1] if (directory / "modules.json").is_file() else directory
+    config = read_json(folder / "config.json")
+    if layers > (has := config["num_hidden_layers"]):
+        raise UserError(f"layers: {layers}, but the model has {has}; give {has} or fewer, or leave it out")
+    # Some configurations also say of each block what it is.
+    config |= {key: value[:layers] for key, value in config.items() if isinstance(value, list) and len(value) == has}
+    write_json(config | {"num_hidden_layers": layers}, folder / "config.json")
+    for file in sorted(folder.glob("*.safetensors")):
+        kept = {name: tensor for name, tensor in load_file(file).items() if _keeps(name, layers)}
+        save_file(kept, file, metadata={"format": "pt"})
+    for file in sorted(folder.glob("*.safetensors.index.json")):
+        index: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        index["weight_map"] = {name: part for name, part in index["weight_map"].items() if _keeps(name, layers)}
+        write_json(index, file)
+
+
+def _keeps(name: str, layers: int) -> bool:
+    """Whether a weight is of one of the first blocks, or of none."""
+    found = BLOCK.search(name)
+    return not found or int(found[1]) < layers

@@ -1,0 +1,1 @@
+"""What looks at a study from outside: jobs, forecast, status, leftovers."""

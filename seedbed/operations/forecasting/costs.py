@@ -1,0 +1,115 @@
+"""What seedbed/resources/forecast.yaml says of cost before anything has been measured, checked."""
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import Field, PositiveFloat
+
+from seedbed.corpora.settings import Source
+from seedbed.settings import Settings
+from seedbed.tables.specs import Spec
+
+Device = Literal["gpu", "cpu"]
+
+
+class Processor(Settings):
+    """A reference device."""
+
+    name: str
+    """The device's name, as a person knows it."""
+    flops: PositiveFloat
+    """Floating-point operations in a second at its peak; of a CPU, one core's."""
+    source: str
+    """Where the figure is from."""
+
+
+class Model(Settings):
+    """Size of a model."""
+
+    parameters: PositiveFloat
+    """All of them."""
+    body: PositiveFloat
+    """Without input embeddings."""
+    source: str = ""
+    """Where the figures are from."""
+
+
+class Tokens(Settings):
+    """Lengths."""
+
+    sentence: PositiveFloat
+    """Tokens of a sentence of a corpus."""
+    instruction: PositiveFloat
+    """Prompt and response of an instruction."""
+    chat: PositiveFloat
+    """A chat prompt without its sentence."""
+    plain: PositiveFloat
+    """A plain prompt without its sentence and examples."""
+
+
+class RuleCost(Settings):
+    """One rule's jobs."""
+
+    threads: int = Field(1, gt=0)
+    """Threads of a job, where a profile does not give fewer."""
+    minutes: int = Field(gt=0)
+    """Time limit of the first attempt."""
+    start: PositiveFloat
+    """Seconds before any work."""
+    utilisation: dict[Device, Annotated[float, Field(gt=0, le=1)]] = {}
+    """Share of the peak that reading and training reach."""
+    rows_per_s: PositiveFloat | None = None
+    """Rows in a second, in a job without a model."""
+    memory_mb: PositiveFloat
+    """Peak resident memory without weights."""
+    weights: float = Field(0, ge=0)
+    """Bytes of resident memory for each parameter."""
+    row_bytes: float = Field(0, ge=0)
+    """Bytes written for each row."""
+    spread: float = Field(gt=1)
+    """Actual and forecast differ by no more than this factor in nine cases of ten."""
+
+
+class CostSpec(Spec):
+    """Cost of a study."""
+
+    devices: dict[Device, Processor]
+    """The reference devices."""
+    disk: PositiveFloat
+    """Bytes read in a second."""
+    network: PositiveFloat
+    """Bytes downloaded in a second."""
+    downloads: dict[str, PositiveFloat]
+    """Bytes of what a corpus is read from, by the beginning of `hub/config` or of a URL; `default` for the rest."""
+    models: dict[str, Model]
+    """Sizes by what names a model in its source."""
+    unknown_model: Model
+    """The size of any other."""
+    rows: dict[str, PositiveFloat]
+    """Rows of a corpus that is not there yet; `default` for those not named."""
+    kept: float = Field(gt=0, le=1)
+    """Share of the triplets that the audit keeps."""
+    tokens: Tokens
+    """Lengths."""
+    drawing: dict[Literal["vllm", "openai", "openai-chat", "transformers", "cpu"], PositiveFloat]
+    """Cost of a drawn token in read tokens."""
+    rules: dict[str, RuleCost]
+    """By rule."""
+
+    def download(self, source: Source) -> tuple[str, float]:
+        """What a source is read from, if it is not here, and how many bytes that has; the longest name counts."""
+        name = "/".join(filter(None, (source.hub, source.config))) or source.archive or " ".join(source.package or ())
+        if source.file or not name:
+            return "", 0
+        known = [key for key in self.downloads if name.startswith(key)]
+        return name, self.downloads[max(known, key=len, default="default")]
+
+    def size(self, name: str, source: str) -> Model:
+        """The size of a model, by its source, else by a figure in its name (`gemma-3-27b`), else unknown."""
+        for key, model in self.models.items():
+            if key in source:
+                return model
+        if found := re.search(r"(?<![\w.])(\d+(?:\.\d+)?)([bm])(?![a-z])", name.lower()):
+            count = float(found[1]) * (1e9 if found[2] == "b" else 1e6)
+            return Model(parameters=count, body=count)
+        return self.unknown_model

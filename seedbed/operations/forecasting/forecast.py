@@ -1,0 +1,241 @@
+"""What a study will cost: jobs, hours, memory, disk and tokens for each rule and language, before anything runs."""
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from seedbed.operations.forecasting.calibration import Record, Speed, calibrate, half_width, left_out, read_benchmark
+from seedbed.operations.forecasting.work import Plan
+from seedbed.operations.job import Job
+from seedbed.tables.settings import Forecast
+
+COLUMNS = ["rule", "language", "jobs", "jobs_total", "gpu_hours", "gpu_hours_low", "gpu_hours_high", "cpu_hours",
+           "cpu_hours_low", "cpu_hours_high", "memory_mb", "gpu_mb", "disk_mb", "tokens", "records",
+           "basis"]  # fmt: skip
+MB = 2**20
+
+
+@dataclass(frozen=True)
+class Records:
+    """What finished jobs left."""
+
+    usable: list[Record]
+    broken: int
+    """Files that could not be read."""
+    foreign: int
+    """Files of jobs that the plan does not have."""
+
+
+def collect(plan: Plan, benchmarks: Path) -> Records:
+    """The benchmark records of the plan's jobs whose outputs are all there."""
+    usable, broken = [], 0
+    for job in plan.jobs:
+        if not (job.benchmark and Path(job.benchmark).is_file() and all(Path(o).exists() for o in job.outputs)):
+            continue
+        if (measured := read_benchmark(job.benchmark)) is None:
+            broken += 1
+            continue
+        work = plan.work(job)
+        memory = measured["max_rss"] * MB / work.memory
+        disk = _bytes(job) / work.disk if work.disk else 0
+        usable.append(Record((job.rule, job.model), measured["s"], plan.start(job), work.seconds, memory, disk))
+    known = {Path(job.benchmark) for job in plan.jobs} | {benchmarks / "forecast/forecast.jsonl"}
+    return Records(usable, broken, sum(file not in known for file in benchmarks.rglob("*.jsonl")))
+
+
+def forecast(plan: Plan, records: Records) -> pd.DataFrame:
+    """One row for each rule and language (COLUMNS): the cost of its jobs that are still to do.
+
+    Hours are those that jobs hold: wall time by GPUs, and by threads. The range holds nine tenths if the defaults'
+    spreads are right; jobs of one rule and model are wrong together. Memory is the largest job's, of a GPU as its rule
+    says; disk what stays.
+    """
+    spreads = {rule: cost.spread for rule, cost in plan.costs.rules.items()}
+    speeds = calibrate(records.usable, spreads)
+    groups: dict[tuple[str, str], list[Job]] = defaultdict(list)
+    for job in plan.jobs:
+        groups[job.rule, job.language].append(job)
+    rows = []
+    for (rule, language), jobs in groups.items():
+        todo = [job for job in jobs if job.todo]
+        rows.append({"rule": rule, "language": language, "jobs_total": len(jobs)} | hours_of(plan, todo, speeds))
+    order = {rule: place for place, rule in enumerate(plan.costs.rules)}
+    rows.sort(key=lambda row: (order[row["rule"]], row["language"]))
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def hours_of(plan: Plan, jobs: list[Job], speeds: dict[tuple[str, str], Speed]) -> dict[str, object]:
+    """The numbers of a row, of all these jobs: see COLUMNS."""
+    total = dict.fromkeys(("gpu", "gpu_low", "gpu_high", "cpu", "cpu_low", "cpu_high"), 0.0)
+    memory = disk = tokens = 0.0
+    counts = []
+    by_model = defaultdict(list)
+    for job in jobs:
+        by_model[job.model].append(job)
+    for model, members in by_model.items():
+        speed = speeds.get((members[0].rule, model), Speed())
+        counts.append(speed.records)
+        factor = half_width(speed.records, plan.costs.rules[members[0].rule].spread, len(members))
+        for job in members:
+            work = plan.work(job)
+            hours = speed.seconds(plan.start(job), work.seconds) / 3600
+            held = {"gpu": hours * job.gpus if plan.device == "gpu" else 0, "cpu": hours * job.threads}
+            for kind, value in held.items():
+                total[kind] += value
+                total[f"{kind}_low"] += value / factor
+                total[f"{kind}_high"] += value * factor
+            memory = max(memory, speed.memory * work.memory)
+            disk, tokens = disk + speed.disk * work.disk, tokens + work.tokens
+    hours = {key.replace("gpu", "gpu_hours").replace("cpu", "cpu_hours"): value for key, value in total.items()}
+    basis = "done" if not jobs else "measured" if all(counts) else "guessed" if not any(counts) else "partly"
+    sizes = {"memory_mb": math.ceil(memory / MB), "gpu_mb": max((job.gpu_mb for job in jobs), default=0)}
+    sizes |= {"disk_mb": round(disk / MB, 2), "tokens": round(tokens)}
+    return {"jobs": len(jobs), **hours, **sizes, "records": sum(counts), "basis": basis}
+
+
+def totals(table: pd.DataFrame) -> pd.DataFrame:
+    """The table summed over languages, one row for each rule; memory and a GPU's are the maximum."""
+    how = dict.fromkeys(COLUMNS[2:], "sum") | {"memory_mb": "max", "gpu_mb": "max", "records": "max", "basis": _basis}
+    return table.groupby("rule", sort=False).agg(how).reset_index()
+
+
+def _basis(values: pd.Series) -> str:
+    """Of several languages; those that are done say nothing."""
+    kinds = set(values) - {"done"} or {"done"}
+    return kinds.pop() if len(kinds) == 1 else "partly"
+
+
+def errors(plan: Plan, records: Records) -> pd.DataFrame:
+    """Forecast over actual seconds of finished jobs by rule: median and worst, default and calibrated on the others."""
+    spreads = {rule: cost.spread for rule, cost in plan.costs.rules.items()}
+    ratios = defaultdict(list)
+    for record, default, calibrated in left_out(records.usable, spreads):
+        ratios[record.group[0]].append((default, calibrated))
+    rows = []
+    for rule in plan.costs.rules:
+        if rule in ratios:
+            default, calibrated = zip(*ratios[rule], strict=True)
+            rows.append([rule, len(default), *_middle_and_worst(default), *_middle_and_worst(calibrated)])
+    columns = ["rule", "records", "default_median", "default_worst", "calibrated_median", "calibrated_worst"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _middle_and_worst(ratios: tuple[float, ...]) -> tuple[float, float]:
+    """Median, and the ratio furthest from 1 either way."""
+    return float(np.median(ratios)), max(ratios, key=lambda ratio: abs(math.log(ratio)))
+
+
+def layout(table: pd.DataFrame, wrong: pd.DataFrame, records: Records, plan: Plan, settings: Forecast) -> str:
+    """The forecast as a page of Markdown: by rule, by rule and language, and how far it is off."""
+    done = len(plan.jobs) - sum(job.todo for job in plan.jobs)
+    if done == len(plan.jobs):
+        return f"# Forecast\n\nNothing is to be done: all {done} jobs have run.\n"
+    device = plan.costs.devices[plan.device]
+    by_rule = totals(table)
+    parts = [
+        "# Forecast",
+        f"{int(table['jobs'].sum())} jobs to do, {done} done. Guesses are for {device.name}; "
+        "brackets hold nine tenths if their spreads are right.",
+        _markdown(by_rule, "rule"),
+        _summary(by_rule, settings),
+        _told(records),
+    ]
+    if not wrong.empty:
+        parts += ["## How far off it was", "Forecast over actual seconds of finished jobs (1: exact).", _errors(wrong)]
+    return "\n\n".join([*parts, "## By language", _markdown(table[table["jobs"] > 0], "rule", "language")]) + "\n"
+
+
+def _markdown(table: pd.DataFrame, *keys: str) -> str:
+    head = [*keys, "jobs", "GPU-hours", "CPU-hours", "memory", "GPU memory", "disk", "tokens", "from"]
+    rows = []
+    for row in table.to_dict("records"):
+        source = row["basis"] if row["basis"] in ("guessed", "done") else f"{row['basis']} ({row['records']})"
+        jobs = f"{row['jobs']}" if row["jobs"] == row["jobs_total"] else f"{row['jobs']} of {row['jobs_total']}"
+        hours = [range_of(row, "gpu_hours"), range_of(row, "cpu_hours")]
+        sizes = [size_of(row[f"{kind}_mb"]) if row[f"{kind}_mb"] else "" for kind in ("memory", "gpu", "disk")]
+        rows.append([*(row[key] for key in keys), jobs, *hours, *sizes, _count(row["tokens"]), source])
+    return grid(head, rows, left=len(keys))
+
+
+def _errors(wrong: pd.DataFrame) -> str:
+    head = ["rule", "records", "guess: median", "worst", "from the other records: median", "worst"]
+    rows = [[row[0], row[1], *(f"{ratio:.2f}" for ratio in row[2:])] for row in wrong.itertuples(index=False)]
+    return grid(head, rows, left=1)
+
+
+def grid(head: list[str], rows: list[list[object]], left: int) -> str:
+    """Aligned Markdown, so that it reads on a screen too."""
+    cells = [head, *([str(cell) for cell in row] for row in rows)]
+    widths = [max(len(row[n]) for row in cells) for n in range(len(head))]
+    rule = ["-" * width if n < left else "-" * (width - 1) + ":" for n, width in enumerate(widths)]
+    aligns = ["<" if n < left else ">" for n in range(len(head))]
+    lines = [
+        [f"{cell:{align}{width}}" for cell, align, width in zip(row, aligns, widths, strict=True)]
+        for row in (cells[0], rule, *cells[1:])
+    ]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _summary(by_rule: pd.DataFrame, settings: Forecast) -> str:
+    """The sum of all, and its price. Rules are wrong independently: their ranges add in quadrature."""
+    gpu, cpu = (_bounds(by_rule, kind) for kind in ("gpu_hours", "cpu_hours"))
+    text = ", ".join(
+        f"**{_hours(middle)} {label}** ({_hours(low)} to {_hours(high)})"
+        for label, (low, middle, high) in (("GPU-hours", gpu), ("CPU-hours", cpu))
+    )
+    text += f", {size_of(by_rule['disk_mb'].sum())} of disk, {_count(by_rule['tokens'].sum())} tokens."
+    if settings.gpu_hour or settings.cpu_hour:
+        low, middle, high = settings.gpu_hour * gpu + settings.cpu_hour * cpu
+        text += f" Price: {middle:.0f} {settings.currency} ({low:.0f} to {high:.0f})."
+    return text
+
+
+def _bounds(by_rule: pd.DataFrame, kind: str) -> np.ndarray:
+    """Least, expected and most of all (3,)."""
+    middle, low, high = (by_rule[f"{kind}{end}"] for end in ("", "_low", "_high"))
+    down, up = (math.sqrt((distance**2).sum()) for distance in (middle - low, high - middle))
+    return np.array([max(middle.sum() - down, 0), middle.sum(), middle.sum() + up])
+
+
+def _told(records: Records) -> str:
+    parts = [f"{len(records.usable)} records of finished jobs used"]
+    parts += [f"{records.broken} not readable"] if records.broken else []
+    parts += [f"{records.foreign} of jobs that these targets do not need"] if records.foreign else []
+    return f"{'; '.join(parts)}."
+
+
+def range_of(row: Mapping[str, float], kind: str) -> str:
+    """Hours, with their range."""
+    if not row[kind]:
+        return "0"
+    return f"{_hours(row[kind])} ({_hours(row[f'{kind}_low'])}-{_hours(row[f'{kind}_high'])})"
+
+
+def _hours(value: float) -> str:
+    if 0 < value < 0.01:
+        return "<0.01"
+    return f"{value:.0f}" if value >= 10 else f"{value:.1f}" if value >= 1 else f"{value:.2f}"
+
+
+def size_of(megabytes: float) -> str:
+    """In MiB or GiB."""
+    return f"{megabytes / 1024:.1f} GiB" if megabytes >= 1024 else f"{megabytes:.0f} MiB"
+
+
+def _count(number: float) -> str:
+    for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= limit:
+            return f"{number / limit:.1f}{unit}"
+    return f"{number:.0f}"
+
+
+def _bytes(job: Job) -> float:
+    """Size of a job's outputs; a manifest stands for its directory."""
+    paths = [Path(output).parent if Path(output).name == "seedbed.json" else Path(output) for output in job.outputs]
+    files = [file for path in paths for file in ([path] if path.is_file() else path.rglob("*"))]
+    return sum(file.stat().st_size for file in files if file.is_file())

@@ -1,0 +1,57 @@
+"""What one language more costs: encoders of its own, or encoders of all languages made anew."""
+
+from collections import defaultdict
+from pathlib import Path
+
+from seedbed.manifests import MANIFEST
+from seedbed.operations.forecasting.calibration import calibrate
+from seedbed.operations.forecasting.forecast import Records, grid, hours_of, range_of, size_of
+from seedbed.operations.forecasting.work import Plan
+from seedbed.operations.job import Job
+
+MODULAR, SINGLE = "its own", "all anew"
+OWN = ("train_vocabulary", "adapt_backbone")
+"""Rules whose results are those of one language, which encoders of that language start from."""
+HEAD = ["backbone", "encoders", "recipes", "jobs", "GPU-hours", "CPU-hours", "disk"]
+
+
+def one_more(plan: Plan, records: Records) -> str:
+    """A part of the forecast's page, in Markdown; empty where the study has no such encoders.
+
+    A language's own: its vocabulary, its adaptation, and all encoders that start from these, in the mean of the
+    languages that have such. All anew: the encoders that learn from all languages' data. Whether they are done is no
+    matter, and what a language takes else (its text, its tests) is left out.
+    """
+    groups: dict[tuple[str, str], list[Job]] = defaultdict(list)
+    for job in plan.jobs:
+        if kind := kind_of(plan, job):
+            groups[job.wildcards["backbone"], kind].append(job)
+    rows = [[*names, *_cells(plan, jobs, names[1], records)] for names, jobs in sorted(groups.items())]
+    return "\n".join(["", "## One language more", "", grid(HEAD, rows, left=3), ""]) if rows else ""
+
+
+def kind_of(plan: Plan, job: Job) -> str:
+    """MODULAR or SINGLE; empty: a language more takes no such job."""
+    if job.rule == "train_encoder" and "each" in job.options:
+        return SINGLE
+    if job.rule in OWN:
+        return MODULAR
+    if job.rule == "embed_pivot":  # of a language's own texts, by the pivot's encoder
+        maker = plan.maker(_manifest(job, "encoder"))
+        return MODULAR if maker and maker.language != job.language and kind_of(plan, maker) == MODULAR else ""
+    maker = plan.maker(_manifest(job, "weights")) if job.rule == "train_encoder" else None
+    return MODULAR if maker and kind_of(plan, maker) == MODULAR else ""
+
+
+def _manifest(job: Job, option: str) -> str:
+    return str(Path(job.option(option), MANIFEST))
+
+
+def _cells(plan: Plan, jobs: list[Job], kind: str, records: Records) -> list[object]:
+    """Recipes, jobs and what these hold."""
+    speeds = calibrate(records.usable, {rule: cost.spread for rule, cost in plan.costs.rules.items()})
+    total, count = hours_of(plan, jobs, speeds), len({job.language for job in jobs}) if kind == MODULAR else 1
+    each = {name: total[name] / count for name in total if "hours" in name or name in ("jobs", "disk_mb")}
+    recipes = sorted({job.wildcards["recipe"] for job in jobs if job.rule == "train_encoder"})
+    hours = [range_of(each, device) for device in ("gpu_hours", "cpu_hours")]
+    return [", ".join(recipes), f"{each['jobs']:.3g}", *hours, size_of(each["disk_mb"])]

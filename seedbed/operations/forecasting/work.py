@@ -1,0 +1,299 @@
+"""What the jobs of a plan have to do: rows, tokens, floating-point operations, bytes. Arithmetic alone, no measurement.
+
+Training costs 6 operations for each parameter and token, reading 2 (Kaplan et al. 2020, arXiv:2001.08361, section 2.1).
+A frozen base needs no gradient of its weights (4), but with activations computed again on the way back it is 6 again.
+"""
+
+import json
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from seedbed.corpora import subset
+from seedbed.corpora.settings import Anchors, SeedPairs, Source
+from seedbed.encoders import objectives
+from seedbed.encoders.adaptation_settings import Masked
+from seedbed.encoders.settings import Training
+from seedbed.encoders.tuning_settings import FineTuning, Reading
+from seedbed.evaluation.settings import TextMap
+from seedbed.generators.settings import WRITING, Composition, Generator, Lora
+from seedbed.gpu_memory import adapter_parameters, counted
+from seedbed.io import UserError
+from seedbed.manifests import MANIFEST
+from seedbed.names import ANCHORS
+from seedbed.operations.forecasting import translations
+from seedbed.operations.forecasting.costs import CostSpec, Device, Model, RuleCost
+from seedbed.operations.job import Job
+
+ADAPTERS = ("train_task_adapter", "train_language_adapter", "train_xllora_adapter", "train_classifier")
+TUNED = ("fine_tune", "tune_encoder")
+"""Rules that leave a fine-tuned model's answers."""
+ELSEWHERE = Model(parameters=1, body=1)
+"""A model behind an endpoint: it costs nothing here but waiting, which cannot be forecast."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a job does."""
+
+    seconds: float = 0
+    """Seconds of work on the reference device, at the default speed."""
+    tokens: float = 0
+    """Read, trained on and drawn."""
+    disk: float = 0
+    """Bytes it leaves."""
+    memory: float = 0
+    """Bytes it needs."""
+
+
+class Plan:
+    """All jobs of the targets, done or to do, with what is known of their sizes."""
+
+    def __init__(self, jobs: list[Job], costs: CostSpec, device: Device = "gpu") -> None:
+        self.jobs, self.costs, self.device = jobs, costs, device
+        self._maker = {output: job for job in jobs for output in job.outputs}
+        self._rows: dict[str, float] = {}
+        self._models = {job.model: self._size(job) for job in jobs if job.rule == "fetch_model"}
+        for job in jobs:  # what has another's weights has its size
+            if (
+                job.rule in ("train_encoder", "synthesise", "describe_classifier", "translate", "judge")
+                and job.weights in self._models
+            ):
+                self._models.setdefault(job.wildcards.get("classifier") or job.model, self._models[job.weights])
+        self._models |= {job.model: ELSEWHERE for job in jobs if "--endpoint=" in job.command}
+        self._models |= {job.model: self._together(job) for job in jobs if job.rule == "fuse_encoders"}
+        self._downloads = self._fetched()
+
+    def start(self, job: Job) -> float:
+        """Seconds before any work: the program's start, and weights read from disk."""
+        cost = self._cost(job)
+        reads = job.model and cost.utilisation
+        return cost.start + (self.model(job).parameters * self._width(job) / self.costs.disk if reads else 0)
+
+    def work(self, job: Job) -> Work:
+        """What a job does beyond its start."""
+        cost = self._cost(job)
+        flops, tokens, rows = self._effort(job)
+        seconds = flops / self._speed(job) if flops else rows / cost.rows_per_s if cost.rows_per_s else 0
+        if job.rule == "fetch_model":
+            seconds = self.model(job).parameters * self._width(job) / self.costs.network
+        fetched = self._downloads.get(job.outputs, 0)
+        seconds += fetched / self.costs.network
+        parameters = self.model(job).parameters if job.model and cost.weights else 0
+        disk = self._weights_written(job) + rows * cost.row_bytes + fetched
+        return Work(seconds, tokens, disk, cost.memory_mb * 2**20 + parameters * cost.weights)
+
+    def _fetched(self) -> dict[tuple[str, ...], float]:
+        """Bytes that jobs download, by their outputs: what several read is fetched by the first, and stays."""
+        found: dict[tuple[str, ...], float] = {}
+        known: set[str] = set()
+        for job in self.jobs:
+            if job.rule == "fetch_corpus":
+                sizes = dict(map(self.costs.download, job.settings(Source, "source").first_choices()))
+                found[job.outputs] = sum(size for name, size in sizes.items() if name not in known)
+                known |= sizes.keys()
+        return found
+
+    def maker(self, output: str) -> Job | None:
+        """The job that makes a file."""
+        return self._maker.get(output)
+
+    def model(self, job: Job) -> Model:
+        """The size of a job's model."""
+        return self._models.get(job.model) or self.costs.size(job.model, "")
+
+    def rows(self, path: str) -> float:
+        """Rows of a table: counted where it is there, expected from the job that makes it where not."""
+        if path not in self._rows:
+            self._rows[path] = _lines(path) if Path(path).is_file() else self._expected(path)
+        return self._rows[path]
+
+    def _expected(self, path: str) -> float:
+        job = self._maker.get(path)
+        default = self.costs.rows["default"]
+        if job is None:
+            return default
+        if job.rule == "fetch_corpus":
+            source = job.settings(Source, "source")
+            if source.file and Path(source.file).is_file():
+                return _lines(source.file)
+            kind = "package" if source.package else job.wildcards["corpus"]
+            return source.rows or self.costs.rows.get(kind, default)
+        if job.rule == "sample_text":
+            return min(subset.SENTENCES, self.rows(job.option("corpus")))
+        if job.rule == "select_anchors":
+            return min(job.settings(Anchors, "anchors").count, self.rows(job.option("corpus")))
+        if job.rule == "select_pairs":
+            return job.settings(SeedPairs, "seed-pairs").count
+        if job.rule == "translate":
+            return translations.texts(self, job)
+        if job.rule == "build_xllora_examples":
+            return float(job.option("count"))
+        tables = {"audit_triplets": "triplets", "mine_neighbours": "pairs"}
+        source = job.option(tables.get(job.rule, "anchors"))
+        return self.rows(source) * (self.costs.kept if job.rule == "audit_triplets" else 1)
+
+    def _effort(self, job: Job) -> tuple[float, float, float]:
+        """Floating-point operations, tokens, rows."""
+        ways = dict.fromkeys(ADAPTERS, self._adapter)
+        ways |= dict.fromkeys(("synthesise", "build_xllora_examples"), self._generation)
+        ways |= dict.fromkeys(TUNED, self._tuning)
+        ways |= {"translate": partial(translations.translation, self), "judge": partial(translations.judgement, self)}
+        ways |= {"train_encoder": self._encoder, "align_encoders": self._together_trained, "score": self._scoring}
+        if find := ways.get(job.rule):
+            return find(job)
+        if job.rule == "fuse_encoders":
+            rows = sum(self.rows(test.partition("=")[2]) for test in job.options.get("tests", []))
+            tokens = 2 * rows * self.costs.tokens.sentence
+            return 2 * self.model(job).body * tokens, tokens, rows
+        if job.rule == "mine_neighbours":
+            rows = self.rows(job.option("pool"))
+            tokens = rows * self.costs.tokens.sentence
+            return 2 * self.model(job).body * tokens, tokens, rows
+        if job.rule == "train_vocabulary":
+            return 0, 0, self.rows(job.option("texts"))
+        if job.rule == "adapt_backbone":
+            masked = job.settings(Masked, "masked")
+            tokens = masked.steps * masked.batch_size * masked.length
+            return 6 * self.model(job).body * tokens, tokens, 0
+        if job.rule == "embed_pivot":
+            rows = self.rows(job.option("texts")) * len(job.options["columns"])
+            tokens = rows * self.costs.tokens.sentence
+            return 2 * self.model(job).body * tokens, tokens, rows
+        if job.rule == "map_texts":
+            shown = job.settings(TextMap, "map")
+            rows = 2 * shown.pairs * len(job.options["texts"]) if shown.pairs else shown.texts
+            tokens = rows * self.costs.tokens.sentence
+            return 2 * self.model(job).body * tokens, tokens, rows
+        rows = max((self.rows(output) for output in job.outputs if output.endswith(".tsv")), default=0)
+        if job.rule in ("sample_text", "select_anchors", "select_pairs"):  # every row is looked at
+            rows = self.rows(job.option("corpus"))
+        return 0, 0, rows
+
+    def _adapter(self, job: Job) -> tuple[float, float, float]:
+        lora, lengths = job.settings(Lora, "lora"), self.costs.tokens
+        table = next(job.option(name) for name in ("triplets", "texts", "examples") if name in job.options)
+        rows = min(lora.examples, self.rows(table))
+        prompt = getattr(lengths, job.option("style", "chat"), 0)
+        length = lengths.instruction if job.option("kind") == "instructions" else prompt + 2 * lengths.sentence
+        tokens = rows * lora.epochs * min(length, lora.max_length)
+        return 6 * self.model(job).parameters * tokens, tokens, rows
+
+    def _scoring(self, job: Job) -> tuple[float, float, float]:
+        """An encoder reads both texts of an item; a language model both in a prompt, or a text with its examples."""
+        folders, lengths = job.options["systems"], self.costs.tokens
+        rows = len(folders) * sum(self.rows(test) for test in job.options["tests"])
+        maker = self._maker.get(f"{folders[0]}/{MANIFEST}")
+        if maker is None or maker.rule not in ("describe_classifier", *TUNED):
+            tokens = 2 * rows * lengths.sentence
+        elif maker.rule in TUNED or (system := json.loads(maker.option("system")))["kind"] == "chance":
+            return 0, 0, rows
+        elif system["kind"] == "in-context":
+            style = Generator.load(json.dumps(system["generator"])).prompts
+            tokens = rows * (getattr(lengths, style) + (1 + system["examples"]["count"]) * lengths.sentence)
+        else:
+            tokens = rows * (getattr(lengths, system["style"], 0) + 2 * lengths.sentence)
+        return 2 * self.model(job).body * tokens, tokens, rows
+
+    def _tuning(self, job: Job) -> tuple[float, float, float]:
+        """All epochs, though most trainings stop before."""
+        tests = sum(self.rows(test.partition("=")[2]) for test in job.options["tests"])
+        if job.option("kind") == "questions":
+            tuning, length = job.settings(Reading, "learning"), self.costs.tokens.instruction
+        else:
+            name = "learning" if job.rule == "tune_encoder" else "fine-tuning"
+            tuning, length = job.settings(FineTuning, name), self.costs.tokens.sentence
+        learnt = self.rows(job.option("train")) * tuning.epochs * length
+        return (6 * learnt + 2 * tests * length) * self.model(job).body, learnt + tests * length, tests
+
+    def _generation(self, job: Job) -> tuple[float, float, float]:
+        generator, lengths, shots = job.settings(Generator, "generator"), self.costs.tokens, 0
+        if job.rule == "synthesise":
+            rows = self.rows(job.option("anchors")) / int(job.option("shards", "1"))
+            shots = generator.shots if WRITING[job.option("method")].prompt == "syncse" else 0
+        else:
+            rows = 0 if "published-positive" in job.options else float(job.option("count"))
+        prompt = getattr(lengths, generator.prompts) + (1 + 2 * shots) * lengths.sentence
+        drawn = min(generator.sampling.max_new_tokens, lengths.sentence)
+        # A positive and a negative for each anchor.
+        flops, tokens, _ = self.drawn(job, generator, 2 * rows, prompt, drawn)
+        return flops, tokens, rows
+
+    def drawn(
+        self, job: Job, generator: Generator, rows: float, read: float, drawn: float
+    ) -> tuple[float, float, float]:
+        """Floating-point operations, tokens and rows of a generator that reads and draws so many tokens a row."""
+        backend = "cpu" if self.device == "cpu" else generator.backend
+        effort = rows * (read + drawn * self.costs.drawing[backend])
+        return 2 * self.model(job).parameters * effort, rows * (read + drawn), rows
+
+    def _encoder(self, job: Job) -> tuple[float, float, float]:
+        if not (objective := job.option("objective")):
+            return 0, 0, 0
+        # SimCSE reads a sentence without partners twice.
+        files = [word.partition("=")[2] for word in job.options.get("each", [])] or [job.option("texts")]
+        alone = files[0].endswith(f"{ANCHORS}.tsv")
+        learns = objectives.parsed(objective)
+        sentences = 2 if alone else max(map(len, learns.shapes))
+        training, rows = job.settings(Training, "training"), max(map(self.rows, files))  # of all ids are one epoch
+        length = min(training.max_length, self.costs.tokens.sentence)
+        rounds = rows * training.epochs * length
+        return (6 * sentences + 2 * learns.reread) * self.model(job).body * rounds, sentences * rounds, 0
+
+    def _together_trained(self, job: Job) -> tuple[float, float, float]:
+        """All sentences of the ids' rows, once for each language that gets adapters; no other weight has a gradient."""
+        files = [word.partition("=")[2] for word in job.options["each"]]
+        training, rows = job.settings(Training, "training"), max(map(self.rows, files))
+        learning = len(files) - len(job.options.get("fixed", []))
+        sentences = max(map(len, objectives.parsed(job.option("objective")).shapes))
+        length = min(training.max_length, self.costs.tokens.sentence)
+        tokens = sentences * min(rows, int(job.option("rows", str(int(rows))))) * training.epochs * learning * length
+        return 4 * self.model(job).body * tokens, tokens, 0
+
+    def _weights_written(self, job: Job) -> float:
+        """Bytes of weights, with 20 MB of tokenizer."""
+        if job.rule in ("fetch_model", "train_encoder", "train_vocabulary", "adapt_backbone"):
+            return self.model(job).parameters * self._width(job) + 20e6
+        if job.rule == "align_encoders":  # two matrices of d x d / reduction, beside 12 d^2 of a block
+            adapters = len(job.options["each"]) - len(job.options.get("fixed", []))
+            return 4 * adapters * self.model(job).body / (6 * job.settings(Training, "training").reduction)
+        if job.rule in (*ADAPTERS, "compose_adapters"):
+            rank = job.settings(Lora, "lora").rank
+            if job.rule == "compose_adapters" and job.settings(Composition, "composition").space == "product":
+                rank *= 3
+            return 4 * adapter_parameters(self.model(job).parameters, rank)
+        return 0
+
+    def _width(self, job: Job) -> int:
+        """Bytes of a stored parameter: generators are bfloat16, encoders float32."""
+        return 4 if "backbone" in job.wildcards or job.wildcards.get("room") == "encoders" else 2
+
+    def _speed(self, job: Job) -> float:
+        """Operations in a second of the devices that the job holds."""
+        held = max(job.gpus, 1) if self.device == "gpu" else job.threads
+        return self.costs.devices[self.device].flops * self._cost(job).utilisation[self.device] * held
+
+    def _cost(self, job: Job) -> RuleCost:
+        try:
+            return self.costs.rules[job.rule]
+        except KeyError:
+            raise UserError(f"seedbed/resources/forecast.yaml: rules.{job.rule}: missing; give its cost") from None
+
+    def _size(self, job: Job) -> Model:
+        """Counted in weights that are there, else by name."""
+        for folder in (job.option("output"), job.settings(Source, "source").file):
+            if folder and (found := counted(Path(folder))):
+                return Model(parameters=found[0], body=found[1])
+        return self.costs.size(job.model, job.option("source"))
+
+    def _together(self, job: Job) -> Model:
+        """The encoders that a job fuses."""
+        names = [member.partition("=")[0] for member in job.options["members"]]
+        sizes = [self._models.get(name) or self.costs.size(name, "") for name in names]
+        return Model(parameters=sum(size.parameters for size in sizes), body=sum(size.body for size in sizes))
+
+
+def _lines(path: str) -> float:
+    """Rows below the header."""
+    with Path(path).open("rb") as stream:
+        return max(sum(1 for line in stream if line.strip()) - 1, 0)

@@ -1,0 +1,108 @@
+"""State that no job will use again: of finished jobs, of changed settings, of encoders that are gone."""
+
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from seedbed.checkpoints import RECORD, place
+from seedbed.encoders.opening import folder_of
+from seedbed.generators.journal import ANSWERS
+from seedbed.generators.settings import Generator
+from seedbed.io import UserError, read_json
+from seedbed.operations.job import Job
+
+EMBEDDINGS = "embeddings"
+"""The folder of the state that all score jobs share."""
+
+
+@dataclass(frozen=True)
+class Leftover:
+    """A file or folder of the state that is stale."""
+
+    path: Path
+    output: str
+    """What its job makes; empty where that is not known."""
+    why: str
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        files = self.path.rglob("*") if self.path.is_dir() else [self.path]
+        return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def made_by(state: Path) -> dict[Path, str]:
+    """Each folder of a job under the state -> what the job makes; empty where there is no record."""
+    return {path: _recorded(path) for path in sorted(state.glob("*")) if path.name not in (EMBEDDINGS, ANSWERS)}
+
+
+def stale(state: Path, jobs: Sequence[Job]) -> list[Leftover]:
+    """What of the state none of these jobs will use.
+
+    A job's folder is kept as long as the job is to do with the very settings that it has now. Embeddings are kept as
+    long as an encoder with their weights lies under the results, and what servers answered always.
+
+    Args:
+        jobs: every job, done or to do, that makes something that `made_by` names; what none makes is not in the study.
+    """
+    makers = {output: job for job in jobs for output in job.outputs}
+    folders = made_by(state).items()
+    found = [Leftover(path, out, why) for path, out in folders if (why := _why(state, path, out, makers))]
+    return found + [Leftover(path, "", "its encoder is gone") for path in _orphans(state)]
+
+
+def remove(leftovers: Sequence[Leftover]) -> None:
+    """Delete them."""
+    for path in (leftover.path for leftover in leftovers):
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def listing(leftovers: Sequence[Leftover], state: Path) -> str:
+    """A line for each, oldest first, and their sum."""
+    if not leftovers:
+        return f"{state}: nothing is stale"
+    ordered = sorted(leftovers, key=lambda leftover: leftover.path.stat().st_mtime)
+    lines = [
+        f"{_size(one.size):>10}  {time.strftime('%d %b %Y %H:%M', time.localtime(one.path.stat().st_mtime))}  "
+        f"{one.path.relative_to(state)}  {one.why}{': ' if one.output else ''}{one.output}"
+        for one in ordered
+    ]
+    return "\n".join([*lines, f"{_size(sum(one.size for one in leftovers)):>10}  in all, under {state}"])
+
+
+def _why(state: Path, path: Path, output: str, makers: Mapping[str, Job]) -> str:
+    """Why a job's folder is stale; empty: it is not."""
+    if not output:
+        return "no job looks here"
+    if not (job := makers.get(output)):
+        return "not in this study"
+    if not job.todo:
+        return "its job is done"
+    return "" if place(state, job.words, generator=Generator) == path else "its settings have changed"
+
+
+def _orphans(state: Path) -> list[Path]:
+    """Embeddings of no encoder under the results."""
+    manifests = state.parent.glob("encoders/*/*/*/*/seedbed.json")
+    kept = {folder_of(state, read_json(manifest)) for manifest in manifests}
+    return [path for path in sorted((state / EMBEDDINGS).glob("*")) if path not in kept]
+
+
+def _recorded(path: Path) -> str:
+    try:
+        return str(read_json(path / RECORD)["output"]) if (path / RECORD).is_file() else ""
+    except (UserError, KeyError, TypeError):
+        return ""
+
+
+def _size(count: float) -> str:
+    for unit in ("B", "KiB", "MiB"):
+        if count < 1024:
+            return f"{count:.0f} {unit}"
+        count /= 1024
+    return f"{count:.1f} GiB"

@@ -1,0 +1,95 @@
+"""What the hub asks of a card, asked here before anything is sent: the hub's own check needs the network."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from huggingface_hub import ModelCard, RepoCard
+from huggingface_hub.errors import HFValidationError
+from huggingface_hub.repocard_data import eval_results_to_model_index, model_index_to_eval_results
+from huggingface_hub.utils import validate_repo_id
+
+from seedbed import licences
+from seedbed.io import UserError
+from seedbed.languages import registry
+
+_LANGUAGE = re.compile(r"[a-z]{2,3}")
+_KEYS = ("base_model", "library_name", "pipeline_tag", "tags")
+
+
+def require_card(path: Path) -> RepoCard:
+    """A card that the hub takes, and that has a licence.
+
+    Raises:
+        UserError: no card; no metadata that huggingface_hub reads; no licence, or one that the hub does not know; a
+            language without an ISO 639 code; a base that is no repository's name; eval results that do not survive.
+    """
+    if not path.is_file():
+        raise UserError(f"{path}: no card; make it again")
+    try:
+        card = ModelCard.load(path)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise UserError(f"{path}: metadata that the hub would not read ({' '.join(str(error).split())})") from None
+    data = card.data.to_dict()
+    _require_licence(path, data)
+    for name in _all(data.get("language")):
+        if not (isinstance(name, str) and _LANGUAGE.fullmatch(name)):
+            raise UserError(
+                f"{path}: language {name!r} is no code of ISO 639; the hub takes those of two or three letters"
+            )
+    for name in _all(data.get("base_model")):
+        require_repository(name, f"{path}: base_model")
+    for key in _KEYS:
+        if not all(isinstance(one, str) and one for one in _all(data.get(key))):
+            raise UserError(f"{path}: {key} is {data[key]!r}; the hub takes words")
+    _require_results(path, data, card)
+    return card
+
+
+def require_repository(name: str, where: str) -> str:
+    """A name that a repository of the hub can have, owner/name; UserError: it cannot be."""
+    try:
+        validate_repo_id(name)
+    except HFValidationError as error:
+        raise UserError(f"{where}: {' '.join(str(error).split())}") from None
+    if name.count("/") != 1:
+        raise UserError(f"{where}: {name!r} names no owner; give owner/name")
+    return name
+
+
+def language_of(code: str) -> str:
+    """A language as the hub calls it: two letters where there are any, else ISO 639-3, without a script.
+
+    Its own codes of several languages have no place there (`mul` is `multilingual`, which stands for itself).
+    """
+    plain = code.partition("-")[0]
+    return registry().get(plain, {}).get("iso1") or plain
+
+
+def _require_licence(path: Path, data: dict[str, Any]) -> None:
+    licence = data.get("license")
+    if not licence:
+        raise UserError(
+            f"{path}: no licence; state it where the source of its weights is (`licence:`), or give --licence"
+        )
+    if licence not in licences.identifiers():
+        raise UserError(f"{path}: the hub has no licence {licence!r}; see seedbed/resources/licences.yaml")
+    if licence == licences.OTHER and not (data.get("license_name") and data.get("license_link")):
+        raise UserError(f"{path}: licence other without license_name and license_link; give both")
+
+
+def _require_results(path: Path, data: dict[str, Any], card: RepoCard) -> None:
+    """Whether huggingface_hub reads the same results from what it wrote."""
+    results = getattr(card.data, "eval_results", None)
+    if "model-index" not in data and not results:
+        return
+    if not results:
+        raise UserError(f"{path}: model-index holds no results that huggingface_hub reads")
+    _, again = model_index_to_eval_results(eval_results_to_model_index(card.data.model_name, results))
+    if again != results:
+        raise UserError(f"{path}: model-index reads otherwise than it was written")
+
+
+def _all(value: Any) -> list[Any]:
+    """A value of metadata that may be one or several."""
+    return value if isinstance(value, list) else [value] if value is not None else []

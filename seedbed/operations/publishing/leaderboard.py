@@ -1,0 +1,101 @@
+"""mteb's own files: results/{model}/{revision}/{task}.json with model_meta.json, as its leaderboard takes them."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from seedbed import licences
+from seedbed.encoders.backbone import open_encoder
+from seedbed.io import UserError, read_json, sha256, write_json
+from seedbed.languages import registry
+from seedbed.operations.publishing.results import Result
+
+FOLDER = "mteb"
+"""Below the output."""
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
+
+def write(
+    repository: Path,
+    about: Mapping[str, Any],
+    results: Sequence[Result],
+    name: str,
+    metadata: Mapping[str, Any],
+    output: Path,
+) -> None:
+    """Write the results of those tasks that mteb has; nothing, where it has none of them.
+
+    The revision is a digest of the weights and of what goes with them, until `revised` puts in the hub's commit.
+
+    Args:
+        repository: the encoder as it is published.
+        name: owner/name on the hub.
+        metadata: of the card.
+    """
+    filed = [one.mteb for one in results if one.mteb]
+    if not filed:
+        return
+    revision = sha256(repository)[:40]
+    folder = output / "results" / name.replace("/", "__") / revision
+    folder.mkdir(parents=True)
+    for task, every in _by_task(filed).items():
+        write_json(every, folder / f"{task}.json")
+    write_json(_meta(repository, about, results, name, revision, metadata), folder / "model_meta.json")
+
+
+def revised(output: Path, commit: str) -> None:
+    """Put the commit of an upload in the place of the revision; UserError: no commit."""
+    if not _COMMIT.fullmatch(commit):
+        raise UserError(f"revision: {commit!r} is no commit of the hub, 40 digits and letters a to f")
+    for meta in sorted(output.glob("results/*/*/model_meta.json")):
+        write_json(read_json(meta) | {"revision": commit}, meta)
+        meta.parent.rename(meta.parent.with_name(commit))
+
+
+def _by_task(filed: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """One result of each task: mteb has the languages of a task as its subsets."""
+    found: dict[str, dict[str, Any]] = {}
+    for one in filed:
+        known = found.setdefault(one["task_name"], {**one, "scores": {}})
+        for split, subsets in one["scores"].items():
+            known["scores"].setdefault(split, []).extend(subsets)
+    return found
+
+
+def _meta(
+    repository: Path,
+    about: Mapping[str, Any],
+    results: Sequence[Result],
+    name: str,
+    revision: str,
+    metadata: Mapping[str, Any],
+) -> dict[str, Any]:
+    """What mteb wants to know of a model, as its own class writes it."""
+    from mteb.models import ModelMeta
+
+    encoder = open_encoder(repository)
+    codes = sorted({one.language for one in results})
+    licence = licences.of_model(about)
+    facts = {
+        "name": name,
+        "revision": revision,
+        "languages": [f"{code.partition('-')[0]}-{registry()[code]['script']}" for code in codes if code in registry()],
+        "n_parameters": sum(weights.numel() for weights in encoder.state_dict().values()),
+        "max_tokens": encoder.max_seq_length,
+        "embed_dim": encoder.get_embedding_dimension(),
+        "license": metadata.get("license_link")
+        or metadata.get("license")
+        or (licence and (licence.link or licence.id)),
+        "open_weights": True,
+        "framework": ["Sentence Transformers", "PyTorch", "safetensors"],
+        "reference": f"https://huggingface.co/{name}",
+        "similarity_fn_name": "cosine",
+        "use_instructions": any(encoder.prompts.values()),
+        "adapted_from": about.get("base_model") or None,
+        "modalities": ["text"],
+    }
+    meta = ModelMeta.create_empty()
+    meta = ModelMeta.model_validate(meta.model_dump() | facts)
+    return json.loads(json.dumps(meta.to_dict(), default=str))

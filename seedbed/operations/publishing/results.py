@@ -1,0 +1,162 @@
+"""The scores of one encoder, with their intervals: what a model card and mteb's leaderboard say of it."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from huggingface_hub import EvalResult
+
+from seedbed.encoders.card import table
+from seedbed.encoders.opening import vectors_of
+from seedbed.evaluation import protocols
+from seedbed.evaluation.protocols import Metric
+from seedbed.evaluation.significance import LEAST_ITEMS, percentiles, replicates
+from seedbed.io import UserError, read_json, read_table
+from seedbed.tables.settings import Statistics
+
+TASKS = {"bitext": "translation", "knn": "text-classification", "retrieval": "text-retrieval"}
+"""Protocol -> the hub's name of such tasks; of others sentence-similarity."""
+
+
+class Result(NamedTuple):
+    """A score on one task in one language."""
+
+    task: str
+    language: str
+    protocol: str
+    metric: str
+    """Its name in tables."""
+    value: float
+    """In points, as tables show it."""
+    interval: tuple[float, float] | None
+    """Over test items, in points; None: the metric has none, or too few items."""
+    level: float
+    n: int
+    """Test items."""
+    dataset: Mapping[str, Any]
+    """Where the test set comes from: `origin`, `licence`, and more."""
+    mteb: Mapping[str, Any]
+    """What mteb files of it; empty where mteb has no such task, or the data are not those that it pins."""
+
+
+def of_encoder(folder: Path, manifest: Mapping[str, Any], statistics: Statistics | None = None) -> list[Result]:
+    """All scores of an encoder, by task and language; tests of two languages are left out.
+
+    Args:
+        folder: its scores, {task}/{language}.json.
+        manifest: the encoder's.
+        statistics: of the intervals: resamples of test items, level and seed.
+
+    Raises:
+        UserError: a score is another encoder's, or is none; its items are gone, or at odds with it.
+    """
+    digest, statistics = vectors_of(dict(manifest)), statistics or Statistics()
+    found = []
+    for path in sorted(folder.glob("*/*.json")):
+        if path.name.endswith(".mteb.json"):
+            continue
+        score = read_json(path)
+        if not isinstance(score, dict) or not {"task", "protocol", "metrics", "encoder", "items"} <= {*score}:
+            raise UserError(f"{path}: no score of an encoder; delete it and run Snakemake again")
+        if "second" in score or "adapters" in score:
+            continue
+        if score["encoder"].get("digest") != digest:
+            raise UserError(
+                f"{path}: the numbers of another encoder; delete it and run Snakemake, which scores this one"
+            )
+        found.append(_result(path, score, statistics))
+    return found
+
+
+def _result(path: Path, score: Mapping[str, Any], statistics: Statistics) -> Result:
+    name, metric = _main(path, score)
+    theirs = path.with_name(score["mteb"]) if score.get("mteb") else None
+    return Result(
+        score["task"],
+        score["language"],
+        score["protocol"],
+        metric.heading(name),
+        metric.points * score["metrics"][metric.key],
+        _interval(path, score, metric, statistics),
+        statistics.level,
+        score["n"],
+        score["dataset"],
+        read_json(theirs) if theirs else {},
+    )
+
+
+def _main(path: Path, score: Mapping[str, Any]) -> tuple[str, Metric]:
+    """The metric of tables that is the score's main one."""
+    for name, metric in protocols.load(score["protocol"]).METRICS.items():
+        if abs(score["metrics"].get(metric.key, float("nan")) - score["main_score"]) < 1e-6:
+            return name, metric
+    raise UserError(f"{path}: main_score is none of its metrics; delete it and run Snakemake again")
+
+
+def _interval(
+    path: Path, score: Mapping[str, Any], metric: Metric, statistics: Statistics
+) -> tuple[float, float] | None:
+    """The percentiles of a bootstrap over test items: one encoder has one seed."""
+    if not metric.items or score["n"] < LEAST_ITEMS:
+        return None
+    rows = read_table(path.with_name(score["items"]), ["id", *metric.items])
+    by = metric.by.of(rows)
+    items = by.read(rows, list(metric.items))
+    if not abs(float(by.statistic(items)) - score["metrics"][metric.key]) < 1e-4:  # so that NaN fails too
+        raise UserError(f"{path}: {metric.key} does not follow from its items; delete it and run Snakemake again")
+    drawn = replicates(by.statistic, [items[None]], resamples=statistics.resamples, seed=statistics.seed)[0]
+    low, high = percentiles(metric.points * drawn, statistics.level)
+    return low, high
+
+
+def metadata(results: Iterable[Result]) -> list[EvalResult]:
+    """Results as the metadata of a card has them; the interval stands in the metric's name, which readers see."""
+    return [
+        EvalResult(
+            task_type=TASKS.get(one.protocol, "sentence-similarity"),
+            dataset_type=repository_of(one.dataset["origin"]) or one.task,
+            dataset_name=f"{one.task} ({one.language})",
+            dataset_config=one.language,
+            dataset_revision=one.dataset["origin"].partition(" @ ")[2] or None,
+            metric_type=one.metric.lower().replace(" ", "_"),
+            metric_name=f"{one.metric}{_between(one)}",
+            metric_value=round(one.value, 2),
+            metric_args={"confidence_interval": [round(bound, 2) for bound in one.interval], "level": one.level}
+            if one.interval
+            else None,
+        )
+        for one in results
+    ]
+
+
+def section(results: Iterable[Result]) -> str:
+    """The scores as a section of a card."""
+    rows = [
+        (one.task, one.language, one.metric, f"{one.value:.1f}", _bounds(one), one.n, shown(one.dataset["origin"]))
+        for one in results
+    ]
+    if not rows:
+        return "## Scores\n\nNone: nobody has measured it."
+    header = ("Task", "Language", "Metric", "Score", "Interval", "Items", "Test set")
+    said = "Points of 100. Intervals hold 95 % of a bootstrap over test items; that of training seeds is not in them."
+    return f"## Scores\n\n{table(header, rows)}\n\n{said}"
+
+
+def repository_of(origin: str) -> str:
+    """The repository of the hub in an origin; empty: it is from elsewhere."""
+    place, _, name = origin.partition(" ")
+    return name.partition(" ")[0] if place == "hub" else ""
+
+
+def shown(origin: str) -> str:
+    """An origin as others may see it: of a file on this machine its name alone."""
+    place, _, name = origin.partition(" ")
+    return f"a file, {Path(name).name}" if place == "file" else origin
+
+
+def _bounds(one: Result) -> str:
+    return f"{one.interval[0]:.1f} to {one.interval[1]:.1f}" if one.interval else "not known"
+
+
+def _between(one: Result) -> str:
+    return f" ({one.level:.0%} interval {_bounds(one)})".replace("%", " %") if one.interval else ""

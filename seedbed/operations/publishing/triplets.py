@@ -1,0 +1,137 @@
+"""Sets of triplets as data sets of the hub: one file for a language, a data card, and the audit."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from huggingface_hub import DatasetCardData
+
+from seedbed import licences
+from seedbed.encoders.card import table
+from seedbed.io import UserError, read_json, read_table
+from seedbed.languages import registry
+from seedbed.licences import Licence
+from seedbed.manifests import MANIFEST
+from seedbed.operations.publishing.checks import language_of
+from seedbed.operations.publishing.results import shown
+from seedbed.operations.publishing.wishes import Wishes
+
+TEMPLATE = """---
+{front_matter}
+---
+
+# {name}
+
+{rows} triplets in {language}: an anchor, a text that follows from it or means the same (`positive`), and one that
+contradicts it (`negative`). A language model wrote positives and negatives; nobody has read all of them. Made with
+Seedbed.
+
+```python
+from datasets import load_dataset
+triplets = load_dataset("{place}", "{config}", split="train")
+```
+
+## Columns
+
+{columns}
+
+## Sources
+
+{sources}
+
+## Audit
+
+{audit}
+
+## Limits
+
+It is synthetic text: a share of the rows is wrong in ways that the audit does not see, and it has the biases of the
+model that wrote it. It was made to train sentence encoders. Do not test on it. Terms of the anchors' source and of the
+generator apply.
+"""
+COLUMNS = {
+    "id": "of the anchor in its corpus",
+    "anchor": "a sentence of the corpus",
+    "positive": "what follows from it",
+    "negative": "what contradicts it",
+}
+"""What the columns of triplets are; others say how a row was written."""
+
+
+def write(what: Path, wishes: Wishes, repository: Path, output: Path) -> None:
+    """Lay out one audited set of triplets, <results>/triplets/{generator}/{method}/{lang}.tsv.
+
+    Raises:
+        UserError: it is no such file, or has no rows; what it was made of states no licence, and none is given.
+    """
+    audit, path = read_json(what.with_suffix(".audit.json")), what.absolute()
+    rows = read_table(what, ["id", "anchor", "positive", "negative"])
+    if rows.empty:
+        raise UserError(f"{what}: no rows; there is nothing to publish")
+    generator, method, code = path.parts[-3], path.parts[-2], path.stem
+    results = path.parents[3]
+    sources = {
+        "anchors": results / "corpora" / code / "text.json",
+        generator: results / "generators" / generator / "weights" / MANIFEST,
+    }
+    known = {name: read_json(file) if file.is_file() else {} for name, file in sources.items()}
+    licence = wishes.licence or _licence(what, known)
+    name, config = f"{generator} {method} {code}", code
+    front_matter = DatasetCardData(
+        language=[language_of(code)],
+        **licence.metadata,
+        annotations_creators=["machine-generated"],
+        language_creators=["found", "machine-generated"],
+        multilinguality="monolingual",
+        size_categories=_size(len(rows)),
+        task_categories=["sentence-similarity"],
+        pretty_name=name,
+        tags=["synthetic", "triplets", "sentence-transformers", "seedbed"],
+        configs=[{"config_name": config, "data_files": [{"split": "train", "path": f"data/{code}.tsv"}]}],
+    ).to_yaml()
+    dropped = audit.get("dropped", {})
+    text = TEMPLATE.format(
+        front_matter=front_matter,
+        name=name,
+        rows=len(rows),
+        language=registry().get(code, {}).get("name", code),
+        place=wishes.name,
+        config=config,
+        columns=table(("Column", "Meaning"), [(one, COLUMNS.get(one, "how it was written")) for one in rows.columns]),
+        sources=table(
+            ("Source", "Origin", "Licence"),
+            [
+                (one, shown(about.get("origin", "not known")), about.get("licence") or "not stated")
+                for one, about in known.items()
+            ],
+        ),
+        audit=table(
+            ("Rows", "Count"),
+            [("written", audit.get("read", "")), ("kept", audit.get("kept", "")), *(dropped.items())],
+        ),
+    )
+    (repository / "data").mkdir()
+    shutil.copyfile(what, repository / "data" / what.name)
+    shutil.copyfile(what.with_suffix(".audit.json"), repository / "data" / what.with_suffix(".audit.json").name)
+    (repository / "README.md").write_text(text, encoding="utf-8")
+
+
+def _licence(what: Path, known: dict[str, dict[str, Any]]) -> Licence:
+    """That of the generator's terms, where they reach what it writes; else that of the anchors' source."""
+    if unstated := [name for name, about in known.items() if not licences.is_stated(about.get("licence"))]:
+        raise UserError(
+            f"{what}: no licence of {' and '.join(unstated)}; state it in the configuration, or give --licence"
+        )
+    found = licences.reaching(about["licence"] for about in known.values()) or licences.found(
+        known["anchors"]["licence"]
+    )
+    if not found:
+        stated = known["anchors"]["licence"]
+        raise UserError(f"{what}: the hub has no licence {stated!r}; give --licence other with a name and a link")
+    return found
+
+
+def _size(rows: int) -> str:
+    """The hub's class of a number of rows."""
+    bounds = [(1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M")]
+    return next((name for bound, name in bounds if rows < bound), "1M<n<10M")

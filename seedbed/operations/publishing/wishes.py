@@ -1,0 +1,19 @@
+"""What a person says of what is to be published."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from seedbed.licences import Licence
+
+
+class Wishes(NamedTuple):
+    """Name, licence and places, as the program is told them."""
+
+    name: str
+    """owner/name on the hub."""
+    licence: Licence | None = None
+    """In the place of the one that follows from what it was made of."""
+    base: str = ""
+    """Repository of the model that an adapter belongs to, where the study has it from elsewhere."""
+    scores: Path | None = None
+    """Folder of an encoder's scores; None: beside the encoders, as the study has it."""

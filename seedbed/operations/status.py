@@ -1,0 +1,123 @@
+"""How far a study is: which of its jobs are done, run, failed or are to do, by room and language."""
+
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from seedbed.operations.forecasting.forecast import grid
+from seedbed.operations.job import Job
+
+Standing = Literal["done", "running", "failed", "to do"]
+
+ROOMS = ("corpora", "generators", "triplets", "encoders", "evaluation", "tables")
+SLACK = 1.0
+"""Seconds by which clocks and rounded times may differ."""
+SHOWN = 20
+"""Running jobs that are named; failed ones all are."""
+
+
+@dataclass(frozen=True)
+class Attempts:
+    """What is known of jobs that were started."""
+
+    running: Mapping[str, float] = field(default_factory=dict)
+    """Output -> since when (seconds of the epoch) its job is under way; on a cluster also in the queue."""
+    errors: Mapping[str, tuple[float, list[str]]] = field(default_factory=dict)
+    """Output -> when its job failed, and the logs to read."""
+    run_since: float | None = None
+    """Since when a run is going on; None: none is."""
+    log: Path | None = None
+    """Log of the last run."""
+
+
+def standing(job: Job, tried: Attempts) -> Standing:
+    """How far a job is. Failed: it is to do, does not run, and was begun after it last ended well.
+
+    A job that ends well writes its benchmark after its log; one that a cluster never started has an error in the run's.
+    """
+    if not job.todo:
+        return "done"
+    if any(output in tried.running for output in job.outputs):
+        return "running"
+    begun = max(_written(job.log), *(tried.errors[output][0] for output in job.outputs if output in tried.errors), 0)
+    ended = max(map(_written, [job.benchmark, *job.outputs]))
+    return "failed" if begun > ended + SLACK * bool(ended) else "to do"
+
+
+def layout(jobs: Sequence[Job], rooms: Mapping[str, str], tried: Attempts) -> str:
+    """A page for the terminal: sums, a table of languages by `rooms` (rule -> room), jobs that failed and that run."""
+    by_state: dict[Standing, list[Job]] = {"done": [], "running": [], "failed": [], "to do": []}
+    cells: dict[tuple[str, str], Counter[str]] = {}
+    for job in jobs:
+        state = standing(job, tried)
+        by_state[state].append(job)
+        for language in (job.language, "all"):
+            cells.setdefault((language, rooms[job.rule]), Counter())[state] += 1
+    counts = [f"{len(members)} {state}" for state, members in by_state.items()]
+    parts = [f"{len(jobs)} jobs: {', '.join(counts)}", _run(tried), _table(cells)]
+    limits = {"failed": len(jobs), "running": SHOWN}
+    parts += [_named(state, by_state[state], tried, limit) for state, limit in limits.items()]
+    return "\n\n".join(filter(None, parts))
+
+
+def _run(tried: Attempts) -> str:
+    if tried.run_since is None:
+        return "No run is going on."
+    word = f"; its last word {_clock(_written(str(tried.log)))} in {tried.log}" if tried.log else ""
+    return f"A run is going on since {_clock(tried.run_since)}{word}"
+
+
+def _table(cells: Mapping[tuple[str, str], Counter[str]]) -> str:
+    """Done of all in each cell, then how many run (r) and failed (f)."""
+    languages = sorted({language for language, _ in cells} - {"-", "all"})
+    rows = [
+        [language, *(_cell(cells.get((language, room))) for room in ROOMS)] for language in [*languages, "-", "all"]
+    ]
+    return grid(["done/all", *ROOMS], rows, left=1) + "\nr: running, f: failed, -: of no one language"
+
+
+def _cell(count: Counter[str] | None) -> str:
+    if count is None:
+        return ""
+    marks = [f"{count[state]}{state[0]}" for state in ("running", "failed") if count[state]]
+    return " ".join([*marks, f"{count['done']}/{count.total()}"])
+
+
+def _named(title: str, jobs: Sequence[Job], tried: Attempts, limit: int) -> str:
+    """The jobs by name, each with the logs to read."""
+    if not jobs:
+        return ""
+    lines = [f"{title}:"]
+    for job in jobs[:limit]:
+        wildcards = " ".join(f"{name}={value}" for name, value in job.wildcards.items())
+        lines.append(f"  {job.rule} {wildcards} {_since(job, tried)}".rstrip())
+        lines += [f"    {log}" for log in logs_of(job, tried)]
+    if len(jobs) > limit:
+        lines.append(f"  and {len(jobs) - limit} more")
+    return "\n".join(lines)
+
+
+def logs_of(job: Job, tried: Attempts) -> list[str]:
+    """What to read of a job: its own log, and its cluster's if the job failed there; those that are there."""
+    given = [log for output in job.outputs for log in tried.errors.get(output, (0, []))[1]]
+    return [log for log in dict.fromkeys([job.log, *given]) if log and Path(log).is_file()]
+
+
+def _since(job: Job, tried: Attempts) -> str:
+    starts = [tried.running[output] for output in job.outputs if output in tried.running]
+    return f"since {_clock(min(starts))}" if starts else ""
+
+
+def _clock(moment: float) -> str:
+    return time.strftime("%d %b %H:%M", time.localtime(moment))
+
+
+def _written(path: str) -> float:
+    """When a file was last written; 0: it is not there."""
+    try:
+        return Path(path).stat().st_mtime if path else 0
+    except FileNotFoundError:
+        return 0

@@ -1,0 +1,123 @@
+"""Whether a run gives a study's published numbers again, each within its tolerance."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+from pydantic import NonNegativeFloat
+
+from seedbed.io import UserError, atomic
+from seedbed.settings import Settings
+from seedbed.tables import tabulate
+from seedbed.tables.specs import Spec
+
+ROW = ["backbone", "column", "recipe", "language"]
+"""What names a row of a table."""
+NUMBERS = "numbers:"
+"""The line of a reference below which a person writes nothing."""
+
+
+class Number(Settings):
+    """One cell of a table, as it is printed; what else its row holds follows from it and from its baseline's."""
+
+    value: float | None = None
+    """The number."""
+    low: float | None = None
+    """Where its interval begins."""
+    high: float | None = None
+    """Where it ends."""
+    n: int | None = None
+    """Test items, of which no other count is right."""
+
+
+Numbers = dict[str, dict[str, dict[str, dict[str, dict[str, Number]]]]]
+"""Table -> backbone -> column -> recipe -> language -> number."""
+
+
+class Reference(Spec):
+    """What a finished run of a study gave, and how far another may be from it."""
+
+    command: str
+    """What makes every number below."""
+    tolerances: dict[str, NonNegativeFloat]
+    """Recipe -> points by which the same code may differ on another machine."""
+    numbers: Numbers
+    """By table, backbone, column, recipe and language."""
+
+
+def compared(reference: Reference, tables: Mapping[str, Path], *, exact: bool = False) -> pd.DataFrame:
+    """Every number of a reference, and that of a run: where it stands, `expected`, `found` and `tolerance`.
+
+    Rows that the reference lacks, of more languages say, are left out; a number that the run lacks is empty.
+
+    Args:
+        tables: name -> CSV of the run.
+        exact: without tolerance, as on the machine that made the reference.
+
+    Raises:
+        UserError: a recipe without tolerance, a table that is not there, or as `tabulate.read`.
+    """
+    rows = []
+    for name, numbers in reference.numbers.items():
+        if name not in tables:
+            raise UserError(f"table {name}: not among {', '.join(tables)}; the reference has numbers of it")
+        table = tabulate.read(tables[name]).set_index(ROW)
+        for place, number in _cells(numbers):
+            if place[2] not in reference.tolerances:
+                raise UserError(f"tolerances: none for recipe {place[2]!r}; say how far a run may be from its numbers")
+            for what, expected in number.model_dump(exclude_none=True).items():
+                found = table.loc[place, what] if place in table.index else float("nan")
+                tolerance = 0.0 if exact or what == "n" else reference.tolerances[place[2]]
+                rows.append([name, *place, what, expected, found, tolerance])
+    return pd.DataFrame(rows, columns=["table", *ROW, "number", "expected", "found", "tolerance"])
+
+
+def differing(numbers: pd.DataFrame) -> list[str]:
+    """A line for each number that is outside its tolerance, or not there."""
+    distance = (numbers["found"] - numbers["expected"]).abs().round(6)
+    return [_line(row) for row in numbers[~(distance <= numbers["tolerance"])].itertuples()]
+
+
+def _line(row: Any) -> str:
+    """Where a number stands, what it is, and what is expected."""
+    found = "missing" if pd.isna(row.found) else f"{row.found:g}"
+    within = f" within {row.tolerance:g}" if row.tolerance else ""
+    place = f"{row.table}, {row.column}, {row.backbone}, {row.recipe}, {row.language}"
+    return f"{place}: {row.number} is {found}, expected {row.expected:g}{within}"
+
+
+def write(file: Path, tables: Mapping[str, Path]) -> None:
+    """Put a run's numbers in the place of a reference's; what a person wrote above `numbers:` stays.
+
+    Raises:
+        UserError: no such file, none of a reference, or as `tabulate.read`.
+    """
+    Reference.load(file)
+    head = file.read_text(encoding="utf-8").partition(f"\n{NUMBERS}")[0]
+    numbers = {name: _nested(tabulate.read(path)) for name, path in tables.items()}
+    text = yaml.safe_dump({"numbers": numbers}, default_flow_style=None, sort_keys=False, width=120)
+    with atomic(file) as temporary:
+        temporary.write_text(f"{head}\n{text}", encoding="utf-8")
+
+
+def _cells(numbers: Mapping[str, object]) -> Iterator[tuple[tuple[str, ...], Number]]:
+    """Where each number of a table stands, and the number."""
+    for name, inner in numbers.items():
+        if isinstance(inner, Number):
+            yield (name,), inner
+        else:
+            yield from (((name, *place), number) for place, number in _cells(inner))
+
+
+def _nested(table: pd.DataFrame) -> dict[str, dict]:
+    """A table as a reference has it."""
+    found: dict[str, dict] = {}
+    for row in table.to_dict("records"):
+        inner = found
+        for name in ROW[:-1]:
+            inner = inner.setdefault(row[name], {})
+        number = Number(**{what: row[what] for what in Number.model_fields if pd.notna(row[what])})
+        inner[row[ROW[-1]]] = number.model_dump(exclude_none=True)
+    return found

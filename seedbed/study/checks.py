@@ -1,0 +1,281 @@
+"""What a study must be beyond the types of its settings: whole, and consistent with itself."""
+
+from collections.abc import Callable, Iterable
+
+from pydantic import ValidationError
+
+from seedbed.classifiers.settings import Classifier
+from seedbed.encoders.recipes import KINDS, STARTS, Recipe
+from seedbed.encoders.settings import Reference, Training
+from seedbed.evaluation.compute.settings import Compute
+from seedbed.evaluation.protocols import Protocol, declared, which
+from seedbed.generators.settings import WRITING, Choice, Generator
+from seedbed.languages import registry
+from seedbed.names import DRAWN, RESERVED, SEED_PAIRS
+from seedbed.resources import specs
+from seedbed.settings import explain, suggest
+from seedbed.study.graph import corpora, encoders, generators
+from seedbed.study.leakage import share_rows, untested
+from seedbed.study.model import Study
+from seedbed.study.paired import of_pairs
+from seedbed.study.prefix_languages import of_prefixes
+from seedbed.study.recipe_languages import of_languages
+
+
+def consistent(study: Study) -> None:
+    """Every name that a setting gives is that of something, and what belongs together fits.
+
+    Raises:
+        ValueError: the first that does not.
+    """
+    for kind, reserved in RESERVED.items():
+        for name in sorted({*getattr(study, kind)} & {*reserved}):
+            raise ValueError(f"{kind}.{name}: this name stands for {reserved[name]}; take another")
+    for name in sorted({*study.corpora.others} & {*RESERVED["tasks"], *study.tasks}):
+        stands = RESERVED["tasks"].get(name, "a task")
+        raise ValueError(f"corpora.others.{name}: this name stands for {stands}; take another")
+    for code in study.codes:
+        _language(study, code)
+    for name, choice in study.choosing.items():
+        _choice(study, name, choice)
+    for name, recipe in study.recipes.items():
+        _recipe(study, name, recipe)
+    of_prefixes(study)
+    of_pairs(study)
+    for name, classifier in study.classifiers.items():
+        _classifier(study, name, classifier)
+    _require("statistics.baseline", "recipe", study.statistics.baseline or study.baseline, study.recipes)
+    for name, task in study.tasks.items():
+        _require(f"tasks.{name}.set_of", "task", task.set_of or name, study.tasks)
+        if declared(task.protocol).learns and study.tasks[study.test_set(name)].train is None:
+            raise ValueError(
+                f"tasks.{name}: no training set; protocol {task.protocol} needs `train`, or `set_of` a task with one"
+            )
+        _require(f"tasks.{name}.languages", "language", task.languages, {*study.languages, *registry()})
+    for name in study.fused:
+        _fusion(study, name)
+    for name, backbone in study.backbones.items():
+        _require(f"backbones.{name}.by_language", "language", backbone.by_language, study.codes)
+    if study.compute:
+        _compute(study, study.compute)
+    for code, language in study.languages.items():
+        _require(f"languages.{code}.tests", "task", language.tests, study.tasks)
+        _require(f"languages.{code}.corpora", "corpus under `corpora.others`", language.corpora, study.corpora.others)
+    for kind, names in (("tables", study.tables), ("figures", study.figures)):
+        _require(kind, f"resources/{kind}/*.yaml", names, specs(kind))
+
+
+def _language(study: Study, code: str) -> None:
+    facts = study.facts(code)
+    if not facts["name"] or not facts["script"]:
+        raise ValueError(
+            f"languages.{code}: not in the language registry; {suggest(code, sorted(registry()))}; "
+            "or give `name`, `script` and `corpus`"
+        )
+    codes = study.languages[code].codes if code in study.languages else {}
+    if own := sorted({"code", "lang", "name", "script"} & {*codes}):
+        raise ValueError(f"languages.{code}.codes.{own[0]}: no name in a resource; give name and script beside `codes`")
+
+
+def _recipe(study: Study, name: str, recipe: Recipe) -> None:
+    where = f"recipes.{name}"
+    if recipe.written and not study.generators:
+        raise ValueError(f"{where}: method {recipe.written} needs a generator; add one under `generators:`")
+    if recipe.drawn:
+        _require(f"{where}.text", "corpus under `corpora.others`", recipe.drawn, study.corpora.others)
+    elif recipe.data and recipe.data.candidates:
+        _require(f"{where}.data.candidates", "corpus", recipe.data.corpus, {*study.roles, *DRAWN})
+    elif recipe.data and not recipe.data.written:
+        key, kind = recipe.data.key, KINDS[recipe.data.key]
+        if (of := study.roles.get(recipe.data.corpus, kind)) != kind and recipe.data.corpus in study.corpora.others:
+            raise ValueError(
+                f"corpora.others.{recipe.data.corpus}: recipes learn it as {of} and as {kind}; name it twice"
+            )
+        kinds = study.roles | {drawn: study.roles[role] for drawn, role in DRAWN.items()}
+        roles = [role for role, of in kinds.items() if of == kind]
+        _require(f"{where}.data.{key}", f"corpus of {kind}", recipe.data.corpus, roles)
+        if kind in corpora.LEARNT_WHOLE:
+            untested(study, where, recipe.data.corpus)
+    _require(f"{where}.language", "language", recipe.language, {*study.languages, "own", "pivot", "all"})
+    if recipe.data and recipe.data.neighbours:
+        _mined(study, where, recipe)
+    _starts(study, name, (name,))
+    text = study.adaptation.text if recipe.start in STARTS else ""
+    _require("adaptation.text", "corpus under `corpora.others`", text, ["text", *study.corpora.others])
+    _require(f"{where}.generator", "generator", recipe.generator, study.generators)
+    adapted = recipe.written and WRITING[recipe.written].adapters != "none"
+    if adapted and not study.generators[writer := generators.of_recipe(study, name)].source:
+        raise ValueError(f"{where}: method {recipe.written} trains adapters, and {writer} has no weights; take another")
+    for kind in ("languages", "backbones"):
+        _require(f"{where}.{kind}", kind.removesuffix("s"), getattr(recipe, kind), getattr(study, kind))
+    if wrong := sorted({*(recipe.seeds or [])} - {*study.seeds}):
+        raise ValueError(f"{where}.seeds: {wrong[0]} is none of the study's; known: {', '.join(map(str, study.seeds))}")
+    for entry in recipe.backbones or []:
+        if study.backbones[entry].endpoint and recipe.trained:
+            raise ValueError(f"{where}.backbones: {entry} is an endpoint and cannot be trained; name others")
+    for entry in {*(recipe.backbones or [])} & {*study.fused}:
+        if lacking := sorted({*study.fused[entry].of} - {*(recipe.backbones or [])}):
+            raise ValueError(f"{where}.backbones: {entry} fuses {lacking[0]}; name that too, or leave {entry} out")
+    _require(f"{where}.encoders", "backbone", recipe.encoders, study.backbones)
+    if wrong := sorted({*recipe.encoders} & {*study.fused}):
+        raise ValueError(f"{where}.encoders: {wrong[0]} is a fusion; give those of its backbones")
+    try:
+        encoders.training_of(study, name)
+    except ValidationError as error:
+        raise ValueError(explain(error, Training, where=f"{where}.training")) from None
+    of_languages(study, name)
+
+
+def _mined(study: Study, where: str, recipe: Recipe) -> None:
+    """So many neighbours are mined as a recipe takes, and it takes some."""
+    _require(f"{where}.data.neighbours", "way of mining", mining := recipe.data.neighbours, study.mining)
+    taken, count = sum("neighbour_" in name for name in recipe.learns().shapes[0]), study.mining[mining].count
+    if not taken:
+        raise ValueError(
+            f"{where}.objective: it takes no neighbours; give `data: {{parallel: {SEED_PAIRS}}}`, or take some"
+        )
+    if taken > count:
+        raise ValueError(
+            f"{where}.objective: {taken} neighbours, but mining.{mining}.count is {count}; take {count} or fewer"
+        )
+
+
+def _starts(study: Study, name: str, line: tuple[str, ...]) -> None:
+    """The encoders that a recipe's need are of the study, and need none of the line that needs them."""
+    recipe = study.recipes[name]
+    needed = {f"objective.{key}": one.recipe or recipe.start for key, one in recipe.references().items()}
+    before = {"from": recipe.start} if recipe.start and recipe.start not in STARTS else {}
+    for key, other in (before | needed).items():
+        where = f"recipes.{name}.{key}"
+        _require(where, "recipe", other, {*study.recipes, *(STARTS if key == "from" else ())})
+        if other in line:
+            raise ValueError(f"{where}: {' needs '.join([*line, other])}; take a recipe that does not need this one")
+        _starts(study, other, (*line, other))
+    for key, one in recipe.references().items():
+        _require(f"recipes.{name}.objective.{key}", "backbone", one.backbone, study.backbones)
+
+
+def _classifier(study: Study, name: str, classifier: Classifier) -> None:
+    where = f"classifiers.{name}"
+    if name in {*study.backbones, *study.generators}:
+        raise ValueError(f"{where}: a backbone or generator has this name; give it another")
+    for kind in ("backbone", "generator"):
+        _require(f"{where}.{kind}", kind, getattr(classifier, kind), getattr(study, f"{kind}s"))
+    for kind in ("languages", "tasks"):
+        _require(f"{where}.{kind}", kind.removesuffix("s"), getattr(classifier, kind), getattr(study, kind))
+    for task in classifier.tasks or []:
+        if study.tasks[task].protocol not in classifier.protocols:
+            raise ValueError(
+                f"{where}.tasks: {task} has protocol {study.tasks[task].protocol}; this classifier answers "
+                f"{' and '.join(classifier.protocols)}"
+            )
+    if classifier.generator and not _can_label(study.generators[classifier.generator], classifier):
+        raise ValueError(f"{where}.generator: {classifier.generator} has no weights; take another")
+    if isinstance(classifier.composition.scale, Choice):
+        raise ValueError(f"{where}.composition.scale: of a generator alone is it chosen; give a number")
+    if classifier.generator in study.choosing and not classifier.prompted:
+        raise ValueError(
+            f"{where}.generator: encoders choose the scale of {classifier.generator}, which labels nothing; take a "
+            f"generator with `like: {classifier.generator}` and a scale that is a number"
+        )
+    if classifier.backbone and not study.backbones[classifier.backbone].source:
+        raise ValueError(f"{where}.backbone: {classifier.backbone} has no weights; take another")
+    if classifier.recipe:
+        _require(f"{where}.recipe", "recipe", classifier.recipe, study.recipes)
+        what, of = f"backbone of recipe {classifier.recipe}", study.recipes[classifier.recipe].backbones
+        _require(f"{where}.backbone", what, classifier.backbone, of or study.backbones)
+    if spec := classifier.in_context:
+        _retriever(study, f"{where}.in_context", spec.retriever)
+        for variant, shown in spec.variants.items():
+            _retriever(study, f"{where}.in_context.variants.{variant}", shown.retriever or spec.retriever)
+    if classifier.reasoning:
+        _require(f"{where}.reasoning.english", "translator", classifier.reasoning.english, study.translators)
+    if spec := classifier.prompted:
+        form = "in_context" if classifier.in_context else "reasoning"
+        backend = study.generators[classifier.generator].backend
+        if backend == "vllm":
+            raise ValueError(
+                f"{where}.generator: {classifier.generator} runs on vllm, whose environment scores nothing; take a "
+                f"generator with `like: {classifier.generator}` and `backend: transformers`"
+            )
+        likely = classifier.in_context or any(
+            study.tasks[task].protocol == "multiple_choice" for task in classifier.tasks or []
+        )
+        if likely and spec.answer == "likelihood" and backend != "transformers":
+            raise ValueError(
+                f"{where}.{form}.answer: backend {backend} of {classifier.generator} has no likelihoods of labels; "
+                "take generation, or backend transformers"
+            )
+
+
+def _retriever(study: Study, where: str, retriever: Reference) -> None:
+    _require(f"{where}.retriever.backbone", "backbone", retriever.backbone, study.backbones)
+    _require(f"{where}.retriever.recipe", "recipe", retriever.recipe, study.recipes)
+
+
+def _can_label(generator: Generator, classifier: Classifier) -> bool:
+    """Whether there is a model: here, or for one that learns in context on a server."""
+    return generator.backend != "published" and bool(generator.source or classifier.prompted)
+
+
+def _fusion(study: Study, name: str) -> None:
+    where, fusion = f"backbones.{name}.fusion", study.fused[name]
+    _require(f"{where}.of", "backbone", fusion.of, {*study.backbones} - {*study.fused})
+    if fusion.dev:
+        _dev(study, f"{where}.dev", fusion.dev, lambda protocol: protocol.of_distances, "weights are")
+
+
+def _choice(study: Study, name: str, choice: Choice) -> None:
+    where = f"generators.{name}.composition.scale"
+    _dev(study, f"{where}.dev", choice.dev, lambda protocol: protocol.chooses, "a scale is")
+    trained = [backbone for backbone, spec in study.backbones.items() if spec.source]
+    _require(f"{where}.backbone", "backbone that can be trained", choice.backbone, trained)
+    if choice.seed is not None and choice.seed not in study.seeds:
+        known = ", ".join(map(str, study.seeds))
+        raise ValueError(f"{where}.seed: {choice.seed} is none of the study's; known: {known}")
+
+
+def _dev(study: Study, where: str, dev: str, fits: Callable[[Protocol], bool], chosen: str) -> None:
+    """A task that chooses is one of development: its rows are no test's."""
+    _require(where, "task", dev, study.tasks)
+    if not fits(declared(study.tasks[dev].protocol)) or not study.tasks[dev].on_request:
+        raise ValueError(f"{where}: {dev} must be a {' or '.join(which(fits))} task with `on_request: true`")
+    if not study.tested_by(dev):
+        raise ValueError(f"{where}: {dev} has no set in any language of the study")
+    choosers = {choice.dev for choice in (*study.fused.values(), *study.choosing.values())}
+    for code in study.tested_by(dev):
+        source = study.test(dev, code)
+        if source.hub and "test" in source.split and not (source.where or source.buckets != (0, 100)):
+            raise ValueError(f"{where}: {dev} is the {source.split} split of {source.hub}; {chosen} chosen on another")
+        for other in sorted({*study.tasks} - choosers):
+            if (test := study.test(other, code)) and share_rows(test, source):
+                raise ValueError(f"{where}: {dev} has the test set of {other}; {chosen} chosen on another")
+
+
+def _compute(study: Study, spec: Compute) -> None:
+    _require("compute.task", "task", spec.task, study.tasks)
+    if not declared(protocol := study.tasks[spec.task].protocol).learns:
+        learning = " or ".join(which(lambda one: one.learns))
+        raise ValueError(f"compute.task: {spec.task} is {protocol}; labels are of a task of {learning}")
+    if (distance := study.tasks[spec.task].distance) != "euclidean":
+        raise ValueError(f"compute.task: {spec.task} searches by {distance}; the formulae are of euclidean")
+    _require("compute.language", "language", spec.language, study.tested_by(spec.task))
+    _require("compute.encoder.recipe", "recipe", spec.encoder.recipe, study.recipes)
+    for key, name in (("encoder.backbone", spec.encoder.backbone), ("fine_tuned", spec.learner)):
+        _require(f"compute.{key}", "backbone", name, study.backbones)
+        if not study.backbones[name].source:
+            raise ValueError(f"compute.{key}: {name} has no weights to count; take another")
+    learners = [name for name, classifier in study.classifiers.items() if classifier.in_context]
+    for name in spec.classifiers:
+        _require("compute.classifiers", "classifier in context", name, learners)
+        generator = study.classifiers[name].generator
+        if (backend := study.generators[generator].backend) != "transformers":
+            raise ValueError(f"compute.classifiers: {name} runs on {backend}, which cannot be counted; take another")
+
+
+def _require(where: str, what: str, given: str | Iterable[str] | None, known: Iterable[str]) -> None:
+    """Each name that is given, if any, is known."""
+    known = sorted(known)
+    for name in filter(None, [given]) if isinstance(given, str) else given or ():
+        if name not in known:
+            raise ValueError(f"{where}: no {what} {name!r}; {suggest(name, known)}")

@@ -1,0 +1,89 @@
+"""What a program runs, as a value: the definitions that it can reach, its data, and its libraries.
+
+A rule carries this value as a parameter: what the program never reaches re-runs nothing, nor does a comment or a
+checkout; another version of a library does. Nothing is imported to find it.
+"""
+
+import importlib.metadata
+import re
+import sys
+from collections.abc import Iterable
+from functools import cache
+
+from seedbed.io import fingerprint, sha256
+from seedbed.study.reach import PACKAGES, Reached, reached
+
+DISTRIBUTIONS = {
+    "PIL": "pillow",
+    "faiss": "faiss-cpu",
+    "fasttext": "fasttext-wheel",
+    "markdown_it": "markdown-it-py",
+    "pytrec_eval": "pytrec-eval-terrier",
+    "sklearn": "scikit-learn",
+    "umap": "umap-learn",
+    "yaml": "pyyaml",
+}
+"""Import name -> name in the package index, where that is another one."""
+BENEATH = {
+    *("accelerate", "numpy", "safetensors", "scikit-learn", "scipy", "sentence-transformers", "tokenizers", "torch"),
+    "transformers",
+}
+"""Libraries that others compute with: they count where a program imports a library that is built on them."""
+NO_RESULT = {"filelock", "huggingface_hub", "psutil", "pydantic", "pydantic_core", "threadpoolctl", "tqdm"}
+"""Imports that move files, check settings, count memory, show progress: no other version of them changes a result."""
+
+
+def value(program: str, data: Iterable[str] = (), modules: Iterable[str] = ()) -> str:
+    """The value of a program, one line: a digest, then Python and the libraries with their versions.
+
+    Args:
+        program: a file such as `scripts/plot.py`.
+        data: files that it reads; their names are no matter.
+        modules: files that it imports by a computed name, which its code does not show, or definitions (`FILE:NAME`).
+
+    Files of code are named from the project's folder, wherever the study is run. What they are called is no part: a
+    study's own may lie anywhere.
+    """
+    found = reached((program, *sorted(modules)))
+    digest = fingerprint([sorted(found.digests.values()), [sha256(file) for file in data]])
+    versions = [f"{name} {_version(name)}" for name in libraries(found)]
+    return " ".join([digest[:16], f"python {sys.version_info.major}.{sys.version_info.minor}", *versions])
+
+
+def libraries(found: Reached) -> list[str]:
+    """What is imported from the package index, and what of BENEATH that in turn is built on, by names there."""
+    names, todo = set(), imported(found.external)
+    while todo:
+        if (name := todo.pop()) not in names:
+            names.add(name)
+            todo.extend(BENEATH.intersection(_requirements(name)))
+    return sorted(names)
+
+
+def imported(modules: Iterable[str]) -> list[str]:
+    """The packages of modules, by names there; none of Python's own, nor of what changes no result."""
+    tops = {module.partition(".")[0] for module in modules} - {*PACKAGES, *sys.stdlib_module_names, *NO_RESULT}
+    return sorted(_normal(DISTRIBUTIONS.get(top, top)) for top in tops)
+
+
+@cache
+def _requirements(name: str) -> tuple[str, ...]:
+    """What a library says that it needs, those of its extras too: transformers trains with one of them."""
+    try:
+        lines = importlib.metadata.requires(name) or []
+    except importlib.metadata.PackageNotFoundError:
+        return ()
+    return tuple(_normal(re.match(r"[\w.-]+", line)[0]) for line in lines)
+
+
+@cache
+def _version(name: str) -> str:
+    """Its version; a library of other environments (vLLM) may be absent from the one that plans."""
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return "absent"
+
+
+def _normal(name: str) -> str:
+    return name.lower().replace("_", "-")

@@ -1,0 +1,58 @@
+"""The command `seedbed`: `seedbed init kin.txt` writes a study of a file of text."""
+
+import argparse
+import sys
+from pathlib import Path
+
+import yaml
+
+from seedbed.io import UserError, atomic
+from seedbed.resources import ROOT
+from seedbed.study.beginning import COLUMNS, language_of, sentences, study
+from seedbed.study.loading import load
+
+HEAD = """# Written by `seedbed init`; every key is explained in docs/config.md. What was guessed:
+{guesses}
+#
+# The plan, then the run:
+#     snakemake {options}--cores 2 --dry-run
+#     snakemake {options}--cores 2 --show-failed-logs
+"""
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Run the command; bad input ends it with one line and exit code 1."""
+    parser = argparse.ArgumentParser(prog="seedbed", description=__doc__)
+    init = parser.add_subparsers(required=True).add_parser("init", help="write a study of a file of text")
+    init.add_argument("text", type=Path, help="one sentence a line, or a .tsv or .csv with a column text")
+    init.add_argument("--language", default="", help="ISO 639-3; left out, the file's name says it")
+    init.add_argument("--name", default="", help="English name of a language that is not in the registry")
+    init.add_argument("--script", default="", help="ISO 15924; left out, the registry or the text says it")
+    for kind, columns in COLUMNS.items():
+        init.add_argument(f"--{kind}", type=Path, help=f".tsv or .csv: id, {', '.join(columns)}")
+    init.add_argument("--output", type=Path, default=Path("config.yaml"), help="the study; it must not be there")
+    args = parser.parse_args(argv)
+    try:
+        begin(args)
+    except UserError as error:
+        sys.exit(f"error: {error}")
+
+
+def begin(args: argparse.Namespace) -> None:
+    """Write the study, checked as Snakemake checks it; UserError: a file or language is wrong, or it is there."""
+    if args.output.exists():
+        raise UserError(f"{args.output}: is there already; give another by --output")
+    language = language_of(args.text, sentences(args.text), args.language, args.name, args.script)
+    given = {kind: path for kind in COLUMNS if (path := getattr(args, kind))}
+    found, said = study(args.text, language, given)
+    load(found)
+    options = "" if ROOT.samefile(".") else f"--snakefile {ROOT / 'Snakefile'} "
+    options += "" if args.output == Path("config.yaml") else f"--configfile {args.output} "
+    head = HEAD.format(guesses="\n".join(f"# * {one}" for one in said), options=options)
+    with atomic(args.output) as temporary:
+        temporary.write_text(head + yaml.safe_dump(found, sort_keys=False, allow_unicode=True), encoding="utf-8")
+    print(head, end="")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""Digests of files that a person may change, needed at every plan: a large file is read once.
+
+After that it is known by its size, its place on the disk and its times, that of its last change of any kind among them,
+which no program can set.
+"""
+
+import contextlib
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from seedbed.io import atomic, fingerprint, sha256
+
+SMALL = 1 << 20
+"""Bytes: what is read anew each time."""
+SETTLED = 2_000_000_000
+"""Nanoseconds: a file that changed so lately may change again without another time."""
+
+
+@dataclass(frozen=True)
+class Digests:
+    """Digests of large files, kept in a folder; studies may share it, and it may be deleted at any time."""
+
+    folder: Path
+
+    def file(self, path: Path) -> str:
+        """Hex sha256 of a file.
+
+        Raises:
+            OSError: it is not there, or not to be read.
+        """
+        status = path.stat()
+        if status.st_size < SMALL:
+            return sha256(path)
+        known_by = [str(path.resolve()), status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
+        note = self.folder / fingerprint(known_by)[:32]
+        if note.is_file():
+            return note.read_text(encoding="utf-8")
+        digest = sha256(path)
+        if time.time_ns() - status.st_ctime_ns > SETTLED and path.stat().st_ctime_ns == status.st_ctime_ns:
+            with contextlib.suppress(OSError), atomic(note) as temporary:  # a plan needs no place to write to
+                temporary.write_text(digest, encoding="utf-8")
+        return digest
+
+    def files(self, paths: Iterable[Path]) -> dict[str, str]:
+        """Path -> digest of several files, in sorted order."""
+        return {str(path): self.file(path) for path in sorted(paths)}

@@ -1,0 +1,48 @@
+"""What each job needs: its inputs, settings and arguments, as functions of the study and of a job's wildcards.
+
+A rule names such a function; `jobs.Bound` gives it the study. Nothing here knows Snakemake: a test asks it directly.
+"""
+
+from seedbed.study.graph import (
+    adaptation,
+    alignment,
+    best,
+    cards,
+    choices,
+    classifiers,
+    composition,
+    compute,
+    corpora,
+    encoders,
+    evaluation,
+    generators,
+    mining,
+    operations,
+    prefixes,
+    tables,
+    translations,
+    triplets,
+    tuned,
+)
+
+ROOMS = (
+    corpora,
+    generators,
+    composition,
+    translations,
+    triplets,
+    encoders,
+    mining,
+    prefixes,
+    adaptation,
+    alignment,
+    cards,
+    classifiers,
+    tuned,
+    evaluation,
+    choices,
+    compute,
+    best,
+    tables,
+    operations,
+)

@@ -1,0 +1,80 @@
+"""Alignment with the pivot language, or of all languages: whose vectors are made, of which texts, and who learns."""
+
+from typing import Any
+
+from seedbed.encoders import objectives
+from seedbed.generators.settings import POLARITIES
+from seedbed.study.graph import encoders
+from seedbed.study.graph.encoders import of_recipe
+from seedbed.study.model import Study
+from seedbed.study.paths import CORPUS, TRIPLETS, at
+
+
+def pivot_encoder(study: Study, wildcards: Any) -> str:
+    """The encoder of the pivot language whose vectors are made."""
+    return of_recipe(study, wildcards.backbone, wildcards.recipe, study.pivot, wildcards.seed)
+
+
+def pivot_texts(study: Study, wildcards: Any) -> str:
+    """The table that has them: a corpus, or the triplets of GENERATOR+METHOD."""
+    generator, written, method = wildcards.corpus.partition("+")
+    if written:
+        return at(study, TRIPLETS, generator=generator, method=method, lang=wildcards.lang)
+    return at(study, CORPUS, lang=wildcards.lang, corpus=wildcards.corpus)
+
+
+def pivot_columns(study: Study, wildcards: Any) -> list[str]:
+    """Its columns that are in the pivot language: of triplets that were written, what was written."""
+    if "+" in wildcards.corpus:
+        return [*POLARITIES]
+    kind = study.roles.get(wildcards.corpus, "parallel")
+    return ["pivot"] if kind == "parallel" else ["anchor", "positive", "negative"]
+
+
+def pivot_rows(study: Study, wildcards: Any) -> list[str] | str:
+    """The pivot's rows, which an encoder that is aligned with it learns beside its own; pairs have both sides."""
+    if encoders.untrained(study, wildcards) or not encoders.pivots(study, wildcards.recipe):
+        return []
+    corpus, lang = study.recipes[wildcards.recipe].data.corpus, encoders.pivot_language(study, wildcards)
+    return at(study, CORPUS, lang=lang, corpus=corpus) if lang != wildcards.lang else []
+
+
+def together(study: Study, wildcards: Any) -> dict[str, str]:
+    """Language -> its encoder, of those whose adapters are trained together."""
+    start = study.recipes[wildcards.recipe].start
+    codes = encoders.learnt_in(study, wildcards.recipe, "")
+    return {code: of_recipe(study, wildcards.backbone, start, code, wildcards.seed) for code in codes}
+
+
+def each_texts(study: Study, wildcards: Any) -> dict[str, str]:
+    """Language -> what its adapters learn from."""
+    codes = encoders.learnt_in(study, wildcards.recipe, "")
+    return {code: encoders.data_of(study, wildcards.recipe, code).format(lang=code) for code in codes}
+
+
+def objective(study: Study, wildcards: Any) -> list[str]:
+    """The objective, and the pivot language where its encoder gets no adapters, as arguments."""
+    learns = study.recipes[wildcards.recipe].learns()
+    return ["--objective", objectives.dump(learns), *([] if learns.pivot else ["--fixed", study.pivot])]
+
+
+def modules(study: Study, wildcards: Any) -> list[str]:
+    """The objective's file, which the program imports by its name."""
+    return [objectives.module_of(objectives.name_of(study.recipes[wildcards.recipe].learns()))]
+
+
+def rows(study: Study, wildcards: Any) -> list[Any]:
+    """How many texts of a language adapters learn from at most, as arguments."""
+    rows = study.recipes[wildcards.recipe].rows
+    return ["--rows", rows] if rows else []
+
+
+def prefix(study: Study, wildcards: Any) -> str:
+    """The prefix of all that is read."""
+    return encoders.prefix_of(study, wildcards.backbone, wildcards.recipe)
+
+
+def about(study: Study, wildcards: Any) -> dict[str, Any]:
+    """What the manifest of adapters says of their making."""
+    codes = encoders.learnt_in(study, wildcards.recipe, "")
+    return {"backbone": wildcards.backbone, "recipe": wildcards.recipe, "languages": codes, "seed": int(wildcards.seed)}

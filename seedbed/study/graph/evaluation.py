@@ -1,0 +1,246 @@
+"""Scores, and what they are of.
+
+One job scores a recipe's encoders, or a classifier's variant, of all seeds on all tasks of a language, since most of a
+small job is its start; a task on request has a job of its own. `tasks` is the name of a task, or TOGETHER.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from seedbed.encoders.settings import Endpoint
+from seedbed.evaluation import protocols
+from seedbed.evaluation.settings import Task
+from seedbed.evaluation.systems import ENCODER, module_of
+from seedbed.generators.settings import Generator
+from seedbed.io import compact
+from seedbed.names import TOGETHER, languages_of
+from seedbed.study import pairs, paths
+from seedbed.study.graph import classifiers, corpora, encoders, tuned
+from seedbed.study.model import Study
+from seedbed.study.paths import at
+
+
+def systems(study: Study, wildcards: Any) -> list[str]:
+    """What is scored, one for each seed: a recipe's encoders of a language, or a classifier's variant."""
+    name, recipe, lang = wildcards.backbone, wildcards.recipe, wildcards.lang
+    if tuned.tunes(study, wildcards.tasks):
+        return tuned.systems(study, wildcards)
+    if name in study.backbones:
+        return _encoders(study, wildcards, lang)
+    spec = study.classifiers[name]
+    seeds = classifiers.seeds_of(study, recipe) if spec.as_baseline else [0]
+    if not spec.fine_tuning:
+        facts = {"classifier": name, "variant": recipe, "lang": lang}
+        return [at(study, paths.CLASSIFIER, **facts, seed=seed) for seed in seeds]
+    learnt = [(study.test_set(task), study.train_of(task, wildcards.test_lang)) for task in tasks_of(study, wildcards)]
+    return [
+        at(study, paths.FINE_TUNED, classifier=name, task=task, lang=train, seed=seed)
+        for task, train in learnt
+        for seed in seeds
+    ]
+
+
+def _encoders(study: Study, wildcards: Any, folder: str) -> list[str]:
+    """A recipe's encoders in a language folder, one for each seed."""
+    facts = {"backbone": wildcards.backbone, "recipe": pairs.maker(study, wildcards.recipe), "lang": folder}
+    return [at(study, paths.ENCODER, **facts, seed=seed) for seed in encoders.seeds_of(study, wildcards.recipe)]
+
+
+def seconds(study: Study, wildcards: Any) -> list[str]:
+    """What encodes the second language of a pair, one for each seed; empty: one language is tested."""
+    other = languages_of(wildcards.test_lang)[1:]
+    return _encoders(study, wildcards, encoders.trained_on(study, wildcards.recipe, other[0])) if other else []
+
+
+def side_arguments(study: Study, wildcards: Any) -> list[str]:
+    """Whose encoder the second language has, and which orders of a pair have test sets of their own, as arguments;
+    whether parallel adapters are off."""
+    found, recipe = seconds(study, wildcards), study.recipes.get(wildcards.recipe)
+    off = recipe and recipe.aligned in (["never"] if found else ["never", "pairs"])
+    adapters = ["--adapters", "off"] if off else []
+    if not found:
+        return adapters
+    own = [f"{task}={order}" for task in tasks_of(study, wildcards) for order in _own_orders(study, task, wildcards)]
+    return ["--seconds", *map(paths.told, found), *(["--orders", *own] if own else []), *adapters]
+
+
+def language_name(study: Study, wildcards: Any) -> str:
+    """The name of a test language; of a pair both names."""
+    return "-".join(study.names[code] for code in languages_of(wildcards.test_lang))
+
+
+def retriever(study: Study, wildcards: Any) -> list[str] | str:
+    """The encoder that finds a classifier's examples in the test language."""
+    if wildcards.backbone in study.backbones:
+        return []
+    return classifiers.retriever(study, wildcards.backbone, wildcards.recipe, wildcards.test_lang) or []
+
+
+def generators(study: Study, wildcards: Any) -> list[Generator]:
+    """The generator of a classifier that answers without adapters, as it is set today."""
+    spec = study.classifiers.get(wildcards.backbone)
+    return [classifiers.answering_generator(study, wildcards.backbone)] if spec and spec.prompted else []
+
+
+def endpoints(study: Study, wildcards: Any) -> list[Endpoint]:
+    """The endpoints behind an encoder, a fusion or a classifier's retriever, as they are set today."""
+    name = wildcards.backbone
+    if name in study.classifiers:
+        name = classifiers.retriever_backbone(study, name, wildcards.recipe)
+    fusion = study.fused.get(name)
+    names = [*fusion.of] if fusion else filter(None, [name])
+    return [endpoint for name in names if (endpoint := study.backbones[name].endpoint)]
+
+
+def scored_with(study: Study, task: str, system: str, recipe: str) -> str:
+    """The job in which a backbone or classifier is scored on a task: of the task alone, or of all TOGETHER.
+
+    No farther shots are drawn, and nothing is fine-tuned, for a task that no table or figure shows.
+    """
+    spec = study.classifiers.get(system)
+    shown = spec and spec.in_context and spec.in_context.every_variant()[recipe]
+    alone = (spec and spec.fine_tuning) or (shown and shown.percentile)
+    return task if study.tasks[task].on_request or alone or tuned.tunes(study, task) else TOGETHER
+
+
+def can_score(study: Study, backbone: str) -> list[str] | None:
+    """The tasks that a backbone's encoders can be scored on; None: all of encoders.
+
+    A fusion has distances alone, and what chose its weights tells nothing of it. A server gives vectors, as does an
+    encoder of a pair, and neither shows its layers nor is fine-tuned.
+    """
+    declared = {name: protocols.declared(task.protocol) for name, task in study.tasks.items()}
+    if fusion := study.fused.get(backbone):
+        return [name for name, protocol in declared.items() if protocol.of_distances and name != fusion.dev]
+    if study.backbones[backbone].endpoint or study.backbones[backbone].pair:
+        return [name for name, protocol in declared.items() if {*protocol.asks} & {"vectors", "distances"}]
+    return None
+
+
+def tasks_of(study: Study, wildcards: Any) -> list[str]:
+    """The tasks of a job that a backbone, or a classifier, is scored on in a language."""
+    name, recipe = wildcards.backbone, wildcards.recipe
+    if name in study.classifiers:
+        tasks = classifiers.answered_by(study, name, wildcards.test_lang)
+    else:
+        asked = can_score(study, name)
+        tasks = [
+            task
+            for task in study.tests_of(wildcards.test_lang)
+            if protocols.declared(study.tasks[task].protocol).of_encoders and (asked is None or task in asked)
+        ]
+    return [task for task in tasks if scored_with(study, task, name, recipe) == wildcards.tasks]
+
+
+def tests(study: Study, wildcards: Any) -> list[str]:
+    """The test set of each task of a job, in the order of the tasks; of a pair of languages both."""
+    return [corpora.test_set(study, task, lang) for task, lang in sets(study, wildcards)]
+
+
+def records(study: Study, wildcards: Any) -> list[str]:
+    """The records of those test sets: where they come from."""
+    return [at(study, paths.RECORD, lang=lang, corpus=study.test_set(task)) for task, lang in sets(study, wildcards)]
+
+
+def sets(study: Study, wildcards: Any) -> list[tuple[str, str]]:
+    """Task and language folder of each test set: those of both languages of a pair, or those of its orders."""
+    every = languages_of(wildcards.test_lang)
+    return [
+        (task, lang) for task in tasks_of(study, wildcards) for lang in _own_orders(study, task, wildcards) or every
+    ]
+
+
+def _own_orders(study: Study, task: str, wildcards: Any) -> list[str]:
+    """The orders of a pair that have test sets of their own; empty: those of its languages are joined."""
+    return study.tests_by_pair.get(wildcards.test_lang, {}).get(task, []) if study.tasks[task].orders() else []
+
+
+def training_by_task(study: Study, wildcards: Any) -> dict[str, str]:
+    """Task -> training set, of those tasks of a job that have one."""
+    return {
+        task: train
+        for task in tasks_of(study, wildcards)
+        if (train := corpora.training_set(study, task, wildcards.test_lang))
+    }
+
+
+def task_for(study: Study, task: str, code: str) -> Task:
+    """A task's protocol as one language's scores need it: without its source, names resolved; mteb has no pairs."""
+    spec = study.tasks[task]
+    mteb = (
+        spec.mteb
+        and code in study.languages
+        and spec.mteb.updated({"subset": spec.mteb.subset.format_map(study.facts(code))})
+    )
+    return spec.without("source", "languages", "pairs", "train", "fine_tuning", "reading").model_copy(
+        update={"mteb": mteb or None}
+    )
+
+
+def tasks(study: Study, wildcards: Any) -> dict[str, Task]:
+    """Name -> protocol and options of each task of a job."""
+    return {task: task_for(study, task, wildcards.test_lang) for task in tasks_of(study, wildcards)}
+
+
+def protocol_code(*names: str) -> list[str]:
+    """What a score runs of protocols, which are loaded by name."""
+    files = [protocols.module_of(name) for name in sorted(set(names))]
+    return [f"{file}:{part}" for file in files for part in ("PROTOCOL", "score", "texts", "mteb_rows")]
+
+
+def kind(study: Study, wildcards: Any) -> str:
+    """The kind of system that is scored."""
+    if tuned.tunes(study, wildcards.tasks):
+        return "labelled"
+    return ENCODER if wildcards.backbone in study.backbones else classifiers.kind(study, wildcards.backbone)
+
+
+def code(study: Study, wildcards: Any) -> list[str]:
+    """What a job runs that is loaded by name: the protocols of its tasks, its kind of system, and its back end."""
+    back_end = classifiers.back_end(study, wildcards.backbone) if wildcards.backbone in study.classifiers else []
+    named = protocol_code(*(study.tasks[task].protocol for task in tasks_of(study, wildcards)))
+    return [*named, module_of(kind(study, wildcards)), *back_end]
+
+
+def prompts(study: Study, wildcards: Any) -> list[Path]:
+    """The prompt file of a classifier."""
+    return classifiers.prompts_of(study, wildcards.backbone) if wildcards.backbone in study.classifiers else []
+
+
+# ---- Fusions: encoders of the same recipe, language and seed, in the order of their weights.
+
+
+def members(study: Study, wildcards: Any) -> dict[str, str]:
+    """Backbone -> encoder, of what a fusion is of."""
+    facts = {name: getattr(wildcards, name) for name in ("recipe", "lang", "seed")}
+    return {name: at(study, paths.ENCODER, backbone=name, **facts) for name in study.fused[wildcards.backbone].of}
+
+
+def weights(study: Study, wildcards: Any) -> str:
+    """JSON: the weights of a fusion, or those to choose from."""
+    return compact(study.fused[wildcards.backbone].weights)
+
+
+def dev_code(study: Study, wildcards: Any) -> list[str]:
+    """What choosing a fusion's weights runs of a protocol; empty where the study says them."""
+    dev = study.fused[wildcards.backbone].dev
+    return protocol_code(study.tasks[dev].protocol) if dev else []
+
+
+def dev_tests(study: Study, wildcards: Any) -> dict[str, str]:
+    """Language -> development set that chooses a fusion's weights; empty where the study says them."""
+    dev = study.fused[wildcards.backbone].dev
+    return {code: corpora.test_set(study, dev, code) for code in study.chosen_on(dev, wildcards.lang)}
+
+
+def dev_trains(study: Study, wildcards: Any) -> dict[str, str]:
+    """Language -> training set that labels its development set."""
+    dev = study.fused[wildcards.backbone].dev
+    sets = {code: corpora.training_set(study, dev, code) for code in dev_tests(study, wildcards)}
+    return {code: train for code, train in sets.items() if train}
+
+
+def dev_arguments(study: Study, wildcards: Any) -> list[str]:
+    """The task that chooses a fusion's weights, as arguments; empty where the study says them."""
+    dev, codes = study.fused[wildcards.backbone].dev, [*dev_tests(study, wildcards)]
+    return ["--dev", dev, "--task", task_for(study, dev, codes[0]).dump()] if codes else []

@@ -1,0 +1,33 @@
+"""What others have made, where the study takes it instead of making its own."""
+
+from typing import get_args
+
+from seedbed.corpora.settings import Source
+from seedbed.study.model import Study
+from seedbed.study.settings import Start
+
+
+def begins(study: Study, step: Start) -> bool:
+    """Whether the study takes the published work of a step of the reproduction ladder."""
+    ladder = get_args(Start)
+    return ladder.index(study.start) >= ladder.index(step)
+
+
+def adapter(study: Study, generator: str, method: str, polarity: str, code: str) -> Source | None:
+    """The published adapter that writes one polarity for a language, if the study takes it."""
+    source = study.generators[generator].adapters.get(method, {}).get(polarity)
+    return source.resolved(study.facts(code)) if source and begins(study, "adapters") else None
+
+
+def triplets(study: Study, generator: str, method: str, code: str) -> Source | None:
+    """The published triplets of a language, if the study takes them."""
+    spec = study.generators[generator]
+    source, taken = spec.triplets.get(method), begins(study, "triplets") or spec.backend == "published"
+    return source.resolved(study.facts(code)) if source and taken else None
+
+
+def encoder(study: Study, backbone: str, recipe: str, code: str) -> Source | None:
+    """The published encoder of a recipe for a language, if the study takes it."""
+    spec = study.recipes[recipe]
+    source, taken = spec.encoders.get(backbone), begins(study, "encoders") or not spec.trained
+    return source.resolved(study.facts(code)) if source and taken else None

@@ -1,0 +1,49 @@
+"""Whether what a study learns from, or chooses by, may be what it tests."""
+
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from seedbed.corpora.settings import Source
+from seedbed.study.model import Study
+
+
+def untested(study: Study, where: str, corpus: str) -> None:
+    """A corpus that is learnt whole is no test set.
+
+    Raises:
+        ValueError: in a language it is read where a test set is, and kept apart by neither `where` nor `buckets`.
+    """
+    for code in study.languages:
+        source = study.corpus(corpus, code)
+        for task in sorted(study.tasks) if source else ():
+            if (test := study.test(task, code)) and share_rows(source, test):
+                raise ValueError(
+                    f"{where}.data: {corpus} of {code} has rows of the test set of {task}; learn another split, or "
+                    "part them by `where`, or by `buckets` with the same `buckets_by`"
+                )
+
+
+def share_rows(one: Source, other: Source) -> bool:
+    """Whether rows of one source may be the other's: read in one place, kept apart by neither `where` nor `buckets`."""
+    (first, last), (start, end) = one.buckets, other.buckets
+    parted = max(first, start) >= min(last, end) and one.buckets_by == other.buckets_by
+    return (
+        _meet(_places(one), _places(other))
+        and all(_meet(one.where[column], other.where[column]) for column in {*one.where} & {*other.where})
+        and not parted
+    )
+
+
+def _places(source: Source) -> list[str]:
+    """What a source reads: a split of a hub data set, or files, each of which may be a pattern."""
+    if source.file:
+        return [str(Path(source.file, source.member or "").resolve())]
+    if source.hub and not source.member:
+        return [f"{source.hub}/{source.config or 'default'}/{source.split}"]
+    return [f"{origin}/{source.member or ''}" for origin in source.package or [source.hub or source.archive]]
+
+
+def _meet(some: Iterable[str], others: Iterable[str]) -> bool:
+    """Whether one of some names, or of their patterns, stands for one of the others too."""
+    return any(a == b or fnmatchcase(a, b) or fnmatchcase(b, a) for a in some for b in others)

@@ -1,0 +1,297 @@
+"""The study: what `config.yaml` may say, and what every room asks of it.
+
+It composes the settings of the rooms; what one room alone asks is in `seedbed.study.graph`. No program imports this.
+"""
+
+import os
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Annotated, Any, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from seedbed.checkpoints import MINUTES
+from seedbed.classifiers.settings import Classifier
+from seedbed.corpora.folders import Paths
+from seedbed.corpora.settings import Anchors, Cleaning, SeedPairs, Source
+from seedbed.encoders.adaptation_settings import Adaptation
+from seedbed.encoders.recipes import KINDS, Recipe, with_method, with_preset
+from seedbed.encoders.settings import Backbone, Fusion, Mining, Sides, Training
+from seedbed.evaluation.compute.settings import Compute
+from seedbed.evaluation.protocols import declared
+from seedbed.evaluation.settings import Task
+from seedbed.generators.settings import Choice, Generator
+from seedbed.generators.translation_settings import Judge, Translator
+from seedbed.languages import called, registry
+from seedbed.names import ROLES, Code, Name, Spec
+from seedbed.resources import FOLDER
+from seedbed.settings import EACH_ONCE, NoResult, Once, Place, Seed, Settings
+from seedbed.study import pairs
+from seedbed.study.settings import Corpora, Gpus, Language, Start
+from seedbed.study.variants import add_candidates, choosing, makers, with_parents
+from seedbed.tables.plan import Block
+from seedbed.tables.settings import Best, Forecast, Statistics
+from seedbed.tracking import Tracker
+from seedbed.triplets.settings import Audit
+
+
+class Study(Settings):
+    """Everything that `config.yaml` says."""
+
+    results: Place = "results"
+    """Where results go."""
+    downloads: NoResult[Place] = "downloads"
+    """Where downloads are kept; studies share it."""
+    lock: Place = "assets.lock.json"
+    """Revisions, digests and licences of unpinned downloads; commit it with your study."""
+    paths: Paths = {}
+    """Folders of data: each name is a `{placeholder}` of every source."""
+    pivot: Code = "eng"
+    """The language of `corpora.nli`, from which the study's languages learn."""
+    seeds: Annotated[list[Seed], Field(min_length=1), EACH_ONCE] = [1]
+    """One encoder of each trained recipe per seed."""
+    languages: Annotated[dict[Code, Language], Field(min_length=1)]
+    """The study's languages; an entry can be as short as `swh: {}`."""
+    corpora: Corpora = Corpora()
+    """Sources of text."""
+    cleaning: Cleaning = Cleaning()
+    """Bounds of a sentence."""
+    anchors: Anchors = Anchors()
+    """Choice of anchors."""
+    seed_pairs: SeedPairs = SeedPairs()
+    """Choice of translation pairs for recipes that learn from `seed_pairs`."""
+    start: Start = "scratch"
+    """Where the study takes up published work; the rest is made from scratch."""
+    generators: dict[Name, Generator] = {}
+    """Language models; the first is the default of every recipe."""
+    translators: dict[Name, Translator] = {}
+    """Who puts texts into the pivot language, for encoders that read a text and its translation (LiRA)."""
+    judges: dict[Name, Judge] = {}
+    """Who scores those translations."""
+    audit: Audit = Audit()
+    """What a triplet must be."""
+    backbones: Annotated[dict[Name, Backbone], Field(min_length=1)]
+    """Pretrained encoders."""
+    mining: dict[Name, Mining] = {"layer9": Mining()}
+    """Ways of mining neighbours of the seed pairs among the anchors (NeighXLM), for `data: {neighbours: NAME}` of
+    recipes. A file of neighbours serves all recipes that name it, whatever number of them each takes."""
+    adaptation: Adaptation = Adaptation()
+    """Backbones of one language, for recipes with `from: adapted` or `from: vocabulary` (paper 004)."""
+    training: Training = Training()
+    """Encoder training, before what methods and recipes change."""
+    checkpoint_minutes: NoResult[float] = Field(MINUTES, ge=0)
+    """Minutes between two checkpoints of any training; a killed job goes on from the last. 0: one after each step."""
+    report_to: NoResult[Tracker] = "none"
+    """Where trainings report the loss and the rate of each step: under `<results>/tensorboard`, or in
+    `<results>/trackio`. The package of that name must be installed."""
+    recipes: Annotated[dict[Name, Recipe], Field(min_length=1)]
+    """The ways of making an encoder."""
+    classifiers: dict[Name, Classifier] = {}
+    """Models that label pairs of sentences, or texts: in tables of their own, or next to encoders."""
+    tasks: Annotated[dict[Name, Task], Field(min_length=1)]
+    """What encoders and classifiers are scored on."""
+    best: Best | None = None
+    """How the best encoder of each language is chosen, which then lies in `<results>/best`; left out, none is."""
+    statistics: Statistics = Statistics()
+    """Intervals and tests."""
+    tables: Once[Spec] = ["table1"]
+    """Specs of tables: those of seedbed/resources/tables, and your own in resources/tables where you run."""
+    figures: Once[Spec] = ["table1"]
+    """Specs of figures: those of seedbed/resources/figures, and your own in resources/figures where you run."""
+    compute: Compute | None = None
+    """What labels cost, counted and timed by rule `measure_compute`; left out, nothing is measured."""
+    gpus: NoResult[Gpus] = Gpus()
+    """The GPUs that the cluster has."""
+    forecast: NoResult[Forecast] = Forecast()
+    """Device and prices of `snakemake forecast`."""
+
+    @field_validator("languages", mode="before")
+    @classmethod
+    def _entries(cls, entries: Any) -> Any:
+        """`swh:` with nothing after it is `swh: {}`."""
+        if not isinstance(entries, Mapping):
+            return entries
+        for key in map(str, entries):
+            if key not in registry() and (code := called(key)):
+                raise ValueError(f"{key!r} is no code of ISO 639-3; did you mean {code!r}?")
+        return {key: {} if value is None else value for key, value in entries.items()}
+
+    @field_validator("recipes", mode="before")
+    @classmethod
+    def _methods(cls, recipes: Any) -> Any:
+        """A recipe like another has its settings; one that is a preset, or named as one, has the preset's beneath."""
+        recipes = with_parents(recipes, with_method)
+        if not isinstance(recipes, Mapping):
+            return recipes
+        return {
+            name: with_preset(name, recipe) if isinstance(recipe, Mapping) else recipe
+            for name, recipe in recipes.items()
+        }
+
+    @field_validator("generators", mode="before")
+    @classmethod
+    def _variants(cls, generators: Any) -> Any:
+        """A generator like another has its settings."""
+        return with_parents(generators, lambda name, generator: generator)
+
+    @model_validator(mode="after")
+    def _with_candidates(self) -> Self:
+        add_candidates(self)
+        return self
+
+    @property
+    def codes(self) -> list[str]:
+        """Every language whose text the study reads: its own, the pivot, and those that only teach others."""
+        taught = [code for generator in self.generators.values() for code in generator.xllora.languages]
+        trained = [task.train_language for task in self.tasks.values() if task.train_language]
+        return [*dict.fromkeys([*self.languages, self.pivot, *taught, *trained])]
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """What a corpus of a language can be -> its kind."""
+        kinds = {
+            recipe.data.corpus: KINDS[recipe.data.key]
+            for recipe in self.recipes.values()
+            if recipe.data and not (recipe.data.written or recipe.data.candidates)
+        }
+        return ROLES | {name: kinds.get(name, "text") for name in self.corpora.others}
+
+    @property
+    def baseline(self) -> str:
+        """The recipe that differences are taken from: the first on the pivot's data, else the first untrained."""
+        shown = {name: recipe for name, recipe in self.recipes.items() if not recipe.on_request}
+        usual = [name for name, recipe in shown.items() if recipe.language == "pivot"]
+        usual += [name for name, recipe in shown.items() if not recipe.trained]
+        return next(name for name in [self.statistics.baseline, *usual, *self.recipes] if name in self.recipes)
+
+    @cached_property
+    def reserved(self) -> set[str]:
+        """Languages that a table shows only if its spec names them."""
+        return {code for code, language in self.languages.items() if language.on_request}
+
+    @cached_property
+    def fused(self) -> dict[str, Fusion]:
+        """The backbones that are several."""
+        return {name: spec.fusion for name, spec in self.backbones.items() if spec.fusion}
+
+    @cached_property
+    def paired(self) -> dict[str, Sides]:
+        """The backbones that are a text's and its translation's."""
+        return {name: spec.pair for name, spec in self.backbones.items() if spec.pair}
+
+    @cached_property
+    def choosing(self) -> dict[str, Choice]:
+        """The generators whose scale a development task chooses, and how."""
+        return choosing(self)
+
+    @cached_property
+    def makers(self) -> dict[tuple[str, str], str]:
+        """As `variants.makers`, of the study's generators; every job of a generator asks for them."""
+        return makers(self.generators)
+
+    @cached_property
+    def learners(self) -> dict[str, Classifier | Generator]:
+        """Classifier -> whose settings train its adapters: its own, or those of its generator."""
+        return {
+            name: self.generators[spec.generator] if spec.generator else spec for name, spec in self.classifiers.items()
+        }
+
+    @cached_property
+    def plans(self) -> dict[str, list[Block]]:
+        """Table -> what `graph.plans.plan` found before."""
+        return {}
+
+    # ---- Languages, their corpora and their tests.
+
+    def facts(self, code: str) -> dict[str, str]:
+        """Registry columns of a language with the study's changes, all there, maybe empty; and `paths`."""
+        columns = dict.fromkeys(next(iter(registry().values())), "")
+        known = columns | {"code": code, "lang": code} | registry().get(code, {})
+        entry = self.languages.get(code, Language())
+        own = {key: value for key, value in (("name", entry.name), ("script", entry.script)) if value}
+        return known | own | entry.codes | self.paths | {"resources": os.path.relpath(FOLDER)}
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """Language -> its name, as prompts use it."""
+        return {code: self.facts(code)["name"] for code in self.codes}
+
+    def corpus(self, role: str, code: str) -> Source | None:
+        """The source of one role (`text`, `nli`, ..., or a name of `others`) for a language; None if there is none.
+
+        Role `annotated` is `instructions` without what tops them up.
+        """
+        entry = self.languages.get(code, Language())
+        key = "instructions" if role == "annotated" else role
+        source = {"text": entry.corpus, "instructions": entry.instructions}.get(key)
+        source = source or entry.corpora.get(key) or self.corpora.others.get(key) or getattr(self.corpora, key)
+        if source and role == "annotated":
+            source = source.updated({"top_up": None})
+        return source and source.resolved(self.facts(code))
+
+    def test_set(self, task: str) -> str:
+        """The task whose test set a task is scored on."""
+        return self.tasks[task].set_of or task
+
+    def test(self, task: str, code: str) -> Source | None:
+        """The test set of a task for a language; None if the task lacks it."""
+        if self.tasks[task].set_of and code not in (self.tasks[task].languages or [code]):
+            return None
+        task = self.test_set(task)
+        if code in self.tasks[task].orders():
+            return self.tasks[task].of_order(code).resolved(pairs.facts(self, code))
+        own = self.languages.get(code, Language()).tests.get(task)
+        spec = self.tasks[task]
+        if own or spec.source is None or (spec.languages is not None and code not in spec.languages):
+            return own and own.resolved(self.facts(code))
+        found = spec.source.resolved(self.facts(code))
+        # The pivot language is no test of what a language is compared with it for.
+        return None if found and found.compares_with_itself else found
+
+    def train_of(self, task: str, code: str) -> str:
+        """The language of the training set of a task for a language; empty: the task has no training set."""
+        spec = self.tasks[task]
+        return spec.train_language or code if declared(spec.protocol).learns else ""
+
+    def training_set(self, task: str, code: str) -> Source | None:
+        """The training set in a language that a task's votes or shots come from; None if there is none."""
+        train = self.tasks[self.test_set(task)].train
+        return train and train.resolved(self.facts(code))
+
+    @cached_property
+    def tests_by_language(self) -> dict[str, list[str]]:
+        """Language -> all its tasks; every rule asks for them again and again."""
+        return {code: sorted(task for task in self.tasks if self._tests(task, code)) for code in self.languages}
+
+    @cached_property
+    def tests_by_pair(self) -> dict[str, dict[str, list[str]]]:
+        """As `pairs.tests`; every rule asks for them again and again."""
+        return pairs.tests(self)
+
+    def tests_of(self, test_lang: str) -> list[str]:
+        """All tests of a language, or of a pair."""
+        return self.tests_by_language.get(test_lang) or [*self.tests_by_pair.get(test_lang, ())]
+
+    def _tests(self, task: str, code: str) -> bool:
+        """Whether a language is tested by a task: it has a test set and, where one is needed, a training set."""
+        if self.test(task, code) is None:
+            return False
+        other = self.train_of(task, code)
+        # A language is no test of what its own training set is for.
+        return not other or (self.tasks[task].train_language != code and self.training_set(task, other) is not None)
+
+    def tested_by(self, task: str) -> list[str]:
+        """The languages that a task tests."""
+        return [code for code in sorted(self.languages) if task in self.tests_by_language[code]]
+
+    def held_out(self, code: str) -> list[str]:
+        """The tasks whose texts what trains an encoder must not repeat: all that it is scored on or finds shots for."""
+        return [task for task in self.tests_by_language[code] if self.tasks[task].protocol != "classification"]
+
+    def chosen_on(self, dev: str, code: str) -> list[str]:
+        """The languages whose development sets choose a fusion's weights or a scale for a language folder; maybe none.
+
+        Its own; or, where that has none, all that have one, but for those on request unless there are no others.
+        """
+        tested = self.tested_by(dev) if dev else []
+        return [code] if code in tested else [other for other in tested if other not in self.reserved] or tested

@@ -1,0 +1,260 @@
+"""What each job of a study needs: threads, memory, time, GPUs and their memory.
+
+Sizes of its models say how much memory; seedbed/resources/forecast.yaml has the figures of each rule.
+
+No program imports this: what a job asks for changes no result.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from seedbed import gpu_memory
+from seedbed.encoders.tuning_settings import FineTuning, Reading
+from seedbed.generators.settings import Lora
+from seedbed.gpu_memory import Need, Shape
+from seedbed.io import UserError
+from seedbed.languages import ANY
+from seedbed.operations.forecasting.costs import CostSpec
+from seedbed.operations.runs import python_in
+from seedbed.precision import Precision
+from seedbed.study.graph import encoders, generators, tuned
+from seedbed.study.loads import LOADS, Load
+from seedbed.study.model import Study
+
+ROUND = 100
+"""MB: amounts of memory are multiples of it."""
+READ = 512
+"""Tokens of a text that a model reads at most, as a rule."""
+TEXTS = 3
+"""Texts of a training row."""
+LABELLED = 32
+"""Texts of a batch that a fine-tuned model labels."""
+MINED = 64
+"""Sentences of a batch of a pool that is mined."""
+
+HEADROOM = 1.5
+"""How much more memory than forecast a job asks for; one that is killed for want of it asks for more still."""
+
+
+class Needs:
+    """The jobs of a study, by what they do."""
+
+    def __init__(self, study: Study, costs: CostSpec) -> None:
+        self.study, self.costs = study, costs
+        self.shape = cache(self._shape)
+
+    def threads(self, rule: str) -> int:
+        """Threads of a rule's jobs."""
+        return self.costs.rules[rule].threads
+
+    def at_most(self, threads: int | None) -> dict[str, int]:
+        """Rule -> threads, of those that a limit changes; None: there is none."""
+        wanted = {rule: cost.threads for rule, cost in self.costs.rules.items()}
+        return {rule: threads for rule, count in wanted.items() if threads and count > threads}
+
+    @property
+    def gpu_rules(self) -> list[str]:
+        """The rules whose jobs may ask for a GPU."""
+        return sorted({*LOADS} - {"fetch_model"})
+
+    def of(self, rule: str) -> dict[str, Any]:
+        """The resources of a rule, as Snakemake calls them: `mem_mb` and `runtime` (minutes) grow with each attempt."""
+        cost, find = self.costs.rules[rule], LOADS.get(rule)
+
+        def load(wildcards: Any) -> Load:
+            return find(self, wildcards) if find else Load()
+
+        def mem_mb(wildcards: Any, attempt: int) -> int:
+            needed = cost.memory_mb + load(wildcards).parameters * cost.weights / gpu_memory.MIB
+            return math.ceil(HEADROOM * needed / ROUND) * ROUND * attempt
+
+        grown = {"mem_mb": mem_mb, "runtime": lambda wildcards, attempt: cost.minutes * attempt}
+        if not find:
+            return {"gpu": 0, **grown}
+        return {
+            "gpu": lambda wildcards: load(wildcards).gpus,
+            "gpu_mb": lambda wildcards: load(wildcards).gpu_mb,
+            "constraint": lambda wildcards: self.kinds(load(wildcards).gpu_mb).get("constraint"),
+            "gpu_model": lambda wildcards: self.kinds(load(wildcards).gpu_mb).get("gpu_model"),
+            **grown,
+        }
+
+    def generator(self, name: str) -> float:
+        """Parameters of a generator's weights; 0: a server has them."""
+        return self._written_by(name).parameters if self.study.generators[name].source else 0
+
+    def encoder(self, backbone: str) -> float:
+        """Parameters of a backbone's weights, all of a fusion; 0: a server has them."""
+        return sum(shape.parameters for shape in self._shapes(backbone))
+
+    def classifier(self, name: str) -> float:
+        """Parameters of a classifier's weights."""
+        spec = self.study.classifiers[name]
+        return self.generator(spec.generator) if spec.generator else self.encoder(spec.backbone)
+
+    def gpus(self, generator: str) -> int:
+        """GPUs that a generator writes on: vLLM spreads a model over several, a server has its own."""
+        spec = self.study.generators[generator]
+        return {"vllm": spec.tensor_parallel, "openai": 0, "openai-chat": 0}.get(spec.backend, 1)
+
+    def adapting(self, generator: str) -> int:
+        """Training an adapter of a generator."""
+        spec = self.study.generators[generator]
+        return self._asked(_adapting(self._written_by(generator), spec.lora, spec.dtype))
+
+    def classifying(self, classifier: str) -> int:
+        """Training an adapter of a classifier."""
+        spec = self.study.classifiers[classifier]
+        if spec.generator:
+            return self.adapting(spec.generator)
+        return self._asked(_adapting(self.shape("encoders", spec.backbone), spec.lora, spec.dtype))
+
+    def encoding(self, backbone: str, recipe: str) -> int:
+        """Training an encoder."""
+        training = encoders.training_of(self.study, recipe)
+        tokens = TEXTS * training.batch_size * training.max_length
+        options = {"dtype": training.precision, "frozen": training.freeze_word_embeddings}
+        return self._asked(gpu_memory.training(self.shape("encoders", backbone), tokens=tokens, **options))
+
+    def aligning(self, backbone: str, recipe: str, count: int) -> int:
+        """Training adapters of so many encoders, which are all there; what they keep for a step is one's."""
+        bodies = count * gpu_memory.BYTES["float32"] * self.shape("encoders", backbone).body
+        return self.encoding(backbone, recipe) + math.ceil(bodies / gpu_memory.MIB)
+
+    def masking(self, backbone: str) -> int:
+        """Masked language modelling of a backbone, which is no larger with the vocabulary of one language."""
+        masked = self.study.adaptation.masked
+        tokens = masked.batch_size * masked.length
+        shape = self.shape("encoders", backbone)
+        return self._asked(gpu_memory.training(shape, tokens=tokens, dtype=masked.precision))
+
+    def fine_tuning(self, classifier: str) -> int:
+        """Training all of a backbone with a head on labelled texts."""
+        spec = self.study.classifiers[classifier]
+        return self._tuning(spec.backbone, spec.fine_tuning, spec.dtype)
+
+    def tuning(self, backbone: str, recipe: str, task: str) -> int:
+        """Training all of a recipe's encoder with a head for a task."""
+        dtype = encoders.training_of(self.study, recipe).precision
+        return self._tuning(backbone, tuned.learning_of(self.study, task), dtype)
+
+    def _tuning(self, backbone: str, learning: FineTuning | Reading, dtype: Precision) -> int:
+        tokens = learning.batch_size * learning.max_length
+        return self._asked(gpu_memory.training(self.shape("encoders", backbone), tokens=tokens, dtype=dtype))
+
+    def writing(self, generator: str) -> int:
+        """Writing with a generator, on each of its GPUs; 0: a server does."""
+        spec = self.study.generators[generator]
+        if spec.backend in ("openai", "openai-chat", "published"):
+            return 0
+        sampling, shape = spec.sampling, self._written_by(generator)
+        if spec.backend == "vllm":
+            length = sampling.max_prompt_tokens + sampling.max_new_tokens
+            options = {"dtype": spec.dtype, "gpus": spec.tensor_parallel, "share": spec.gpu_memory}
+            return self._asked(gpu_memory.serving(shape, length=length, **options))
+        limits = {"rows": spec.batch_size, "prompt": sampling.max_prompt_tokens, "new": sampling.max_new_tokens}
+        return self._asked(gpu_memory.writing(shape, **limits, dtype=spec.dtype))
+
+    def reading(self, backbone: str, tasks: Sequence[str]) -> int:
+        """Encoding the texts of tasks; 0: a server does."""
+        return self._reading(backbone, min(self.study.tasks[task].batch_size for task in tasks))
+
+    def mining(self, backbone: str) -> int:
+        """Encoding a pool, a batch at a time."""
+        return self._reading(backbone, MINED)
+
+    def labelling(self, classifier: str) -> int:
+        """Labelling pairs or texts with a classifier."""
+        spec = self.study.classifiers[classifier]
+        return self.writing(spec.generator) if spec.generator else self._reading(spec.backbone, LABELLED)
+
+    def measuring(self) -> int:
+        """The largest of what is measured one after the other."""
+        spec = self.study.compute
+        shape = self.shape("encoders", spec.learner)
+        tuned = gpu_memory.training(shape, tokens=spec.batch_size * READ, dtype="float32")
+        asked = [self.writing(self.study.classifiers[name].generator) for name in spec.classifiers]
+        return max([self._asked(tuned), self._reading(spec.encoder.backbone, spec.sample), *asked])
+
+    def kinds(self, needed: int) -> dict[str, str]:
+        """How Slurm is told which GPUs have so many MiB: the resource and its value; nothing if none is known to."""
+        gpus = self.study.gpus
+        fit = sorted((has, kind) for kind, has in gpus.memory.items() if has >= needed > 0)
+        if not fit:
+            return {}
+        return {gpus.told_by: "|".join(kind for _, kind in fit) if gpus.told_by == "constraint" else fit[0][1]}
+
+    def refusal(self, job: str, needed: int) -> str:
+        """One line on a job that fits none of the GPUs that the study names; empty: one is large enough."""
+        gpus = self.study.gpus.memory
+        if not gpus or needed <= max(gpus.values()):
+            return ""
+        largest = max(gpus, key=gpus.__getitem__)
+        return (
+            f"{job} needs {needed:,} MiB of a GPU, and the largest of gpus.memory, {largest}, has {gpus[largest]:,}; "
+            "take a smaller model, quantization nf4 to train, tensor_parallel under vllm, or say otherwise by gpu_mb "
+            "under set-resources"
+        )
+
+    def require(self, jobs: Iterable[tuple[str, str, Any, Any]], *, conda: bool) -> None:
+        """Check that the jobs of a run can succeed, before any is submitted.
+
+        Args:
+            jobs: description, rule, wildcards and resources of each.
+            conda: jobs run in conda's environments.
+
+        Raises:
+            UserError: a job fits no GPU that the study names, or needs vLLM, which is not there.
+        """
+        lacking = not conda and not find_spec("vllm") and python_in("vllm") == "python"
+        for job, rule, wildcards, resources in jobs:
+            if refusal := self.refusal(job, resources.get("gpu_mb", 0)):
+                raise UserError(refusal)
+            writes = rule in ("synthesise", "build_xllora_examples", "translate", "judge")
+            if lacking and writes and generators.environment(self.study, wildcards) == "vllm":
+                name = generators.writer(self.study, wildcards)
+                raise UserError(
+                    f"generators.{name}.backend: vllm, which is not here; run `make env-vllm`, set "
+                    "`software-deployment-method: conda` in the profile, or take `backend: transformers`"
+                )
+
+    def _asked(self, need: Need) -> int:
+        """MiB to ask for. Where no GPU has what a batch takes as a rule, the largest may do, if the weights fit it."""
+        largest = max(self.study.gpus.memory.values(), default=need.whole)
+        return max(need.least, min(need.whole, largest))
+
+    def _reading(self, backbone: str, rows: int) -> int:
+        """Encoding batches of texts, in float32. Fused encoders are open at the same time."""
+        needs = [gpu_memory.reading(shape, tokens=rows * READ, dtype="float32") for shape in self._shapes(backbone)]
+        return self._asked(gpu_memory.together(needs)) if needs else 0
+
+    def _shapes(self, backbone: str) -> list[Shape]:
+        """Those of a backbone's weights, all of a fusion, that are no server's."""
+        fusion, pair = self.study.fused.get(backbone), self.study.paired.get(backbone)
+        names = fusion.of if fusion else [pair.multilingual, pair.english] if pair else [backbone]
+        return [self.shape("encoders", name) for name in names if not self.study.backbones[name].endpoint]
+
+    def _written_by(self, generator: str) -> Shape:
+        return self.shape("generators", self.study.makers[generator, "weights"])
+
+    def _shape(self, room: str, name: str) -> Shape:
+        """Of weights that are there, else by the size that resources/forecast.yaml or the model's name tells."""
+        name = name if room == "generators" else encoders.body_of(self.study, name)
+        model = (self.study.generators if room == "generators" else self.study.backbones)[name]
+        name = name if room == "generators" else encoders.weights_of(self.study, name)
+        source = model.source.resolved(self.study.facts(ANY))
+        for folder in (Path(self.study.results, room, name, "weights"), source.file and Path(source.file)):
+            if folder and (found := gpu_memory.shape_of(folder)):
+                return found
+        size = self.costs.size(name, source.dump())
+        return gpu_memory.guessed(size.parameters, size.body)
+
+
+def _adapting(shape: Shape, lora: Lora, dtype: str) -> Need:
+    tokens = min(lora.micro_batch_size, lora.batch_size) * lora.max_length
+    options = {"dtype": dtype, "quantization": lora.quantization, "rank": lora.rank}
+    return gpu_memory.adapting(shape, tokens=tokens, **options)

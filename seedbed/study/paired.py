@@ -1,0 +1,87 @@
+"""Backbones that are a text's and its translation's, and recipes that read translations: what must hold of them."""
+
+from collections.abc import Iterable
+
+from seedbed.encoders.recipes import Recipe
+from seedbed.languages import placeholders
+from seedbed.settings import suggest
+from seedbed.study.graph import choices, encoders
+from seedbed.study.model import Study
+
+NONE = "none"
+
+
+def of_pairs(study: Study) -> None:
+    """Pairs are of backbones with weights, and recipes that read translations name what there is.
+
+    Raises:
+        ValueError: the first that does not.
+    """
+    for name, pair in study.paired.items():
+        for side in ("multilingual", "english"):
+            backbone, where = getattr(pair, side), f"backbones.{name}.pair.{side}"
+            _require(where, "backbone", [backbone], {*study.backbones} - {name})
+            if not study.backbones[backbone].source:
+                raise ValueError(f"{where}: {backbone} has no weights of its own; take a backbone with `source`")
+        if study.backbones[pair.english].prefix:
+            raise ValueError(f"backbones.{name}.pair.english: {pair.english} has a prefix; take one without")
+        if placeholders(study.backbones[pair.multilingual].prefix):
+            raise ValueError(f"backbones.{name}.pair.multilingual: its prefix is by language; take one without")
+    for name, recipe in study.recipes.items():
+        if recipe.paired:
+            _reads(study, name, recipe)
+        elif wrong := sorted({*(recipe.backbones or [])} & {*study.paired}):
+            raise ValueError(f"recipes.{name}.backbones: {wrong[0]} is a pair, and this recipe reads no translation")
+
+
+def _reads(study: Study, name: str, recipe: Recipe) -> None:
+    where = f"recipes.{name}"
+    if not recipe.fusion and (count := len(recipe.translators)) < 2:
+        raise ValueError(f"{where}.translators: {count}; a policy chooses among two or more")
+    if recipe.fusion and not (recipe.translators and recipe.choose):
+        raise ValueError(f"{where}: say whose translations it reads, and which: `translators` and `choose`")
+    if recipe.choose == "judge" and not recipe.judge:
+        raise ValueError(f"{where}.choose: judge, and nobody judged; name a `judge`")
+    if recipe.choose == "oracle" and "human" not in recipe.translators:
+        raise ValueError(f"{where}.choose: oracle takes what translator `human` wrote; name it in `translators`")
+    _require(f"{where}.translators", "translator", recipe.translators, study.translators)
+    _require(f"{where}.judge", "judge", filter(None, [recipe.judge]), study.judges)
+    judged = study.judges[recipe.judge].translators if recipe.judge else None
+    for translator in recipe.translators if judged is not None else ():
+        if translator not in judged:
+            raise ValueError(f"{where}.judge: {recipe.judge} judges nothing of {translator}; add it to its translators")
+    _require(f"{where}.actor", "recipe", filter(None, [recipe.actor]), study.recipes)
+    if recipe.similarity not in ("", NONE):
+        fitting = {other for other, spec in study.backbones.items() if spec.source}
+        _require(f"{where}.similarity", "backbone with weights", [recipe.similarity], fitting)
+        if not choices.plain(study):
+            raise ValueError(f"{where}.similarity: no recipe has {recipe.similarity} as it is; add recipe `base`")
+    if not study.paired:
+        raise ValueError(f"{where}: it reads translations, and no backbone is a `pair`; add one")
+    for backbone in recipe.backbones or []:
+        if backbone not in study.paired:
+            raise ValueError(f"{where}.backbones: {backbone} is no pair; take one of {', '.join(study.paired)}")
+    chooser = choices.chooser(study, name) if recipe.fusion else ""
+    if recipe.actor and not study.recipes[recipe.actor].paired:
+        raise ValueError(
+            f"{where}.actor: {recipe.actor} chooses nothing; name a recipe with `data: {{candidates: ...}}`"
+        )
+    if recipe.choose == "actor" and not chooser:
+        raise ValueError(f"{where}.choose: actor, and no recipe that it starts from has one; name one as `actor`")
+    if recipe.choose == "critic" and (recipe.similarity == NONE or not (chooser or recipe.similarity)):
+        raise ValueError(f"{where}.choose: critic needs a similarity; name a backbone as `similarity`")
+    own = chooser and study.recipes[chooser].language == "own"
+    if own and chooser != encoders.starts_anchored(study, name):
+        raise ValueError(
+            f"{where}.actor: {chooser} is made for each language; start from it, or set its language to all"
+        )
+    if recipe.fusion and recipe.language == "pivot":
+        raise ValueError(f"{where}.language: pivot; a text in {study.pivot} is its own translation")
+    if recipe.fusion == "prefix" and not encoders.starts_anchored(study, name):
+        raise ValueError(f"{where}.fusion: prefix, and it starts from no anchored encoder; name one as `from`")
+
+
+def _require(where: str, what: str, given: Iterable[str], known: Iterable[str]) -> None:
+    for name in given:
+        if name not in (there := sorted(known)):
+            raise ValueError(f"{where}: no {what} {name!r}; {suggest(name, there)}")

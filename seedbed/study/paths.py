@@ -1,0 +1,79 @@
+"""Where results lie: each path once, one segment per wildcard. `<results>` is the study's folder of results."""
+
+from pathlib import Path
+from typing import Any
+
+from seedbed.manifests import MANIFEST
+from seedbed.names import SEED_PAIRS as PAIRS
+from seedbed.names import TRAINING
+from seedbed.study.model import Study
+
+CORPUS = "<results>/corpora/{lang}/{corpus}.tsv"
+TRAINING_SET = f"<results>/corpora/{{lang}}/{{task}}{TRAINING}.tsv"
+RECORD = "<results>/corpora/{lang}/{corpus}.json"
+SAMPLE = "<results>/corpora/{lang}/text.sample.tsv"
+ANCHORS = "<results>/corpora/{lang}/{anchors}.tsv"
+ANCHORS_AUDIT = "<results>/corpora/{lang}/{anchors}.audit.json"
+SEED_PAIRS = f"<results>/corpora/{{lang}}/{PAIRS}.tsv"
+SEED_PAIRS_AUDIT = f"<results>/corpora/{{lang}}/{PAIRS}.audit.json"
+
+WEIGHTS = f"<results>/{{room}}/{{model}}/weights/{MANIFEST}"
+TASK_ADAPTER = f"<results>/generators/{{generator}}/task/{{polarity}}/{MANIFEST}"
+LANGUAGE_ADAPTER = f"<results>/generators/{{generator}}/language/{{lang}}/{MANIFEST}"
+COMPOSED = f"<results>/{{room}}/{{model}}/composition/{{lang}}/{{polarity}}/{MANIFEST}"
+SCALE = "<results>/generators/{generator}/composition/{lang}/scale.json"
+XLLORA_EXAMPLES = "<results>/generators/{generator}/xllora/{polarity}.tsv"
+XLLORA_ADAPTER = f"<results>/generators/{{generator}}/xllora/{{polarity}}/{MANIFEST}"
+TRANSLATIONS = "<results>/generators/{translator}/translations/{lang}/{corpus}.tsv"
+TRANSLATIONS_RECORD = "<results>/generators/{translator}/translations/{lang}/{corpus}.json"
+JUDGEMENTS = "<results>/generators/{judge}/judgements/{lang}/{corpus}.tsv"
+JUDGEMENTS_RECORD = "<results>/generators/{judge}/judgements/{lang}/{corpus}.json"
+
+SHARD = "<results>/triplets/{generator}/{method}/{lang}.shards/{shard}.tsv"
+SHARD_DIGEST = "<results>/triplets/{generator}/{method}/{lang}.shards/{shard}.json"
+RAW_TRIPLETS = "<results>/triplets/{generator}/{method}/{lang}.raw.tsv"
+TRIPLETS = "<results>/triplets/{generator}/{method}/{lang}.tsv"
+REJECTED = "<results>/triplets/{generator}/{method}/{lang}.rejected.tsv"
+AUDIT = "<results>/triplets/{generator}/{method}/{lang}.audit.json"
+
+ENCODER = f"<results>/encoders/{{backbone}}/{{recipe}}/{{lang}}/{{seed}}/{MANIFEST}"
+CHOICES = "<results>/encoders/{backbone}/{recipe}/choices/{lang}/{seed}/{test_lang}/{corpus}.tsv"
+VOCABULARY = f"<results>/encoders/{{backbone}}/vocabulary/{{lang}}/{MANIFEST}"
+ADAPTED = f"<results>/encoders/{{backbone}}/adapted/{{lang}}/{MANIFEST}"
+NEIGHBOURS = "<results>/encoders/{backbone}/neighbours/{mining}/{lang}.tsv"
+NEIGHBOURS_AUDIT = "<results>/encoders/{backbone}/neighbours/{mining}/{lang}.audit.json"
+JOINT = f"<results>/encoders/{{backbone}}/{{recipe}}/joint/{{seed}}/{MANIFEST}"
+PIVOT = f"<results>/encoders/{{backbone}}/{{recipe}}/pivot/{{corpus}}/{{lang}}/{{seed}}/{MANIFEST}"
+CLASSIFIER_ADAPTER = f"<results>/classifiers/{{classifier}}/{{part}}/{{lang}}/{MANIFEST}"
+CLASSIFIER = f"<results>/classifiers/{{classifier}}/{{variant}}/{{lang}}/{{seed}}/{MANIFEST}"
+FINE_TUNED = f"<results>/classifiers/{{classifier}}/fine-tuned/{{task}}/{{lang}}/{{seed}}/{MANIFEST}"
+TUNED = f"<results>/classifiers/tuned/{{backbone}}/{{recipe}}/{{lang}}/{{task}}/{{train_lang}}/{{seed}}/{MANIFEST}"
+
+SCORES = "<results>/scores/{backbone}/{recipe}/{lang}/{test_lang}.{tasks}.json"
+MAP = "<results>/maps/{figure}/{backbone}/{recipe}.tsv"
+COMPUTE = "<results>/compute/miners_table4.md"
+FLOPS = "<results>/compute/flops.tsv"
+SECONDS = "<results>/compute/seconds.tsv"
+
+BEST = f"<results>/best/{{lang}}/{MANIFEST}"
+ANSWER = "<results>/answer.md"
+PLAN = "<results>/tables/{table}.plan.json"
+TABLE = "<results>/tables/{table}.csv"
+LAYOUT = "<results>/tables/{table}.md"
+FIGURE = "<results>/figures/{figure}.{form}"
+SVG, PNG = (FIGURE.replace("{form}", form) for form in ("svg", "png"))
+REPORT = "<results>/report.zip"
+FORECAST = "<results>/forecast.tsv"
+FORECAST_PAGE = "<results>/forecast.md"
+VERIFIED = "<results>/verify.tsv"
+
+
+def at(study: Study, path: str, **wildcards: Any) -> str:
+    """A path of the study with its wildcards filled in."""
+    return path.replace("<results>", study.results).format(**wildcards)
+
+
+def told(file: str) -> str:
+    """A file as a program is told of it: a manifest by the folder that it describes."""
+    path = Path(file)
+    return str(path.parent if path.name == MANIFEST else path)

@@ -1,0 +1,209 @@
+"""Which definitions of the project a program can reach, read off its syntax trees.
+
+A definition binds a name at the top of a file. A program reaches all of its own file, and of another file what it uses
+by name, and so on; statements that bind no name count with anything of their file, and a module that is used as a value
+counts as a whole. What is found by a computed name cannot be seen: see `modules` of `code.value`.
+"""
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+from seedbed.io import fingerprint
+from seedbed.resources import ROOT
+
+PACKAGES = ("seedbed", "scripts")
+ALL = "*"
+"""Stands for every definition of a file."""
+
+
+class Reached(NamedTuple):
+    """What a program can run."""
+
+    digests: dict[str, str]
+    """File -> a digest of what is reached of it, without docstrings."""
+    definitions: dict[str, frozenset[str]]
+    """File -> the names that are reached."""
+    external: frozenset[str]
+    """Modules of the standard library and of other projects."""
+
+
+class Use(NamedTuple):
+    """Something that a piece of code mentions: a module, and a name in it, or ALL of it."""
+
+    module: str
+    name: str
+
+
+class Piece(NamedTuple):
+    """One statement at the top of a file."""
+
+    digest: str
+    names: frozenset[str]
+    """What it mentions that may be bound in the same file."""
+    uses: frozenset[Use]
+    """What it imports, or takes from imported modules."""
+
+
+class Source(NamedTuple):
+    """A file of code."""
+
+    bound: dict[str, tuple[Piece, ...]]
+    """Name -> what binds it."""
+    run: tuple[Piece, ...]
+    """What binds none."""
+    imports: frozenset[Use]
+    """What is imported at its top, needed or not: the files of it run."""
+
+
+@cache
+def reached(programs: tuple[str, ...]) -> Reached:
+    """All that files of code reach, their own definitions included; of `FILE:NAME` what one definition reaches."""
+    seen: dict[str, set[Piece]] = defaultdict(set)
+    names: dict[str, set[str]] = defaultdict(set)
+    external: set[str] = set()
+    starts = [program.partition(":") for program in programs]
+    todo: list[tuple[str, str]] = [(file, name or ALL) for file, _, name in starts]
+    todo += [(package, "") for file, _, _ in starts for package in _packages(file)]
+    while todo:
+        file, name = todo.pop()
+        if file not in names:
+            todo += [(other, "") for use in source(file).imports for other, _ in _places(use)]
+        if name in names[file]:
+            continue
+        names[file].add(name)
+        for piece in _pieces(source(file), name):
+            if piece not in seen[file]:
+                seen[file].add(piece)
+                todo += [(file, other) for other in piece.names]
+                for use in piece.uses:
+                    found = list(_places(use))
+                    todo += found
+                    external |= {use.module} if not found else set()
+    digests = {file: fingerprint(sorted(piece.digest for piece in pieces)) for file, pieces in sorted(seen.items())}
+    return Reached(digests, {file: frozenset(found) for file, found in names.items()}, frozenset(external))
+
+
+def _pieces(source: Source, name: str) -> Iterator[Piece]:
+    """What binds a name, and what runs with anything of its file."""
+    yield from source.run
+    if name == ALL:
+        for pieces in source.bound.values():
+            yield from pieces
+    yield from source.bound.get(name, ())
+
+
+def _places(use: Use) -> Iterator[tuple[str, str]]:
+    """The files that a use runs, each with a name in it; none of a library."""
+    if use.module.partition(".")[0] not in PACKAGES:
+        return
+    whole = f"{use.module}.{use.name}"
+    if use.name != ALL and (file := _file(whole)):  # a module that is taken from its package
+        yield file, ""
+        module = whole
+    elif file := _file(use.module):
+        yield file, use.name
+        module = use.module
+    else:
+        return
+    yield from ((package, "") for package in _packages(module.replace(".", "/")))
+
+
+def _packages(path: str) -> Iterator[str]:
+    """The `__init__` files that importing a file runs."""
+    parts = path.split("/")
+    for end in range(1, len(parts)):
+        file = "/".join(parts[:end]) + "/__init__.py"
+        if (ROOT / file).is_file():
+            yield file
+
+
+def _file(module: str) -> str:
+    """A module's file; empty: it is not of this project."""
+    stem = module.replace(".", "/")
+    return next((file for file in (f"{stem}.py", f"{stem}/__init__.py") if (ROOT / file).is_file()), "")
+
+
+@cache
+def source(file: str) -> Source:
+    """A file of code, in pieces."""
+    return _parsed((ROOT / file).read_text(encoding="utf-8"))
+
+
+@cache
+def _parsed(text: str) -> Source:
+    tree = _WithoutTexts().visit(ast.parse(text))
+    modules = {name: use for node in tree.body for name, use in _imported(node) if _is_module(use)}
+    bound: dict[str, list[Piece]] = defaultdict(list)
+    run: list[Piece] = []
+    for node in tree.body:
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            continue
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for name, use in _imported(node):
+                # A module is used by its attributes, or else as a whole; any other name is what its file binds.
+                uses = frozenset() if name in modules else frozenset([use])
+                bound[name].append(Piece(f"{name} {use}", frozenset(), uses))
+            continue
+        piece = _piece(node, modules)
+        for name in _binds(node):
+            bound[name].append(piece)
+        if not _binds(node):
+            run.append(piece)
+    imports = frozenset(use for node in tree.body for _, use in _imported(node))
+    return Source({name: tuple(pieces) for name, pieces in bound.items()}, tuple(run), imports)
+
+
+def _piece(node: ast.AST, modules: dict[str, Use]) -> Piece:
+    """One statement, with what it mentions."""
+    names, uses, attributes = set(), set(), set()
+    own = modules | {name: use for inner in ast.walk(node) for name, use in _imported(inner) if _is_module(use)}
+    for inner in ast.walk(node):
+        on_name = isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name)
+        if on_name and (use := own.get(inner.value.id)):
+            attributes.add(id(inner.value))
+            uses.add(Use(_name_of(use), inner.attr))
+        elif isinstance(inner, ast.Name):
+            names.add(inner.id)
+            if inner.id in own and id(inner) not in attributes:
+                uses.add(Use(_name_of(own[inner.id]), ALL))
+        uses |= {use for _, use in _imported(inner) if not _is_module(use)}
+    return Piece(fingerprint(ast.dump(node)), frozenset(names), frozenset(uses))
+
+
+def _imported(node: ast.AST) -> list[tuple[str, Use]]:
+    """Name -> what it is, of an import; nothing of other nodes."""
+    if isinstance(node, ast.Import):
+        tops = [alias.name if alias.asname else alias.name.partition(".")[0] for alias in node.names]
+        return [(alias.asname or top, Use(top, "")) for alias, top in zip(node.names, tops, strict=True)]
+    if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        return [(alias.asname or alias.name, Use(node.module, alias.name)) for alias in node.names]
+    return []
+
+
+def _is_module(use: Use) -> bool:
+    return not use.name or bool(_file(f"{use.module}.{use.name}"))
+
+
+def _name_of(use: Use) -> str:
+    """The module that a use is."""
+    return f"{use.module}.{use.name}" if use.name else use.module
+
+
+def _binds(node: ast.AST) -> list[str]:
+    """The names that a statement binds; none where it does more than that."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return [node.name]
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    names = [inner.id for target in targets for inner in ast.walk(target) if isinstance(inner, ast.Name)]
+    plain = all(isinstance(target, ast.Name | ast.Tuple) for target in targets)
+    return names if plain else []
+
+
+class _WithoutTexts(ast.NodeTransformer):
+    """Takes out statements that are only a text: docstrings of modules, classes, functions and settings."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
+        return None if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str) else node

@@ -1,0 +1,87 @@
+"""Whose languages the encoders of a recipe are: what that allows them to start from and to learn."""
+
+from seedbed.encoders.recipes import STARTS, Recipe
+from seedbed.encoders.settings import Pivot
+from seedbed.generators.settings import WRITING
+from seedbed.names import SEED_PAIRS
+from seedbed.study.graph import encoders
+from seedbed.study.model import Study
+
+APART = ("sentences", "written", "neighbours", "parallel")
+"""Data whose rows of one id are no translations of each other in several languages."""
+
+
+def of_languages(study: Study, name: str) -> None:
+    """What a recipe starts from, refers to and learns is there in the languages of its encoders.
+
+    Raises:
+        ValueError: it is not.
+    """
+    recipe, where = study.recipes[name], f"recipes.{name}"
+    for pivot in recipe.references().values():
+        if isinstance(pivot, Pivot):
+            _aligned(study, where, recipe, pivot)
+    if recipe.together:
+        _together(study, name)
+    if recipe.language == "all":
+        _of_all(study, where, recipe)
+    if not encoders.training_of(study, name).crosslingual or not recipe.trained:
+        return
+    if recipe.language != "all":
+        raise ValueError(f"{where}.training.crosslingual: language {recipe.language} is one; set `language: all`")
+    if len(codes := encoders.learnt_in(study, name, "")) < 2:
+        raise ValueError(f"{where}.training.crosslingual: {codes[0]} is the only language; give two or more")
+    if recipe.data.key in APART:
+        raise ValueError(
+            f"{where}.training.crosslingual: rows of data.{recipe.data.key} are no translations of each other; give "
+            "`triplets` or `pairs` with the same ids in all languages"
+        )
+
+
+def _of_all(study: Study, where: str, recipe: Recipe) -> None:
+    """One encoder of all languages starts from no encoder of one, and refers to none."""
+    if recipe.data and recipe.data.corpus == SEED_PAIRS:
+        raise ValueError(
+            f"{where}.language: all; seed pairs, and what is mined for them, are drawn for one language and its tests; "
+            "give a corpus, or take own"
+        )
+    used = {"from": recipe.start} | {f"objective.{key}": one.recipe for key, one in recipe.references().items()}
+    for key, other in used.items():
+        if other in STARTS or (other and study.recipes[other].trained and study.recipes[other].language == "own"):
+            raise ValueError(f"{where}.{key}: {other} is made for each language; name a recipe with `language: all`")
+
+
+def _together(study: Study, name: str) -> None:
+    """Adapters of several languages' encoders, which start from those of one recipe, learn from the same ids."""
+    recipe, where = study.recipes[name], f"recipes.{name}"
+    if not recipe.start:
+        raise ValueError(f"{where}.from: nothing is aligned; name the recipe whose encoders are")
+    for key, own in ((where, recipe), (f"recipes.{recipe.start}", study.recipes.get(recipe.start))):
+        if own is None or not own.trained or own.language != "own":
+            raise ValueError(f"{key}.language: alignment needs a trained encoder of each language's own")
+    training = encoders.training_of(study, name)
+    if (training.part, training.adapter) != ("adapter", "parallel"):
+        raise ValueError(f"{where}.training: these are adapters; set `part: adapter` and `adapter: parallel`")
+    if recipe.data.key in APART:
+        raise ValueError(
+            f"{where}.data.{recipe.data.key}: its rows are no translations of each other; give `paraphrases`, "
+            "`triplets` or `pairs` with the same ids in all languages"
+        )
+    if len(codes := encoders.learnt_in(study, name, "")) < 2:
+        raise ValueError(f"{where}: {codes[0]} is the only language; give two or more")
+
+
+def _aligned(study: Study, where: str, recipe: Recipe, pivot: Pivot) -> None:
+    """What is aligned is another language's than what it is aligned with, and both are there."""
+    if not recipe.start:
+        raise ValueError(f"{where}.from: nothing is aligned; name the recipe whose encoders are")
+    if recipe.data.written and WRITING[recipe.data.written].output != "pivot":
+        crossing = " or ".join(name for name, writing in WRITING.items() if writing.output == "pivot")
+        raise ValueError(
+            f"{where}.data.written: {recipe.data.written} writes in the language of its anchors, and alignment needs "
+            f"sentences of {study.pivot} too; take {crossing}, or learn these triplets by another objective"
+        )
+    other = pivot.recipe or recipe.start
+    for name, own in ((where, recipe), (f"recipes.{other}", study.recipes[other])):
+        if own.trained and own.language != "own":
+            raise ValueError(f"{name}.language: {own.language}; alignment needs an encoder of each language's own")

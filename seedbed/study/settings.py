@@ -1,0 +1,89 @@
+"""Settings of the study that belong to no room: its languages, its sources of text, where it begins, its GPUs."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, field_validator
+
+from seedbed.corpora.clean import unicode_scripts
+from seedbed.corpora.folders import Word
+from seedbed.corpora.settings import Source
+from seedbed.names import Name
+from seedbed.settings import Settings, written
+
+Start = Literal["scratch", "adapters", "triplets", "encoders"]
+"""The reproduction ladder, from the bottom."""
+
+
+def _known_script(script: str) -> str:
+    if script and not unicode_scripts(script):
+        raise ValueError("expected a script of ISO 15924 that Unicode knows, like Latn")
+    return script
+
+
+class Language(Settings):
+    """One language of the study; what it leaves out comes from the registry, seedbed/resources/languages.tsv."""
+
+    name: Annotated[str, written(r"\p{L}[\p{L}\p{M}\p{N} .,/()'’-]*", "a name like Swahili (Congo)")] = ""
+    """English name, as prompts use it."""
+    script: Annotated[str, AfterValidator(_known_script)] = ""
+    """ISO 15924, like Latn."""
+    corpus: Source | None = None
+    """The language's sentences, in the place of `corpora.text`. A list is read until a source is there (see
+    `otherwise`)."""
+    instructions: Source | None = None
+    """The language's instructions, in the place of `corpora.instructions`."""
+    corpora: dict[Name, Source] = {}
+    """The language's own sources of `corpora.others` by name, in the place of the ones there."""
+    tests: dict[Name, Source] = {}
+    """The language's own test sets by task, in the place of the task's source."""
+    codes: dict[Word, Annotated[str, written(r"[\p{L}\p{M}\p{N}_ .,:/+()'-]+", "a plain name, like hin_Deva")]] = {}
+    """Registry columns to set or to change: what some resource calls the language."""
+    on_request: bool = False
+    """Only in tables that name it."""
+
+    @field_validator("corpus", mode="before")
+    @classmethod
+    def _in_turn(cls, corpus: Any) -> Any:
+        """`[first, second]` is the first, otherwise the second."""
+        if not isinstance(corpus, list) or not all(isinstance(source, Mapping) for source in corpus):
+            return corpus
+        chosen = None
+        for source in reversed(corpus):
+            chosen = {**source, "otherwise": chosen}
+        return chosen
+
+
+class Corpora(Settings):
+    """Where text comes from, as templates over the registry. What only scores encoders needs none."""
+
+    text: Source | None = None
+    """Sentences of a language: `text`."""
+    instructions: Source | None = None
+    """Prompts and responses in a language: `prompt`, `response`."""
+    nli: Source | None = None
+    """Triplets in the pivot language: `anchor`, `positive`, `negative`."""
+    nli_translations: Source | None = None
+    """Human translations of NLI premises with the pivot's hypotheses (or labelled rows: premise, hypothesis, label)."""
+    nli_machine: Source | None = None
+    """Machine translations of NLI premises, in the same shape."""
+    parallel: Source | None = None
+    """Human translations: `text` in a language, `pivot` in the pivot language."""
+    nli_pairs: Source | None = None
+    """Labelled pairs of a language, which classifiers learn from: `premise`, `hypothesis`, `label`."""
+    published_positive: Source | None = None
+    """Ready examples for the positive XL-LoRA adapter: `anchor` in any language, `target` in the pivot language."""
+    published_negative: Source | None = None
+    """Ready examples for the negative XL-LoRA adapter, with the columns of `published_positive`."""
+    others: dict[Name, Source] = {}
+    """Text under names of your own, which recipes name in their `data`; its columns are those of that kind of data."""
+
+
+class Gpus(Settings):
+    """The GPUs that a cluster has, so that each job asks for one that its model fits."""
+
+    memory: dict[Annotated[str, Field(pattern=r"^\w+$")], Annotated[int, Field(gt=0)]] = {}
+    """MiB of each kind; a job that fits none is refused before anything is submitted. Empty: no job says which."""
+    told_by: Literal["constraint", "gpu_model"] = "constraint"
+    """What the names are to Slurm. constraint: features; all that fit are offered. gpu_model: types of `--gpus`; the
+    smallest that fits is asked for."""

@@ -1,0 +1,298 @@
+"""What a study needs from outside: every corpus has a source, and every file that a source names is there."""
+
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from seedbed.corpora.folders import check_paths
+from seedbed.corpora.settings import Source
+from seedbed.encoders.recipes import STARTS, Recipe
+from seedbed.generators.settings import PART_CORPUS, POLARITIES, WRITING, Method
+from seedbed.io import UserError
+from seedbed.languages import ANY
+from seedbed.names import DRAWN, SEED_PAIRS, languages_of
+from seedbed.study import pairs
+from seedbed.study.graph import classifiers, encoders, generators, published
+from seedbed.study.model import Study
+
+
+def with_sources(study: Study) -> None:
+    """Every corpus that a recipe needs has a source, and every local file is there.
+
+    Raises:
+        UserError: one is not.
+    """
+    _check_places(study)
+    for code in study.languages:
+        for role in ("text", "instructions", *sorted(_others(study, code))):
+            _check_file(study.corpus(role, code), f"the {role} corpus of {code}")
+        for task in study.tests_by_language[code]:
+            _check_file(study.test(task, code), f"the {task} test set of {code}")
+            if other := study.train_of(task, code):
+                _check_file(study.training_set(task, other), f"the {task} training set of {other}")
+        tested = study.tests_by_language[code] or any(code in languages_of(pair) for pair in study.tests_by_pair)
+        if not tested and not any(code in _folders(study, name) for name in study.recipes):
+            raise UserError(
+                f"languages.{code}: no test set in any task, and no recipe trains an encoder of it; give a test set "
+                "under `tests:` (a file, say), or a recipe such as unsupervised"
+            )
+    for task, order in pairs.own_sets(study):
+        _check_file(study.test(task, order), f"the {task} test set of {order}")
+    _check_file(study.corpus("nli", study.pivot), "corpora.nli")
+    for kind in ("generators", "backbones"):
+        for name, model in getattr(study, kind).items():
+            _check_model(model.source and model.source.resolved(study.facts(ANY)), f"{kind}.{name}.source")
+    for name, backbone in study.backbones.items():
+        for code, source in backbone.by_language.items():
+            _check_model(source.resolved(study.facts(code)), f"backbones.{name}.by_language.{code}")
+    for name, translator in study.translators.items():
+        for code in study.languages if translator.given else ():
+            _check_file(translator.given.resolved(study.facts(code)), f"translators.{name}.given for {code}")
+    _published(study)
+    if classifiers.adapted(study):
+        _pairs(study)
+    for name, recipe in study.recipes.items():
+        _learnt(study, name)
+        if recipe.written:
+            SUPPLIES[WRITING[recipe.written].adapters](study, generators.of_recipe(study, name))
+
+
+def _others(study: Study, code: str) -> set[str]:
+    """Those of `corpora.others` that recipes learn from, or are adapted by, in a language."""
+    named: set[str] = set()
+    for name, recipe in study.recipes.items():
+        if code in _folders(study, name):
+            named |= {recipe.data.corpus, recipe.drawn or "", study.adaptation.text if recipe.start in STARTS else ""}
+    return named & {*study.corpora.others}
+
+
+def _folders(study: Study, recipe: str) -> set[str]:
+    """The languages that a recipe's encoders learn from; what it takes from others is none."""
+    spec = study.recipes[recipe]
+    if not spec.trained:
+        return set()
+    backbones = encoders.backbones_of(study, recipe) or study.backbones
+    folders = {encoders.trained_on(study, recipe, code) for code in spec.languages or study.languages}
+    folders = {code for code in folders if not encoders.is_pivot(study, recipe, code)}
+    trained = [code for code in folders if not all(published.encoder(study, name, recipe, code) for name in backbones)]
+    return {code for folder in trained for code in encoders.learnt_in(study, recipe, folder)}
+
+
+def _learnt(study: Study, recipe: str) -> None:
+    """What a recipe learns from has a source: NLI triplets, or sentences of its languages and of the pivot."""
+    spec, folders = study.recipes[recipe], _folders(study, recipe)
+    if folders and not study.corpora.nli and _learns_nli(study, recipe):
+        raise UserError(
+            f"corpora.nli: no source; recipe {recipe} needs NLI triplets in {study.pivot}: give a file, say"
+        )
+    identified = _identified(study, spec)
+    if spec.start in STARTS:
+        _adapted(study, recipe, folders)
+    if spec.data and spec.data.translated:
+        _translated(study, recipe, folders)
+    for code in sorted(folders):
+        if ready := not encoders.writes(study, recipe, code) and spec.drawn is None:
+            corpus = DRAWN.get(spec.data.corpus, spec.data.corpus)
+            if (source := study.corpus(corpus, code)) is None:
+                raise UserError(f"corpora: no {corpus} in {code}, from which recipe {recipe} learns; give a source")
+            _check_file(source, f"the {corpus} corpus of {code}")
+        if (identified or not ready) and study.corpus(spec.drawn or "text", code) is None:
+            if spec.drawn:
+                raise UserError(f"corpora.others.{spec.drawn}: nothing for {code}, in which recipe {recipe} learns it")
+            raise UserError(
+                f"languages.{code}: no corpus; give `corpus:` (a file, say), or `corpora.text` for all languages"
+            )
+        if identified and not (compared := study.corpus("text", study.pivot)):
+            raise UserError(
+                f"corpora.text: nothing for {study.pivot}, whose sentences language identification tells {code} from; "
+                f"give some, or set {identified} to false"
+            )
+        if identified:
+            _check_file(compared, f"the text corpus of {study.pivot}, which language identification tells {code} from")
+
+
+def _translated(study: Study, recipe: str, folders: set[str]) -> None:
+    """There are sentences to translate, and a translator that has a code for each language."""
+    corpus, name = study.recipes[recipe].data.translated, generators.of_recipe(study, recipe)
+    if study.corpus(corpus, study.pivot) is None:
+        raise UserError(f"corpora.others.{corpus}: nothing for {study.pivot}, which {name} translates; give a source")
+    for code in sorted({*folders, study.pivot}):
+        if not study.facts(code)["flores"]:
+            raise UserError(
+                f"languages.{code}: {name} translates by the codes of NLLB, and none is known; set "
+                "`codes: {flores: ...}`, like eng_Latn"
+            )
+    others = {
+        one.data.translated: other
+        for other, one in study.recipes.items()
+        if one.data and one.data.translated and generators.of_recipe(study, other) == name
+    }
+    if len(others) > 1:
+        raise UserError(
+            f"recipes.{recipe}.data.translated: {name} translates {' and '.join(sorted(others))}, and a generator "
+            f"one corpus; give another generator `like: {name}`"
+        )
+
+
+def _adapted(study: Study, recipe: str, folders: set[str]) -> None:
+    """There is text to adapt a backbone by, in each language of a recipe that starts from an adapted one."""
+    name = study.adaptation.text or "text"
+    for code in sorted(folders):
+        if (source := study.corpus(name, code)) is None:
+            raise UserError(
+                f"adaptation.text: no {name} corpus in {code}, in which recipe {recipe} starts; give a source"
+            )
+        _check_file(source, f"the {name} corpus of {code}")
+        if study.anchors.language_id and study.corpus("text", study.pivot) is None:
+            raise UserError(
+                f"corpora.text: nothing for {study.pivot}, whose sentences language identification tells {code} from; "
+                "give some, or set `anchors.language_id` to false"
+            )
+
+
+def _identified(study: Study, spec: Recipe) -> str:
+    """The settings by which what a recipe learns is told from the pivot language; empty: it is not."""
+    if spec.data and spec.data.corpus == SEED_PAIRS:
+        return "`seed_pairs.language_id`" if study.seed_pairs.language_id else ""
+    if not (spec.written or spec.drawn is not None):
+        return ""
+    told = study.anchors.language_id or (spec.written and study.audit.reads_pivot)
+    return "`anchors.language_id` and `audit.language_id`" if told else ""
+
+
+def _learns_nli(study: Study, recipe: str) -> bool:
+    """Whether a recipe's encoders, or its generator's task adapters, learn from NLI triplets in the pivot language."""
+    spec = study.recipes[recipe]
+    if not spec.written:
+        return bool(spec.data and spec.data.corpus == "nli")
+    adapters, generator = WRITING[spec.written].adapters, generators.of_recipe(study, recipe)
+    if adapters == "none":
+        return False
+    built = adapters == "composed" or study.generators[generator].xllora.uses("synthetic")
+    return built and not all(_given(study, generator, spec.written, code) for code in _folders(study, recipe))
+
+
+def _given(study: Study, generator: str, method: Method, code: str) -> bool:
+    """Whether the study takes what others have made: the triplets of a language, or the adapters that write them."""
+    adapters = [published.adapter(study, generator, method, polarity, code) for polarity in POLARITIES]
+    return bool(published.triplets(study, generator, method, code) or all(adapters))
+
+
+def _pairs(study: Study) -> None:
+    if study.corpus("nli_pairs", study.pivot) is None:
+        raise UserError(f"classifiers: they learn from labelled pairs in {study.pivot}; give `corpora.nli_pairs`")
+    asked = {code for code, tasks in study.tests_by_language.items() if {*tasks} - {*study.held_out(code)}}
+    for code in sorted({*asked, study.pivot}):
+        _check_file(study.corpus("nli_pairs", code), f"the nli_pairs corpus of {code}")
+
+
+def _composition(study: Study, generator: str) -> None:
+    if not study.generators[generator].composition.scale:
+        return
+    role = study.generators[generator].language_corpus
+    key = "instructions" if role == "annotated" else role
+    if lacking := [code for code in [*study.languages, study.pivot] if study.corpus(role, code) is None]:
+        raise UserError(
+            f"recipes.composition: language adapters learn from {role}, which {', '.join(lacking)} lack; "
+            f"give `corpora.{key}`, or set `language_data` of {generator} to another kind"
+        )
+
+
+def _xllora(study: Study, generator: str) -> None:
+    spec = study.generators[generator].xllora
+    if spec.source == "published":
+        if not (study.corpora.published_positive and study.corpora.published_negative):
+            raise UserError(
+                "recipes.xllora: published examples need corpora.published_positive and .published_negative"
+            )
+        for polarity in POLARITIES:
+            _check_file(study.corpus(f"published_{polarity}", ANY), f"corpora.published_{polarity}")
+        return
+    where = f"generators.{generator}.xllora"
+    roles = [PART_CORPUS[part] for part in spec.parts]
+    lacking = [code for code in spec.languages if not any(study.corpus(role, code) for role in roles)]
+    if lacking or not spec.languages:
+        raise UserError(
+            f"{where}.languages: xllora learns from {', '.join(lacking) or 'no language'}, which have no "
+            f"{' or '.join(f'`corpora.{role}`' for role in roles)}; give one, or other languages"
+        )
+    if "machine" in spec.parts and not any(study.corpus("nli_machine", code) for code in spec.languages):
+        raise UserError(f"{where}.parts: machine needs `corpora.nli_machine`; give it, or other parts")
+    for role in roles:
+        for code in spec.languages:
+            _check_file(study.corpus(role, code), f"the {role} corpus of {code}")
+
+
+SUPPLIES = {"composed": _composition, "cross-lingual": _xllora, "none": lambda study, generator: None}
+"""Adapters that write -> the check of what they learn from."""
+
+
+def _published(study: Study) -> None:
+    """What others have made, where the study takes it."""
+    for name, recipe in study.recipes.items():
+        for code in recipe.languages or study.languages:
+            folder = encoders.trained_on(study, name, code)
+            for backbone in recipe.encoders:
+                encoder = published.encoder(study, backbone, name, folder)
+                _check_model(encoder, f"recipes.{name}.encoders.{backbone} for {folder}")
+            if not recipe.written:
+                continue
+            facts = generators.of_recipe(study, name), recipe.written
+            where = f"of {facts[0]} by {facts[1]} for {code}"
+            _check_file(published.triplets(study, *facts, code), f"the triplets {where}")
+            for polarity in POLARITIES:
+                _check_model(published.adapter(study, *facts, polarity, code), f"the {polarity} adapter {where}")
+
+
+def _check_places(study: Study) -> None:
+    """Folders are no files, the lock is no folder, and named folders are there."""
+    for key in ("results", "downloads"):
+        if (folder := Path(getattr(study, key))).exists() and not folder.is_dir():
+            raise UserError(f"{key}: {folder} is a file; give a folder")
+    if Path(study.lock).is_dir():
+        raise UserError(f"lock: {study.lock} is a folder; give a file, like assets.lock.json")
+    check_paths(study.paths)
+
+
+def _check_file(source: Source | None, what: str) -> None:
+    """All files that rows of a corpus are read from are there."""
+    for reading in source.readings() if source else ():
+        if reading.convert:
+            raise UserError(f"{what}: convert is of a model's weights, and here are texts; leave it out")
+        if not reading.file:
+            continue
+        if _is(Path.is_dir, reading.file) and not reading.member:
+            raise UserError(f"{what}: {reading.file} is a folder; say which of its files with `member:`")
+        _there(reading, what)
+
+
+def _check_model(source: Source | None, what: str) -> None:
+    """The folder of a model is there."""
+    if not source or not source.file:
+        return
+    if _is(Path.is_file, source.file):
+        raise UserError(f"{what}: {source.file} is a file; a local model is a folder with config.json")
+    _there(source, what)
+
+
+def _there(source: Source, what: str) -> None:
+    if not _is(Path.exists, source.file):
+        raise UserError(f"{what}: no such file {source.file}; paths are relative to the folder in which you run")
+    if source.member and _is(Path.is_dir, source.file) and not _has(Path(source.file), source.member):
+        raise UserError(f"{what}: no member of {source.file} matches {source.member!r}")
+
+
+def _is(ask: Callable[[Path], bool], file: str) -> bool:
+    """Ask of a path; a name that no file can have (too long, with a null byte) is none of a file."""
+    try:
+        return ask(Path(file))
+    except (OSError, ValueError):
+        return False
+
+
+def _has(folder: Path, member: str) -> bool:
+    """Whether a folder has a file of a name, or of a pattern."""
+    if not {*"*?["} & {*member}:
+        return _is(Path.is_file, str(folder / member))
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return any(fnmatchcase(str(file.relative_to(folder)), member) for file in files)

@@ -1,0 +1,39 @@
+"""What jobs of this process find around them: programs, the library, and the tracker of trainings."""
+
+import os
+import sys
+from collections.abc import MutableMapping
+from pathlib import Path
+
+from seedbed import tracking
+from seedbed.io import UserError
+from seedbed.resources import ROOT
+from seedbed.study.model import Study
+from seedbed.study.reach import PACKAGES
+
+
+def require_own_packages() -> None:
+    """Check that jobs will find this project's packages.
+
+    Raises:
+        UserError: the folder has a package of the name of one of them.
+    """
+    for package in PACKAGES:
+        if Path(package, "__init__.py").is_file() and not ROOT.samefile("."):
+            here = Path(package).resolve()
+            raise UserError(f"{here}: jobs would take this package for Seedbed's; run in another folder")
+
+
+def prepare(study: Study, environment: MutableMapping[str, str]) -> None:
+    """Let jobs run this environment's `python`, whatever conda puts before it, and the programs of this project."""
+    others = filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))
+    environment |= {
+        "PATH": _first(str(Path(sys.executable).parent), *os.get_exec_path()),
+        "PYTHONPATH": _first(str(ROOT), *others),
+        tracking.ASKED: study.report_to,
+    }
+
+
+def _first(folder: str, *others: str) -> str:
+    """A search path that begins with a folder."""
+    return os.pathsep.join(dict.fromkeys([folder, *others]))

@@ -1,0 +1,80 @@
+"""Translators and judges of a study: what must hold of them, and what they need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from seedbed.encoders.recipes import Recipe
+from seedbed.generators.settings import WRITING
+from seedbed.settings import suggest
+
+if TYPE_CHECKING:
+    from seedbed.study.model import Study
+
+
+def consistent(study: Study) -> None:
+    """Translators and judges are generators that write; who translates by an adapter has learnt it.
+
+    Raises:
+        ValueError: the first that is not so.
+    """
+    for name, translator in study.translators.items():
+        where = f"translators.{name}"
+        if translator.generator:
+            _writes(study, f"{where}.generator", translator.generator)
+            backend = study.generators[translator.generator].backend
+            if translator.reads != "prompt" and backend != "transformers":
+                raise ValueError(
+                    f"{where}.reads: {translator.reads} is read by an encoder-decoder on backend transformers, and "
+                    f"{translator.generator} runs on {backend}; take prompt"
+                )
+            data = study.generators[translator.generator].language_data
+            if translator.adapter and data != "translations":
+                raise ValueError(
+                    f"{where}.adapter: language adapters of {translator.generator} learn {data}; set its "
+                    "`language_data: translations`"
+                )
+    for name, judge in study.judges.items():
+        where = f"judges.{name}"
+        _writes(study, f"{where}.generator", judge.generator)
+        backend = study.generators[judge.generator].backend
+        if judge.answer == "likelihood" and backend != "transformers":
+            raise ValueError(
+                f"{where}.answer: backend {backend} of {judge.generator} has no likelihoods; take numbers, or backend "
+                "transformers"
+            )
+        _known(f"{where}.translators", "translator", judge.translators or (), study.translators)
+    for name in sorted({*study.judges} & {*study.translators}):
+        raise ValueError(f"judges.{name}: a translator has this name; give it another")
+    _without_template(study)
+
+
+def _without_template(study: Study) -> None:
+    """Adapters learn without what a chat template is told besides: who has some is told nothing."""
+    adapted = {
+        recipe.generator or next(iter(study.generators), "")
+        for recipe in study.recipes.values()
+        if _by_adapters(recipe)
+    }
+    adapted |= {spec.generator for spec in study.translators.values() if spec.adapter}
+    adapted |= {spec.generator for spec in study.classifiers.values() if spec.generator and not spec.in_context}
+    for name in sorted(adapted & {*study.generators}):
+        if study.generators[name].template:
+            raise ValueError(f"generators.{name}.template: its adapters learn without; leave it out")
+
+
+def _by_adapters(recipe: Recipe) -> bool:
+    return bool(recipe.written) and WRITING[recipe.written].adapters != "none"
+
+
+def _writes(study: Study, where: str, generator: str) -> None:
+    _known(where, "generator", [generator], study.generators)
+    if study.generators[generator].backend == "published":
+        raise ValueError(f"{where}: {generator} is published triplets and writes nothing; take another")
+
+
+def _known(where: str, what: str, names: Iterable[str], known: Iterable[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise ValueError(f"{where}: no {what} {name!r}; {suggest(name, sorted(known))}")

@@ -1,0 +1,49 @@
+"""What each wildcard of a path may be."""
+
+import re
+from collections.abc import Iterable
+
+from seedbed.generators.settings import METHODS, POLARITIES
+from seedbed.languages import ANY
+from seedbed.names import TOGETHER, TRAINING, anchors_in
+from seedbed.study import pairs
+from seedbed.study.graph import classifiers, translations
+from seedbed.study.model import Study
+
+
+def one_of(names: Iterable[str]) -> str:
+    """A pattern of names; of none, one that is no name."""
+    return "|".join(re.escape(name) for name in sorted(set(names))) or "none"
+
+
+def constraints(study: Study) -> dict[str, str]:
+    """Wildcard -> pattern."""
+    written = [f"{name}+{method}" for name in study.generators for method in METHODS]
+    given = [f"{name}+{translations.GIVEN}" for name, spec in study.translators.items() if spec.given]
+    corpora = [*given, *study.roles, *study.tasks, *(f"{task}{TRAINING}" for task in study.tasks), *written]
+    variants = [*classifiers.variants(study), *classifiers.labellers(study)]
+    return {
+        "lang": one_of([*study.codes, ANY, *(order for _, order in pairs.own_sets(study))]),
+        "test_lang": one_of([*study.languages, *study.tests_by_pair]),
+        "train_lang": one_of(study.codes),
+        "corpus": one_of(corpora),
+        "anchors": one_of([anchors_in(text) for text in ("", "text", *study.corpora.others)]),
+        "room": "generators|encoders|classifiers",
+        "model": r"[A-Za-z0-9.+-]+",
+        "generator": one_of(study.generators),
+        "translator": one_of(study.translators),
+        "judge": one_of(study.judges),
+        "backbone": one_of([*study.backbones, *study.classifiers]),
+        "recipe": one_of([*study.recipes, *variants]),
+        "mining": one_of(study.mining),
+        "tasks": one_of([*study.tasks, TOGETHER]),
+        "classifier": one_of(study.classifiers),
+        "variant": one_of(variants),
+        "part": "task|language",
+        "method": one_of(METHODS),
+        "polarity": one_of(POLARITIES),
+        "seed": r"\d+",
+        "shard": r"\d+",
+        "table": r"[A-Za-z0-9_]+",
+        "figure": r"[A-Za-z0-9_]+",
+    }

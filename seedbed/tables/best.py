@@ -1,0 +1,148 @@
+"""The best encoder of a language: one task chooses it, another says how good it is, beside all others."""
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from seedbed import manifests
+from seedbed.evaluation.aggregation import Items
+from seedbed.evaluation.significance import LEAST_ITEMS, benjamini_hochberg, percentiles, replicates, two_sided
+from seedbed.io import UserError, atomic_directory, read_json, read_table, write_json
+from seedbed.tables.measures import measure
+from seedbed.tables.plan import Block, Cell
+from seedbed.tables.settings import Statistics
+from seedbed.triplets.overlap import dice
+
+WORD_OVERLAP = "word overlap"
+"""What a score is called that needs no encoder: the Dice coefficient of both sentences' words."""
+
+
+def choose(blocks: Sequence[Block], scores: Path, dev: str) -> tuple[Cell, dict[str, Any]]:
+    """The encoder that a development task chooses: of the recipe with the best mean over seeds, the best seed.
+
+    Where two are equal, the first in the study's order.
+
+    Args:
+        blocks: the encoders, see `Block.cells`; their task is not looked at.
+        scores: folder {backbone}/{recipe}/{encoder language}/{seed}/{task}/{test language}.json.
+
+    Returns:
+        The encoder, and what chose it: `task`, its main `score` (mean over seeds) and the number of `among`.
+
+    Raises:
+        UserError: a score file is missing, or has no main score.
+    """
+    found: dict[tuple[str, str], dict[Cell, float]] = {}
+    for block in blocks:
+        for cell in block.cells():
+            found.setdefault((cell.backbone, cell.recipe), {})[cell] = _main(scores / cell._replace(task=dev).path)
+    means = {name: float(np.mean([*by_seed.values()])) for name, by_seed in found.items()}
+    best = max(means, key=lambda name: means[name])
+    cell = max(found[best], key=lambda one: found[best][one])
+    return cell, {"task": dev, "score": round(means[best], 6), "among": len(means)}
+
+
+def _main(path: Path) -> float:
+    found = read_json(path)
+    if not isinstance(found, dict) or not isinstance(found.get("main_score"), int | float):
+        raise UserError(f"{path}: no main score; delete it and run Snakemake again, which makes it again")
+    return float(found["main_score"])
+
+
+def report(blocks: Sequence[Block], chosen: Cell, scores: Path, statistics: Statistics, pairs: Path | None) -> dict:
+    """How good an encoder is on the task of the blocks, and which others of its backbone it is told apart from.
+
+    Args:
+        blocks: as of `choose`.
+        pairs: the graded pairs of the task, whose word overlap is scored too; None: it has none.
+
+    Returns:
+        `task`, `metric`, `n`, the `score` (value, low, high; in points) and `others`: name -> the same, and
+        `difference`, `low` and `high` of it, `p_adjusted` (Benjamini and Hochberg over the others) and `apart`, whether
+        that is below 1 - level. Without at least 10 items there are no intervals, and nothing is apart.
+
+    Raises:
+        UserError: as `measure`; pairs that are not those that were scored.
+    """
+    (block,) = (block for block in blocks if block.backbone == chosen.backbone)
+    measured, metric = measure(scores, block, chosen.test_lang, statistics), block.column.measured
+    place = next(one for one in block.systems if one.recipe == chosen.recipe).seeds.index(chosen.seed)
+    values = {name: float(by_seed.mean()) for name, by_seed in measured.by_seed.items()}
+    values[chosen.recipe] = float(measured.by_seed[chosen.recipe][place])
+    items = dict(measured.items or {})
+    if items:
+        items[chosen.recipe] = items[chosen.recipe][place : place + 1]
+    if pairs:
+        own = _overlap(pairs, measured.n[chosen.recipe])
+        values[WORD_OVERLAP] = float(metric.by.statistic(own)[0])
+        items |= {WORD_OVERLAP: own} if items else {}
+    ordered = {chosen.recipe: values.pop(chosen.recipe)} | values
+    compared = _compared(ordered, {name: items[name] for name in ordered if name in items}, block, statistics)
+    facts = {"task": chosen.task, "metric": block.column.metric, "n": measured.n[chosen.recipe]}
+    return facts | {"score": compared.pop(chosen.recipe), "others": compared}
+
+
+def _overlap(pairs: Path, count: int) -> Items:
+    """Gold score and Dice (1, n, 2) of each pair."""
+    table = read_table(pairs, ["id", "sentence1", "sentence2", "score"])
+    if len(table) != count:
+        raise UserError(f"{pairs}: {len(table)} pairs, and {count} were scored; delete the scores and run Snakemake")
+    overlaps = [dice(a, b) for a, b in zip(table["sentence1"], table["sentence2"], strict=True)]
+    return np.stack([table["score"].astype(float), overlaps], axis=1)[None]
+
+
+def _compared(
+    values: Mapping[str, float], items: Mapping[str, Items], block: Block, statistics: Statistics
+) -> dict[str, dict[str, Any]]:
+    """Each system's numbers in points; the first is what the others are compared with."""
+    metric, (first, *others) = block.column.measured, values
+    found = {name: {"value": metric.points * value} for name, value in values.items()}
+    if len(items) == len(values) and items[first].shape[1] >= LEAST_ITEMS:
+        options = {"resamples": statistics.resamples, "seed": statistics.seed}
+        drawn = replicates(metric.by.statistic, [items[name] for name in values], **options)
+        drawn = dict(zip(values, metric.points * drawn, strict=True))
+        for name in values:
+            low, high = percentiles(drawn[name], statistics.level)
+            found[name] |= {"low": float(low), "high": float(high)}
+        tested = []
+        for name in others:
+            differences = drawn[first] - drawn[name]
+            low, high = percentiles(differences, statistics.level)
+            found[name]["difference"] = found[first]["value"] - found[name]["value"]
+            found[name] |= {"difference_low": float(low), "difference_high": float(high)}
+            by_items = metric.by.p(items[first], items[name], statistics.resamples, statistics.seed)
+            tested.append(max(float(two_sided(differences)), by_items))  # real by both tests, as in tables
+        for name, p in zip(others, benjamini_hochberg(tested), strict=True):
+            found[name] |= {"p_adjusted": float(p), "apart": bool(p < 1 - statistics.level)}
+    return {name: {key: _rounded(value) for key, value in each.items()} for name, each in found.items()}
+
+
+def _rounded(value: Any) -> Any:
+    return value if isinstance(value, bool) else round(float(value), 4)
+
+
+def take(encoder: Path, output: Path, best: Mapping[str, Any]) -> None:
+    """Put an encoder into a folder of its own, with the choice in its manifest; its files are shared, not copied.
+
+    A file that cannot be shared (another file system) is copied.
+
+    Raises:
+        UserError: as `manifests.read`, of the encoder.
+    """
+    manifest = manifests.read(encoder / manifests.MANIFEST)
+    training = manifest.get("training") or {}
+    with atomic_directory(output) as folder:
+        for name in manifest["files"]:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            try:
+                os.link((encoder / name).resolve(), folder / name)
+            except OSError:
+                shutil.copy2(encoder / name, folder / name)
+        write_json(manifest | {"best": {**best, "rows": training.get("examples") or 0}}, folder / manifests.MANIFEST)
+    # A link is a change of its file; were the encoder's manifest not changed later, its files would be read each time.
+    own = encoder / manifests.MANIFEST
+    own.chmod(own.stat().st_mode)

@@ -1,0 +1,179 @@
+"""Specs of figures: the YAML files behind `seedbed.resources.specs`, each kind with the keys that it has."""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, StringConstraints, field_validator
+
+from seedbed.evaluation.settings import TextMap
+from seedbed.settings import OnceEach
+from seedbed.tables.specs import Spec
+
+Colour = Annotated[str, StringConstraints(pattern=r"^#[0-9A-Fa-f]{6}$")]
+Inches = Annotated[float, Field(gt=0)]
+Places = Annotated[dict[str, dict[str, float]], Field(min_length=1)]
+
+
+class FigureSpec(Spec):
+    """What all figures have."""
+
+    kind: Literal["dots", "curve", "plane", "pairs", "columns", "groups", "members", "map"] = "dots"
+    """Which of the classes below it is."""
+    backbones: OnceEach[str] = ()
+    """Only these, by the study's names; `avg`: the average over backbones. Of a map by the papers' names too; left out,
+    all that have embeddings. Those on request are on no map."""
+    title: str
+    """What is seen."""
+    note: str = ""
+    """How to read it; may hold {level}, {alpha} and {baseline}."""
+    paper_note: str = ""
+    """Added where the paper's numbers are drawn."""
+    palette: Annotated[list[Colour], Field(min_length=1)]
+    """Colours of the recipes, in the table's order."""
+    width: float = Field(9.6, gt=2)
+    """Inches."""
+    dpi: int = Field(200, gt=0)
+    """Dots per inch of the PNG."""
+
+    @classmethod
+    def of(cls, content: Any) -> type[Self]:
+        """The class of its kind."""
+        kind = content.get("kind", "dots") if isinstance(content, dict) else "dots"
+        return next((one for one in KINDS if one.model_fields["kind"].default == kind), cls)
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the table that it draws; none: all."""
+        return []
+
+    @field_validator("note")
+    @classmethod
+    def _fillable(cls, note: str) -> str:
+        try:
+            note.format(level="", alpha="", baseline="")
+        except (KeyError, IndexError, ValueError):
+            raise ValueError("only {level}, {alpha} and {baseline} may stand in braces") from None
+        return note
+
+
+class OfTable(FigureSpec):
+    """A figure that is drawn from a table, and belongs to its paper."""
+
+    table: str = Field(min_length=1)
+    """Name of the table."""
+
+
+class Dots(OfTable):
+    """A row for each recipe and language."""
+
+    kind: Literal["dots"] = "dots"
+    spacing: Inches = 0.135
+    """From one dot to the next."""
+
+
+class Curve(OfTable):
+    """Scores over a quantity."""
+
+    kind: Literal["curve"] = "curve"
+    series: Places
+    """Name of a line -> recipe -> its place on the x axis."""
+    x_label: str = ""
+    """What the x axis is."""
+    log_x: bool = False
+    """On a logarithmic axis."""
+
+
+class Plane(OfTable):
+    """One column against another."""
+
+    kind: Literal["plane"] = "plane"
+
+
+class Pairs(OfTable):
+    """Two columns on one line for each recipe and language."""
+
+    kind: Literal["pairs"] = "pairs"
+    pairs: Annotated[dict[str, dict[str, str]], Field(min_length=1)]
+    """Title of a panel -> column -> what its dots are called; two columns a panel, the same names in each."""
+    x_label: str = ""
+    """What the x axis is."""
+    spacing: Inches = 0.135
+    """From one dot to the next."""
+
+    @property
+    def columns(self) -> list[str]:
+        """See `FigureSpec`."""
+        return [column for each in self.pairs.values() for column in each]
+
+    @field_validator("pairs")
+    @classmethod
+    def _two_of_a_name(cls, pairs: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
+        names = [tuple(sides.values()) for sides in pairs.values()]
+        if any(len(sides) != 2 or sides != names[0] for sides in names):
+            raise ValueError("a panel takes two columns, and their dots have the same two names in every panel")
+        return pairs
+
+
+class Columns(OfTable):
+    """Columns as points of a line for each backbone and recipe: averages over languages, or language by language."""
+
+    kind: Literal["columns"] = "columns"
+    panels: Places
+    """Title of a panel -> column -> its place on the x axis."""
+    by_language: bool = False
+    """A panel for each language and one for their average, in the place of the average alone."""
+    x_label: str = ""
+    """What the x axis is."""
+    y_label: str = ""
+    """What the y axis is."""
+    height: Inches = 2.3
+    """How high a panel is."""
+    across: int = Field(5, gt=0)
+    """Panels in a row at most."""
+
+    @property
+    def columns(self) -> list[str]:
+        """See `FigureSpec`."""
+        return [column for each in self.panels.values() for column in each]
+
+
+class Groups(OfTable):
+    """Means over the languages of a family or script."""
+
+    kind: Literal["groups"] = "groups"
+    by: Literal["family", "script"]
+    """What languages are grouped by, as the language registry has it."""
+    x_label: str = ""
+    """What the x axis is."""
+    spacing: Inches = 0.135
+    """From one dot to the next."""
+
+
+class Members(OfTable):
+    """Pairs of languages by their members: what one recipe gains over others."""
+
+    kind: Literal["members"] = "members"
+    recipe: str
+    """Whose gain."""
+    over: Annotated[OnceEach[str], Field(min_length=1)]
+    """Over which recipes, in print order; those that the table lacks are left out, but one must be there."""
+    x_label: str = ""
+    """What the x axis is."""
+    spacing: Inches = 0.135
+    """From one bar to the next."""
+
+
+class Map(FigureSpec):
+    """Texts in the plane."""
+
+    kind: Literal["map"] = "map"
+    group: str = ""
+    """The paper that it belongs to: `all_{group}` makes it."""
+    recipes: Annotated[dict[str, str], Field(min_length=1)] = {"published": "as published"}
+    """Whose encoders, with what they are called; one encoder must serve all languages."""
+    languages: OnceEach[str] = ()
+    """Only these of the task's, in this order, those on request too; left out, all but those on request."""
+    map: TextMap
+    """Which texts, and how they are brought to the plane."""
+
+
+KINDS: tuple[type[FigureSpec], ...] = (Dots, Curve, Plane, Pairs, Columns, Groups, Members, Map)

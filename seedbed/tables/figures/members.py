@@ -1,0 +1,80 @@
+"""What one recipe gains over others on pairs of languages: a row for each language, the mean over all pairs with it."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from seedbed.names import languages_of
+from seedbed.tables.figure_specs import Members
+from seedbed.tables.figures.style import INK, PALE, Margins, colours, named, write_around, write_beside
+from seedbed.tables.published import AVERAGE
+
+MARGINS = Margins(head=0.85, foot=0.85, left=1.35, right=0.6, between=0.75)
+GAP = 0.8
+"""From one language to the next, beyond its bars, in bars."""
+
+
+def draw(table: pd.DataFrame, spec: Members, names: Mapping[str, str]) -> Figure:
+    """Draw a table: a panel for each backbone and column; languages with the greatest first gain come first."""
+    panels = {
+        where: gains(rows, spec)
+        for where, rows in table[table["language"] != AVERAGE].groupby(["backbone", "column"], sort=False)
+    }
+    methods = dict(zip(table["recipe"], table["method"], strict=True))
+    over = [recipe for recipe in spec.over if recipe in methods]
+    shades = colours(over, spec)
+    deepest = max(len(panel) for panel in panels.values())
+    figure = MARGINS.canvas(spec, len(over), spec.spacing * (len(over) + GAP) * deepest, len(panels))
+    grid = figure.subplots(len(panels), 1, squeeze=False, sharex=True).ravel()
+    for axes, ((backbone, column), panel) in zip(grid, panels.items(), strict=True):
+        _panel(axes, panel, over, shades, names)
+        axes.set_title(f"{column}, {backbone}")
+        axes.set_ylim(deepest * (len(over) + GAP) - GAP, -GAP)
+        axes.set_xlabel(spec.x_label)
+    write_around(figure, table, spec, {f"over {methods[recipe]}": shades[recipe] for recipe in over})
+    return figure
+
+
+def gains(rows: pd.DataFrame, spec: Members) -> pd.DataFrame:
+    """What `spec.recipe` gains over each recipe of `spec.over`, in percent of that one's mean over the same pairs.
+
+    Args:
+        rows: of one backbone and column, a row for each recipe and pair.
+
+    Returns:
+        A row for each language, the greatest gain over the first first: a column for each recipe, and `{recipe} paper`
+        over the pairs of which the paper has both numbers; `pairs` are how many there are.
+    """
+    ours, papers = (rows.pivot(index="language", columns="recipe", values=name) for name in ("value", "paper"))
+    members = {code for pair in ours.index for code in languages_of(pair)}
+    found = []
+    for code in sorted(members):
+        own = [pair for pair in ours.index if code in languages_of(pair)]
+        row = {"language": code, "pairs": len(own)}
+        for recipe in (one for one in spec.over if one in ours.columns):
+            for name, values in ((recipe, ours), (f"{recipe} paper", papers)):
+                both = values.loc[own, [spec.recipe, recipe]].dropna().mean()
+                row[name] = 100 * (both[spec.recipe] / both[recipe] - 1)
+        found.append(row)
+    first = next(one for one in spec.over if one in ours.columns)
+    return pd.DataFrame(found).set_index("language").sort_values(first, ascending=False, kind="stable")
+
+
+def _panel(
+    axes: Axes, panel: pd.DataFrame, over: list[str], shades: Mapping[str, str], names: Mapping[str, str]
+) -> None:
+    """Bars of each language, the paper's gain as a hollow dot, and how many pairs it is the mean of."""
+    heights = {code: place * (len(over) + GAP) for place, code in enumerate(panel.index)}
+    for code, height in heights.items():
+        for place, recipe in enumerate(over):
+            axes.barh(height + place, panel.loc[code, recipe], height=0.86, color=shades[recipe])
+            axes.plot(panel.loc[code, f"{recipe} paper"], height + place, "o", ms=4, color=INK, mfc="white", mew=0.8)
+        write_beside(
+            axes, height + (len(over) - 1) / 2, f"{panel.loc[code, 'pairs']:.0f} pairs", fontsize=6.5, color=PALE
+        )
+    axes.axvline(0, color=PALE, lw=0.8)
+    middle = (len(over) - 1) / 2
+    axes.set_yticks([height + middle for height in heights.values()], [named(code, names) for code in heights])
+    axes.grid(axis="x")

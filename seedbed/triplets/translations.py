@@ -1,0 +1,102 @@
+"""Which rows of a translated corpus may train an encoder; those that go leave the ids of the others as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from seedbed.blocks import Blocks, Lookup
+from seedbed.corpora.clean import comparable, script_share
+from seedbed.corpora.contamination import EvaluationTexts
+from seedbed.corpora.language_id import LanguageId
+from seedbed.corpora.settings import COLUMNS
+from seedbed.triplets.audit import length_ratio, parted, repetition
+from seedbed.triplets.overlap import by_row
+from seedbed.triplets.settings import Audit
+from seedbed.triplets.switching import latin_share, other_script
+
+SIDES = COLUMNS["paraphrases"]
+
+
+def audit_translations(
+    translated: Callable[[], Blocks],
+    source: Blocks,
+    script: str,
+    identify: LanguageId | None,
+    seen: EvaluationTexts,
+    rules: Audit,
+) -> tuple[Blocks, Blocks, dict[str, Any]]:
+    """Split translated rows into those that pass and those that do not.
+
+    A negative that the source lacks is no fault.
+
+    Args:
+        translated: begins to read `id`, `anchor`, `positive`, `negative`, and maybe `anchor_finished`,
+            `positive_finished`, `negative_finished`; it is called three times.
+        source: `id` and the same columns in the language that was translated.
+        script: ISO 15924 of the translations.
+        identify: tells the translations' language from the source's; None: not checked.
+        seen: sentences of the evaluation sets.
+        rules: `finished`, `language_id`, `script_share`, `other_script`, `latin_words`, `length_ratio` (of text and
+            source), `max_repetition`, `max_lost` and `min_rows` count here.
+
+    Returns:
+        As `audit.audit`.
+
+    Raises:
+        UserError: too few rows pass.
+    """
+    originals = Lookup(source, lambda block: list(block["id"]))
+    found, shared = [], {side: [] for side in SIDES[1:]}
+    for block in translated():
+        reason = _reasons(block, _beside(block, originals), script, identify, seen, rules)
+        found.append(reason)
+        kept = block[reason == ""]
+        for side in shared:
+            shared[side].append(by_row(kept[kept[side] != ""], side))
+    return parted(translated, np.concatenate(found), shared, rules)
+
+
+def _beside(block: pd.DataFrame, originals: Lookup) -> pd.DataFrame:
+    """The rows of the source with the ids of a block, in its order; without an id where the source has no such row."""
+    lacking = ("",) * len(originals.columns)
+    rows = [row or lacking for row in originals.find(block["id"])]
+    return pd.DataFrame(rows, columns=originals.columns, index=block.index, dtype=str)
+
+
+def _reasons(
+    rows: pd.DataFrame,
+    source: pd.DataFrame,
+    script: str,
+    identify: LanguageId | None,
+    seen: EvaluationTexts,
+    rules: Audit,
+) -> np.ndarray:
+    """Why each row does not pass; "" for those that do."""
+    reason = np.full(len(rows), "", dtype=object)
+    reason[(source["id"] == "").to_numpy()] = "no such row in the source"
+    for side in SIDES:
+        text, original = rows[side], source[side]
+        there = ((original != "") | (text != "")).to_numpy(bool)
+
+        def drop(which: pd.Series | np.ndarray, why: str, side: str = side, there: np.ndarray = there) -> None:
+            reason[(reason == "") & there & np.asarray(which, dtype=bool)] = f"{side}: {why}"
+
+        drop(original == "", "none in the source")
+        if rules.finished and f"{side}_finished" in rows.columns:
+            drop(rows[f"{side}_finished"] == "false", "cut at the length limit")
+        drop(text.map(comparable) == "", "empty")
+        drop(text.map(comparable) == original.map(comparable), "a copy of the source")
+        drop(text.map(repetition) > rules.max_repetition, "repeats itself")
+        drop(text.map(lambda value: script_share(value, script)) < rules.script_share, "script")
+        if identify is not None:
+            drop(~np.asarray(identify.in_language(list(text)), dtype=bool), "language")
+        if rules.other_script:
+            drop(text.map(lambda value: other_script(value, script)), "word in another script")
+        drop(text.map(lambda value: latin_share(value, script)) > rules.latin_words, "Latin words")
+        drop(length_ratio(original, text) > rules.length_ratio, "length")
+        drop(text.map(seen.repeats), "in an evaluation set")
+    return reason

@@ -1,0 +1,1 @@
+"""The ground floor: exact neighbours, and the store of embeddings. It knows nothing of the rooms above."""

@@ -1,0 +1,35 @@
+"""Matrices of vectors, checked."""
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from seedbed.io import UserError
+
+
+def unit_vectors(x: ArrayLike, name: str) -> NDArray[np.float64]:
+    """Rows of `x` (n, d) at length one, in float64.
+
+    Raises:
+        UserError: as `as_vectors`; a zero row, which has no direction. `name` is what the message calls `x`.
+    """
+    x = as_vectors(x, name)
+    lengths = np.linalg.norm(x, axis=1, keepdims=True)
+    if (zero := np.flatnonzero(lengths == 0)).size:
+        raise UserError(f"{name}: row {zero[0]} is a zero vector; a point on the sphere needs a direction")
+    return x / lengths
+
+
+def as_vectors(x: ArrayLike, name: str, dtype: DTypeLike = np.float64) -> NDArray:
+    """`x` as a C-ordered matrix (n, d) of `dtype`.
+
+    Raises:
+        UserError: not two axes, no rows or columns, or NaN or infinity; `name` is what the message calls `x`.
+    """
+    x = np.asarray(x, dtype=dtype, order="C")
+    if x.ndim != 2 or 0 in x.shape:
+        raise UserError(f"{name}: shape {x.shape}; embeddings are a matrix of n >= 1 rows and d >= 1 columns")
+    with np.errstate(invalid="ignore"):  # inf - inf
+        sums = x.sum(axis=1, dtype=np.float64)  # finite only if the whole row is, and no mask as large as `x`
+    if (bad := np.flatnonzero(~np.isfinite(sums))).size:
+        raise UserError(f"{name}: row {bad[0]} holds NaN or infinity; embeddings must be finite")
+    return x

@@ -1,0 +1,162 @@
+"""A language model without examples: what it is asked, letters against a plain loop, its English, its limits."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from seedbed import manifests
+from seedbed.classifiers.in_context import greedy
+from seedbed.classifiers.manifest import describe
+from seedbed.classifiers.reasoning import ask, first_letter
+from seedbed.classifiers.settings import Classifier, Reasoning
+from seedbed.evaluation.scores import Scores, Set, score
+from seedbed.evaluation.settings import Task
+from seedbed.evaluation.systems import Opening, open_system
+from seedbed.generators import prompts
+from seedbed.generators.backends import open_backend
+from seedbed.generators.settings import Generator
+from seedbed.io import UserError
+from tests import tiny
+
+LETTERS = ["A", "B", "C"]
+TEST = pd.DataFrame(
+    {
+        "id": ["a", "b"],
+        "passage": ["", "Cats sleep."],
+        "question": ["Nani?", "Nini?"],
+        "answers": ['["paka", "mbwa"]', '["paka", "mbwa", "samaki"]'],
+        "correct": ["1", "3"],
+    }
+)
+PROBLEMS = pd.DataFrame({"id": ["a", "b"], "question": ["2 + 2?", "3 + 4?"], "answer": ["4", "7"]})
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tiny.generator(tmp_path_factory.mktemp("reasoning") / "base")
+    manifests.write(folder, {"kind": "weights"})
+    return folder
+
+
+def settings(base: Path) -> Generator:
+    sampling = {"max_prompt_tokens": 400, "max_new_tokens": 3}
+    return Generator.model_validate(
+        {"source": {"file": str(base)}, "prompts": "plain", "dtype": "float32", "batch_size": 2, "sampling": sampling}
+    )
+
+
+def test_what_is_asked() -> None:
+    assert prompts.problem_prompt("{text} 2?", "plain") == "Question: {text} 2?\nStep-by-Step Answer:"
+    options = "A. paka\nB. {x}"
+    assert prompts.options_prompt("Nani?", ["paka", "{x}"], "", "plain") == f"Question: Nani?\n{options}\nAnswer:"
+    chat = prompts.options_prompt("Nani?", ["paka", "{x}"], "P.", "chat")
+    assert chat == f"P.\n\nNani?\n{options}\n\nAnswer with the letter of the right option alone."
+
+
+def test_letters_are_as_likely_as_a_plain_loop_finds(base: Path) -> None:
+    generator, how = settings(base), Reasoning(bos=True, label_prefix=" ")
+    model = open_backend(greedy(generator, how), base)
+    found = ask(generator, model, ["a", "b"], ["2 + 2 is", "a much longer question: 1 + 1"], LETTERS, how)
+    tokenizer, plain = AutoTokenizer.from_pretrained(base), AutoModelForCausalLM.from_pretrained(base)
+    for row, text in enumerate(["2 + 2 is", "a much longer question: 1 + 1"]):
+        start = prompts.encode(tokenizer, text, "plain")
+        means = []
+        for letter in LETTERS:
+            tokens = prompts.encode_text(tokenizer, f" {letter}")
+            with torch.no_grad():
+                chances = plain(torch.tensor([start + tokens])).logits[0].double().log_softmax(-1)
+            means.append(np.mean([chances[len(start) - 1 + place, token] for place, token in enumerate(tokens)]))
+        wanted = np.exp(means) / np.exp(means).sum()
+        assert found.probabilities[row] == pytest.approx(wanted, abs=1e-5)
+        assert found.labels[row] == LETTERS[int(np.argmax(means))]
+
+
+def test_a_prompt_that_is_too_long_and_a_server_without_likelihoods(base: Path) -> None:
+    generator, how = settings(base), Reasoning()
+    model = open_backend(greedy(generator, how), base)
+    with pytest.raises(UserError, match=r"the prompt of 'a' has \d+ tokens; raise `sampling.max_prompt_tokens`"):
+        ask(generator, model, ["a"], ["word " * 500], LETTERS, how)
+    served = generator.model_copy(update={"backend": "openai-chat"})
+    with pytest.raises(UserError, match="backend openai-chat has no likelihoods of letters; set `answer: generation`"):
+        ask(served, model, ["a"], ["x"], LETTERS, how)
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("B", "B"),
+        (" (C) since", "C"),
+        ("A. paka", "A"),
+        ("**B**", "B"),
+        ("Bananas", ""),
+        ("D", ""),
+        ("", ""),
+        ("\nB", "B"),
+    ],
+)
+def test_the_letter_with_which_an_answer_begins(text: str, letter: str) -> None:
+    assert first_letter(text, LETTERS) == letter
+
+
+def opened(
+    base: Path, folder: Path, test: pd.DataFrame, task: Task, variant: str, english: dict[str, str] | None
+) -> Scores:
+    """The scores of a described system."""
+    system = {
+        "kind": "reasoning",
+        "generator": json.loads(settings(base).recorded()),
+        "reasoning": {"max_new_tokens": 3, "bos": True},
+    }
+    describe(folder, {"name": "tiny", "variant": variant}, system | {"variant": variant}, {"base": base})
+    opening = Opening([Set("t", task, test, None, {})], "swh", "Swahili", None, None, english=english or {})
+    return score(task, test, answer=open_system(folder, opening).answer)
+
+
+def test_the_translated_variant_is_asked_in_english_alone(base: Path, tmp_path: Path) -> None:
+    task = Task(protocol="multiple_choice")
+    texts = ["Nani?", "Nini?", "paka", "mbwa", "samaki", "Cats sleep."]
+    english = {text: f"said {text}" for text in texts}
+    translated = opened(base, tmp_path / "en", TEST, task, "translated", english)
+    same = TEST.assign(
+        question="said " + TEST["question"],
+        passage=["", "said Cats sleep."],
+        answers=['["said paka", "said mbwa"]', '["said paka", "said mbwa", "said samaki"]'],
+    )
+    wanted = opened(base, tmp_path / "xx", same, task, "source", None)
+    pd.testing.assert_frame_equal(translated.items, wanted.items)
+    with pytest.raises(UserError, match="no English of 'samaki'"):
+        opened(base, tmp_path / "less", TEST, task, "translated", english | {"samaki": ""})
+    with pytest.raises(UserError, match="variant translated has no English; give `--english`"):
+        opened(base, tmp_path / "none", TEST, task, "translated", None)
+
+
+def test_problems_are_solved_in_any_order_and_batch_alike(base: Path, tmp_path: Path) -> None:
+    task = Task(protocol="math")
+    found = opened(base, tmp_path / "one", PROBLEMS, task, "source", None).items.set_index("id")
+    turned = opened(base, tmp_path / "two", PROBLEMS.iloc[::-1], task, "source", None).items.set_index("id")
+    pd.testing.assert_frame_equal(found, turned.loc[found.index])
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"backbone": "b", "reasoning": {}}, "reasoning: an encoder reads no prompts; give a `generator`"),
+        ({"generator": "g", "reasoning": {}, "in_context": {"retriever": {"backbone": "b", "recipe": "r"}}}, "reasoning: it has in_context already"),
+        ({"generator": "g", "reasoning": {}, "scales": [1]}, "scales: of adapters, and reasoning has none"),
+    ],
+)  # fmt: skip
+def test_settings_that_do_not_fit(given: dict, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        Classifier.model_validate(given)
+
+
+def test_it_answers_problems_and_the_questions_that_it_names() -> None:
+    spec = Classifier.model_validate({"generator": "g", "reasoning": {}})
+    assert (spec.protocol, spec.protocols) == ("math", ("math", "multiple_choice"))

@@ -1,0 +1,97 @@
+"""What is learnt whole repeats no test: rows are left out and counted, a split of a test is refused."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from scripts import fetch_corpus
+from seedbed.corpora.contamination import IN_TESTS, EvaluationTexts, without_tests
+from seedbed.io import UserError, read_json, read_table, write_table
+from seedbed.study import checks
+from seedbed.study.graph import corpora
+from seedbed.study.model import Study
+from tests.asking import asking
+
+LONG = "one two three four five six seven eight nine ten"
+TESTS = EvaluationTexts(["A cat.", f"Before: {LONG}"])
+ROWS = pd.DataFrame(
+    {
+        "id": list("abcd"),
+        "query": ["Who?", "a CAT", "Why?", ""],
+        "document": ["A dog.", "It sleeps.", f"{LONG} and more", "A fish."],
+        "relevance": ["1", "1", "0", "0"],
+    }
+)
+
+
+def test_rows_whose_query_or_passage_is_tested_are_left_out_and_counted() -> None:
+    counts: Counter[str] = Counter()
+    kept = pd.concat(without_tests(iter([ROWS[:2], ROWS[2:]]), ["query", "document"], TESTS, counts))
+    assert list(kept["id"]) == ["a", "d"]
+    assert counts == {IN_TESTS: 2}
+    with pytest.raises(UserError, match="all 2 rows are in the study's test sets; train on other data"):
+        list(without_tests(iter([ROWS[1:3]]), ["query", "document"], TESTS, Counter()))
+
+
+def test_the_english_of_a_test_text_is_test_text_too(tmp_path: Path) -> None:
+    write_table(ROWS, tmp_path / "train.tsv")
+    write_table(pd.DataFrame({"id": ["x"], "query": ["Paka?"], "document": ["Samaki."]}), tmp_path / "test.tsv")
+    rows = {"id": ["1", "2"], "text": ["Paka?", "Samaki."], "english": ["A cat.", "A FISH"], "finish": ["stop"] * 2}
+    write_table(pd.DataFrame(rows), tmp_path / "english.tsv")
+    source = f'{{"file": "{tmp_path / "train.tsv"}"}}'
+    command = ["--source", source, "--kind", "retrieval", "--downloads", str(tmp_path), "--lock", str(tmp_path / "l")]
+    command += ["--tests", str(tmp_path / "test.tsv"), str(tmp_path / "english.tsv")]
+    fetch_corpus.main([*command, "--output", str(tmp_path / "x.tsv"), "--record", str(tmp_path / "x.json")])
+    assert list(read_table(tmp_path / "x.tsv", ["id"])["id"]) == ["a", "c"]
+    counts = read_json(tmp_path / "x.json")["counts"]
+    assert (counts["read"], counts["kept"], counts[IN_TESTS]) == (4, 2, 2)
+
+
+def study(train: dict[str, Any], test: dict[str, Any], **changes: Any) -> Study:
+    return Study.model_validate(
+        {
+            "languages": {"hau": {}, "swh": {}},
+            "backbones": {"b": {"source": {"file": "own/b"}}},
+            "corpora": {"others": {"asked": train}},
+            "recipes": {"base": {}, "ranked": {"from": "base", "data": {"queries": "asked"}, "objective": "listwise"}},
+            "tasks": {"found": {"protocol": "retrieval", "source": test}},
+            "statistics": {"baseline": "base"},
+        }
+        | changes
+    )
+
+
+FILE = {"file": "own/{lang}.tsv"}
+
+
+@pytest.mark.parametrize(
+    ("train", "refused"),
+    [
+        (FILE, True),
+        ({"file": "own/{lang}.train.tsv"}, False),
+        ({**FILE, "buckets": [0, 50], "buckets_by": "document_id"}, False),
+        ({**FILE, "buckets": [0, 50]}, True),
+        ({**FILE, "buckets": [0, 51], "buckets_by": "document_id"}, True),
+    ],
+)
+def test_a_study_that_learns_from_its_tests_is_refused(train: dict[str, Any], refused: bool) -> None:
+    parted = study(train, {**FILE, "buckets": [50, 100], "buckets_by": "document_id"})
+    if not refused:
+        checks.consistent(parted)
+        return
+    with pytest.raises(ValueError, match=r"recipes.ranked.data: asked of hau has rows of the test set of found"):
+        checks.consistent(parted)
+
+
+def test_training_data_wait_for_the_tests_of_all_languages_and_their_english() -> None:
+    given = {"human": {"given": {"file": "own/{lang}-eng.tsv"}}}
+    ask = asking(study({"file": "own/{lang}.train.tsv"}, FILE, translators=given))
+    tests = [f"corpora/{code}/found.tsv" for code in ("hau", "swh")]
+    english = [f"generators/human/translations/{code}/found.tsv" for code in ("hau", "swh")]
+    assert ask(corpora.kept_apart, lang="hau", corpus="asked") == sorted(tests + english)
+    assert ask(corpora.kept_apart, lang="hau", corpus="found") == []

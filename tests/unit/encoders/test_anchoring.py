@@ -1,0 +1,231 @@
+"""Training of an adaptor and a policy on kept states, and encoders of two texts, on tiny real models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from sentence_transformers import SentenceTransformer
+from torch.nn.functional import adaptive_avg_pool1d
+
+from seedbed import manifests
+from seedbed.encoders import backbone, memory
+from seedbed.encoders.anchoring import AnchoringLoss, pooled_inputs, pooled_states, read_actor
+from seedbed.encoders.arca import Actor
+from seedbed.encoders.candidates import packed, unpacked
+from seedbed.encoders.choosing import adaptor_similarity, choose, given_similarity
+from seedbed.encoders.objectives.anchoring import Anchoring
+from seedbed.encoders.settings import Training
+from seedbed.encoders.training import train
+from seedbed.io import UserError
+
+TEXTS = [
+    "Ruwan sama ya sauka.",
+    "Yara suna wasa a filin makaranta.",
+    "Kasuwa ta cika da mutane.",
+    "Manoma sun fara girbi.",
+]
+GOOD = [
+    "The rain came down.",
+    "Children play in the school yard.",
+    "The market is full of people.",
+    "Farmers began the harvest.",
+]
+BAD = ["The sun.", "A dog and its bone.", "Nobody knows the road.", "Yesterday evening."]
+
+
+def found(judged: bool = True, texts: list[str] = TEXTS) -> pd.DataFrame:
+    """Two translators of each text, the second the better one."""
+    rows = []
+    for place, text in enumerate(texts):
+        for name, english, score in (("one", BAD[place], 2.0), ("two", GOOD[place], 9.0)):
+            row = {"id": str(place), "text": text, "translator": name, "english": english, "usable": True}
+            rows.append(row | (dict.fromkeys(("semantic", "emotional", "pragmatic"), score) if judged else {}))
+    return pd.DataFrame(rows)
+
+
+@pytest.fixture(scope="module")
+def sides(make_weights: Callable[..., Path]) -> dict[str, Path]:
+    return {"source": make_weights("xlm-roberta"), "english": make_weights("bert")}
+
+
+def trained(sides: dict[str, Path], output: Path, *, minutes: float = 60, **changes: object) -> Path:
+    objective = Anchoring.model_validate({"pool_size": 3, "hidden": 16, **changes})
+    settings = {"pooling": "mean", "part": "head", "batch_size": 2, "epochs": 4, "precision": "float32"}
+    options = {"prefix": "query: ", "seed": 1, "state": output.with_suffix(".state"), "minutes": minutes}
+    folders = {"english": sides["english"]}
+    table = packed(found())
+    train(sides["source"], table, Training(**settings), objective=objective, folders=folders, output=output, **options)
+    return output
+
+
+@pytest.fixture(scope="module")
+def anchored(sides: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return trained(sides, tmp_path_factory.mktemp("anchored") / "encoder")
+
+
+def test_an_anchored_encoder_is_the_mean_of_adapted_states(anchored: Path) -> None:
+    encoder = backbone.open_encoder(anchored)
+    text = "query: " + TEXTS[1]
+    states = encoder[0](encoder.preprocess([text]))["token_embeddings"]
+    pooled = adaptive_avg_pool1d(states.transpose(1, 2), 3).transpose(1, 2)
+    expected = encoder[1].adaptor(pooled).mean(dim=1)[0].detach().numpy()
+    np.testing.assert_allclose(encoder.encode(TEXTS)[1], expected, atol=1e-5)
+    elsewhere = SentenceTransformer(str(anchored), trust_remote_code=True, device="cpu", local_files_only=True)
+    np.testing.assert_array_equal(elsewhere.encode(TEXTS), encoder.encode(TEXTS))
+    np.testing.assert_allclose(encoder.encode(TEXTS, batch_size=1), encoder.encode(TEXTS), atol=1e-6)
+
+
+def test_a_manifest_has_what_the_policy_did(anchored: Path) -> None:
+    learnt = manifests.read(anchored / manifests.MANIFEST)["training"]
+    assert learnt["policy_distance"] > 0
+    assert learnt["mean_reward"] == pytest.approx(learnt["mean_reward"], abs=2)
+    assert learnt["epsilon1"]["zero"] == pytest.approx(1, abs=1e-5), "h has length one"
+    assert learnt["epsilon1"]["after"] < learnt["epsilon1"]["before"]
+    assert learnt["translators"] == ["one", "two"]
+    assert isinstance(read_actor(anchored), Actor)
+
+
+def test_a_killed_training_goes_on_to_the_same_bytes(
+    sides: dict[str, Path], anchored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forward, calls = AnchoringLoss.forward, []
+
+    def killed(self: AnchoringLoss, *given: object) -> torch.Tensor:
+        calls.append(1)
+        if len(calls) == 6:
+            raise KeyboardInterrupt
+        return forward(self, *given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(AnchoringLoss, "forward", killed)
+        with pytest.raises(KeyboardInterrupt):
+            trained(sides, tmp_path / "encoder", minutes=0)
+    assert not (tmp_path / "encoder").exists()
+    again = trained(sides, tmp_path / "encoder", minutes=0)
+    for name in ("actor.safetensors", "1_FeaturePath/model.safetensors", "seedbed.json"):
+        assert (again / name).read_bytes() == (anchored / name).read_bytes(), name
+
+
+def loss_of(sides: dict[str, Path], *, kept: bool, judged: bool = True, **changes: object) -> AnchoringLoss:
+    settings = Anchoring.model_validate({"pool_size": 3, "hidden": 16, **changes})
+    source, english = (backbone.load(sides[name], pooling="mean") for name in ("source", "english"))
+    encoder = settings.prepared(source, sides, 1)
+    torch.manual_seed(0)
+    return AnchoringLoss(encoder, settings, unpacked(packed(found(judged))), english, kept=kept)
+
+
+def test_kept_states_give_the_loss_of_reading_again(sides: dict[str, Path]) -> None:
+    rows, losses = torch.tensor([2, 0, 3]), []
+    for kept in (True, False):
+        loss = loss_of(sides, kept=kept)
+        loss.eval()
+        torch.manual_seed(3)
+        losses.append(loss([loss.model.preprocess([TEXTS[row] for row in rows])], rows).item())
+    assert losses[0] == pytest.approx(losses[1], abs=1e-5)
+
+
+def test_a_loss_is_equation_12(sides: dict[str, Path]) -> None:
+    loss = loss_of(sides, kept=True, baseline="none", alignment_weight=0.5, anchor_weight=0.25, actions="expected")
+    rows = torch.arange(4)
+    torch.manual_seed(3)
+    value = loss([{}], rows).item()
+    english = backbone.load(sides["english"], pooling="mean")
+    source = backbone.load(sides["source"], pooling="mean")
+    prefix = loss.path.adaptor(pooled_states(source, TEXTS, 3))
+    total = 0.0
+    torch.manual_seed(3)
+    logits, sims = [], []
+    for row in range(4):
+        values = pooled_inputs(english, [BAD[row], GOOD[row]], 3)
+        cosines = [torch.cosine_similarity(prefix[row].flatten(), each.flatten(), dim=0) for each in values]
+        shown = torch.tensor([[0.2, 0.2, 0.2, cosines[0]], [0.9, 0.9, 0.9, cosines[1]]])
+        logits.append(loss.actor(shown))
+        sims.append(torch.stack(cosines))
+    chances = torch.stack(logits).softmax(dim=1)
+    actions = chances.multinomial(1)[:, 0]
+    for row, action in enumerate(actions.tolist()):
+        rewards = torch.tensor([0.2, 0.9]) + sims[row]
+        h = torch.nn.functional.normalize(torch.tensor(english.encode([[BAD, GOOD][action][row]])), dim=1)[0]
+        anchor = (prefix[row].mean(dim=0) - h).square().sum()
+        total += (-(chances[row] * rewards).sum() - 0.5 * sims[row][action] + 0.25 * anchor).item()
+    assert value == pytest.approx(total / 4, abs=1e-4)
+
+
+def test_states_that_cannot_be_kept_are_refused(sides: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "machine", lambda: 4000)
+    arithmetic = r"4 bytes x 3 states x \(4 texts x 32 \+ 8 translations x 32\).* give 1 or less"
+    with pytest.raises(UserError, match=arithmetic):
+        loss_of(sides, kept=True)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda rows: rows[rows["translator"] == "one"], "translations by one alone; a choice is among two"),
+        (lambda rows: rows.assign(english=""), "all 8 translations are empty or cut; nothing"),
+        (lambda rows: rows.assign(usable=False), "all 8 translations are empty or cut"),
+        (
+            lambda rows: rows.assign(semantic=11.0),
+            r"text '0' by one has scores \[11.0, 2.0, 2.0\]; a judge gives 1 to 10",
+        ),
+        (lambda rows: rows.assign(semantic=np.nan), "the judge could score none of 8 translations"),
+        (lambda rows: rows.drop(index=7), "text '3' is by one, others by one, two"),
+    ],
+)
+def test_bad_candidates_are_told(
+    sides: dict[str, Path], change: Callable[[pd.DataFrame], pd.DataFrame], message: str
+) -> None:
+    objective = Anchoring(pool_size=3, hidden=16)
+    encoder = objective.prepared(backbone.load(sides["source"], pooling="mean"), sides, 1)
+    with pytest.raises(UserError, match=message):
+        objective.loss(encoder, packed(change(found())), Training(part="head"), sides)
+
+
+def test_nothing_that_tells_candidates_apart_is_told(sides: dict[str, Path]) -> None:
+    objective = Anchoring(pool_size=3, hidden=16, similarity="none")
+    encoder = objective.prepared(backbone.load(sides["source"], pooling="mean"), sides, 1)
+    with pytest.raises(UserError, match="neither a judge nor a similarity"):
+        objective.loss(encoder, packed(found(judged=False)), Training(part="head"), sides)
+
+
+def test_choices(sides: dict[str, Path], anchored: Path) -> None:
+    table = packed(found())
+    similarity = adaptor_similarity(unpacked(table), anchored, sides["english"])
+    encoder, english = backbone.open_encoder(anchored), backbone.load(sides["english"], pooling="mean")
+    prefix = encoder[1].adaptor(pooled_states(encoder, TEXTS, 3))
+    value = pooled_inputs(english, [GOOD[2]], 3)
+    assert similarity[2, 1].item() == pytest.approx(
+        torch.cosine_similarity(prefix[2].flatten(), value.flatten(), dim=0).item(), abs=1e-5
+    )
+    assert choose(table, "first")["english"].tolist() == BAD
+    assert choose(table, "judge")["english"].tolist() == GOOD
+    critic = choose(table, "critic", similarity=similarity)
+    assert critic["translator"].tolist() == [["one", "two"][k] for k in similarity.argmax(dim=1)]
+    actor = choose(table, "actor", similarity=similarity, actor=anchored)
+    logits = read_actor(anchored)(torch.tensor([[[0.2] * 3 + [similarity[0, 0]], [0.9] * 3 + [similarity[0, 1]]]]))
+    assert float(actor["probability"][0]) == pytest.approx(logits.softmax(dim=1).max().item(), abs=1e-5)
+    uniform = choose(table, "uniform", seed=1)
+    assert uniform.iloc[::-1]["english"].tolist() == choose(table[::-1], "uniform", seed=1)["english"].tolist()
+    assert {float(p) for p in uniform["probability"]} == {0.5}
+    with pytest.raises(UserError, match="oracle takes what translator 'human' wrote"):
+        choose(table, "oracle")
+    human = found().replace({"translator": {"two": "human"}})
+    assert choose(packed(human), "oracle")["english"].tolist() == GOOD
+    half = found().assign(usable=[True] * 6 + [False] * 2)
+    with pytest.raises(UserError, match="1 of 4 texts, like 3 'Manoma.*have no translation that can be chosen"):
+        choose(packed(half), "first")
+    untrained = given_similarity(unpacked(table), anchored)
+    assert untrained.shape == (4, 2)
+
+
+def test_an_unusable_candidate_is_never_chosen(sides: dict[str, Path]) -> None:
+    rows = found().assign(usable=[True, False] * 4)
+    for how in ("first", "judge", "uniform"):
+        assert choose(packed(rows), how)["translator"].tolist() == ["one"] * 4
+    rows = found().assign(semantic=[2.0, np.nan] * 4)
+    assert choose(packed(rows), "judge")["translator"].tolist() == ["one"] * 4, "nobody could score it"

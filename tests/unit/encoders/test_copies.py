@@ -1,0 +1,173 @@
+"""Small copies: what they keep to the last bit, what they lose, and that any sentence-transformers opens them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from safetensors.torch import load_file
+
+from scripts.train_encoder import main
+from seedbed.encoders import backbone, copies
+from seedbed.encoders.adapters import align
+from seedbed.encoders.opening import opened
+from seedbed.io import UserError, read_json, sha256, write_table
+from tests import tiny
+
+TEXTS = tiny.sentences("hau", 40)
+
+
+@pytest.fixture(scope="module")
+def weights(tmp_path_factory) -> Path:
+    return tiny.backbone(tmp_path_factory.mktemp("weights"))
+
+
+@pytest.fixture
+def made(weights, tmp_path):
+    """The copy that the program makes, by an objective, of the texts."""
+
+    def make(objective: dict, texts: list[str] = TEXTS, name: str = "1", prefix: str = "") -> Path:
+        write_table(pd.DataFrame({"id": map(str, range(len(texts))), "text": texts}), tmp_path / "texts.tsv")
+        main([
+            "--weights", str(weights), "--texts", str(tmp_path / "texts.tsv"), "--objective", json.dumps(objective),
+            "--training", '{"pooling": "mean"}', f"--prefix={prefix}", "--seed", "1", "--about", '{"language": "hau"}',
+            "--state", str(tmp_path / "state"), "--output", str(tmp_path / name),
+        ])  # fmt: skip
+        return tmp_path / name
+
+    return make
+
+
+def vectors(folder: Path, texts: list[str]) -> np.ndarray:
+    return backbone.open_encoder(folder).encode(texts)
+
+
+def test_a_trimmed_encoder_is_the_same_on_its_texts(weights, made):
+    """Fewer rows, none of them new; other words of the same letters are not unknown."""
+    original = backbone.load(weights, pooling="mean", prefix="query: ")
+    folder = made({"trimmed": {}}, prefix="query: ", texts=[*TEXTS, "query: "])
+    small = backbone.open_encoder(folder)
+    np.testing.assert_array_equal(small.encode(TEXTS), original.encode(TEXTS))
+    rows = small[0].auto_model.get_input_embeddings().weight
+    assert len(small.tokenizer) == len(rows) < len(original.tokenizer)
+    there = {tuple(row) for row in original[0].auto_model.get_input_embeddings().weight.tolist()}
+    assert {tuple(row) for row in rows.tolist()} <= there
+    backwards = [text[::-1].strip() for text in TEXTS]
+    assert small.tokenizer.unk_token_id not in {
+        token for ids in small.tokenizer(backwards)["input_ids"] for token in ids
+    }
+    for name in ("cls", "sep", "pad", "mask", "unk"):
+        assert getattr(small.tokenizer, f"{name}_token") == getattr(original.tokenizer, f"{name}_token")
+    assert small[0].auto_model.config.pad_token_id == small.tokenizer.pad_token_id
+    assert read_json(folder / "seedbed.json")["training"]["agreement"] == 1.0
+
+
+def test_padding_changes_no_vector_of_a_trimmed_encoder(made):
+    small = backbone.open_encoder(made({"trimmed": {}}))
+    together = small.encode([TEXTS[0], " ".join(TEXTS[:3])])
+    np.testing.assert_allclose(together[0], small.encode(TEXTS[0]), atol=1e-5)
+
+
+def test_rare_tokens_go_first(made):
+    every, common = (
+        len(backbone.open_encoder(made({"trimmed": {"least_count": least}}, name=str(least))).tokenizer)
+        for least in (1, 6)
+    )
+    assert common < every
+
+
+def test_a_static_copy_is_the_mean_of_its_tokens_vectors(weights, made):
+    """Each of them is what the encoder makes of the token alone, but for a rotation, if no component is dropped."""
+    folder = made({"condensed": {"dimensions": 32, "smoothing": 1e9, "whiten": False}})
+    small, original = backbone.open_encoder(folder), backbone.load(weights, pooling="mean")
+    token = small.tokenizer.encode("yara", add_special_tokens=False)
+    rows = load_file(folder / "model.safetensors")["embedding.weight"].numpy()
+    np.testing.assert_allclose(small.encode("yara"), rows[token.ids].mean(axis=0), atol=1e-6)
+    ids = [original.tokenizer.convert_tokens_to_ids(small.tokenizer.id_to_token(place)) for place in range(len(rows))]
+    alone = copies._each_alone(original, ids)
+    centred = alone - alone.mean(axis=0)
+    plain = [place for place, one in enumerate(ids) if one not in original.tokenizer.all_special_ids]
+    np.testing.assert_allclose(rows[plain] @ rows[plain].T, centred[plain] @ centred[plain].T, atol=1e-4)
+
+
+def test_frequent_tokens_weigh_less(made):
+    """a / (a + p), against the counts of the texts."""
+    flat, weighted = (made({"condensed": {"dimensions": 8, "smoothing": a}}, name=str(a)) for a in (1e9, 0.01))
+    one, two = (
+        load_file(folder / "model.safetensors")["embedding.weight"].norm(dim=1).numpy() for folder in (flat, weighted)
+    )
+    tokenizer = backbone.open_encoder(flat).tokenizer
+    ids = [token for text in TEXTS for token in tokenizer.encode(text, add_special_tokens=False).ids]
+    share = np.bincount(ids, minlength=len(one)) / len(ids)
+    used = one > 0
+    np.testing.assert_allclose(two[used] / one[used], (0.01 / (0.01 + share))[used], rtol=1e-3)
+
+
+def test_all_components_have_the_same_variance(weights):
+    small = copies.condensed(backbone.load(weights, pooling="mean"), TEXTS, dimensions=8, smoothing=1e9)
+    rows = small[0].embedding.weight.detach().numpy()
+    rows = rows[np.abs(rows).sum(axis=1) > 0]
+    np.testing.assert_allclose(np.square(rows).mean(axis=0), 1, rtol=0.25)  # but for those of special tokens
+
+
+def test_half_the_bytes_and_float32_when_opened(weights, made):
+    folder = made({"halved": {}})
+    saved = load_file(folder / "model.safetensors")
+    assert {str(one.dtype) for one in saved.values()} == {"torch.bfloat16"}
+    small = backbone.open_encoder(folder)
+    assert {str(one.dtype) for one in small.parameters()} == {"torch.float32"}
+    facts = read_json(folder / "seedbed.json")["training"]
+    assert facts["bytes"] * 2 == facts["bytes of the original"] and facts["agreement"] > 0.99
+    np.testing.assert_allclose(small.encode(TEXTS), backbone.load(weights, pooling="mean").encode(TEXTS), atol=0.05)
+
+
+OBJECTIVES = [{"trimmed": {}}, {"condensed": {"dimensions": 8}}, {"halved": {}}]
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES, ids=lambda one: next(iter(one)))
+def test_a_copy_is_opened_without_this_package_and_scored_as_any_encoder(objective, made):
+    folder = made(objective)
+    code = (
+        "import sys; sys.modules['seedbed'] = None; import numpy as np\n"
+        "from sentence_transformers import SentenceTransformer\n"
+        f"print(np.asarray(SentenceTransformer({str(folder)!r}).encode(['Yara suna gida.']), float).sum())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    found = opened(folder, rows=8)
+    assert float(done.stdout.split()[-1]) == pytest.approx(float(found.encode(["Yara suna gida."]).sum()), abs=1e-4)
+    assert (found.layers is None) == ("condensed" in objective)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES, ids=lambda one: next(iter(one)))
+def test_the_same_copy_twice(objective, made):
+    assert sha256(made(objective, name="one")) == sha256(made(objective, name="two"))
+
+
+def test_what_cannot_be_copied_is_told_in_one_line(weights, made, tmp_path):
+    encoder = backbone.load(weights, pooling="mean")
+    align(encoder, reduction=2, scaling=4.0, seed=0)
+    for way in (copies.trimmed, copies.condensed):
+        with pytest.raises(UserError, match="parallel adapters; copy the one that was aligned"):
+            way(encoder, TEXTS)
+    with pytest.raises(UserError, match="parallel adapters; copy the one that was aligned"):
+        copies.rounded(encoder)
+    static = backbone.open_encoder(made({"condensed": {"dimensions": 8}}))
+    with pytest.raises(UserError, match="no transformer; copy the one that it was made from"):
+        copies.trimmed(static, TEXTS)
+    with pytest.raises(UserError, match="condensed.dimensions: 400, and 32 are there; give fewer"):
+        made({"condensed": {"dimensions": 400}})
+    with pytest.raises(UserError, match="trimmed: 1 texts; at least 2 are needed"):
+        made({"trimmed": {}}, texts=TEXTS[:1])
+
+
+def test_a_tokenizer_that_cannot_be_cut_is_refused(tmp_path):
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(tiny.generator(tmp_path / "bpe"))
+    with pytest.raises(UserError, match="a tokenizer of kind BPE cannot be cut; only Unigram and WordPiece can"):
+        copies.cut_tokenizer(tokenizer, [0, 1, 2])

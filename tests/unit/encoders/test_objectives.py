@@ -1,0 +1,304 @@
+"""Objectives: what each teaches, that a killed training goes on from all of its state, and what is told of bad input."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from safetensors.torch import load_file
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.losses import CoSENTLoss, MSELoss, MultipleNegativesRankingLoss
+from torch import Tensor, nn
+
+from seedbed.encoders import backbone, objectives, training
+from seedbed.encoders.losses import SimCSELoss
+from seedbed.encoders.objectives import Objective
+from seedbed.encoders.settings import Training
+from seedbed.io import UserError, sha256
+from seedbed.resources import ROOT
+
+SETTINGS = Training(epochs=2, batch_size=3, learning_rate=1e-3, max_length=16, precision="float32", pooling="mean")
+"""Eight rows: three batches (3, 3, 2) an epoch, six steps."""
+TEACHER = {"teacher": {"backbone": "b", "recipe": "r"}}
+
+
+SMALL = {"queue_size": 7, "projection": [8, 4], "momentum": 0.5}
+"""A queue of three pairs and a half: it is full in the second epoch."""
+
+
+@pytest.fixture
+def teacher(weights: Path, tmp_path: Path) -> Path:
+    """An untrained encoder of other weights."""
+    training.train(
+        weights, None, SETTINGS.updated({"pooling": "cls"}), objective=None, prefix="", seed=0,
+        output=tmp_path / "teacher", state=tmp_path / "state", minutes=60,
+    )  # fmt: skip
+    return tmp_path / "teacher"
+
+
+@pytest.fixture
+def rows(sentences: list[str]) -> pd.DataFrame:
+    """Eight rows with the columns of every objective."""
+    turned = sentences[1:] + sentences[:1]
+    pairs = {"sentence1": sentences, "sentence2": turned, "score": [str(n % 3) for n in range(8)]}
+    return pd.DataFrame(
+        {"id": list("abcdefgh"), "anchor": sentences, "positive": turned, "text": turned}
+        | pairs
+        | {"query": turned, "document": sentences}
+    ).assign(negative=sentences[::-1], pivot=sentences, neighbour_1=turned[::-1], neighbour_2=turned[4:] + turned[:4])
+
+
+@pytest.fixture
+def run(weights: Path, rows: pd.DataFrame, teacher: Path, tmp_path: Path) -> Callable[..., dict[str, Any]]:
+    """Train into `tmp_path / name` by an objective; a checkpoint after each step."""
+
+    def run(
+        name: str, objective: Objective, table: pd.DataFrame = rows, minutes: float = 0, **changes: Any
+    ) -> dict[str, Any]:
+        options = {"prefix": "query: ", "seed": 1, "minutes": minutes, "folders": {"teacher": teacher}}
+        places = {"output": tmp_path / name, "state": tmp_path / "state"}
+        settings = SETTINGS.updated(changes)
+        return training.train(weights, table, settings, objective=objective, **options, **places)
+
+    return run
+
+
+class Queue(Objective):
+    """Contrast with the vectors of earlier batches too, behind a head: weights, a buffer, and a hook."""
+
+    shapes = (("text",),)
+
+    def loss(self, encoder: SentenceTransformer, *args: Any) -> nn.Module:
+        torch.manual_seed(0)
+        return WithQueue(encoder)
+
+
+class WithQueue(nn.Module):
+    def __init__(self, encoder: SentenceTransformer) -> None:
+        super().__init__()
+        self.model = encoder
+        self.head = nn.Linear(32, 32)
+        self.register_buffer("queue", torch.randn(9, 32))
+        self.register_buffer("steps", torch.zeros((), dtype=torch.int64))
+        self.last: Tensor | None = None
+
+    def forward(self, features: Any, rows: Tensor) -> Tensor:
+        (texts,) = features
+        self.last = self.head(self.model(texts)["sentence_embedding"])
+        return (self.last @ self.queue.T).logsumexp(1).mean() + rows.float().mean() * self.last.norm()
+
+    def after_step(self) -> None:
+        self.steps += 1
+        self.queue.copy_(torch.cat([self.last.detach(), self.queue])[:9])
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [
+        objectives.load("ranking"),
+        objectives.load("graded"),
+        objectives.load("distillation", TEACHER),
+        objectives.load("correlation", {"queue_size": 7, "warm_up": 5}),
+        objectives.load("listwise", {"queue_size": 7, "negatives": 4, "k": 2}),
+        Queue(),
+        *(
+            objectives.load("neighbours", SMALL | more)
+            for more in ({"neighbours": 2}, {"neighbours": 1, "queue": "all"})
+        ),
+    ],
+    ids=objectives.name_of,
+)
+def test_a_killed_training_goes_on_as_if_nothing_had_happened(
+    run: Callable[..., dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, objective: Objective
+) -> None:
+    def save_and_die(trainer: Any, *args: Any) -> None:
+        save(trainer, *args)
+        steps.append(trainer.state.global_step)
+        if steps.count(4) == 1 and steps[-1] == 4:
+            raise KeyboardInterrupt
+
+    steps: list[int] = []
+    save = training._Trainer._save_checkpoint
+    unbroken = run("unbroken", objective)
+    with monkeypatch.context() as patch:
+        patch.setattr(training._Trainer, "_save_checkpoint", save_and_die)
+        with pytest.raises(KeyboardInterrupt):
+            run("resumed", objective)
+        assert run("resumed", objective) == unbroken
+    assert steps == [1, 2, 3, 4, 5], "it began anew"
+    assert sha256(tmp_path / "resumed") == sha256(tmp_path / "unbroken")
+    plain = {path.name for path in backbone.directory_of(tmp_path / "unbroken").iterdir()}
+    assert not plain & {training.STATE}, "an encoder keeps no state of its loss"
+
+
+def test_the_hook_runs_after_each_step(run: Callable[..., dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = []
+    monkeypatch.setattr(WithQueue, "after_step", lambda loss: counts.append(loss.last.shape))
+    run("counted", Queue())
+    assert len(counts) == 6
+
+
+def vectors(texts: list[str], folder: Path) -> np.ndarray:
+    return backbone.open_encoder(folder).encode(texts)
+
+
+def features(encoder: SentenceTransformer, table: pd.DataFrame, *columns: str) -> list[dict[str, Any]]:
+    return [encoder.preprocess(table[name].tolist()) for name in columns]
+
+
+@pytest.fixture
+def encoder(weights: Path) -> SentenceTransformer:
+    return backbone.load(weights, pooling="mean").eval()
+
+
+def test_ranking_is_the_loss_of_sentence_transformers(encoder: SentenceTransformer, rows: pd.DataFrame) -> None:
+    for scale in (20.0, 3.0):
+        ours = objectives.load("ranking", {"scale": scale}).loss(encoder, rows, SETTINGS, {})
+        for columns in (("anchor", "positive"), ("anchor", "positive", "negative")):
+            theirs = MultipleNegativesRankingLoss(encoder, scale=scale)(features(encoder, rows, *columns), None)
+            torch.testing.assert_close(ours(features(encoder, rows, *columns), torch.arange(8)), theirs)
+
+
+@pytest.mark.parametrize(
+    "table", [["sentence1", "sentence2"], ["anchor", "positive"], ["anchor", "positive", "negative"]]
+)
+def test_ranking_reads_pairs_or_triplets(rows: pd.DataFrame, table: list[str]) -> None:
+    assert [*objectives.load("ranking").columns(rows[table])] == table
+
+
+def test_graded_gives_each_row_its_score(encoder: SentenceTransformer, rows: pd.DataFrame) -> None:
+    columns, turned = ("sentence1", "sentence2"), torch.tensor([5, 0, 3, 6])
+    ours = objectives.load("graded", {"scale": 5}).loss(encoder, rows, SETTINGS, {})
+    scores = torch.tensor([2.0, 0.0, 0.0, 0.0])
+    theirs = CoSENTLoss(encoder, scale=5)(features(encoder, rows.iloc[turned.tolist()], *columns), scores)
+    torch.testing.assert_close(ours(features(encoder, rows.iloc[turned.tolist()], *columns), turned), theirs)
+
+
+def test_graded_training_puts_pairs_in_the_order_of_their_scores(
+    run: Callable[..., dict[str, Any]], rows: pd.DataFrame, tmp_path: Path
+) -> None:
+    run("graded", objectives.load("graded"), minutes=60, epochs=30, batch_size=8, max_length=64)
+    one, two = (vectors(rows[name].tolist(), tmp_path / "graded") for name in ("sentence1", "sentence2"))
+    cosines = (one * two).sum(1) / np.linalg.norm(one, axis=1) / np.linalg.norm(two, axis=1)
+    scores = rows["score"].astype(int)
+    assert cosines[scores == 2].min() > cosines[scores == 1].max()
+    assert cosines[scores == 1].min() > cosines[scores == 0].max()
+
+
+def test_distillation_is_the_loss_of_sentence_transformers(
+    encoder: SentenceTransformer, rows: pd.DataFrame, teacher: Path
+) -> None:
+    turned = rows.iloc[[5, 0, 3]]
+    ours = objectives.load("distillation", TEACHER).loss(encoder, rows, SETTINGS, {"teacher": teacher})
+    targets = torch.from_numpy(vectors(turned["pivot"].tolist(), teacher))
+    theirs = MSELoss(encoder)(features(encoder, turned, "pivot", "text"), targets)
+    torch.testing.assert_close(ours(features(encoder, turned, "pivot", "text"), torch.tensor([5, 0, 3])), theirs)
+
+
+def test_a_student_comes_near_its_teacher_in_both_languages(
+    run: Callable[..., dict[str, Any]], rows: pd.DataFrame, teacher: Path, weights: Path, tmp_path: Path
+) -> None:
+    run("student", objectives.load("distillation", TEACHER), minutes=60, epochs=15)
+    backbone.load(weights, pooling="mean", prefix="query: ").save_pretrained(str(tmp_path / "before"))
+    target = vectors(rows["pivot"].tolist(), teacher)
+    for column in ("pivot", "text"):
+        before, after = (
+            ((vectors(rows[column].tolist(), tmp_path / name) - target) ** 2).mean() for name in ("before", "student")
+        )
+        assert after < before / 2, column
+
+
+def test_contrast_takes_triplets_before_texts(rows: pd.DataFrame) -> None:
+    contrast = objectives.load("contrast")
+    assert [*contrast.columns(rows)] == ["anchor", "positive", "negative"]
+    alone = contrast.columns(rows[["text"]])
+    assert [*alone] == ["anchor", "positive"] and alone["anchor"] == alone["positive"] == rows["text"].tolist()
+
+
+def test_the_folder_is_the_list() -> None:
+    assert objectives.known() == [
+        "alignment", "anchoring", "condensed", "contrast", "correlation", "distillation", "graded", "halved", "joint", "listwise",
+        "neighbours", "ranking", "trimmed",
+    ]  # fmt: skip
+    for name in objectives.known():
+        objective = objectives.load(name, TEACHER if name == "distillation" else {})
+        assert objectives.name_of(objective) == name and (ROOT / objectives.module_of(name)).is_file()
+        assert objectives.parsed(objectives.dump(objective)) == objective
+    assert objectives.load("distillation", TEACHER).references()["teacher"].recipe == "r"
+    assert isinstance(objectives.load("contrast").loss(nn.Identity(), None, SETTINGS, {}), SimCSELoss)
+
+
+def test_a_study_that_checks_objectives_waits_for_no_torch() -> None:
+    words = "from seedbed.encoders import objectives as o; [o.load(n, {'teacher': {'backbone': 'b', 'recipe': 'r'}} if n[0] == 'd' else {}) for n in o.known()]"
+    subprocess.run([sys.executable, "-c", f"{words}; import sys; assert 'torch' not in sys.modules"], check=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "told"),
+    [
+        ("grade", {}, "objective: no 'grade'; did you mean 'graded'?"),
+        ("graded", {"scales": 1}, "objective.graded.scales: unknown key; did you mean 'scale'?"),
+        ("ranking", {"scale": 0}, "objective.ranking.scale: Input should be greater than 0"),
+        ("distillation", {}, "objective.distillation.teacher: Field required"),
+    ],
+)
+def test_a_wrong_objective_is_told_in_one_line(name: str, settings: dict[str, Any], told: str) -> None:
+    with pytest.raises(UserError) as error:
+        objectives.load(name, settings)
+    assert str(error.value).startswith(told) and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["contrast", "[]", '{"contrast": {}, "ranking": {}}'])
+def test_an_objective_on_a_command_line_is_one_name_with_settings(text: str) -> None:
+    with pytest.raises(UserError, match="is not JSON of one name with its settings"):
+        objectives.parsed(text)
+
+
+def test_data_that_an_objective_cannot_read(run: Callable[..., dict[str, Any]], rows: pd.DataFrame) -> None:
+    with pytest.raises(UserError, match="graded: no columns sentence1, sentence2, score; the data has id, sentence1"):
+        run("unscored", objectives.load("graded"), rows[["id", "sentence1", "sentence2"]])
+    for wrong in ("high", "nan", "inf"):
+        with pytest.raises(UserError, match=f"graded: score '{wrong}' of row c is no number"):
+            run("words", objectives.load("graded"), rows.assign(score=["1", "2", *[wrong] * 6]))
+
+
+def test_a_teacher_of_another_width_is_refused(encoder: SentenceTransformer, rows: pd.DataFrame, teacher: Path) -> None:
+    encoder.append(backbone.Dense(32, 16))
+    with pytest.raises(UserError, match=r"distillation.teacher: its vectors have 32 dimensions, those .* 16;"):
+        objectives.load("distillation", TEACHER).loss(encoder, rows, SETTINGS, {"teacher": teacher})
+
+
+def test_a_checkpoint_has_what_is_trained_and_the_state_of_the_loss_each_once(
+    run: Callable[..., dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved = []
+    save = training._Trainer._save_checkpoint
+
+    def look(trainer: Any, *args: Any) -> None:
+        save(trainer, *args)
+        saved.append(
+            {*load_file(Path(trainer.args.output_dir, f"checkpoint-{trainer.state.global_step}", training.STATE))}
+        )
+
+    monkeypatch.setattr(training._Trainer, "_save_checkpoint", look)
+    run("queue", Queue(), freeze_word_embeddings=True)
+    assert {name for name in saved[0] if not name.startswith("model.")} == {
+        "head.weight",
+        "head.bias",
+        "queue",
+        "steps",
+    }
+    of_encoder = {name.partition("auto_model.")[2] or name for name in saved[0] if name.startswith("model.")}
+    assert len(of_encoder) > 10 and not [name for name in of_encoder if "word_embeddings" in name]
+
+
+@pytest.mark.parametrize("name", ["correlation", "listwise"])
+def test_rows_of_a_queue_are_company_for_a_single_row_of_a_batch(name):
+    assert [objectives.load(name, {"queue_size": size}).least for size in (5, 0)] == [1, 2]

@@ -1,0 +1,69 @@
+"""Scores of an encoder that reads the language of a text: each test in its own, both sides of a pair."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from seedbed import manifests
+from seedbed.encoders import training
+from seedbed.encoders.backbone import load, open_encoder
+from seedbed.evaluation.scores import Set
+from seedbed.evaluation.settings import Task
+from seedbed.evaluation.systems import Opening, System, open_system
+from seedbed.io import UserError
+from tests import tiny
+
+TEXT = pd.DataFrame({"id": ["1"], "sentence1": ["Yara suna wasa."], "sentence2": ["Kasuwa ta cika."], "score": ["1"]})
+PROMPTS = {"hau": "Hausa: ", "swh": "Swahili: "}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    training.save(load(tiny.backbone(tmp_path / "bert"), pooling="mean", prefix=PROMPTS), tmp_path / "encoder", {}, {})
+    return tmp_path / "encoder"
+
+
+def system(folder: Path, language: str, second: Path | None = None, task: Task | None = None, **more: Path) -> System:
+    sets = [Set("sts", task or Task(protocol="sts", source={"file": "x"}), TEXT, None, {})]
+    opening = Opening(sets, language, "", more.get("state"), None, second=second)
+    return open_system(folder, opening)
+
+
+def test_a_text_is_encoded_in_the_language_of_the_test(folder: Path, tmp_path: Path) -> None:
+    texts, plain = TEXT["sentence1"].tolist(), open_encoder(folder)
+    for language, prompt in PROMPTS.items():
+        wanted = plain.encode([prompt + text for text in texts])
+        opened = system(folder, language, state=tmp_path / "state")
+        assert np.allclose(opened.encode(texts), wanted, atol=1e-5)
+        layers = opened.layers(texts)
+        assert np.allclose(layers[-1], system(folder, language).layers(texts)[-1])
+    with pytest.raises(UserError, match="encoder: no prompt for fra, "):
+        system(folder, "fra")
+
+
+def test_both_sides_of_a_pair_are_read_in_their_languages(folder: Path) -> None:
+    both, texts = system(folder, "hau-swh", second=folder), TEXT["sentence1"].tolist()
+    assert np.allclose(both.encode(texts), system(folder, "hau").encode(texts), atol=1e-5)
+    assert np.allclose(both.second(texts), system(folder, "swh").encode(texts), atol=1e-5)
+    assert not np.allclose(both.encode(texts), both.second(texts))
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        {"protocol": "bitext", "source": {"file": "x"}},
+        {"protocol": "knn", "source": {"file": "x"}, "train": {"file": "x"}, "train_language": "swh", "k": [1]},
+    ],
+)
+def test_texts_of_two_languages_in_one_test_are_refused(folder: Path, task: dict) -> None:
+    with pytest.raises(UserError, match="score: sts has texts in two languages, and before those of this encoder"):
+        system(folder, "hau", task=Task(**task))
+
+
+def test_what_is_saved_names_every_language(folder: Path) -> None:
+    assert manifests.read(folder / manifests.MANIFEST)
+    assert open_encoder(folder).prompts == PROMPTS | {"query": "", "document": ""}

@@ -1,0 +1,178 @@
+"""Lipschitz ratios, edit distances and the bound of paper 002 against brute force, and the protocols made of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from seedbed.evaluation import protocols
+from seedbed.evaluation.protocols import stability
+from seedbed.evaluation.scores import score, texts
+from seedbed.evaluation.settings import Task
+from seedbed.evaluation.stability import deviation_bound, edit_distance, edited, lipschitz
+from seedbed.io import UserError
+
+RNG = np.random.default_rng(0)
+
+
+def test_lipschitz_is_the_greatest_ratio_of_two_loops() -> None:
+    h, moved, distances = RNG.normal(size=(5, 3)), RNG.normal(size=(5, 4, 3)), RNG.integers(0, 4, (5, 4))
+    distances[1], distances[2] = 0, 3
+    expected = []
+    for i in range(5):
+        ratios = [math.dist(h[i], moved[i, j]) / distances[i, j] for j in range(4) if distances[i, j]]
+        expected.append(max(ratios, default=math.nan))
+    np.testing.assert_allclose(lipschitz(h, moved, distances), expected, rtol=1e-12)
+    assert math.isnan(expected[1])
+    order = [3, 0, 2, 1]
+    np.testing.assert_array_equal(lipschitz(h, moved[:, order], distances[:, order]), lipschitz(h, moved, distances))
+    np.testing.assert_array_equal(lipschitz(h[2:], moved[2:], distances[2:]), lipschitz(h, moved, distances)[2:])
+    assert np.isnan(lipschitz(h, moved[:, :0], distances[:, :0])).all()
+
+
+def levenshtein(one: str, other: str) -> int:
+    """Wagner and Fischer's table."""
+    above = list(range(len(other) + 1))
+    for i, x in enumerate(one, start=1):
+        row = [i]
+        for j, y in enumerate(other, start=1):
+            row.append(min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (x != y)))
+        above = row
+    return above[-1]
+
+
+def test_edit_distance_is_that_of_the_whole_table() -> None:
+    for _ in range(300):
+        one, other = ("".join(RNG.choice([*"abc"], RNG.integers(0, 9))) for _ in range(2))
+        assert edit_distance(one, other) == levenshtein(one, other), (one, other)
+    assert edit_distance("ሰላም ለዓለም", "ሰላም ዓለም።") == 2
+    assert edit_distance(["the", "cat", "sat"], ["the", "dog", "sat", "down"]) == 2
+
+
+@pytest.mark.parametrize("edits", [1, 3, 10])
+def test_an_edited_text_is_no_farther_than_its_edits_and_of_its_own_characters(edits: int) -> None:
+    text = "Ruwan sama ya sauka."
+    copies = [edited(text, edits, np.random.default_rng(seed)) for seed in range(60)]
+    assert all(levenshtein(text, copy) <= edits and {*copy} <= {*text} for copy in copies)
+    assert len({*copies}) > 30 and {len(copy) - len(text) for copy in copies} >= {-1, 0, 1}
+    assert copies[0] == edited(text, edits, np.random.default_rng(0))
+    for short in ("a", "aa", "ab"):
+        assert all(edited(short, edits, np.random.default_rng(seed)) for seed in range(30))
+
+
+def test_the_printed_theorem_is_false_and_the_proved_bound_holds() -> None:
+    """Two meanings s = +1 and -1 with feature phi(s) = s, so C = 1; y* has +1 with 0.7, y with 0.3, and g(x) = h(y)."""
+    p, q = np.array([0.7, 0.3]), np.array([0.3, 0.7])  # of the perfect translation, and of ours
+    meanings = np.array([1.0, -1.0])
+    perfect, ours = p @ meanings, q @ meanings
+    divergence = float((p * np.log(p / q)).sum())
+    deviation = math.dist([ours, ours], [perfect, perfect])
+    assert deviation == pytest.approx(0.8 * math.sqrt(2)) and divergence == pytest.approx(0.3389, abs=1e-4)
+    printed, proved = (deviation_bound(0, divergence, 1, form=form) for form in ("printed", "proved"))
+    assert printed < deviation < proved
+    assert (printed, proved) == pytest.approx((0.823, 1.647), abs=1e-3)
+
+
+def test_the_proved_bound_holds_for_any_distributions_and_features() -> None:
+    for _ in range(300):
+        p, q = RNG.dirichlet(np.ones(4) * 0.7, 2)
+        features = RNG.normal(size=(4, 3))
+        kernel = np.linalg.norm(features, axis=1).max()
+        perfect, ours = p @ features, q @ features
+        anchor = ours + RNG.normal(size=3) * 0.2
+        divergence = float((p * np.log(p / q)).sum())
+        deviation = math.dist([*anchor, *ours], [*perfect, *perfect])
+        assert deviation <= deviation_bound(math.dist(anchor, ours), divergence, kernel)
+    assert deviation_bound(0.5, 0.0, 0.7) == deviation_bound(0.5, 0.0, 0.7, form="printed") == 0.5
+    assert deviation_bound(0, 1, 0.6867) == pytest.approx(1.9423, abs=1e-4), "equation 19 has the factor of 2"
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: lipschitz([[1]], [[1]], [[1]]), "lipschitz: shapes (1, 1), (1, 1) and (1, 1); expected (n, d), (n, p, d)"),
+        (lambda: lipschitz([[1]], [[[1]]], [[1, 2]]), "lipschitz: shapes (1, 1), (1, 1, 1) and (1, 2);"),
+        (lambda: lipschitz([[1]], [[[1]]], [[-1]]), "lipschitz: a vector or a distance is not finite, or a distance is neg"),
+        (lambda: lipschitz([[math.nan]], [[[1]]], [[1]]), "lipschitz: a vector or a distance is not finite"),
+        (lambda: deviation_bound(-1, 0, 0), "deviation_bound: anchoring -1; it must be 0 or more, and finite"),
+        (lambda: deviation_bound(0, math.inf, 0), "deviation_bound: divergence inf;"),
+        (lambda: deviation_bound(0, 0, 0, form="false"), "deviation_bound: form 'false'; expected 'proved' or 'printed'"),
+        (lambda: edited("", 1, RNG), "edited: an empty text has no character to edit"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_told_in_one_line(call: Callable[[], Any], told: str) -> None:
+    with pytest.raises(UserError) as error:
+        call()
+    assert str(error.value).startswith(told) and "\n" not in str(error.value)
+
+
+def encode(given: list[str]) -> np.ndarray:
+    """Each text's sum of code points, its length and its first: small edits move it."""
+    return np.array([[sum(map(ord, text)) / 100, len(text), ord(text[0])] for text in given], np.float32)
+
+
+TEST = pd.DataFrame({"id": [f"r{n}" for n in range(12)], "text": [f"yara suna wasa a fili {n}" for n in range(12)]})
+
+
+def test_norms_are_numpys() -> None:
+    found = score(Task(protocol="norms"), TEST, encode)
+    lengths = np.linalg.norm(encode(TEST["text"].tolist()).astype(float), axis=1)
+    np.testing.assert_allclose(found.items["norm"], lengths, rtol=1e-12)
+    assert found.main == found.metrics["max"] == lengths.max() and not found.notes
+    assert found.metrics["std"] == lengths.std() and found.metrics["p90"] == np.quantile(lengths, 0.9)
+    unit = score(Task(protocol="norms"), TEST, lambda given: np.eye(3, dtype=np.float32)[[len(t) % 3 for t in given]])
+    assert unit.notes == ["all vectors have one length: the encoder normalises them"]
+
+
+def test_stability_is_the_ratio_of_each_text_and_its_own_copies() -> None:
+    found = score(Task(protocol="stability"), TEST, encode)
+    for row in (0, 7):
+        text, copies = TEST["text"][row], stability._copies(TEST["text"][row])
+        for place, edits in enumerate(stability.EDITS):
+            ratios = [
+                np.linalg.norm(encode([text])[0].astype(float) - encode([copy])[0]) / levenshtein(text, copy)
+                for copy in copies[place * stability.PERTURBED :][: stability.PERTURBED]
+                if copy != text
+            ]
+            assert found.items[f"ratio_{edits}"][row] == pytest.approx(max(ratios), rel=1e-9)
+    assert found.main == found.metrics["p95_1"] == np.quantile(found.items["ratio_1"], 0.95)
+    assert {*found.metrics} == {metric.key for metric in stability.METRICS.values()} and not found.notes
+
+
+def test_neither_order_nor_other_texts_change_a_texts_ratios() -> None:
+    whole = score(Task(protocol="stability"), TEST, encode).items.set_index("id")
+    part = score(Task(protocol="stability"), TEST[::-3], encode).items.set_index("id")
+    pd.testing.assert_frame_equal(part, whole.loc[part.index])
+
+
+def test_texts_that_cannot_be_edited_are_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    blank = TEST.assign(text=["", *TEST["text"][1:]])
+    assert score(Task(protocol="stability"), blank, encode).items["id"].tolist() == TEST["id"][1:].tolist()
+    assert "" not in texts(Task(protocol="stability"), blank)
+    with pytest.raises(UserError, match="^stability: every text is empty"):
+        score(Task(protocol="stability"), TEST.assign(text=""), encode)
+    monkeypatch.setattr(
+        stability, "edited", lambda text, edits, rng: text if text.endswith("3") else text + "a" * edits
+    )
+    found = score(Task(protocol="stability"), TEST, encode)
+    assert len(found.items) == 11 and found.notes == ["1 texts without an edited copy are left out"]
+    monkeypatch.setattr(stability, "edited", lambda text, edits, rng: text)
+    with pytest.raises(UserError, match="^stability: no text has copies that differ from it"):
+        score(Task(protocol="stability"), TEST, encode)
+
+
+def test_tables_have_an_interval_of_all_but_the_greatest() -> None:
+    items = RNG.gamma(2.0, size=(3, 200, 1))
+    for protocol, name in (("norms", "p95"), ("stability", "p95 at 3")):
+        found = protocols.metric(protocol, name)
+        np.testing.assert_allclose(found.by.statistic(items), np.quantile(items[..., 0], 0.95, axis=1))
+        assert found.items and found.key == name.replace(" at ", "_")
+        assert protocols.metric(protocol, name.replace("p95", "max")).items == ()
+    ours, wider = items, 2 * items - items.mean()
+    assert protocols.metric("norms", "mean").by.p(ours, wider, 500, 0) > 0.5
+    assert protocols.metric("norms", "p95").by.p(ours, wider, 500, 0) < 0.01

@@ -1,0 +1,381 @@
+"""What is published: encoders with their numbers, adapters, triplets; what the hub would refuse is refused here."""
+
+import base64
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from huggingface_hub import DatasetCard, ModelCard
+from huggingface_hub.repocard import metadata_load
+from scipy.stats import spearmanr
+
+from scripts import publish, score
+from seedbed import manifests
+from seedbed.encoders import backbone, card, training
+from seedbed.io import UserError, read_json, write_json, write_table
+from seedbed.operations.publishing.checks import require_card
+from tests import tiny
+
+SEMREL = "hub SemRel/SemRel2024 @ " + "ab" * 20
+ABOUT = {
+    "backbone": "tiny", "recipe": "xllora", "method": "xllora", "language": "hau", "seed": 1, "backbone_licence": "MIT",
+    "base_model": "someone/tiny", "summary": "Trained on triplets.",
+    "data": [
+        {"name": "text", "origin": "file /home/somebody/hausa.txt", "licence": "CC-BY-NC-4.0"},
+        {"name": "nli", "origin": "hub someone/nli @ main", "licence": "MIT"},
+    ],
+}  # fmt: skip
+GEMMA = {"name": "gemma", "origin": "hub google/gemma-3-1b-it", "licence": "Gemma terms of use", "role": "generator"}
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """Results with one encoder of Hausa, scored on 40 pairs by the program that scores."""
+    root = tmp_path_factory.mktemp("study")
+    weights, results = tiny.backbone(root / "weights"), root / "results"
+    folder = results / "encoders/tiny/xllora/hau/1"
+    encoder = backbone.load(weights, pooling="mean", prefix="query: ")
+    training.save(encoder, folder, ABOUT, {"steps": 3, "epochs": 1, "learning_rate": 5e-5, "pooling": "mean"})
+    scored(folder, results / "scores/tiny/xllora/hau", root)
+    return results
+
+
+def scored(folder: Path, scores: Path, root: Path, **task: object) -> None:
+    texts = tiny.sentences("hau", 80)
+    draw = np.random.default_rng(0).uniform(size=40).round(3)
+    rows = {"id": map(str, range(40)), "sentence1": texts[:40], "sentence2": texts[40:], "score": map(str, draw)}
+    write_table(pd.DataFrame(rows), root / "test.tsv")
+    write_json({"origin": SEMREL, "licence": "CC-BY-4.0"}, root / "test.json")
+    score.main([
+        "--systems", str(folder), "--tasks", json.dumps({"semrel": {"protocol": "sts", "scale": [0, 1]} | task}),
+        "--tests", str(root / "test.tsv"), "--records", str(root / "test.json"), "--language", "hau",
+        "--scores", str(scores), "--output", str(root / "list.json"),
+    ])  # fmt: skip
+
+
+def encoder_in(study: Path) -> Path:
+    return study / "encoders/tiny/xllora/hau/1"
+
+
+@pytest.fixture
+def other(study, tmp_path):
+    """A study of one's own to spoil."""
+    shutil.copytree(study, tmp_path / "results")
+    return tmp_path / "results"
+
+
+def published(what: Path, output: Path, *options: str) -> Path:
+    publish.main([str(what), "--name", "someone/hausa", "--output", str(output), *options])
+    return output / "repository"
+
+
+def again(folder: Path, about: dict) -> None:
+    """The encoder with another lineage: its vectors are the same."""
+    known = read_json(folder / manifests.MANIFEST)
+    card.write(folder, about, known["training"])
+
+
+def test_the_hub_takes_the_card_and_its_numbers_are_the_scores(study, tmp_path):
+    folder = published(encoder_in(study), tmp_path / "out")
+    loaded = ModelCard.load(folder / "README.md")
+    assert metadata_load(folder / "README.md") == loaded.data.to_dict() | metadata_load(folder / "README.md")
+    assert loaded.data.license == "mit" and loaded.data.language == ["ha"] and loaded.data.base_model == "someone/tiny"
+    assert loaded.data.datasets == ["someone/nli"] and loaded.data.library_name == "sentence-transformers"
+    (result,) = loaded.data.eval_results
+    items = pd.read_csv(study / "scores/tiny/xllora/hau/1/semrel/hau.items.tsv", sep="\t")
+    rho = 100 * spearmanr(items["gold"], items["cosine"]).statistic
+    assert result.metric_value == pytest.approx(rho, abs=0.006)
+    assert result.dataset_type == "SemRel/SemRel2024" and result.dataset_revision == "ab" * 20
+    low, high = result.metric_args["confidence_interval"]
+    draws = [items.iloc[np.random.default_rng(seed).integers(40, size=40)] for seed in range(400)]
+    bootstrap = [100 * spearmanr(draw["gold"], draw["cosine"]).statistic for draw in draws]
+    assert (low, high) == pytest.approx(np.quantile(bootstrap, [0.025, 0.975]), abs=6) and low < rho < high
+    assert f"95 % interval {low:.1f} to {high:.1f}" in result.metric_name
+    assert f"| semrel | hau | Spearman | {rho:.1f} | {low:.1f} to {high:.1f} | 40 |" in loaded.text
+
+
+def test_two_lines_of_python_use_it_where_there_is_no_seedbed(study, tmp_path):
+    """The card's own code, in a Python that has not this package."""
+    folder = published(encoder_in(study), tmp_path / "out")
+    (code,) = re.findall(r"```python\n(.*?)```", (folder / "README.md").read_text(), flags=re.S)
+    assert 'SentenceTransformer("someone/hausa")' in code
+    code = "import sys; sys.modules['seedbed'] = None\n" + code.replace("someone/hausa", str(folder))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert "tensor([[1.0" in done.stdout
+
+
+def test_nothing_of_this_machine_goes_out(study, tmp_path):
+    folder = published(encoder_in(study), tmp_path / "out")
+    for path in (tmp_path / "out").rglob("*"):
+        if path.is_file():
+            assert b"/home/somebody" not in path.read_bytes() and str(study).encode() not in path.read_bytes(), path
+    text = (folder / "README.md").read_text()
+    assert "| text | a file, hausa.txt | CC-BY-NC-4.0 |" in text and "Not for commercial use are the data text" in text
+    assert not (folder / manifests.MANIFEST).exists()
+
+
+def test_the_same_is_published_twice(study, tmp_path):
+    one, two = (published(encoder_in(study), tmp_path / name) for name in ("one", "two"))
+    assert {path.name: path.read_bytes() for path in one.iterdir() if path.is_file()} == {
+        path.name: path.read_bytes() for path in two.iterdir() if path.is_file()
+    }
+    manifests.read(encoder_in(study) / manifests.MANIFEST, digest=lambda path: pytest.fail(f"{path} was touched"))
+
+
+def test_a_generators_terms_reach_the_encoder(other, tmp_path):
+    again(encoder_in(other), ABOUT | {"data": [*ABOUT["data"], GEMMA]})
+    data = ModelCard.load(published(encoder_in(other), tmp_path / "out") / "README.md").data
+    assert (data.license, data.license_name) == ("other", "gemma-terms-of-use")
+    assert data.license_link == "https://ai.google.dev/gemma/terms"
+    assert data.datasets == ["someone/nli"]  # a generator is none
+    data = ModelCard.load(published(encoder_in(other), tmp_path / "mine", "--licence", "gemma") / "README.md").data
+    assert data.license == "gemma" and data.license_link is None
+
+
+REFUSED = [
+    (
+        {"backbone_licence": ""},
+        [],
+        "no licence; state that of backbone tiny (`licence:` of its source), or give --licence",
+    ),
+    ({"backbone_licence": "none stated"}, [], "no licence; state that of backbone tiny"),
+    ({"backbone_licence": "My own"}, [], "the hub has no licence 'My own'; give --licence other --licence-name NAME"),
+    ({}, ["--licence", "MIT"], "licence: the hub has no 'MIT'; it is called mit there"),
+    ({}, ["--licence", "other"], "licence: other says nothing by itself; give a name and a link too"),
+    ({"base_model": "tiny"}, [], "base_model: 'tiny' names no owner"),
+    ({"language": "hausa"}, [], "language 'hausa' is no code of ISO 639"),
+]
+
+
+@pytest.mark.parametrize(("changes", "options", "message"), REFUSED)
+def test_what_the_hub_would_refuse_is_told_before(other, tmp_path, changes, options, message):
+    again(encoder_in(other), ABOUT | changes)
+    with pytest.raises(UserError, match=re.escape(message)) as caught:
+        published(encoder_in(other), tmp_path / "out", *options)
+    assert "\n" not in str(caught.value) and not (tmp_path / "out").exists()
+
+
+def test_the_numbers_of_another_encoder_are_refused(other, tmp_path):
+    encoder = backbone.load(other.parent / "weights", pooling="cls") if (other.parent / "weights").exists() else None
+    encoder = encoder or backbone.load(tiny.backbone(tmp_path / "weights"), pooling="cls", prefix="query: ")
+    training.save(encoder, encoder_in(other), ABOUT, {"steps": 3, "pooling": "cls"})
+    with pytest.raises(
+        UserError, match=r"semrel/hau.json: the numbers of another encoder; delete it and run Snakemake"
+    ):
+        published(encoder_in(other), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_numbers_that_do_not_follow_from_their_items_are_refused(other, tmp_path):
+    file = other / "scores/tiny/xllora/hau/1/semrel/hau.json"
+    known = read_json(file)
+    known["metrics"]["cosine_spearman"] = known["main_score"] = 0.9
+    write_json(known, file)
+    with pytest.raises(UserError, match="cosine_spearman does not follow from its items"):
+        published(encoder_in(other), tmp_path / "out")
+
+
+def test_an_encoder_that_nobody_measured_says_so(study, tmp_path):
+    shutil.copytree(encoder_in(study), tmp_path / "alone")
+    with pytest.raises(UserError, match="not below the results of a study; say where its scores are by --scores"):
+        published(tmp_path / "alone", tmp_path / "out")
+    folder = published(tmp_path / "alone", tmp_path / "out", "--scores", str(tmp_path / "none"))
+    assert "None: nobody has measured it." in (folder / "README.md").read_text()
+    assert not ModelCard.load(folder / "README.md").data.eval_results and not (tmp_path / "out/mteb").exists()
+
+
+def test_what_is_none_of_the_three_is_refused(tmp_path):
+    (tmp_path / "model").mkdir()
+    with pytest.raises(UserError, match=r"no encoder \(modules.json\), adapter"):
+        published(tmp_path / "model", tmp_path / "out")
+    with pytest.raises(UserError, match="--name: 'hausa' names no owner; give owner/name"):
+        publish.main([str(tmp_path / "model"), "--name", "hausa", "--output", str(tmp_path / "out")])
+
+
+def test_a_card_without_what_the_hub_wants_is_refused(tmp_path):
+    file = tmp_path / "README.md"
+    for text, message in [
+        ("no metadata", "no licence"),
+        ("---\nlicense: mit\nmodel-index: 3\n---\n", "model-index|metadata"),
+        ("---\nlicense: other\n---\n", "without license_name"),
+        ("---\nlicense: mit\ntags: [3]\n---\n", "tags is"),
+    ]:
+        file.write_text(text)
+        with pytest.raises(UserError, match=message):
+            require_card(file)
+
+
+def test_mteb_loads_the_results_as_its_leaderboard_does(other, tmp_path):
+    """Name and revision are the published ones; languages are mteb's subsets of one task."""
+    from mteb.cache import ResultCache
+
+    folder = other / "scores/tiny/xllora/hau/1/semrel"
+    result = {
+        "dataset_revision": "ab" * 20, "task_name": "SemRel24STS", "mteb_version": "2.26.24", "evaluation_time": None,
+        "scores": {"test": [{"main_score": 0.25, "cosine_spearman": 0.25, "hf_subset": "hau", "languages": ["hau-Latn"]}]},
+    }  # fmt: skip
+    write_json(result, folder / "hau.mteb.json")
+    write_json(read_json(folder / "hau.json") | {"mteb": "hau.mteb.json"}, folder / "hau.json")
+    published(encoder_in(other), tmp_path / "out")
+    loaded = ResultCache(tmp_path / "out/mteb").load_results(include_remote=False)
+    (model,) = loaded.model_results
+    assert model.model_name == "someone/hausa" and re.fullmatch("[0-9a-f]{40}", model.model_revision)
+    (task,) = model.task_results
+    assert task.get_score() == 0.25 and task.task_name == "SemRel24STS"
+    assert model.model_meta.embed_dim == 32 and model.model_meta.license == "mit"
+
+
+def test_an_adapter_goes_out_with_the_base_that_peft_finds(tmp_path):
+    adapter = tmp_path / "adapter"
+    adapter.mkdir()
+    (adapter / "adapter_model.safetensors").write_bytes(b"weights")
+    write_json(
+        {"peft_type": "LORA", "base_model_name_or_path": "gemma", "revision": None}, adapter / "adapter_config.json"
+    )
+    base = {"name": "gemma", "id": "", "revision": "", "licence": "Gemma terms of use"}
+    manifests.write(adapter, {"base": base, "kind": "task", "language": "Hausa", "lora": {"rank": 2}})
+    with pytest.raises(
+        UserError, match="its base is 'gemma' here, and peft looks for it on the hub; give --base owner/name"
+    ):
+        published(adapter, tmp_path / "out")
+    folder = published(adapter, tmp_path / "out", "--base", "google/gemma-3-270m")
+    assert read_json(folder / "adapter_config.json")["base_model_name_or_path"] == "google/gemma-3-270m"
+    data = ModelCard.load(folder / "README.md").data
+    assert data.base_model == "google/gemma-3-270m" and data.license == "gemma" and data.library_name == "peft"
+    assert 'from_pretrained("someone/hausa")' in (folder / "README.md").read_text()
+
+
+def test_triplets_go_out_with_a_data_card_that_datasets_reads(tmp_path):
+    from datasets import load_dataset
+
+    results = tmp_path / "results"
+    file = results / "triplets/gemma/xllora/hau.tsv"
+    file.parent.mkdir(parents=True)
+    rows = pd.DataFrame(
+        [("1", "Yara suna gida.", "Children are home.", "No child is home.")],
+        columns=["id", "anchor", "positive", "negative"],
+    )
+    write_table(rows, file)
+    write_json({"read": 3, "kept": 1, "dropped": {"positive: empty": 2}}, file.with_suffix(".audit.json"))
+    with pytest.raises(
+        UserError, match="no licence of anchors and gemma; state it in the configuration, or give --licence"
+    ):
+        published(file, tmp_path / "out")
+    for name, licence in (("corpora/hau/text.json", "CC-BY-4.0"), ("generators/gemma/weights/seedbed.json", "MIT")):
+        (results / name).parent.mkdir(parents=True)
+        write_json({"origin": "hub someone/it", "licence": licence, "files": {}}, results / name)
+    folder = published(file, tmp_path / "out")
+    data = DatasetCard.load(folder / "README.md").data
+    assert data.license == "cc-by-4.0" and data.language == ["ha"] and data.size_categories == "n<1K"
+    assert "| positive: empty | 2 |" in (folder / "README.md").read_text()
+    (row,) = load_dataset(str(folder), "hau", split="train", cache_dir=str(tmp_path / "cache"))
+    assert row["anchor"] == "Yara suna gida." and row["negative"] == "No child is home."
+
+
+def test_without_a_way_to_the_hub_nothing_is_sent(study, tmp_path):
+    with pytest.raises(UserError, match="HF_HUB_OFFLINE is set, so nothing was sent") as caught:
+        published(encoder_in(study), tmp_path / "out", "--upload")
+    assert "\n" not in str(caught.value) and (tmp_path / "out/repository/README.md").is_file()
+
+
+class Hub(BaseHTTPRequestHandler):
+    """What of the hub's API an upload asks: a repository, a check of the card, which files are large, the commit."""
+
+    seen: dict[str, Any] = {}
+    LARGE = 1_000_000
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        path = self.path.partition("?")[0]
+        assert self.headers["authorization"] == "Bearer hf_secret"
+        if path == "/api/repos/create":
+            self.seen["repository"] = json.loads(body)
+            answer: dict[str, Any] = {"url": "https://huggingface.co/someone/hausa"}
+        elif path == "/api/validate-yaml":
+            self.seen["card"] = json.loads(body)["content"]
+            answer = {"errors": [], "warnings": []}
+        elif path.endswith("/preupload/main"):
+            files = json.loads(body)["files"]
+            answer = {"files": [{"path": one["path"], "uploadMode": "regular", "shouldIgnore": False} for one in files]}
+        elif path.endswith("/commit/main"):
+            _, *files = [json.loads(line) for line in body.splitlines()]
+            self.seen["files"] = {one["value"]["path"]: base64.b64decode(one["value"]["content"]) for one in files}
+            answer = {
+                "success": True,
+                "commitOid": "cd" * 20,
+                "commitUrl": "https://huggingface.co/someone/hausa/commit/1",
+            }
+        else:
+            self.send_error(404)
+            return
+        self._answer(answer)
+
+    def do_GET(self) -> None:
+        self._answer({"id": "someone/hausa", "sha": "ab" * 20, "siblings": []})
+
+    def _answer(self, answer: dict[str, Any]) -> None:
+        text = json.dumps(answer).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def sent(what: Path, output: Path, endpoint: str) -> subprocess.CompletedProcess[str]:
+    """The program with the hub elsewhere, which huggingface_hub reads once."""
+    changes = {"HF_ENDPOINT": endpoint, "HF_TOKEN": "hf_secret", "HF_HUB_OFFLINE": "0", "HF_HUB_DISABLE_XET": "1"}
+    words = [str(what), "--name", "someone/hausa", "--output", str(output), "--upload", "--private"]
+    command = [sys.executable, "-m", "scripts.publish", *words]
+    return subprocess.run(command, capture_output=True, text=True, env=os.environ | changes)
+
+
+def test_an_upload_is_one_commit_of_what_was_laid_out(other, tmp_path):
+    folder = other / "scores/tiny/xllora/hau/1/semrel"
+    result = {
+        "dataset_revision": "ab" * 20,
+        "task_name": "SemRel24STS",
+        "mteb_version": "2.26.24",
+        "evaluation_time": None,
+    }
+    subset = {"main_score": 0.25, "hf_subset": "hau", "languages": ["hau-Latn"]}
+    write_json(result | {"scores": {"test": [subset]}}, folder / "hau.mteb.json")
+    write_json(read_json(folder / "hau.json") | {"mteb": "hau.mteb.json"}, folder / "hau.json")
+    with ThreadingHTTPServer(("127.0.0.1", 0), Hub) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        done = sent(encoder_in(other), tmp_path / "out", f"http://127.0.0.1:{server.server_port}")
+        server.shutdown()
+    assert done.returncode == 0 and f"someone/hausa: uploaded at {'cd' * 20}" in done.stdout, done.stderr
+    laid_out = {
+        str(path.relative_to(tmp_path / "out/repository")): path.read_bytes()
+        for path in (tmp_path / "out/repository").rglob("*")
+        if path.is_file()
+    }
+    assert Hub.seen["files"] == laid_out and "model.safetensors" in laid_out
+    assert Hub.seen["repository"]["visibility"] == "private" and Hub.seen["card"] == laid_out["README.md"].decode()
+    assert (tmp_path / "out/mteb/results/someone__hausa" / ("cd" * 20) / "SemRel24STS.json").is_file()
+
+
+def test_a_hub_that_does_not_answer_costs_one_line(study, tmp_path):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    done = sent(encoder_in(study), tmp_path / "out", f"http://127.0.0.1:{port}")
+    assert done.returncode == 1 and done.stderr.strip().splitlines()[-1].startswith(
+        "error: someone/hausa: the hub did not take it"
+    )
+    assert "hf_secret" not in done.stderr and "Traceback" not in done.stderr

@@ -1,0 +1,115 @@
+"""`seedbed init`: a study from a file of text; what is wrong with the text is told in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from seedbed.io import UserError
+from seedbed.resources import ROOT, resource
+from seedbed.study.beginning import ENGLISH, language_of, sentences
+from seedbed.study.command import main
+from seedbed.study.loading import load
+
+HAUSA = pd.read_csv(resource("demo/sts.hau.tsv"), sep="\t")
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with Hausa text, and what a person may have besides."""
+    monkeypatch.chdir(tmp_path)
+    Path("hau.txt").write_text("\n".join(HAUSA["sentence1"]) + "\n")
+    HAUSA.to_csv("test.tsv", sep="\t", index=False)
+    pairs = HAUSA.rename(columns={"sentence1": "anchor", "sentence2": "positive"})
+    pairs.assign(negative=pairs["anchor"]).to_csv("triplets.csv", index=False)
+    HAUSA.rename(columns={"sentence1": "text", "sentence2": "pivot"}).to_csv("parallel.tsv", sep="\t", index=False)
+    return tmp_path
+
+
+def written(*words: str) -> dict:
+    """The study that the command writes, checked."""
+    main(["init", *words])
+    found = yaml.safe_load(Path("config.yaml").read_text())
+    load(found)
+    return found
+
+
+def test_text_alone_gives_encoders_and_no_table(capsys):
+    study = written("hau.txt")
+    assert [*study["recipes"]] == ["base", "unsupervised", "crosslingual"] and study["tables"] == []
+    said = capsys.readouterr().out
+    assert "# * The language is Hausa (hau), as the file is named hau.txt; its script is Latn." in said
+    assert "--dry-run" in said and said in Path("config.yaml").read_text()
+
+
+def test_half_of_a_test_set_chooses_and_half_reports():
+    study = written("hau.txt", "--test", "test.tsv", "--triplets", "triplets.csv", "--parallel", "parallel.tsv")
+    assert study["best"] == {"dev": "own-sts-dev", "test": "own-sts-test"}
+    buckets = [study["tasks"][f"own-sts-{half}"]["source"]["buckets"] for half in ("dev", "test")]
+    assert buckets == [[0, 50], [50, 100]] and study["tasks"]["own-sts-dev"]["scale"] == [0, 1]
+    assert {"own-triplets", "translations"} <= {*study["recipes"]}
+
+
+def test_without_a_test_set_translations_are_tests_and_teach_nothing():
+    study = written("hau.txt", "--parallel", "parallel.tsv")
+    assert study["best"]["dev"] == "own-bitext-dev" and "parallel" not in study["corpora"]
+
+
+def test_a_language_that_nobody_knows_needs_a_name():
+    study = written("hau.txt", "--language", "xyz", "--name", "Xyz")
+    assert study["languages"]["xyz"] == {"name": "Xyz", "script": "Latn", "corpus": {"file": "hau.txt"}}
+
+
+def test_its_encoder_is_the_demos():
+    demo = yaml.safe_load((ROOT / "config/demo.yaml").read_text())
+    assert written("hau.txt")["backbones"] == demo["backbones"]
+
+
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        (["utf16.hau.txt"], "utf16.hau.txt: UTF-16, not UTF-8; convert it: iconv -f UTF-16 -t UTF-8 utf16.hau.txt"),
+        (
+            ["latin.hau.txt"],
+            "latin.hau.txt: byte 0 is not UTF-8; convert the file to UTF-8, as by: iconv -f WINDOWS-1252",
+        ),
+        (["english.hau.txt"], "english.hau.txt: reads like English"),
+        (
+            ["hau.txt", "--language", "amh"],
+            "hau.txt: 0% of its letters are Ethi, in which Amharic is written, and most are Latn",
+        ),
+        (["hau.txt", "--language", "xyz"], "--language xyz: not in the language registry; known: "),
+        (["hau.txt", "--language", "xyz", "--name", "Xyz", "--script", "Foo"], "--script Foo: not known"),
+        (["text.txt"], "text.txt: its name has no language; give --language"),
+        (["few.hau.txt"], "few.hau.txt: 2 sentences; at least 50 are needed"),
+        (["gone.txt"], "gone.txt: no such file"),
+        (["test.tsv"], "test.tsv: no column 'text'; the header has id, sentence1, sentence2, score"),
+        (["hau.txt", "--test", "parallel.tsv"], "parallel.tsv: no column 'sentence1'"),
+        (["hau.txt", "--test", "words.tsv"], "words.tsv: line 2: the score is no number"),
+        (["hau.txt", "--output", "hau.txt"], "hau.txt: is there already"),
+    ],
+)
+def test_what_is_wrong_is_one_line_and_nothing_is_written(words, fault):
+    text = Path("hau.txt").read_text()
+    Path("utf16.hau.txt").write_text(text, encoding="utf-16")
+    Path("latin.hau.txt").write_text("à" + text, encoding="latin-1", errors="replace")
+    english = pd.read_csv(ENGLISH, sep="\t")["positive"]
+    Path("english.hau.txt").write_text("\n".join(english))
+    Path("text.txt").write_text(text)
+    Path("few.hau.txt").write_text("Yara suna karatu.\nYa tafi gida.\n")
+    HAUSA.assign(score="high").to_csv("words.tsv", sep="\t", index=False)
+    with pytest.raises(SystemExit) as error:
+        main(["init", *words])
+    assert str(error.value).startswith(f"error: {fault}") and "\n" not in str(error.value)
+    assert not Path("config.yaml").exists()
+
+
+def test_a_language_is_found_wherever_the_name_of_the_file_has_it():
+    for name in ("news.ha.txt", "Hausa.txt", "ntrex-hau.txt"):
+        Path(name).write_text(Path("hau.txt").read_text())
+        assert language_of(Path(name), sentences(Path(name))).code == "hau"
+    with pytest.raises(UserError):
+        language_of(Path("a.txt"), sentences(Path("hau.txt")))

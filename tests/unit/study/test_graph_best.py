@@ -1,0 +1,78 @@
+"""Among which encoders the best one of a language is chosen, and by which scores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from seedbed.io import UserError
+from seedbed.study.graph import best
+from seedbed.study.loading import load
+from tests.asking import asking, study_of
+
+DEMO = "config/demo.yaml"
+
+
+def chosen_by(**changes: Any):
+    """The demo, with another choice."""
+    return study_of(DEMO, best=changes)
+
+
+def test_one_is_chosen_of_each_language_that_two_tasks_test():
+    assert best.chosen(study_of(DEMO)) == [f"results/demo/best/{code}/seedbed.json" for code in ("hau", "ind")]
+    assert best.chosen(study_of(DEMO, best=None)) == []
+    tasks = study_of(DEMO).tasks
+    study = study_of(DEMO).model_copy(update={"tasks": {"graded-sts": tasks["graded-sts"]}})
+    assert best.languages(study.model_copy(update={"best": chosen_by(dev="graded-sts").best})) == [], "nothing reports"
+
+
+def test_graded_pairs_report_before_others():
+    assert best.reported_on(chosen_by(dev="kolibri-bitext"), "hau") == "graded-sts"
+    assert best.reported_on(chosen_by(dev="graded-sts"), "hau") == "kolibri-bitext"
+
+
+def test_every_encoder_of_a_language_is_asked_for_with_its_scores_on_both_tasks():
+    ask = asking(study_of(DEMO))
+    encoders = ask(best.encoders, lang="hau")
+    folders = ["base/mul/0", "unsupervised/hau/1", "crosslingual/eng/1"]
+    folders += [f"{recipe}/hau/1" for recipe in ("prompting", "composition", "xllora")]
+    assert encoders == [f"encoders/me5-small/{folder}/seedbed.json" for folder in folders]
+    assert [score.split("/")[2] for score in ask(best.scores, lang="hau")] == sorted(
+        one.split("/")[0] for one in folders
+    )
+    assert ask(best.pairs_of, lang="hau") == "corpora/hau/graded-sts.tsv"
+    assert asking(chosen_by(dev="graded-sts"))(best.pairs_of, lang="hau") == []
+    assert ask(best.metrics, lang="hau") == ["seedbed/evaluation/protocols/sts.py:METRICS"]
+
+
+def test_a_task_on_request_has_scores_of_its_own(told):
+    study = told.model_copy(update={"best": chosen_by(dev="dev").best})
+    scores = asking(study)(best.scores, lang="hau")
+    assert "scores/bert/base/mul/hau.dev.json" in scores and "scores/bert/base/mul/hau.all.json" in scores
+
+
+def test_what_has_no_weights_to_take_home_is_not_chosen(told):
+    blocks = asking(told)(best.blocks, lang="hau")
+    assert '"backbone": "bert"' in blocks
+    assert not [name for name in ("given", "chosen", "api") if f'"backbone": "{name}"' in blocks]
+
+
+@pytest.mark.parametrize(
+    ("choice", "fault"),
+    [
+        ({"dev": "graded"}, "config: best.dev: no task 'graded'; did you mean 'graded-sts'?"),
+        ({"dev": "graded-sts", "test": "sts"}, "config: best.test: no task 'sts'; "),
+        ({"dev": "graded-sts", "test": "graded-sts"}, "config: best.test: graded-sts has the texts of graded-sts, which chooses"),
+        ({"dev": "seen"}, "config: best.dev: seen is of protocol layers; one of bitext, knn, retrieval, sts can choose"),
+    ],
+)  # fmt: skip
+def test_a_choice_that_cannot_be_made_is_told(choice, fault):
+    study = yaml.safe_load(Path(DEMO).read_text())
+    study["tasks"]["seen"] = study["tasks"]["kolibri-bitext"] | {"protocol": "layers"}
+    study["tasks"]["seen"].pop("clean")
+    with pytest.raises(UserError) as error:
+        load(study | {"best": choice})
+    assert str(error.value).startswith(fault)

@@ -1,0 +1,110 @@
+"""Translations in the graph of encoders: whose are learnt, which are chosen, and what scores read."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from seedbed.study.graph import choices, encoders, evaluation
+from seedbed.study.model import Study
+from tests.asking import asking
+
+PLAIN = yaml.safe_load("""
+languages: {hau: {}, swh: {}}
+seeds: [5]
+corpora:
+  text: {file: "own/{lang}.tsv"}
+  parallel: {file: "own/{lang}-eng.tsv"}
+  others: {graded: {file: "own/{lang}.sts.tsv"}}
+generators: {chat: {source: {file: own/chat}}}
+translators: {one: {generator: chat}, human: {given: {file: "own/{lang}.human.tsv"}}}
+judges: {likely: {generator: chat}}
+backbones:
+  bert: {source: {file: own/bert}, prefix: "query: "}
+  mini: {source: {file: own/mini}}
+  two: {pair: {multilingual: bert, english: mini}}
+recipes:
+  base: {}
+  arca: {translators: [one, human], judge: likely}
+  lira: {translators: [one, human], judge: likely}
+  beside: {from: arca, fusion: none, choose: critic, translators: [one, human], similarity: bert}
+  none: {fusion: none, choose: uniform, translators: [one, human], similarity: none}
+tasks:
+  sts: {protocol: sts, source: {file: "own/{lang}.sts.tsv"}}
+  knn: {protocol: knn, source: {file: "own/{lang}.knn.tsv"}, train: {file: "own/{lang}.train.tsv"}}
+tables: []
+figures: []
+""")
+MINI = "encoders/mini/weights/seedbed.json"
+ARCA = "encoders/two/arca/mul/5/seedbed.json"
+
+
+@pytest.fixture(scope="module")
+def study() -> Study:
+    return Study.model_validate(PLAIN)
+
+
+@pytest.fixture(scope="module")
+def ask(study: Study):
+    return asking(study)
+
+
+def made(recipe: str, lang: str = "hau") -> dict[str, str]:
+    return {"backbone": "two", "recipe": recipe, "lang": lang, "seed": "5"}
+
+
+def test_a_pair_has_the_weights_and_prefix_of_its_sides(study: Study, ask) -> None:
+    assert encoders.body_of(study, "two") == "bert" and encoders.body_of(study, "mini") == "mini"
+    assert ask(encoders.starting_weights, **made("arca", "mul")) == "encoders/bert/weights/seedbed.json"
+    assert ask(encoders.starting_weights, **made("lira")) == ARCA
+    assert encoders.prefix_of(study, "two", "lira") == "query: "
+    assert encoders.backbones_of(study, "base") == ["bert", "mini"]
+    assert encoders.backbones_of(study, "lira") == ["two"]
+    assert encoders.starts_anchored(study, "lira") == "arca" and encoders.starts_anchored(study, "none") == ""
+    assert choices.plain(study) == "base" and choices.chooser(study, "beside") == "arca"
+
+
+def test_what_an_encoder_is_trained_with(study: Study, ask) -> None:
+    job = made("arca", "mul")
+    wrote = [f"generators/{name}/translations/{{}}/parallel.tsv" for name in ("one", "human")]
+    assert ask(choices.learnt, **job) == [file.format(code) for code in ("hau", "swh") for file in wrote]
+    judged = [f"generators/likely/judgements/{code}/parallel.tsv" for code in ("hau", "swh")]
+    assert ask(choices.learnt_judgements, **job) == judged
+    assert ask(choices.read, **job) == [] and ask(choices.english, **job) == MINI
+    assert ask(choices.references, **job) == {"english": MINI} == ask(choices.folders, **job)
+    assert ask(choices.similarity, **job) == []
+    chosen = "encoders/two/lira/choices/hau/5/hau/graded.tsv"
+    assert ask(choices.read, **made("lira")) == [chosen]
+    words = ask(choices.training_arguments, **made("lira"))
+    assert words[:3] == ["--fusion", "concat", "--english"] and len(words) == 4
+    words = ask(choices.training_arguments, **job)
+    assert words[0] == "--translations" and words.index("--judgements") == 5
+    assert ask(choices.english, backbone="bert", recipe="base", lang="mul", seed="0") == []
+
+
+def test_who_chooses(study: Study, ask) -> None:
+    job = made("lira") | {"test_lang": "hau", "corpus": "graded"}
+    assert ask(choices.candidates, **job) == {
+        name: f"generators/{name}/translations/hau/graded.tsv" for name in ("one", "human")
+    }
+    assert ask(choices.judged, **job) == "generators/likely/judgements/hau/graded.tsv"
+    assert ask(choices.policy, **job) == ARCA and ask(choices.weights, **job) == MINI
+    assert ask(choices.critic, **job) == []
+    assert [word for word in ask(choices.choice_arguments, **job) if word.startswith("--")] == [
+        "--judgements", "--actor", "--weights",
+    ]  # fmt: skip
+    assert ask(choices.how, **job).choose == "actor"
+    job = made("beside", "mul") | {"test_lang": "hau", "corpus": "graded"}
+    assert ask(choices.policy, **job) == [] == ask(choices.weights, **job)
+    assert ask(choices.critic, **job) == "encoders/bert/base/mul/0/seedbed.json"
+    job = made("none", "mul") | {"test_lang": "hau", "corpus": "graded"}
+    assert ask(choices.choice_arguments, **job) == [] and not ask(choices.how, **job).similarity
+
+
+def test_scores_read_the_english_of_test_and_training_sets(study: Study, ask) -> None:
+    job = made("lira") | {"test_lang": "hau", "tasks": "all"}
+    files = [f"encoders/two/lira/choices/hau/5/hau/{name}.tsv" for name in ("knn", "knn_train", "sts")]
+    assert ask(choices.scored_files, **job) == files
+    assert len(ask(choices.scored, **job)) == 3 and ask(choices.score_arguments, **job)[0] == "--english"
+    assert ask(evaluation.sets, **job) == [("knn", "hau"), ("sts", "hau")]
+    assert ask(choices.score_arguments, **job | {"recipe": "arca"}) == []

@@ -1,0 +1,161 @@
+"""Classifiers and their variants: models, adapters, prompts, examples."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+from seedbed.study.graph import classifiers
+from tests.asking import TOLD, Wildcards, asking, study_of
+
+
+def test_each_variant_is_of_some_classifiers(told) -> None:
+    assert classifiers.adapted(told) == ["xlm", "gemma"]
+    assert classifiers.variants(told) == dict.fromkeys(
+        ("base", "task-target", "task-pivot", "composition"), ["xlm", "gemma"]
+    ) | {
+        "zero-shot": ["likely", "served"],
+        "one-shot": ["likely"],
+        "few-shot": ["served"],
+        "far": ["likely"],
+    } | dict.fromkeys(("source", "translated"), ["solver"])
+    assert classifiers.labellers(told) == {"random": ["drawn"], "majority": ["most"], "fine-tuned": ["tuned"]}
+    seeds = {form: classifiers.seeds_of(told, form) for form in classifiers.labellers(told)}
+    assert seeds == {"random": [3, 5], "majority": [0], "fine-tuned": [3, 5]}
+
+
+def test_a_classifier_answers_tasks_of_its_protocol(ask) -> None:
+    assert ask(classifiers.answerable, "tuned") == ["dev", "knn", "knn-xl"]
+    assert ask(classifiers.answered_by, "gemma", "hau") == ["pairs"]
+    assert ask(classifiers.answered_by, "likely", "hau") == ["icl", "icl-xl"]
+    assert ask(classifiers.answered_by, "likely", "hin") == ["icl"], "no test of what it lends labels for"
+    some = {"likely": {"generator": "tiny", "in_context": {"retriever": {"backbone": "bert", "recipe": "published"}}}}
+    some["likely"] |= {"languages": ["hau"], "tasks": ["icl-xl"]}
+    few = asking(study_of(TOLD, classifiers=some, compute=None))
+    assert [few(classifiers.answered_by, "likely", code) for code in ("hau", "hin")] == [["icl-xl"], []]
+
+
+def test_one_training_set_labels_the_tests_of_several_languages(ask) -> None:
+    assert ask(classifiers.labelled_by, "tuned", "knn", "hin") == ["hau", "hin"]
+    assert ask(classifiers.labelled_by, "tuned", "knn", "hau") == ["hau"]
+    job = {"classifier": "tuned", "task": "knn", "lang": "hin"}
+    tests = {f"{code}/knn": f"corpora/{code}/knn.tsv" for code in ("hau", "hin")}
+    assert ask(classifiers.labelled, **job) == tests
+
+
+def test_a_classifiers_settings_are_its_own_or_its_generators(told) -> None:
+    assert told.learners["xlm"] is told.classifiers["xlm"]
+    assert told.learners["gemma"] is told.generators["tiny"]
+    for name, dtype, rank, style, model in (
+        ("xlm", "bfloat16", 2, "head", "other"),
+        ("gemma", "float32", 4, "plain", "tiny"),
+    ):
+        job = Wildcards(classifier=name)
+        assert (told.learners[name].dtype, told.learners[name].lora.rank) == (dtype, rank)
+        assert (classifiers.style(told, job), classifiers.model_name(told, job)) == (style, model)
+    assert classifiers.model_name(told, Wildcards(classifier="likely")) == "tiny"
+
+
+def test_weights_are_those_of_the_model_and_a_server_has_its_own(ask) -> None:
+    weights = {name: ask(classifiers.weights_of, name) for name in ("xlm", "gemma", "served")}
+    tiny = "generators/tiny/weights/seedbed.json"
+    assert weights == {"xlm": "encoders/other/weights/seedbed.json", "gemma": tiny, "served": []}
+    assert ask(classifiers.weights, classifier="gemma") == ask(classifiers.described_base, classifier="gemma") == tiny
+    assert ask(classifiers.described_base, classifier="drawn") == [], "chance has no model"
+    job = {"classifier": "tuned", "lang": "hau", "seed": "5"}
+    assert ask(classifiers.tuned_weights, **job) == "encoders/bert/weights/seedbed.json"
+    recipe = {"tuned": {"backbone": "bert", "recipe": "unsupervised", "fine_tuning": {}}}
+    made = asking(study_of(TOLD, classifiers=recipe, compute=None))
+    assert made(classifiers.tuned_weights, **job) == "encoders/bert/unsupervised/hau/5/seedbed.json"
+    assert ask(classifiers.prefix, classifier="tuned") == "query: "
+
+
+def test_adapters_learn_labelled_pairs_or_a_languages_texts(ask) -> None:
+    assert ask(classifiers.adapter, "xlm", "language", "hau") == "classifiers/xlm/language/hau/seedbed.json"
+    assert ask(classifiers.adapter, "gemma", "language", "hau") == "generators/tiny/language/hau/seedbed.json"
+    assert ask(classifiers.adapter, "gemma", "task", "hau") == "classifiers/gemma/task/hau/seedbed.json"
+    job = {"classifier": "xlm", "lang": "hau"}
+    assert ask(classifiers.data_kind, **job, part="task") == "pairs"
+    assert ask(classifiers.data_kind, **job, part="language") == "text"
+    assert ask(classifiers.examples, **job, part="task") == "corpora/hau/nli_pairs.tsv"
+    assert ask(classifiers.examples, **job, part="language") == "corpora/hau/text.tsv"
+
+
+def test_a_classifier_is_one_kind_of_system(ask) -> None:
+    kinds = {name: ask(classifiers.kind, name) for name in ("xlm", "gemma", "served", "tuned", "drawn")}
+    wanted = {"xlm": "adapted", "gemma": "adapted", "served": "in-context", "tuned": "labelled", "drawn": "chance"}
+    assert kinds == wanted
+
+
+def test_a_language_model_is_asked_in_words(ask) -> None:
+    prompts = {name: [path.stem for path in ask(classifiers.prompts_of, name)] for name in ("xlm", "gemma", "served")}
+    assert prompts == {"xlm": [], "gemma": ["classification", "nli"], "served": ["icl"]}
+    assert ask(classifiers.back_end, "served") == ["seedbed/generators/backends/openai.py"]
+    assert ask(classifiers.back_end, "gemma") == []
+    written = ask(classifiers.answering_generator, "likely")
+    assert (written.sampling.temperature, written.lora.rank, written.shots) == (0.5, 8, 5), (
+        "adapters and shots are unread"
+    )
+
+
+def test_a_retriever_finds_the_examples_of_a_variant(told, ask) -> None:
+    backbones = {name: ask(classifiers.retriever_backbone, "likely", name) for name in ("zero-shot", "one-shot", "far")}
+    assert backbones == {"zero-shot": "", "one-shot": "bert", "far": "other"}
+    assert (
+        ask(classifiers.retriever, "likely", "zero-shot", "hau")
+        == ask(classifiers.retriever, "xlm", "base", "hau")
+        == ""
+    )
+    assert ask(classifiers.retriever, "likely", "one-shot", "hau") == "encoders/bert/published/mul/0/seedbed.json"
+    assert ask(classifiers.retriever, "likely", "far", "hau") == "encoders/other/unsupervised/hau/3/seedbed.json"
+    far = ask(classifiers.retriever_argument, classifier="likely", variant="far")
+    assert far == ["retriever=encoders/other/unsupervised/{lang}/3"]
+    assert ask(classifiers.retriever_argument, classifier="likely", variant="zero-shot") == []
+    described = [ask(classifiers.described_retriever, classifier="likely", variant=name) for name in backbones]
+    assert described == [[], "encoders/bert/published/mul/0/seedbed.json", []], (
+        "far's is of the language that is tested"
+    )
+
+
+def test_a_variant_has_its_adapter_and_an_encoder_a_head(ask) -> None:
+    parts = {
+        (name, variant): (
+            ask(classifiers.variant_adapter, classifier=name, variant=variant, lang="hau"),
+            ask(classifiers.head, classifier=name, variant=variant, lang="hau"),
+        )
+        for name, variant in (
+            *(("xlm", variant) for variant in ("base", "task-target", "composition", "composition-0.5")),
+            *(("gemma", "composition"), ("likely", "far"), ("drawn", "random")),
+        )
+    }
+    task, pivot = (f"classifiers/xlm/task/{lang}/seedbed.json" for lang in ("hau", "eng"))
+    assert parts == {
+        ("xlm", "base"): ([], []),
+        ("xlm", "task-target"): (task, task),
+        ("xlm", "composition"): ("classifiers/xlm/composition/hau/eng/seedbed.json", pivot),
+        ("xlm", "composition-0.5"): ("classifiers/xlm+0.5/composition/hau/eng/seedbed.json", pivot),
+        ("gemma", "composition"): ("classifiers/gemma/composition/hau/eng/seedbed.json", []),
+        ("likely", "far"): ([], []),
+        ("drawn", "random"): ([], []),
+    }
+    files = SimpleNamespace(base="a/seedbed.json", adapter=[], head="c/seedbed.json")
+    assert ask(classifiers.parts_argument, classifier="xlm", input=files) == ["base=a", "head=c"]
+
+
+def test_a_variant_answers_as_its_kind_of_system_says(ask) -> None:
+    def system(name, variant):
+        return ask(classifiers.system, classifier=name, variant=variant, seed="3")
+
+    assert system("drawn", "random") == {"kind": "chance", "choice": "random", "seed": 3}
+    assert system("xlm", "base") == {"kind": "adapted", "style": "head", "seed": 8}
+    served = system("served", "few-shot")
+    assert (served["kind"], served["generator"].served_model) == ("in-context", "m")
+    assert served["examples"] == {"count": 2, "percentile": 0, "balance": True}
+    assert system("served", "zero-shot")["examples"] == {"count": 0, "balance": True}
+
+
+def test_scores_say_what_they_are_of(ask) -> None:
+    job = {"variant": "random", "lang": "mul"}
+    assert ask(classifiers.about, classifier="drawn", **job) == {"name": "drawn", "variant": "random"}
+    adapted = ask(classifiers.about, classifier="xlm", variant="base", lang="mul")
+    assert adapted == {"name": "xlm", "variant": "base", "language": "mul"}
+    assert ask(classifiers.about, classifier="tuned") == {"name": "tuned", "variant": "fine-tuned"}

@@ -1,0 +1,48 @@
+"""Adapters of all languages' encoders, trained together: what they learn from, and whose they are."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from seedbed.study.checks import consistent
+from seedbed.study.graph import alignment, encoders
+from tests.asking import TOLD, study_of
+
+AT_ONCE = {"backbone": "bert", "recipe": "at-once", "lang": "hin", "seed": "5"}
+
+
+def test_adapters_that_are_trained_together_are_taken_by_the_encoder_of_each_language(ask) -> None:
+    joint = "encoders/bert/at-once/joint/5/seedbed.json"
+    for lang in ("hin", "eng"):
+        own = AT_ONCE | {"lang": lang}
+        assert ask(encoders.references, **own) == {"adapters": joint} and ask(encoders.untrained, **own)
+        assert ask(encoders.starting_weights, **own) == f"encoders/bert/unsupervised/{lang}/5/seedbed.json"
+        assert not any(ask(each, **own) for each in (encoders.texts, encoders.each_texts, encoders.objective))
+    assert not ask(encoders.pivots, "at-once") and [*ask(encoders.pivots, "aligned")] == ["pivot"]
+    job = {"backbone": "bert", "recipe": "at-once", "seed": "5"}
+    codes = ["eng", "hau", "hin"]
+    assert ask(alignment.together, **job) == {c: f"encoders/bert/unsupervised/{c}/5/seedbed.json" for c in codes}
+    assert ask(alignment.each_texts, **job) == {code: f"corpora/{code}/nli.tsv" for code in codes}
+    assert ask(alignment.objective, **job)[2:] == ["--fixed", "eng"] and ask(alignment.rows, **job) == ["--rows", 15]
+    assert ask(alignment.modules, **job) == ["seedbed/encoders/objectives/joint.py"]
+    assert ask(alignment.prefix, **job) == "query: " and ask(alignment.about, **job)["languages"] == codes
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"from": ""}, "joined.from: nothing is aligned; name the recipe"),
+        ({"from": "adapted"}, "recipes.adapted.language: alignment needs a trained encoder of each language's own"),
+        ({"training": {"adapter": "low_rank"}}, "joined.training: these are adapters; set `part: adapter` and"),
+        ({"languages": ["eng"]}, "joined: eng is the only language; give two or more"),
+        ({"data": {"parallel": "parallel"}}, "data.parallel has text, pivot; joint reads anchor, positive, negative"),
+    ],
+)
+def test_what_cannot_be_trained_together_is_told(settings: dict[str, Any], message: str) -> None:
+    joined = {"method": "multi-mc-pairs", "from": "unsupervised", "data": {"triplets": "nli"}} | settings
+    changes = {"recipes": {"unsupervised": {}, "joined": joined}, "languages": {"eng": {}, "hau": {}}}
+    with pytest.raises(ValueError, match=re.escape(message)):
+        consistent(study_of(TOLD, **changes, classifiers={}, compute=None))

@@ -1,0 +1,167 @@
+"""Scores: of which systems, on which tasks, in which job; fusions; what labels cost."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from seedbed.io import UserError
+from seedbed.study.graph import compute, evaluation
+from tests.asking import TOLD, asking, study_of
+
+BERT = {"backbone": "bert", "recipe": "xllora", "lang": "hau", "test_lang": "hau", "tasks": "all"}
+DEV = {"backbone": "chosen", "recipe": "xllora", "lang": "hau", "seed": "5"}
+ALL = {"tasks": "all"}
+FUSED = {"backbone": "given", "recipe": "xllora", "lang": "hau", "seed": "5"}
+LIKELY = {"backbone": "likely", "recipe": "far", "lang": "mul", "test_lang": "hin", "tasks": "icl"}
+MOST = {"backbone": "most", "recipe": "majority", "lang": "mul", "test_lang": "hau", "tasks": "all"}
+TUNED = {"backbone": "tuned", "recipe": "fine-tuned", "lang": "mul", "test_lang": "hau", "tasks": "knn-xl"}
+XLM = {"backbone": "xlm", "recipe": "base", "lang": "hau", "test_lang": "hau", "tasks": "all"}
+
+
+def test_what_is_scored_is_one_system_for_each_seed(ask) -> None:
+    assert {
+        job["backbone"]: ask(evaluation.systems, **ALL | job) for job in (BERT, FUSED, XLM, LIKELY, MOST, TUNED)
+    } == {
+        "bert": [f"encoders/bert/xllora/hau/{seed}/seedbed.json" for seed in (3, 5)],
+        "given": [f"encoders/given/xllora/hau/{seed}/seedbed.json" for seed in (3, 5)],
+        "xlm": ["classifiers/xlm/base/hau/0/seedbed.json"],
+        "likely": ["classifiers/likely/far/mul/0/seedbed.json"],
+        "most": ["classifiers/most/majority/mul/0/seedbed.json"],
+        # knn-xl has the test set of knn, and the training set in Hindi.
+        "tuned": [f"classifiers/tuned/fine-tuned/knn/hin/{seed}/seedbed.json" for seed in (3, 5)],
+    }
+    kinds = {job["backbone"]: ask(evaluation.kind, **ALL | job) for job in (BERT, FUSED, XLM, LIKELY, MOST, TUNED)}
+    assert kinds == {
+        "bert": "encoder",
+        "given": "encoder",
+        "xlm": "adapted",
+        "likely": "in-context",
+        "most": "chance",
+        "tuned": "labelled",
+    }
+
+
+def test_a_task_on_request_or_far_shots_or_fine_tuning_has_a_job_of_its_own(ask) -> None:
+    jobs = {
+        (task, name, recipe): ask(evaluation.scored_with, task, name, recipe)
+        for task, name, recipe in (
+            *(("dev", "bert", "base"), ("knn", "bert", "base"), ("knn", "tuned", "fine-tuned")),
+            *(("icl", "likely", "far"), ("icl", "likely", "one-shot"), ("icl", "likely", "zero-shot")),
+        )
+    }
+    assert [*jobs.values()] == ["dev", "all", "knn", "icl", "all", "all"]
+
+
+def test_a_job_has_the_tasks_that_its_system_can_be_scored_on(ask) -> None:
+    can = {name: ask(evaluation.can_score, name) for name in ("bert", "given", "chosen")}
+    distances = ["bitext", "dev", "knn", "knn-xl"]
+    assert can == {"bert": None, "given": distances, "chosen": [name for name in distances if name != "dev"]}
+    tasks = [
+        ask(evaluation.tasks_of, backbone=name, recipe="base", test_lang=lang, tasks=tasks)
+        for name, lang, tasks in (
+            *(("bert", "hau", "all"), ("bert", "hin", "all"), ("bert", "hau", "dev")),
+            *(("chosen", "hau", "all"), ("chosen", "hau", "dev"), ("xlm", "hau", "all")),
+        )
+    ]
+    labelled = ["bitext", "knn", "knn-xl", "sts"]
+    assert tasks == [labelled, ["bitext", "knn", "sts"], ["dev"], labelled[:-1], [], ["pairs"]]
+
+
+def test_a_job_reads_the_sets_of_its_tasks(ask) -> None:
+    names = ("bitext", "knn", "knn", "sts")
+    assert ask(evaluation.tests, **BERT) == [f"corpora/hau/{name}.tsv" for name in names]
+    assert ask(evaluation.records, **BERT) == [f"corpora/hau/{name}.json" for name in names]
+    trains = {"knn": "corpora/hau/knn_train.tsv", "knn-xl": "corpora/hin/knn_train.tsv"}
+    assert ask(evaluation.training_by_task, **BERT) == trains
+    assert ask(evaluation.training_by_task, **XLM) == {}
+
+
+def test_a_protocol_is_told_what_scores_need_and_no_source(ask) -> None:
+    task = ask(evaluation.task_for, "knn", "hau")
+    assert (task.source, task.train, task.k, task.batch_size) == (None, None, [1, 5], 6)
+    assert [*ask(evaluation.tasks, **XLM)] == ["pairs"]
+    mteb = {"sts": {"protocol": "sts", "source": {"file": "x"}, "mteb": {"name": "STS", "subset": "{lang}-{script}"}}}
+    study = study_of(TOLD, tasks=mteb, generators={}, recipes={"base": {}}, classifiers={}, compute=None)
+    assert asking(study)(evaluation.task_for, "sts", "hau").mteb.subset == "hau-Latn"
+
+
+def test_code_that_is_loaded_by_name_counts(ask) -> None:
+    parts = ("PROTOCOL", "score", "texts", "mteb_rows")
+    icl = [f"seedbed/evaluation/protocols/icl.py:{part}" for part in parts]
+    assert evaluation.protocol_code("icl", "icl") == icl
+    back_end = ["seedbed/generators/backends/hf.py", "seedbed/generators/backends/encoder_decoder.py"]
+    assert ask(evaluation.code, **LIKELY) == [*icl, "seedbed/evaluation/systems/in_context.py", *back_end]
+    assert ask(evaluation.code, **BERT)[-1] == "seedbed/evaluation/systems/encoder.py"
+
+
+def test_a_system_in_context_has_prompts_examples_and_a_generator_as_it_is_set_today(ask) -> None:
+    assert [path.stem for path in ask(evaluation.prompts, **LIKELY)] == ["icl"]
+    assert ask(evaluation.retriever, **LIKELY) == "encoders/other/unsupervised/hin/3/seedbed.json"
+    (generator,) = ask(evaluation.generators, **LIKELY)
+    assert generator.source.file == "own/generator"
+    for function in (evaluation.prompts, evaluation.retriever, evaluation.generators):
+        assert ask(function, **BERT) == []
+
+
+def test_an_endpoint_may_stand_behind_an_encoder_a_fusion_or_a_retriever(ask) -> None:
+    assert [one.model for one in ask(evaluation.endpoints, backbone="api", recipe="base")] == ["big"]
+    assert (
+        ask(evaluation.endpoints, **BERT)
+        == ask(evaluation.endpoints, **FUSED)
+        == ask(evaluation.endpoints, **MOST)
+        == []
+    )
+    backbones = {
+        "one": {"source": {"file": "x"}},
+        "api": {"endpoint": {"url": "https://host/v1", "model": "m", "dimensions": 8}},
+        "both": {"fusion": {"of": {"one": 1, "api": 1}}},
+    }
+    shots = {"generator": "tiny", "in_context": {"retriever": {"backbone": "both", "recipe": "base"}}}
+    study = study_of(TOLD, backbones=backbones, recipes={"base": {}}, classifiers={"likely": shots}, compute=None)
+    for name, recipe in (("both", "base"), ("likely", "one-shot")):
+        assert [one.model for one in asking(study)(evaluation.endpoints, backbone=name, recipe=recipe)] == ["m"]
+    assert asking(study)(evaluation.endpoints, backbone="likely", recipe="zero-shot") == []
+
+
+def test_a_fusion_is_of_encoders_of_one_recipe_language_and_seed(ask) -> None:
+    members = {name: f"encoders/{name}/xllora/hau/5/seedbed.json" for name in ("bert", "other")}
+    assert ask(evaluation.members, **FUSED) == members
+    assert [json.loads(ask(evaluation.weights, **job)) for job in (FUSED, DEV)] == [[[1, 3]], [[1, 1], [2, 1]]]
+
+
+def test_a_development_task_chooses_weights_in_one_language_or_in_all(ask) -> None:
+    assert ask(evaluation.dev_code, **DEV) == evaluation.protocol_code("knn")
+    assert ask(evaluation.dev_tests, **DEV) == {"hau": "corpora/hau/dev.tsv"}
+    both = {code: f"corpora/{code}/dev.tsv" for code in ("hau", "hin")}
+    assert ask(evaluation.dev_tests, **DEV | {"lang": "mul"}) == both
+    assert ask(evaluation.dev_trains, **DEV) == {"hau": "corpora/hau/dev_train.tsv"}
+    words = ask(evaluation.dev_arguments, **DEV)
+    assert words[:2] == ["--dev", "dev"] and json.loads(words[3])["k"] == [3]
+    for function in (evaluation.dev_code, evaluation.dev_tests, evaluation.dev_trains, evaluation.dev_arguments):
+        assert not ask(function, **FUSED), "the study says the weights"
+
+
+def test_the_cost_of_labels_is_measured_on_the_models_that_the_study_names(ask) -> None:
+    assert (ask(compute.settings).task, ask(compute.task).instruction) == ("icl", "Name the label.")
+    assert (ask(compute.test), ask(compute.train)) == ("corpora/hau/knn.tsv", "corpora/hau/knn_train.tsv")
+    assert ask(compute.encoder) == "encoders/bert/unsupervised/hau/3/seedbed.json"
+    assert (ask(compute.weights), ask(compute.prefix)) == ("encoders/other/weights/seedbed.json", "text: ")
+    assert ask(compute.bases) == ["generators/tiny/weights/seedbed.json"]
+    assert ask(compute.base_arguments, input=SimpleNamespace(bases=["a/seedbed.json"])) == ["--bases", "likely=a"]
+    learners = ask(compute.learners)
+    assert [*learners] == ["likely"] and learners["likely"]["generator"].dtype == "float32"
+    local = ["seedbed/generators/backends/encoder_decoder.py", "seedbed/generators/backends/hf.py"]
+    assert ask(compute.code) == sorted([*evaluation.protocol_code("icl"), *local])
+
+
+def test_a_study_may_measure_nothing_or_no_language_model() -> None:
+    measured = {"task": "icl", "language": "hau", "encoder": {"backbone": "bert", "recipe": "base"}}
+    without = asking(study_of(TOLD, compute=measured))
+    assert not without(compute.learners) and not without(compute.bases)
+    assert without(compute.base_arguments, input=SimpleNamespace(bases=[])) == []
+    assert without(compute.weights) == "encoders/bert/weights/seedbed.json"
+    with pytest.raises(UserError, match="compute: the study asks for no measurement"):
+        asking(study_of(TOLD, compute=None))(compute.task)

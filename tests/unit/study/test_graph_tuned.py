@@ -1,0 +1,91 @@
+"""What is fine-tuned for a task: one training for each encoder, seed and training set, whatever it then answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from seedbed.io import UserError
+from seedbed.study.graph import encoders, evaluation, plans, tables, tuned
+from seedbed.study.model import Study
+from seedbed.tables.plan import Cell
+from seedbed.tables.specs import TableSpec
+from tests.asking import TOLD, asking, study_of
+
+Ask = Callable[..., Any]
+NEWS = {"backbone": "bert", "recipe": "crosslingual", "lang": "eng", "task": "news", "train_lang": "eng", "seed": "3"}
+ASKED = {"backbone": "other", "recipe": "base", "lang": "mul", "task": "asked", "train_lang": "eng", "seed": "5"}
+SCORED = {"backbone": "other", "recipe": "base", "lang": "mul", "test_lang": "hin", "tasks": "told"}
+
+
+def test_tasks_with_one_training_set_and_the_same_settings_share_a_training(ask: Ask) -> None:
+    assert [ask(tuned.learnt_as, name) for name in ("news", "asked", "told")] == ["news", "asked", "asked"]
+    other = {"told": {"protocol": "qa", "source": {"file": "x"}, "train": {"file": "own/{lang}.qa.train.tsv"}}}
+    first = {"asked": other["told"] | {"reading": {"epochs": 1}}}
+    small = {"generators": {}, "recipes": {"base": {}}, "classifiers": {}, "compute": None, "backbones": {"one": {}}}
+    small["backbones"] = {"one": {"source": {"file": "own/backbone"}}}
+    apart = asking(study_of(TOLD, tasks=first | other, **small))
+    assert apart(tuned.learnt_as, "told") == "told", "another number of epochs is another training"
+
+
+def test_one_training_answers_the_tests_of_every_language_that_has_the_encoder(ask: Ask) -> None:
+    assert ask(tuned.answered, **NEWS) == {f"{code}/news": f"corpora/{code}/news.tsv" for code in ("hau", "hin")}
+    asked = {f"{code}/asked": f"corpora/{code}/asked.tsv" for code in ("hau", "hin")}
+    assert ask(tuned.answered, **ASKED) == asked | {"hin/told": "corpora/hin/told.tsv"}
+    own = NEWS | {"recipe": "unsupervised", "lang": "hau"}
+    assert ask(tuned.answered, **own) == {"hau/news": "corpora/hau/news.tsv"}, "Hindi has an encoder of its own"
+    assert ask(tuned.training_set, **NEWS) == "corpora/eng/news_train.tsv"
+
+
+def test_a_head_has_the_seeds_of_the_study_and_an_untrained_encoder_one(ask: Ask) -> None:
+    assert ask(encoders.heads_of, "base") == ask(encoders.heads_of, "crosslingual") == [3, 5]
+    assert ask(tuned.base, **NEWS) == "encoders/bert/crosslingual/eng/3/seedbed.json"
+    assert ask(tuned.base, **ASKED) == "encoders/other/base/mul/0/seedbed.json"
+    assert [ask(encoders.seed_of, "base", 5), ask(encoders.seed_of, "crosslingual", "5")] == [0, 5]
+
+
+def test_how_it_is_learnt_is_the_tasks_and_in_what_numbers_the_recipes(told: Study, ask: Ask) -> None:
+    assert (ask(tuned.kind, **NEWS), ask(tuned.kind, **ASKED)) == ("labelled_texts", "questions")
+    assert ask(tuned.modules, **NEWS) == ["seedbed/classifiers/tuning.py"]
+    assert ask(tuned.modules, **ASKED) == ["seedbed/classifiers/questions.py"]
+    assert ask(tuned.learning, **NEWS).epochs == 3 and ask(tuned.learning, **ASKED).stride == 32
+    assert ask(tuned.learning_of, "told") == told.tasks["asked"].reading
+    assert ask(tuned.dtype, **NEWS) == "float32"
+    about = ask(tuned.about, **ASKED)
+    assert (about["recipe"], about["seed"], about["task"], about["train_language"]) == ("base", 5, "asked", "eng")
+
+
+def test_the_scores_of_such_a_task_are_a_job_of_their_own(ask: Ask) -> None:
+    assert [ask(tuned.tunes, name) for name in ("news", "told", "knn", "all")] == [True, True, False, False]
+    assert ask(evaluation.scored_with, "news", "bert", "base") == "news"
+    systems = [f"classifiers/tuned/other/base/mul/asked/eng/{seed}/seedbed.json" for seed in (3, 5)]
+    assert ask(evaluation.systems, **SCORED) == ask(tuned.systems, **SCORED) == systems
+    assert ask(evaluation.kind, **SCORED) == "labelled" and ask(evaluation.tasks_of, **SCORED) == ["told"]
+    assert ask(evaluation.code, **SCORED)[-1] == "seedbed/evaluation/systems/labelled.py"
+    (task,) = ask(evaluation.tasks, **SCORED).values()
+    assert task.reading.stride == 128, "a score asks nothing of how was learnt"
+
+
+def test_endpoints_and_fusions_are_left_out(told: Study, ask: Ask) -> None:
+    for name in ("given", "chosen", "api"):
+        assert not {"news", "asked", "told"} & {*ask(evaluation.can_score, name)}
+        assert ask(evaluation.tasks_of, backbone=name, recipe="base", test_lang="hau", tasks="news") == []
+    column = {"label": "News", "protocol": "tuned", "metric": "f1 of sports"}
+    table = {"title": "T", "caption": "C", "recipes": {"base": "Base"}, "columns": [column], "baseline": "base"}
+    blocks = plans.of_spec(told, TableSpec.model_validate(table))
+    assert {block.backbone for block in blocks} == {"bert", "other", "bare", "coded"}
+    assert {cell.seed for block in blocks for cell in block.cells()} == {3, 5}
+    with pytest.raises(UserError, match="is scored on a task of it, for any of its backbones"):
+        plans.of_spec(told, TableSpec.model_validate(table | {"backbones": ["api"]}))
+
+
+def test_a_table_of_such_scores_shows_the_encoders_that_were_tuned(monkeypatch: pytest.MonkeyPatch) -> None:
+    study = study_of(TOLD, tables=["told"])
+    names = (("base", "mul"), ("crosslingual", "eng"))
+    cells = [Cell("bert", recipe, folder, 5, "news", "hau") for recipe, folder in names]
+    block = type("Block", (), {"cells": lambda self: cells})()
+    monkeypatch.setattr(tables, "table_of", lambda name: type("Spec", (), {"of_classifiers": False}))
+    monkeypatch.setattr(plans, "plan", lambda study, name: [block])
+    assert tables.shown_encoders(study) == {("bert", "base", "mul", 0), ("bert", "crosslingual", "eng", 5)}

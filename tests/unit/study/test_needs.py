@@ -1,0 +1,160 @@
+"""What jobs ask of a GPU: arithmetic against models whose memory is known, and what Slurm is told."""
+
+from __future__ import annotations
+
+import json
+import struct
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import yaml
+
+from seedbed import gpu_memory
+from seedbed.gpu_memory import Shape, guessed, shape_of
+from seedbed.operations.forecasting.costs import CostSpec
+from seedbed.resources import resource
+from seedbed.study.model import Study
+from seedbed.study.needs import Needs
+
+COSTS = CostSpec.load(resource("forecast.yaml"))
+GEMMA = Shape(27.4e9, 25.6e9, layers=62, width=5376, feed_forward=21504, cached=2 * 62 * 16 * 128, vocabulary=262_208)
+"""Gemma 3 27B: its config.json."""
+KINDS = {"v100": 16_000, "a100_40": 40_000, "a100_80": 80_000, "h100": 80_000}
+
+
+def needs(tmp_path: Path, config: str = "config.yaml", **changes: Any) -> Needs:
+    settings = yaml.safe_load(Path(config).read_text()) | {"results": str(tmp_path)} | changes
+    return Needs(Study.model_validate(settings), COSTS)
+
+
+def weights(folder: Path, config: dict[str, Any], **shapes: list[int]) -> Path:
+    """A folder whose weights are headers alone."""
+    folder.mkdir(parents=True)
+    header = {"__metadata__": {"format": "pt"}} | {
+        name: {"dtype": "F32", "shape": shape, "data_offsets": [0, 0]} for name, shape in shapes.items()
+    }
+    text = json.dumps(header).encode()
+    (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(text)) + text)
+    (folder / "config.json").write_text(json.dumps(config))
+    return folder
+
+
+def test_weights_take_their_bytes() -> None:
+    assert gpu_memory.weights(GEMMA, "bfloat16") == 2 * 27.4e9
+    assert gpu_memory.weights(GEMMA, "float32") == 4 * 27.4e9
+    assert gpu_memory.weights(GEMMA, "bfloat16", "nf4") == pytest.approx(0.516 * 25.6e9 + 2 * 1.8e9)
+
+
+def test_27b_is_trained_on_48_gb_in_4_bits_and_not_without() -> None:
+    """QLoRA (Dettmers et al. 2023) trains 33B on 24 GB with short batches, 65B on 48 GB."""
+    options = {"tokens": 16 * 512, "dtype": "bfloat16", "rank": 8}
+    four = gpu_memory.adapting(GEMMA, **options, quantization="nf4")
+    assert 17_000 < four.least < 24_000 < four.whole < 48_000
+    assert gpu_memory.adapting(GEMMA, **options, quantization="none").least > 48_000
+
+
+def test_27b_is_served_by_one_gpu_of_80_gb_or_two_of_48() -> None:
+    options = {"length": 640, "dtype": "bfloat16", "share": 0.9}
+    assert 60_000 < gpu_memory.serving(GEMMA, **options, gpus=1).least < 80_000
+    assert gpu_memory.serving(GEMMA, **options, gpus=2).whole < 48_000
+
+
+def test_a_trained_weight_is_there_four_times_and_a_batch_grows_with_its_tokens() -> None:
+    shape = guessed(278e6, 86e6)
+    one, two = (gpu_memory.training(shape, tokens=tokens, dtype="bfloat16") for tokens in (1000, 2000))
+    assert one.fixed == two.fixed == 16 * 278e6 and two.batch == 2 * one.batch
+    assert gpu_memory.training(shape, tokens=1000, dtype="float32").batch == 2 * one.batch
+    assert gpu_memory.training(shape, tokens=1000, dtype="bfloat16", frozen=True).fixed == 16 * 86e6 + 4 * 192e6
+
+
+def test_a_cache_holds_all_tokens_of_all_rows() -> None:
+    one, more = (gpu_memory.writing(GEMMA, rows=4, prompt=100, new=new, dtype="bfloat16") for new in (100, 200))
+    assert more.batch - one.batch == 2 * 4 * 100 * GEMMA.cached * 2
+
+
+def test_a_shape_is_guessed_near_what_it_is() -> None:
+    """Depth and width of XLM-R base, Gemma 3 270M and 27B, from their sizes alone."""
+    for body, layers, width in ((86e6, 12, 768), (100e6, 18, 640), (25.6e9, 62, 5376)):
+        guess = guessed(body * 1.1, body)
+        assert 0.6 < guess.layers * guess.width / (layers * width) < 1.6
+
+
+def test_a_shape_is_read_off_a_folder(tmp_path: Path) -> None:
+    config = {
+        "num_hidden_layers": 2,
+        "hidden_size": 8,
+        "intermediate_size": 24,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "head_dim": 3,
+        "vocab_size": 100,
+    }
+    tensors = {"embed_tokens.weight": [100, 8], "layer.weight": [8, 8]}
+    expected = Shape(864, 64, layers=2, width=8, feed_forward=24, cached=2 * 2 * 2 * 3, vocabulary=100)
+    assert shape_of(weights(tmp_path / "plain", config, **tensors)) == expected
+    assert shape_of(weights(tmp_path / "eyes", {"text_config": config}, **tensors)) == expected
+    assert shape_of(tmp_path / "none") is None
+
+
+def test_weights_that_are_there_go_before_a_guess(tmp_path: Path) -> None:
+    study = needs(tmp_path)
+    guess = study.encoding("xlm-r", "crosslingual")
+    weights(
+        tmp_path / "encoders/xlm-r/weights",
+        {"num_hidden_layers": 1, "hidden_size": 8, "num_attention_heads": 1},
+        layer=[8, 8],
+    )
+    assert needs(tmp_path).encoding("xlm-r", "crosslingual") < guess
+
+
+def test_every_job_of_the_papers_fits_a_gpu_of_80_gb(tmp_path: Path) -> None:
+    paper = needs(tmp_path, gpus={"memory": KINDS})
+    assert paper.kinds(paper.adapting("gemma-3-27b")) == {"constraint": "a100_40|a100_80|h100"}
+    assert paper.kinds(paper.writing("gemma-3-27b")) == {"constraint": "a100_80|h100"}
+    assert 12_000 < paper.encoding("xlm-r", "crosslingual") < 40_000
+    for name in paper.study.generators:
+        assert not paper.refusal("it", paper.writing(name)) and not paper.refusal("it", paper.adapting(name))
+    miners = needs(tmp_path, "config/miners.yaml", gpus={"memory": KINDS})
+    for name, classifier in miners.study.classifiers.items():
+        asked = (
+            miners.fine_tuning(name) if classifier.fine_tuning else 0 if classifier.baseline else miners.labelling(name)
+        )
+        assert not miners.refusal(name, asked)
+    assert 0 < miners.measuring() <= 80_000
+
+
+def test_a_batch_that_may_fit_asks_for_the_largest_and_weights_that_cannot_are_refused(tmp_path: Path) -> None:
+    tight = needs(tmp_path, gpus={"memory": {"a100_40": 40_000, "a6000": 24_000}})
+    least = gpu_memory.adapting(
+        guessed(27.4e9, 25.6e9), tokens=16 * 512, dtype="bfloat16", quantization="nf4", rank=8
+    ).least
+    small = needs(tmp_path, gpus={"memory": {"a": least, "b": least - 1}})
+    assert small.adapting("gemma-3-27b") == least and small.kinds(least) == {"constraint": "a"}
+    assert tight.kinds(tight.writing("gemma-3-27b")) == {}
+    told = tight.refusal("synthesise", tight.writing("gemma-3-27b"))
+    assert (
+        told.startswith("synthesise needs 6")
+        and "a100_40, has 40,000; take a smaller model" in told
+        and "\n" not in told
+    )
+
+
+def test_a_study_that_names_no_gpus_tells_nothing_and_refuses_nothing(tmp_path: Path) -> None:
+    plain = needs(tmp_path)
+    assert plain.kinds(plain.writing("gemma-3-27b")) == {} and not plain.refusal("it", 10**9)
+
+
+def test_slurm_is_told_types_where_it_knows_no_features(tmp_path: Path) -> None:
+    typed = needs(tmp_path, gpus={"memory": KINDS, "told_by": "gpu_model"})
+    assert typed.kinds(30_000) == {"gpu_model": "a100_40"} and typed.kinds(0) == {}
+
+
+def test_each_attempt_asks_for_as_much_more_memory_and_time(tmp_path: Path) -> None:
+    for rule in ("audit_triplets", "train_encoder"):
+        asked = needs(tmp_path).of(rule)
+        encoder = SimpleNamespace(backbone="xlm-r", recipe="unsupervised", lang="hau", seed="1")
+        for name in ("mem_mb", "runtime"):
+            first, second = (asked[name](encoder, attempt) for attempt in (1, 2))
+            assert second == 2 * first > 0

@@ -1,0 +1,163 @@
+"""Which encoder is the best of a language, how good it is, and what it is told apart from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import spearmanr
+
+from seedbed import manifests
+from seedbed.evaluation.scores import Scores, write
+from seedbed.io import UserError, write_table
+from seedbed.tables import answer, best
+from seedbed.tables.plan import Block, Cell, System
+from seedbed.tables.settings import Statistics
+from seedbed.tables.specs import Column
+from seedbed.triplets.overlap import dice
+
+STATISTICS = Statistics(resamples=500)
+N = 60
+NOISE = {("base", 0): 3.0, ("plain", 1): 1.5, ("plain", 2): 1.5, ("good", 1): 0.3, ("good", 2): 0.2}
+"""Recipe and seed -> noise of its cosines on the test."""
+DEV = {("base", 0): 0.2, ("plain", 1): 0.9, ("plain", 2): 0.1, ("good", 1): 0.6, ("good", 2): 0.5}
+"""Its main score on the development task: one seed of plain is above all, and good is better on average."""
+
+
+def block() -> Block:
+    seeds = {"base": [0], "plain": [1, 2], "good": [1, 2]}
+    systems = [System(recipe=name, language="hau", seeds=own) for name, own in seeds.items()]
+    column = Column(label="test", protocol="sts", metric="spearman", tasks=["test"])
+    names = {name: name for name in seeds}
+    facts = {"backbone": "bert", "paper_backbone": "", "tests": {"hau": "test"}, "baseline": "base"}
+    return Block(**facts, column=column, systems=systems, names=names)
+
+
+@pytest.fixture
+def scores(tmp_path: Path) -> Path:
+    draw = np.random.default_rng(0)
+    gold = draw.uniform(size=N)
+    for (recipe, seed), noise in NOISE.items():
+        folder = tmp_path / "scores/bert" / recipe / "hau" / str(seed)
+        cosine = gold + noise * draw.normal(size=N)
+        items = pd.DataFrame({"id": range(N), "gold": gold, "cosine": cosine})
+        rho = float(spearmanr(gold, cosine).statistic)
+        about = {"task": "test", "protocol": "sts", "language": "hau", "dataset": {"origin": "own"}}
+        write(Scores(rho, {"cosine_spearman": rho}, items), about, folder / "test/hau.json")
+        dev = DEV[recipe, seed]
+        write(
+            Scores(dev, {"accuracy": dev}, items),
+            about | {"task": "dev", "protocol": "bitext"},
+            folder / "dev/hau.json",
+        )
+    words = [f"w{n}" for n in range(8)]
+    pairs = pd.DataFrame({"id": range(N), "sentence1": " ".join(words), "score": gold})
+    pairs["sentence2"] = [" ".join(words[: 1 + int(8 * draw.uniform())]) for _ in range(N)]
+    write_table(pairs, tmp_path / "pairs.tsv")
+    return tmp_path / "scores"
+
+
+def test_the_recipe_with_the_best_mean_is_chosen_on_the_development_task_and_its_best_seed(scores):
+    cell, dev = best.choose([block()], scores, "dev")
+    assert cell == Cell("bert", "good", "hau", 1, "test", "hau") and dev == {"task": "dev", "score": 0.55, "among": 3}
+
+
+def test_scores_of_the_test_change_no_choice(scores):
+    file = scores / "bert/base/hau/0/test/hau.json"
+    file.write_text(file.read_text().replace('"main_score": ', '"main_score": 1'))
+    assert best.choose([block()], scores, "dev")[0].recipe == "good"
+
+
+def test_of_equals_the_first_is_chosen(scores):
+    for recipe, seed in DEV:
+        file = scores / f"bert/{recipe}/hau/{seed}/dev/hau.json"
+        file.write_text(file.read_text().replace(f'"main_score": {DEV[recipe, seed]}', '"main_score": 0.5'))
+    assert best.choose([block()], scores, "dev")[0][:4] == ("bert", "base", "hau", 0)
+
+
+def test_its_numbers_are_those_of_scipy_and_word_overlap_stands_beside_it(scores):
+    cell, _ = best.choose([block()], scores, "dev")
+    found = best.report([block()], cell, scores, STATISTICS, scores.parent / "pairs.tsv")
+    items = pd.read_csv(scores / "bert/good/hau/1/test/hau.items.tsv", sep="\t")
+    assert found["score"]["value"] == pytest.approx(100 * spearmanr(items["gold"], items["cosine"]).statistic, abs=1e-3)
+    pairs = pd.read_csv(scores.parent / "pairs.tsv", sep="\t")
+    overlaps = [dice(a, b) for a, b in zip(pairs["sentence1"], pairs["sentence2"], strict=True)]
+    words = found["others"]["word overlap"]
+    assert words["value"] == pytest.approx(100 * spearmanr(pairs["score"], overlaps).statistic, abs=1e-3)
+    assert words["difference"] == pytest.approx(found["score"]["value"] - words["value"], abs=1e-3)
+    assert {name: other["apart"] for name, other in found["others"].items()} == {
+        "base": True, "plain": True, "word overlap": True,
+    }  # fmt: skip
+    assert found["score"]["low"] < found["score"]["value"] < found["score"]["high"] and found["n"] == N
+
+
+def test_what_is_as_good_is_not_told_apart(scores):
+    for name in ("json", "items.tsv"):
+        text = (scores / f"bert/good/hau/1/test/hau.{name}").read_text()
+        (scores / f"bert/base/hau/0/test/hau.{name}").write_text(text)
+    cell, _ = best.choose([block()], scores, "dev")
+    others = best.report([block()], cell, scores, STATISTICS, None)["others"]
+    assert not others["base"]["apart"] and others["base"]["difference"] == 0 and others["plain"]["apart"]
+
+
+def test_other_pairs_than_those_that_were_scored_are_refused(scores):
+    table = pd.read_csv(scores.parent / "pairs.tsv", sep="\t")
+    write_table(table[:-1], scores.parent / "pairs.tsv")
+    with pytest.raises(UserError, match=r"pairs\.tsv: 59 pairs, and 60 were scored"):
+        best.report(
+            [block()], best.choose([block()], scores, "dev")[0], scores, STATISTICS, scores.parent / "pairs.tsv"
+        )
+
+
+@pytest.fixture
+def encoder(tmp_path: Path) -> Path:
+    folder = tmp_path / "encoder"
+    (folder / "1_Pooling").mkdir(parents=True)
+    (folder / "model.safetensors").write_bytes(b"weights")
+    (folder / "1_Pooling/config.json").write_text("{}")
+    manifests.write(folder, {"about": {"recipe": "good"}, "training": {"examples": 64}})
+    return folder
+
+
+def test_it_lies_in_a_folder_of_its_own_that_takes_no_room(encoder, tmp_path):
+    best.take(encoder, tmp_path / "best/hau", {"recipe": "good"})
+    taken = tmp_path / "best/hau"
+    assert (taken / "model.safetensors").samefile(encoder / "model.safetensors")
+    assert manifests.read(taken / "seedbed.json")["best"] == {"recipe": "good", "rows": 64}
+    reads = []
+    for folder in (encoder, taken):
+        manifests.read(folder / "seedbed.json", digest=lambda path: reads.append(path) or "")
+    assert not reads, "both are as their jobs left them"
+
+
+def test_an_encoder_that_was_edited_is_not_taken(encoder, tmp_path):
+    (encoder / "model.safetensors").write_bytes(b"others")
+    with pytest.raises(UserError, match=r"model\.safetensors: not what its job wrote"):
+        best.take(encoder, tmp_path / "best/hau", {})
+    assert not (tmp_path / "best/hau").exists()
+
+
+def told(**changes) -> dict:
+    number = {"value": 47.06, "low": 35.1, "high": 57.8}
+    others = {"base": number | {"value": 26.4, "difference": 20.66, "apart": True}}
+    others["unsupervised"] = number | {"difference": 0.1, "apart": False}
+    others["word overlap"] = number | {"value": 44.7, "difference": 2.36, "apart": False}
+    test = {"task": "sts", "metric": "spearman", "n": 212, "score": number, "others": others}
+    facts = {"name": "Hausa", "recipe": "xllora", "backbone": "e5", "rows": 1288, "base": "base"}
+    return facts | {"dev": {"task": "dev", "score": 0.4, "among": 3}, "test": test} | changes
+
+
+def test_the_answer_says_what_is_best_and_what_is_told_apart():
+    text = answer.text({"results/best/hau": told()})
+    assert (
+        "* **Hausa: xllora** of e5, learnt from 1,288 rows, the best of 3 on dev. On sts (spearman, 212 items) it has 47.1 [35.1, 57.8], "
+        "beside 26.4 [35.1, 57.8] of base, the encoder before training and 44.7 [35.1, 57.8] of word overlap. It is above base, "
+        "and not told apart from unsupervised and word overlap. It is `results/best/hau`." in text
+    )
+    assert '    SentenceTransformer("results/best/hau").encode(["a sentence", "another one"])\n' in text
+
+
+def test_without_a_choice_the_answer_says_how_one_is_made():
+    assert "`best: {dev: TASK}`" in answer.text({})

@@ -1,0 +1,45 @@
+"""When, where and at what cost results were made."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from seedbed.tables import making
+from seedbed.tables.settings import Forecast
+
+
+@pytest.fixture
+def benchmarks(tmp_path: Path) -> Path:
+    records = {
+        "train_encoder/a.jsonl": [{"s": 900, "cpu_time": 9000}, {"s": 1800, "cpu_time": 3600}],  # it ran again
+        "tabulate/b.jsonl": [{"s": 360, "cpu_time": 360}],
+        "plot/c.jsonl": [{"s": 0.01, "cpu_time": "NA"}],  # too short to be measured
+        "score/d.jsonl": [],
+    }
+    for name, lines in records.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return tmp_path
+
+
+def test_hours_are_those_of_the_last_time_that_each_job_ran(benchmarks):
+    jobs, cores, gpus = making.hours(benchmarks, ["train_encoder", "score"])
+    assert (jobs, cores, gpus) == (3, pytest.approx(1.1), pytest.approx(0.5))
+
+
+def test_a_page_says_the_cost_where_there_are_prices(benchmarks):
+    prices = Forecast(device="gpu", gpu_hour=2, cpu_hour=0.1, currency="EUR")
+    told = making.told(benchmarks, prices, ["train_encoder"])
+    assert told["Jobs"] == "3, 1.10 CPU hours, 0.50 GPU hours" and told["Cost"] == "1.11 EUR"
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", told["Made"]) and re.fullmatch(
+        r"[0-9a-f]+\+?|v.*|not known", told["Commit"]
+    )
+
+
+def test_jobs_of_a_machine_without_a_gpu_took_no_gpu_hours(benchmarks):
+    told = making.told(benchmarks, Forecast(device="cpu"), ["train_encoder"])
+    assert told["Jobs"].endswith("0.00 GPU hours") and "Cost" not in told

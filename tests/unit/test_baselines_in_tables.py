@@ -1,0 +1,82 @@
+"""What a study may say of classifiers beside encoders, and what follows from it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from seedbed.io import UserError
+from seedbed.study.graph import classifiers, plans
+from seedbed.study.loading import load
+from seedbed.study.model import Study
+from seedbed.tables.specs import TableSpec
+
+FILE = {"file": "README.md"}
+TASKS = {
+    "topics": {"protocol": "knn", "source": FILE, "train": FILE},
+    "topics-xl": {"protocol": "knn", "set_of": "topics", "train_language": "eng"},
+    "moods": {"protocol": "knn", "source": FILE, "train": FILE, "languages": ["hau"]},
+    "bitext": {"protocol": "bitext", "source": FILE},
+}
+TUNED = {"backbone": "a", "fine_tuning": {}}
+CLASSIFIERS = {"drawn": {"baseline": "random"}, "most": {"baseline": "majority"}, "tuned": TUNED}
+
+
+def config(**classifiers: Any) -> dict[str, Any]:
+    """A study of three languages and the classifiers above, changed."""
+    return {
+        "languages": {"eng": {}, "hau": {}, "swh": {}},
+        "seeds": [2, 1],
+        "backbones": {"a": {"source": {"file": "docs"}}},
+        "recipes": {"base": {}},
+        "classifiers": CLASSIFIERS | classifiers,
+        "statistics": {"baseline": "base"},
+        "tasks": TASKS,
+    }
+
+
+def test_they_answer_what_neighbours_are_asked() -> None:
+    study = Study.model_validate(config())
+    assert classifiers.labellers(study) == {"random": ["drawn"], "majority": ["most"], "fine-tuned": ["tuned"]}
+    assert classifiers.adapted(study) == [] and not any(classifiers.variants(study).values())
+    for name in CLASSIFIERS:
+        assert classifiers.answered_by(study, name, "hau") == ["moods", "topics", "topics-xl"]
+        assert classifiers.answered_by(study, name, "eng") == ["topics"]  # no test of its own training set for others
+    assert [classifiers.seeds_of(study, form) for form in classifiers.labellers(study)] == [[1, 2], [0], [1, 2]]
+
+
+def test_a_model_labels_all_test_sets_that_share_its_training_set() -> None:
+    study = Study.model_validate(config())
+    assert classifiers.labelled_by(study, "tuned", "topics", "eng") == ["eng", "hau", "swh"]
+    for task in ("topics", "moods"):
+        assert classifiers.labelled_by(study, "tuned", task, "hau") == ["hau"]
+    assert classifiers.labelled_by(study, "tuned", "moods", "swh") == []
+
+
+def test_languages_and_tasks_narrow_them() -> None:
+    study = Study.model_validate(config(tuned=TUNED | {"languages": ["eng", "hau"], "tasks": ["topics", "topics-xl"]}))
+    assert classifiers.answered_by(study, "tuned", "hau") == ["topics", "topics-xl"]
+    assert classifiers.answered_by(study, "tuned", "swh") == []
+    assert classifiers.labelled_by(study, "tuned", "topics", "eng") == ["eng", "hau"]
+
+
+def test_a_language_model_in_context_stands_next_to_encoders_where_it_names_the_task() -> None:
+    generators = {"g": {"source": {"file": "docs"}, "prompts": "plain"}}
+    spec = {"generator": "g", "in_context": {"retriever": {"backbone": "a", "recipe": "base"}}}
+    table = {
+        "title": "t",
+        "columns": [{"label": "Topics", "protocol": "knn", "metric": "accuracy@1", "tasks": ["topics"]}],
+    }
+    table |= {"caption": "", "recipes": {"base": "Base"}, "classifiers": ["random", "one-shot"]}
+    for tasks, rows in ((None, ["drawn"]), (["topics"], ["asked", "drawn"])):
+        study = Study.model_validate(config(asked=spec | {"tasks": tasks}) | {"generators": generators})
+        blocks = plans.of_spec(study, TableSpec.model_validate(table))
+        assert sorted(block.backbone for block in blocks if block.backbone != "a") == rows
+        assert classifiers.answered_by(study, "asked", "hau") == (tasks or [])
+
+
+def test_a_study_of_them_needs_no_labelled_pairs() -> None:
+    assert load(config()).classifiers["tuned"].as_baseline == "fine-tuned"
+    with pytest.raises(UserError, match="give `corpora.nli_pairs`"):
+        load(config(adapted={"backbone": "a"}))

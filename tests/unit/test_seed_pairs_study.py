@@ -1,0 +1,55 @@
+"""A study that learns from seed pairs: what it needs, and what it is told that does not fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from seedbed.io import UserError
+from seedbed.study.graph import encoders
+from seedbed.study.loading import load
+
+FILE = {"file": "README.md"}
+PAIRED = {
+    "data": {"parallel": "seed_pairs"},
+    "objective": {"distillation": {"teacher": {"backbone": "bert", "recipe": "base"}}},
+}
+
+
+def config(**changes: Any) -> dict[str, Any]:
+    """A study without NLI data: of one language, with text and parallel text."""
+    return {
+        "languages": {"hau": {}},
+        "corpora": {"text": FILE, "parallel": FILE},
+        "backbones": {"bert": {"source": {"file": "docs"}}},
+        "recipes": {"base": {}, "paired": PAIRED},
+        "tasks": {"sts": {"protocol": "sts", "source": FILE}},
+    } | changes
+
+
+def test_a_recipe_learns_from_seed_pairs() -> None:
+    assert encoders.data_of(load(config()), "paired") == "results/corpora/{lang}/seed_pairs.tsv"
+    lone = {"corpora": {"parallel": FILE}, "seed_pairs": {"language_id": False}}
+    assert load(config(**lone)), "text alone tells the languages apart"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"corpora": {"text": FILE}}, "corpora: no parallel in hau, from which recipe paired learns; give a source"),
+        ({"corpora": {"text": FILE, "parallel": {"file": "no/{lang}"}}}, "the parallel corpus of hau: no such file no/hau"),
+        ({"corpora": {"parallel": FILE}}, "languages.hau: no corpus; give `corpus:` (a file, say), or `corpora.text`"),
+        ({"corpora": {"parallel": FILE}, "languages": {"hau": {"corpus": FILE}}},
+         "corpora.text: nothing for eng, whose sentences language identification tells hau from; give some, or set "
+         "`seed_pairs.language_id` to false"),
+        ({"seed_pairs": {"count": 0}}, "config.seed_pairs.count: Input should be greater than 0"),
+        ({"recipes": {"paired": PAIRED | {"data": {"parallel": "seed_pair"}}}}, "did you mean 'seed_pairs'?"),
+        ({"recipes": {"paired": {"data": {"pairs": "seed_pairs"}, "objective": "ranking"}}},
+         "recipes.paired.data.pairs: no corpus of matched_pairs 'seed_pairs'"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_one_line(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError) as caught:
+        load(config(**changes))
+    assert message in str(caught.value) and "\n" not in str(caught.value)

@@ -1,0 +1,55 @@
+"""The documentation as a site: it is built without a network, and every link in it leads somewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.unit.test_house import ROOMS
+
+pytest.importorskip("mkdocs")
+
+OUTSIDE = re.compile(r"""(?:<script[^>]+src|<link[^>]+rel="stylesheet"[^>]+href|@import)\W+https?://""")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory) -> Path:
+    """The site, whose warnings are errors."""
+    folder = tmp_path_factory.mktemp("site")
+    # A proxy that nobody serves: whatever asks for the network fails.
+    away = dict.fromkeys(("http_proxy", "https_proxy"), "http://127.0.0.1:9")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    environment = os.environ | away | {"NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+def test_it_begins_with_the_readme_and_has_every_page(site):
+    start = (site / "index.html").read_text()
+    assert "Sentence embeddings for a language that has none" in start and 'href="architecture/' in start
+    for page in Path("docs").rglob("*.md"):
+        assert (site / page.relative_to("docs").with_suffix("") / "index.html").is_file(), page
+    assert "scripts.fetch_corpus" in (site / "walkthrough/index.html").read_text()
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_the_api_of_each_room_is_there_from_its_docstrings(site, room):
+    page = (site / "reference" / room / "index.html").read_text()
+    assert f'id="seedbed.{room}' in page and "Raises:" in page
+
+
+def test_a_page_links_to_files_of_the_project_that_lie_in_the_site(site):
+    page = (site / "architecture/index.html").read_text()
+    (target,) = {*re.findall(r'href="([^"]*languages\.tsv)"', page)}
+    assert (site / "architecture" / target).resolve().is_file()
+
+
+def test_a_reader_needs_no_network(site):
+    for page in site.rglob("*.html"):
+        assert not OUTSIDE.search(page.read_text()), page

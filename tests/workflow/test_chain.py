@@ -1,0 +1,129 @@
+"""Recipes that start from others' encoders, and learn from a person's own data by every objective."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from seedbed.encoders.backbone import open_encoder
+from seedbed.io import read_json, sha256
+from tests import tiny
+from tests.workflow.conftest import STUDY, Project, copy_project
+
+RECIPES = {
+    "base": {},
+    "unsupervised": {"training": {"pooling": "last_two_average"}},
+    "second": {"method": "xllora", "from": "unsupervised", "training": {"epochs": 2}},
+    "third": {
+        "from": "second",
+        "data": {"parallel": "parallel"},
+        "objective": {"distillation": {"teacher": {"backbone": "tiny-bert", "recipe": "base"}}},
+        "summary": "Taught by the backbone.",
+    },
+    "matched": {"data": {"pairs": "own-pairs"}, "objective": "ranking", "rows": 20},
+    "scored": {"data": {"scored_pairs": "own-scores"}, "objective": {"graded": {"scale": 10}}},
+    "queried": {"data": {"queries": "own-queries"}, "objective": {"listwise": {"queue_size": 9}}},
+    "own": {"like": "scored", "data": {"triplets": "own-triplets"}, "objective": "contrast"},
+}
+CHAIN = STUDY | {
+    "results": "results/chain",
+    "recipes": RECIPES,
+    "generators": {
+        "ready": STUDY["generators"]["tiny"] | {"backend": "published", "triplets": {"xllora": {"file": "own/nli.tsv"}}}
+    },
+    "corpora": STUDY["corpora"]
+    | {
+        "others": {
+            "own-pairs": {"file": "own/{lang}-eng.tsv", "columns": {"sentence1": "text", "sentence2": "pivot"}},
+            "own-scores": {"file": "own/{lang}.scored.tsv"},
+            "own-queries": {"file": "own/{lang}.queries.tsv"},
+            "own-triplets": {"file": "own/nli.tsv"},
+        }
+    },
+}
+FOLDER = "results/chain/encoders/tiny-bert"
+
+
+@pytest.fixture(scope="module")
+def chain(tmp_path_factory) -> Project:
+    """The study after its encoders are made."""
+    project = copy_project(tmp_path_factory.mktemp("chain"), CHAIN)
+    for lang in CHAIN["languages"]:  # of no test
+        texts = [tiny.sentences(lang, 24, seed) for seed in (6, 7)]
+        scored = pd.DataFrame({"id": range(24), "sentence1": texts[0], "sentence2": texts[1]})
+        scored.assign(score=[place / 23 for place in range(24)]).to_csv(
+            project.root / f"own/{lang}.scored.tsv", sep="\t", index=False
+        )
+        asked = pd.DataFrame({"id": range(24), "query": texts[0], "document": texts[1]})
+        asked.to_csv(project.root / f"own/{lang}.queries.tsv", sep="\t", index=False)
+    names = [name for name in RECIPES if name != "base"]
+    done = project.snakemake(*(f"{FOLDER}/{name}/hau/1/seedbed.json" for name in names))
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-6000:]
+    return project
+
+
+def made(chain: Project, recipe: str, lang: str = "hau", seed: int = 1) -> Path:
+    return chain.root / FOLDER / recipe / lang / str(seed)
+
+
+def test_a_chain_of_three_starts_each_from_the_one_before(chain):
+    first, second, third = (open_encoder(made(chain, name)) for name in ("unsupervised", "second", "third"))
+    kinds = [[type(module).__name__ for module in encoder] for encoder in (first, second, third)]
+    assert kinds[0] == kinds[1] == kinds[2] and len(kinds[0]) == 3, "the pooling of the first is everyone's"
+    texts = [f"yara suna zuwa {n}" for n in range(8)]
+    plain = open_encoder(made(chain, "base", "mul", 0)).encode(texts)
+    distances = [np.abs(encoder.encode(texts) - plain).mean() for encoder in (first, second, third)]
+    assert len({*map(float, distances)}) == 3
+    assert read_json(made(chain, "second") / "seedbed.json")["training"]["epochs"] == 2
+    card = (made(chain, "third") / "README.md").read_text()
+    assert "Taught by the backbone." in card and "| parallel |" in card
+
+
+def test_another_start_is_another_encoder_and_an_edit_of_it_re_runs_what_comes_after(chain):
+    files = [sha256(made(chain, name) / "model.safetensors") for name in ("unsupervised", "second", "third")]
+    assert len({*files}) == 3
+    target, config = f"{FOLDER}/third/hau/1/seedbed.json", "changed.yaml"
+    chain.edit({"recipes/unsupervised/training/epochs": 2}, target=config)
+    plan = chain.snakemake(target, "--dry-run", config=config).stdout
+    assert [name in plan for name in ("by unsupervised", "by second", "by third", "by base")] == [True] * 3 + [False]
+    chain.edit(
+        {"recipes/third/objective": {"distillation": {"teacher": {"backbone": "tiny-bert", "recipe": "second"}}}},
+        target=config,
+    )
+    plan = chain.snakemake(target, "--dry-run", config=config).stdout
+    assert [name in plan for name in ("by unsupervised", "by second", "by third")] == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("recipe", "examples"), [("matched", 20), ("scored", 24), ("queried", 24), ("own", 24), ("third", 24)]
+)
+def test_own_data_is_learnt_whole_or_as_many_rows_as_are_asked_for(chain, recipe, examples):
+    manifest = read_json(made(chain, recipe) / "seedbed.json")
+    assert manifest["training"]["examples"] == examples and manifest["training"]["steps"] == 3
+
+
+@pytest.mark.parametrize(
+    ("recipe", "told"),
+    [
+        ({"from": "fourth", **RECIPES["matched"]}, "recipes.mine.from: no recipe 'fourth'"),
+        ({"from": "mine", **RECIPES["matched"]}, "recipes.mine.from: mine needs mine; take a recipe that does not"),
+        ({"from": "base"}, "recipes: mine: no method of this name; give one, or `data` and `objective`"),
+        ({"method": "base", "from": "own"}, "recipes.mine: from: nothing is trained"),
+        ({"data": {"pairs": "own-pairs"}}, "recipes.mine: give one `objective` with its `data`"),
+        ({"data": {"pairs": "nothing"}, "objective": "ranking"}, "recipes.mine.data.pairs: no corpus of matched_pairs"),
+        ({"data": {"pairs": "a", "triplets": "b"}, "objective": "ranking"}, "give exactly one of sentences, written"),
+        ({"data": {"written": "xlora"}, "objective": "contrast"}, "no way 'xlora' of writing triplets; did you mean 'xllora'?"),
+        ({"data": {"pairs": "own-pairs"}, "objective": "graded"}, "data.pairs has sentence1, sentence2; graded reads sentence1"),
+        ({"data": {"pairs": "own-pairs"}, "objective": "listwise"}, "data.pairs has sentence1, sentence2; listwise reads query, document"),
+        ({"data": {"pairs": "own-pairs"}, "objective": "rank"}, "objective: no 'rank'; did you mean 'ranking'?"),
+        ({"data": {"parallel": "parallel"}, "objective": {"distillation": {"teacher": {"backbone": "tiny-bert", "recipe": "none"}}}},
+         "recipes.mine.objective.teacher: no recipe 'none'"),
+        ({"data": {"scored_pairs": "own-pairs"}, "objective": "graded"}, "corpora.others.own-pairs: recipes learn it as"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_made_is_one_line(chain, recipe, told):
+    config = chain.edit({"recipes/mine": recipe}, target="wrong.yaml")
+    assert told in chain.refusal(config)

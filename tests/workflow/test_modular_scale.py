@@ -1,0 +1,45 @@
+"""Paper 004 at its own scale: its plan, job by job."""
+
+from math import comb
+
+from tests.workflow.test_neighxlm import counts
+
+
+def test_the_papers_scale_is_planned_as_computed_by_hand(project):
+    found = counts(project.snakemake("all_modular", "--dry-run", "--quiet", "rules", config="config/modular.yaml"))
+    languages, turkic, backbones, tables = 23, 6, 6, 10
+    graded, belebele = 22, 22  # languages of STS17, K-STS, STS22 and STR24: all but Dutch; of Belebele: all but Uyghur
+    # Pairs of STS17, of K-STS, and those of STS22 that STS17 does not have; of Belebele, and of K-STS with Uyghur.
+    graded_pairs, every_pair = 11 + 15 + 5, comb(belebele, 2) + 5
+    single, modular = 3, languages + turkic  # Single_m, _c, _mc; an encoder a language of LaBSE, and six of Glot500
+    shards = 13  # 624,683 rows, at most 650,000, 50,000 a shard
+    assert found == {
+        # Text; English paraphrases of two kinds; tests of one language: 7, 6, 10, 6 and 22; of two with files of their
+        # own, in one order or two: 7 and 4 pairs of STS17, 8 of STS22.
+        "fetch_corpus": languages + 2 + 7 + turkic + 10 + 6 + belebele + 7 + 2 * 4 + 8,
+        "fetch_model": backbones + 1 + 1,  # BERTbek, and the translator
+        "sample_text": languages, "select_anchors": languages,
+        "synthesise": (languages - 1) * shards, "join_triplets": languages - 1, "audit_triplets": languages - 1,
+        "train_vocabulary": modular, "adapt_backbone": modular,
+        # Five backbones as they are; three single ones of three; Multi_m and _mc; English of other data, alignment
+        # to it in six languages; two of table 11.
+        # Table 6: two more alignments, whose encoders six languages show.
+        "train_encoder": 5 + 3 * single + 2 * modular + 1 + turkic + 2 + 2 * turkic,
+        "align_encoders": 2,
+        "embed_pivot": 3,  # English of LaBSE, of Glot500, and of other data
+        "score": sum(
+            [
+                # Tables 1 and 5: four as they are; single ones of Glot500, SONAR; Single_c and _mc of LaBSE; Multi.
+                (4 + 2 * single + 2 + 1) * (graded + graded_pairs),
+                languages + graded_pairs,  # LaBSE as it is: Belebele in one language too (table 4)
+                2 * (languages + every_pair),  # Single_m and Multi_m of LaBSE: tables 2, 3, 4 and 12
+                1 + every_pair,  # Multi_mc: of one language only English, in table 7
+                2 * (turkic + comb(turkic, 2)),  # Multi_m and Multi_mc of Glot500, table 13
+                2 * (1 + 5),  # table 7: English and five pairs with it, with adapters and without
+                2 + 1,  # table 11
+                2 * comb(turkic, 2),  # table 6
+            ]
+        ),
+        "plan_table": tables, "tabulate": tables, "plot": 1, "all_modular": 1,
+        "total": 2246,
+    }  # fmt: skip
