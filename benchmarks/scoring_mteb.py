@@ -14,7 +14,7 @@ import pandas as pd
 from datasets import Dataset
 from sentence_transformers import SentenceTransformer
 
-from seedbed.evaluation.reference import mteb_scores
+from seedbed.evaluation.reference import metrics_of, mteb_result
 from seedbed.evaluation.scores import score
 from seedbed.evaluation.settings import Task
 
@@ -57,7 +57,7 @@ class Meter:
 def evaluate(encoder: SentenceTransformer, task: Task, test: pd.DataFrame) -> dict[str, float]:
     """Metrics by our names. mteb has no geometry: both columns are encoded, as for STS."""
     if task.mteb:
-        return mteb_scores(task, test, "", encoder)
+        return metrics_of(mteb_result(task, test, "", encoder))
     return _bitext(encoder, task, test) if task.protocol == "bitext" else _geometry(encoder, task, test)
 
 

@@ -35,6 +35,8 @@ SERVED = {"backend": "openai", "source": {"file": "x"}, "endpoint": "https://hos
 
 def other(value: Any) -> Any:
     """Another value; validity does not matter, only that a key sees it."""
+    if isinstance(value, dict):
+        return value | {"other": True}
     return "other" if value is None or isinstance(value, str) else [*value, 1] if isinstance(value, list) else value + 1
 
 

@@ -39,7 +39,7 @@ class Letters:
 class Echo(Backend):
     """A back end that writes the row's name, in reverse order, and may be killed after `lives` completions."""
 
-    tokenizer, style = Letters(), "plain"
+    tokenizer, style, template = Letters(), "plain", {}
 
     def __init__(self, lives=10**9, text="{}"):
         self.lives, self.text, self.written, self.adapters = lives, text, [], set()
