@@ -72,7 +72,7 @@ def journal_name(
 
     Batch sizes and the like may change on the way.
     """
-    made_by: dict[str, Any] = generator.model_dump(mode="json", include={"prompts", *WRITES})
+    made_by: dict[str, Any] = generator.model_dump(mode="json", include={"prompts", "template", *WRITES})
     made_by |= {"origin": generator.origin, "weights": weights}
     if generator.source:  # a server's model has a type of its own, whatever the machine that asks
         made_by["dtype"] = precision(generator.dtype)
