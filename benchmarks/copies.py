@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from seedbed.encoders import backbone, copies
+from seedbed.encoders.exporting import quantized
 from seedbed.evaluation.aggregation import SPEARMAN
 from seedbed.evaluation.significance import percentiles, replicates
 from seedbed.io import read_table
@@ -22,6 +23,7 @@ COPIES = {
     "original": lambda encoder, texts: encoder,
     "trimmed": copies.trimmed,
     "halved": lambda encoder, texts: copies.rounded(encoder),
+    "trimmed and quantized": lambda encoder, texts: quantized(copies.trimmed(encoder, texts)),
 }
 
 

@@ -22,7 +22,7 @@ from transformers import MODEL_MAPPING, AutoConfig, AutoModelForMaskedLM, Pretra
 from transformers.modeling_outputs import BaseModelOutput
 
 from seedbed import model_files
-from seedbed.encoders import adapters, coupled, settings
+from seedbed.encoders import adapters, coupled, int8, settings
 from seedbed.encoders.endpoint import Endpoint
 from seedbed.encoders.pooling import AVERAGES, LAST, OURS, TrainingHead, dense
 from seedbed.encoders.prompts import DOCUMENT, Prefix, put
@@ -128,7 +128,7 @@ def open_encoder(directory: Path, *, servers: bool = False) -> SentenceTransform
     with opening(directory):
         local = {"local_files_only": True, "trust_remote_code": False, "model_kwargs": NO_CODE | READ}
         others = {"processor_kwargs": dict(NO_CODE), "config_kwargs": dict(NO_CODE)}
-        ours = {adapters.MODULE: adapters.AdaptedTransformer} | coupled.MODULES  # never the code beside the weights
+        ours = {adapters.MODULE: adapters.AdaptedTransformer} | coupled.MODULES | int8.MODULES  # never the code there
         encoder = SentenceTransformer._load_with_module_classes(str(directory), ours, **local, **others)
     _require_whole(encoder, Path(directory))
     for module in encoder.modules():  # an average of layers stays one where the encoder is trained on

@@ -8,6 +8,7 @@ from typing import Any
 from huggingface_hub import ModelCardData
 
 from seedbed import licences, manifests
+from seedbed.encoders.int8 import GRAPH
 
 TEMPLATE = """---
 {front_matter}
@@ -44,7 +45,7 @@ backbone and of its training text, and with synthetic triplets those of the mode
 backbone, of the data and of a generator's output apply to it.{limits}
 """
 
-OPENING = """# pip install "sentence-transformers>=6" "transformers>=5"
+OPENING = """# pip install "sentence-transformers>=6" "transformers>=5"{packages}
 from sentence_transformers import SentenceTransformer
 encoder = SentenceTransformer("{place}"{options})"""
 PAIRS = '[("a sentence", "its English"), ("another one", "its English")]'
@@ -103,6 +104,7 @@ def text(
     # Without the loss curve; an untrained encoder used none of the settings.
     rows = [(k, f"{v:.4g}" if isinstance(v, float) else v) for k, v in training.items() if k != "loss"]
     opening = REMOTE if (directory / "endpoint.json").is_file() else OPENING
+    packages = " onnxruntime" if (directory / GRAPH).is_file() else ""
     trusted = ", trust_remote_code=True" if any(directory.glob("*.py")) else ""
     return TEMPLATE.format(
         front_matter=_front_matter(about, metadata or {}),
@@ -113,7 +115,7 @@ def text(
         if training.get("steps") or "copy" in training
         else "None.",
         data=_data(about.get("data", []), trained=bool(training.get("steps")) or "copy" in training),
-        opening=opening.format(place=place, options=trusted),
+        opening=opening.format(place=place, options=trusted, packages=packages),
         versions=", ".join(f"{name} {version}" for name, version in used.items()),
         results=results and f"\n{results}\n",
         limits=limits and f" {limits}",

@@ -15,6 +15,7 @@ from tokenizers import Tokenizer
 from torch import nn
 from transformers import PreTrainedTokenizerFast
 
+from seedbed.encoders.int8 import Int8Transformer
 from seedbed.encoders.prompts import put
 from seedbed.encoders.tokens import renumbered
 from seedbed.io import UserError
@@ -31,7 +32,7 @@ def counted(encoder: SentenceTransformer, texts: Iterable[str]) -> Counter[int]:
     Raises:
         UserError: the encoder reads no tokens, or has parallel adapters, which are made for its whole vocabulary.
     """
-    _require_plain(encoder)
+    require_plain(encoder)
     found: Counter[int] = Counter()
     for text in texts:
         found.update(encoder.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
@@ -170,7 +171,7 @@ def rounded(encoder: SentenceTransformer) -> SentenceTransformer:
     Raises:
         UserError: its first module is no transformer, or one with parallel adapters.
     """
-    _require_plain(encoder)
+    require_plain(encoder)
     for weight in encoder[0].auto_model.parameters():
         weight.data = weight.data.bfloat16().float()
     return encoder
@@ -186,7 +187,8 @@ def halved(encoder: SentenceTransformer) -> SentenceTransformer:
     return encoder
 
 
-def _require_plain(encoder: SentenceTransformer) -> None:
+def require_plain(encoder: SentenceTransformer) -> None:
+    """Refuse what cannot be copied: a UserError if it has no transformer, or one with parallel adapters."""
     if not isinstance(encoder[0], Transformer):
         raise UserError("copy: this encoder has no transformer; copy the one that it was made from")
     if type(encoder[0]) is not Transformer:
@@ -196,9 +198,10 @@ def _require_plain(encoder: SentenceTransformer) -> None:
 def size(encoder: SentenceTransformer) -> dict[str, int]:
     """Weights of an encoder, and the bytes that they take as they are saved."""
     weights = list(encoder.state_dict().values())
+    graph = encoder[0] if isinstance(encoder[0], Int8Transformer) else None
     return {
-        "parameters": sum(one.numel() for one in weights),
-        "bytes": sum(one.numel() * one.element_size() for one in weights),
+        "parameters": sum(one.numel() for one in weights) + (graph.weights if graph else 0),
+        "bytes": sum(one.numel() * one.element_size() for one in weights) + (len(graph.graph) if graph else 0),
     }
 
 

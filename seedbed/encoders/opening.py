@@ -19,6 +19,7 @@ from seedbed.encoders.coupled import CODE as PATHS
 from seedbed.encoders.coupled import Coupled
 from seedbed.encoders.endpoint import TRANSPORT, Endpoint
 from seedbed.encoders.fusion import members_of
+from seedbed.encoders.int8 import CODE as INT8
 from seedbed.encoders.layers import layer_means
 from seedbed.encoders.prompts import speak
 from seedbed.io import fingerprint, read_json, sha256
@@ -172,7 +173,7 @@ def vectors_of(manifest: dict[str, Any], *, adapters: bool = True) -> str:
     Args:
         adapters: False: without its parallel adapters.
     """
-    said = ("README.md", TRANSPORT, CODE, PATHS)
+    said = ("README.md", TRANSPORT, CODE, PATHS, INT8)
     files = {name: digest for name, digest in manifest["files"].items() if Path(name).name not in said}
     on = adapters and ADAPTERS in files
     source = "" if on else manifest.get("training", {}).get(SOURCE, "")

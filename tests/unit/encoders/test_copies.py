@@ -15,6 +15,7 @@ from safetensors.torch import load_file
 from scripts.train_encoder import main
 from seedbed.encoders import backbone, copies
 from seedbed.encoders.adapters import align
+from seedbed.encoders.objectives import load
 from seedbed.encoders.opening import opened
 from seedbed.io import UserError, read_json, sha256, write_table
 from tests import tiny
@@ -126,7 +127,28 @@ def test_half_the_bytes_and_float32_when_opened(weights, made):
     np.testing.assert_allclose(small.encode(TEXTS), backbone.load(weights, pooling="mean").encode(TEXTS), atol=0.05)
 
 
-OBJECTIVES = [{"trimmed": {}}, {"condensed": {"dimensions": 8}}, {"halved": {}}]
+def test_a_quantized_encoder_is_smaller_and_near_and_has_a_vector_of_each_text_by_itself(weights, made):
+    folder, original = (
+        made({"quantized": {}}, prefix="query: "),
+        backbone.load(weights, pooling="mean", prefix="query: "),
+    )
+    small = backbone.open_encoder(folder)
+    one, other = small.encode(TEXTS), original.encode(TEXTS)
+    cosines = (one * other).sum(axis=1) / np.linalg.norm(one, axis=1) / np.linalg.norm(other, axis=1)
+    assert cosines.min() > 0.98 and cosines.max() < 0.999999
+    np.testing.assert_array_equal(one, np.stack([small.encode(text) for text in TEXTS]))
+    np.testing.assert_array_equal(one[::-1], small.encode(TEXTS[::-1], batch_size=7))
+    facts = read_json(folder / "seedbed.json")["training"]
+    assert facts["bytes"] == (folder / "model.onnx").stat().st_size and facts["agreement"] > 0.95
+    assert facts["parameters"] == facts["parameters of the original"]
+    assert not any(folder.rglob("*.safetensors")) and b"/site-packages/" not in (folder / "model.onnx").read_bytes()
+    assert (
+        "onnxruntime" in (folder / "README.md").read_text()
+        and "trust_remote_code=True" in (folder / "README.md").read_text()
+    )
+
+
+OBJECTIVES = [{"trimmed": {}}, {"condensed": {"dimensions": 8}}, {"halved": {}}, {"quantized": {}}]
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES, ids=lambda one: next(iter(one)))
@@ -135,12 +157,12 @@ def test_a_copy_is_opened_without_this_package_and_scored_as_any_encoder(objecti
     code = (
         "import sys; sys.modules['seedbed'] = None; import numpy as np\n"
         "from sentence_transformers import SentenceTransformer\n"
-        f"print(np.asarray(SentenceTransformer({str(folder)!r}).encode(['Yara suna gida.']), float).sum())"
+        f"print(np.asarray(SentenceTransformer({str(folder)!r}, trust_remote_code=True).encode(['Yara suna gida.']), float).sum())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     found = opened(folder, rows=8)
     assert float(done.stdout.split()[-1]) == pytest.approx(float(found.encode(["Yara suna gida."]).sum()), abs=1e-4)
-    assert (found.layers is None) == ("condensed" in objective)
+    assert (found.layers is None) == (objective.keys() <= {"condensed", "quantized"})
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES, ids=lambda one: next(iter(one)))
@@ -156,6 +178,8 @@ def test_what_cannot_be_copied_is_told_in_one_line(weights, made, tmp_path):
             way(encoder, TEXTS)
     with pytest.raises(UserError, match="parallel adapters; copy the one that was aligned"):
         copies.rounded(encoder)
+    with pytest.raises(UserError, match="parallel adapters; copy the one that was aligned"):
+        load("quantized").copied(encoder, TEXTS)
     static = backbone.open_encoder(made({"condensed": {"dimensions": 8}}))
     with pytest.raises(UserError, match="no transformer; copy the one that it was made from"):
         copies.trimmed(static, TEXTS)
