@@ -51,7 +51,7 @@ rule all:
         encoders.untested(),
 
 
-for paper in ("bootstrapping", "miners", "neighxlm", "modular"):
+for paper in ("bootstrapping", "miners", "neighxlm", "modular", "lira"):
 
     rule:
         name:

@@ -124,10 +124,11 @@ class Recipe(Settings):
     objective: dict[str, dict[str, Any]] = {}
     """What training minimises: the name of an objective, or the name with its settings, like `{ranking: {scale: 20}}`;
     see docs/encoders.md."""
-    language: Literal["own", "pivot", "all"] | Code = "own"
+    language: Literal["own", "pivot", "all"] | Code | Annotated[Once[Code], Field(min_length=2)] = "own"
     """Whose data it learns from: that of each language; or the pivot's, or that of one named language, for all. `all`:
     one encoder learns from the data of all its languages, where rows of the same id are translations of each other; a
-    batch is in one language, unless `training.crosslingual` says otherwise."""
+    batch is in one language, unless `training.crosslingual` says otherwise. Several codes: so of these languages alone,
+    where others have no such data; it is there for all of the recipe's."""
     generator: str = ""
     """Who wrote the triplets; left out, the first generator."""
     text: str = ""
@@ -199,6 +200,11 @@ class Recipe(Settings):
     def paired(self) -> bool:
         """Whether its encoders are of two backbones, and of translations."""
         return bool(self.fusion or (self.data and self.data.candidates))
+
+    @property
+    def of_several(self) -> bool:
+        """Whether one encoder learns from the data of several languages."""
+        return self.language == "all" or not isinstance(self.language, str)
 
     @property
     def trained(self) -> bool:

@@ -14,8 +14,8 @@ from seedbed.languages import registry
 from seedbed.names import DRAWN, RESERVED, SEED_PAIRS
 from seedbed.resources import specs
 from seedbed.settings import explain, suggest
-from seedbed.study.graph import corpora, encoders, generators
-from seedbed.study.leakage import share_rows, untested
+from seedbed.study.graph import encoders, generators
+from seedbed.study.leakage import learnt_whole, share_rows, untested
 from seedbed.study.model import Study
 from seedbed.study.paired import of_pairs
 from seedbed.study.prefix_languages import of_prefixes
@@ -85,6 +85,8 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
         _require(f"{where}.text", "corpus under `corpora.others`", recipe.drawn, study.corpora.others)
     elif recipe.data and recipe.data.candidates:
         _require(f"{where}.data.candidates", "corpus", recipe.data.corpus, {*study.roles, *DRAWN})
+        if learnt_whole(study, recipe.data.corpus):
+            untested(study, where, recipe.data.corpus)
     elif recipe.data and not recipe.data.written:
         key, kind = recipe.data.key, KINDS[recipe.data.key]
         if (of := study.roles.get(recipe.data.corpus, kind)) != kind and recipe.data.corpus in study.corpora.others:
@@ -94,7 +96,7 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
         kinds = study.roles | {drawn: study.roles[role] for drawn, role in DRAWN.items()}
         roles = [role for role, of in kinds.items() if of == kind]
         _require(f"{where}.data.{key}", f"corpus of {kind}", recipe.data.corpus, roles)
-        if kind in corpora.LEARNT_WHOLE:
+        if learnt_whole(study, recipe.data.corpus):
             untested(study, where, recipe.data.corpus)
     _require(f"{where}.language", "language", recipe.language, {*study.languages, "own", "pivot", "all"})
     if recipe.data and recipe.data.neighbours:

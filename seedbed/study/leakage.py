@@ -7,6 +7,16 @@ from pathlib import Path
 from seedbed.corpora.settings import Source
 from seedbed.study.model import Study
 
+LEARNT_WHOLE = ("pairs", "retrieval")
+"""Kinds of corpora of which encoders learn every row, as it was fetched."""
+
+
+def learnt_whole(study: Study, corpus: str) -> bool:
+    """Whether encoders learn every row of a corpus as it was fetched: pairs, queries, or one of `others` whose
+    translations are candidates."""
+    learnt = {recipe.data.candidates for recipe in study.recipes.values() if recipe.data}
+    return study.roles.get(corpus) in LEARNT_WHOLE or corpus in learnt & {*study.corpora.others}
+
 
 def untested(study: Study, where: str, corpus: str) -> None:
     """A corpus that is learnt whole is no test set.

@@ -23,11 +23,11 @@ def of_languages(study: Study, name: str) -> None:
             _aligned(study, where, recipe, pivot)
     if recipe.together:
         _together(study, name)
-    if recipe.language == "all":
+    if recipe.of_several:
         _of_all(study, where, recipe)
     if not encoders.training_of(study, name).crosslingual or not recipe.trained:
         return
-    if recipe.language != "all":
+    if not recipe.of_several:
         raise ValueError(f"{where}.training.crosslingual: language {recipe.language} is one; set `language: all`")
     if len(codes := encoders.learnt_in(study, name, "")) < 2:
         raise ValueError(f"{where}.training.crosslingual: {codes[0]} is the only language; give two or more")

@@ -58,7 +58,7 @@ def _without_template(study: Study) -> None:
         if _by_adapters(recipe)
     }
     adapted |= {spec.generator for spec in study.translators.values() if spec.adapter}
-    adapted |= {spec.generator for spec in study.classifiers.values() if spec.generator and not spec.in_context}
+    adapted |= {spec.generator for spec in study.classifiers.values() if spec.generator and not spec.prompted}
     for name in sorted(adapted & {*study.generators}):
         if study.generators[name].template:
             raise ValueError(f"generators.{name}.template: its adapters learn without; leave it out")

@@ -91,6 +91,8 @@ class CostSpec(Spec):
     """Share of the triplets that the audit keeps."""
     tokens: Tokens
     """Lengths."""
+    lengths: dict[str, PositiveFloat]
+    """Tokens of a text of a corpus or test set that is translated, by its name; `tokens.sentence` for the rest."""
     drawing: dict[Literal["vllm", "openai", "openai-chat", "transformers", "cpu"], PositiveFloat]
     """Cost of a drawn token in read tokens."""
     rules: dict[str, RuleCost]

@@ -1,10 +1,14 @@
-"""What translators and judges of translations have to do."""
+"""What translators and judges of translations have to do, and encoders that read or learn from these."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from seedbed import gpu_memory
+from seedbed.encoders import objectives
+from seedbed.encoders.settings import Training
 from seedbed.generators.settings import Generator
+from seedbed.manifests import MANIFEST
 from seedbed.operations.job import Job
 
 if TYPE_CHECKING:
@@ -28,10 +32,9 @@ def translation(plan: Plan, job: Job) -> Effort:
     rows = texts(plan, job)
     if not job.options["generator"]:
         return 0, 0, rows
-    generator, lengths = job.settings(Generator, "generator"), plan.costs.tokens
-    asked = getattr(lengths, generator.prompts) if job.option("reads") == "prompt" else 0
-    drawn = min(generator.sampling.max_new_tokens, lengths.sentence)
-    return plan.drawn(job, generator, rows, asked + lengths.sentence, drawn)
+    generator, length = job.settings(Generator, "generator"), plan.length(job)
+    asked = getattr(plan.costs.tokens, generator.prompts) if job.option("reads") == "prompt" else 0
+    return plan.drawn(job, generator, rows, asked + length, min(generator.sampling.max_new_tokens, length))
 
 
 def judgement(plan: Plan, job: Job) -> Effort:
@@ -39,10 +42,59 @@ def judgement(plan: Plan, job: Job) -> Effort:
     rows, count = texts(plan, job), len(job.options["translations"])
     if not job.options["generator"]:
         return 0, 0, rows * count
-    generator, lengths = job.settings(Generator, "generator"), plan.costs.tokens
-    beginning, candidate = getattr(lengths, generator.prompts) + lengths.sentence, lengths.sentence + ASKED
+    generator, length = job.settings(Generator, "generator"), plan.length(job)
+    beginning, candidate = getattr(plan.costs.tokens, generator.prompts) + length, length + ASKED
     if job.option("answer") == "numbers":
         flops, tokens, _ = plan.drawn(job, generator, rows * count, beginning + candidate, NUMBERS)
     else:
         flops, tokens, _ = plan.drawn(job, generator, rows, beginning + count * candidate, 0)
     return flops, tokens, rows * count
+
+
+def anchoring(plan: Plan, job: Job) -> Effort:
+    """States of all texts, vectors of all their candidates, and the steps.
+
+    A backbone that learns too reads the texts of its steps, forwards and back; one that stays as it is reads each text
+    once, and a step is that of two linear maps over the states that are kept of a text (LiRA, appendix A.4).
+    """
+    files = [word.partition("=")[2] for word in job.options["translations"]]
+    candidates = sum(map(plan.rows, files))
+    texts = candidates / len({word.partition("=")[0] for word in job.options["translations"]})
+    training, objective = job.settings(Training, "training"), objectives.parsed(job.option("objective"))
+    length, body, english = _cut(plan, training), plan.model(job).body, plan.english(job).body
+    seen = training.steps * training.batch_size if training.steps else texts * training.epochs
+    maps = objective.hidden * sum(gpu_memory.guessed(size, size).width for size in (body, english) if size)
+    learns = 6 * body * seen * length if training.part == "all" else 2 * body * texts * length
+    steps = 6 * maps * objective.pool_size * seen
+    read = seen if training.part == "all" else texts
+    return learns + 2 * english * candidates * length + steps, (read + candidates) * length, 0
+
+
+def fused(plan: Plan, job: Job) -> Effort:
+    """Both sides of each row, as a text and as English, in all epochs.
+
+    What stays as it is is read alone, but features before English tokens learn through the encoder of these. Rows of
+    several languages count as if none were another's translation.
+    """
+    files = [word.partition("=")[2] for word in job.options.get("each", [])] or [job.option("texts")]
+    training, fusion = job.settings(Training, "training"), job.option("fusion")
+    sentences = max(map(len, objectives.parsed(job.option("objective")).shapes))
+    tokens = sentences * sum(map(plan.rows, files)) * training.epochs * _cut(plan, training)
+    through = {"all": 6, "adapter": 4}.get(training.part, 4 if fusion == "prefix" else 2)
+    own = {"all": 6}.get(training.part, 2) * plan.model(job).body if fusion != "english" else 0
+    return (own + through * plan.english(job).body) * tokens, 2 * tokens, 0
+
+
+def choosing(plan: Plan, job: Job) -> Effort:
+    """Features of each text, where a policy or a critic is asked; or its vector, and those of all candidates."""
+    rows, length = plan.rows(job.option("translations").partition("=")[2]), plan.length(job)
+    if folder := job.option("similarity"):
+        maker = plan.maker(f"{folder}/{MANIFEST}")
+        read = rows * (1 + len(job.options["translations"])) * length
+        return 2 * plan.model(maker or job).body * read, read, rows
+    read = rows * length if job.option("actor") else 0
+    return 2 * plan.model(job).body * read, read, rows
+
+
+def _cut(plan: Plan, training: Training) -> float:
+    return min(training.max_length, plan.costs.tokens.sentence)

@@ -4,7 +4,6 @@ Training costs 6 operations for each parameter and token, reading 2 (Kaplan et a
 A frozen base needs no gradient of its weights (4), but with activations computed again on the way back it is 6 again.
 """
 
-import json
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,17 +18,16 @@ from seedbed.evaluation.settings import TextMap
 from seedbed.generators.settings import WRITING, Composition, Generator, Lora
 from seedbed.gpu_memory import adapter_parameters, counted
 from seedbed.io import UserError
-from seedbed.manifests import MANIFEST
-from seedbed.names import ANCHORS
-from seedbed.operations.forecasting import translations
+from seedbed.names import ANCHORS, TRAINING
+from seedbed.operations.forecasting import scored, translations
 from seedbed.operations.forecasting.costs import CostSpec, Device, Model, RuleCost
 from seedbed.operations.job import Job
 
 ADAPTERS = ("train_task_adapter", "train_language_adapter", "train_xllora_adapter", "train_classifier")
-TUNED = ("fine_tune", "tune_encoder")
-"""Rules that leave a fine-tuned model's answers."""
 ELSEWHERE = Model(parameters=1, body=1)
 """A model behind an endpoint: it costs nothing here but waiting, which cannot be forecast."""
+NOTHING = Model.model_construct(parameters=0.0, body=0.0)
+"""No model."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ class Plan:
             seconds = self.model(job).parameters * self._width(job) / self.costs.network
         fetched = self._downloads.get(job.outputs, 0)
         seconds += fetched / self.costs.network
-        parameters = self.model(job).parameters if job.model and cost.weights else 0
+        parameters = self.model(job).parameters + self.english(job).parameters if job.model and cost.weights else 0
         disk = self._weights_written(job) + rows * cost.row_bytes + fetched
         return Work(seconds, tokens, disk, cost.memory_mb * 2**20 + parameters * cost.weights)
 
@@ -101,6 +99,16 @@ class Plan:
     def model(self, job: Job) -> Model:
         """The size of a job's model."""
         return self._models.get(job.model) or self.costs.size(job.model, "")
+
+    def english(self, job: Job) -> Model:
+        """The size of the encoder of translations that a job reads beside its own; nothing: it reads none."""
+        named = (word.removeprefix("english=") for word in job.options.get("refer", []) if word.startswith("english="))
+        return self._models.get(next((Path(folder).parent.name for folder in named), ""), NOTHING)
+
+    def length(self, job: Job) -> float:
+        """Tokens of a text of the set that a job reads."""
+        lengths, corpus = self.costs.lengths, job.wildcards.get("corpus", "")
+        return lengths.get(corpus.removesuffix(TRAINING), self.costs.tokens.sentence)
 
     def rows(self, path: str) -> float:
         """Rows of a table: counted where it is there, expected from the job that makes it where not."""
@@ -127,6 +135,8 @@ class Plan:
             return job.settings(SeedPairs, "seed-pairs").count
         if job.rule == "translate":
             return translations.texts(self, job)
+        if job.rule == "choose_translations":
+            return self.rows(job.option("translations").partition("=")[2])
         if job.rule == "build_xllora_examples":
             return float(job.option("count"))
         tables = {"audit_triplets": "triplets", "mine_neighbours": "pairs"}
@@ -137,9 +147,10 @@ class Plan:
         """Floating-point operations, tokens, rows."""
         ways = dict.fromkeys(ADAPTERS, self._adapter)
         ways |= dict.fromkeys(("synthesise", "build_xllora_examples"), self._generation)
-        ways |= dict.fromkeys(TUNED, self._tuning)
+        ways |= dict.fromkeys(scored.ANSWERED, self._tuning)
         ways |= {"translate": partial(translations.translation, self), "judge": partial(translations.judgement, self)}
-        ways |= {"train_encoder": self._encoder, "align_encoders": self._together_trained, "score": self._scoring}
+        ways |= {"choose_translations": partial(translations.choosing, self), "score": partial(scored.scoring, self)}
+        ways |= {"train_encoder": self._encoder, "align_encoders": self._together_trained}
         if find := ways.get(job.rule):
             return find(job)
         if job.rule == "fuse_encoders":
@@ -179,22 +190,6 @@ class Plan:
         tokens = rows * lora.epochs * min(length, lora.max_length)
         return 6 * self.model(job).parameters * tokens, tokens, rows
 
-    def _scoring(self, job: Job) -> tuple[float, float, float]:
-        """An encoder reads both texts of an item; a language model both in a prompt, or a text with its examples."""
-        folders, lengths = job.options["systems"], self.costs.tokens
-        rows = len(folders) * sum(self.rows(test) for test in job.options["tests"])
-        maker = self._maker.get(f"{folders[0]}/{MANIFEST}")
-        if maker is None or maker.rule not in ("describe_classifier", *TUNED):
-            tokens = 2 * rows * lengths.sentence
-        elif maker.rule in TUNED or (system := json.loads(maker.option("system")))["kind"] == "chance":
-            return 0, 0, rows
-        elif system["kind"] == "in-context":
-            style = Generator.load(json.dumps(system["generator"])).prompts
-            tokens = rows * (getattr(lengths, style) + (1 + system["examples"]["count"]) * lengths.sentence)
-        else:
-            tokens = rows * (getattr(lengths, system["style"], 0) + 2 * lengths.sentence)
-        return 2 * self.model(job).body * tokens, tokens, rows
-
     def _tuning(self, job: Job) -> tuple[float, float, float]:
         """All epochs, though most trainings stop before."""
         tests = sum(self.rows(test.partition("=")[2]) for test in job.options["tests"])
@@ -230,6 +225,10 @@ class Plan:
     def _encoder(self, job: Job) -> tuple[float, float, float]:
         if not (objective := job.option("objective")):
             return 0, 0, 0
+        if "translations" in job.options:
+            return translations.anchoring(self, job)
+        if "fusion" in job.options:
+            return translations.fused(self, job)
         # SimCSE reads a sentence without partners twice.
         files = [word.partition("=")[2] for word in job.options.get("each", [])] or [job.option("texts")]
         alone = files[0].endswith(f"{ANCHORS}.tsv")
@@ -253,7 +252,9 @@ class Plan:
     def _weights_written(self, job: Job) -> float:
         """Bytes of weights, with 20 MB of tokenizer."""
         if job.rule in ("fetch_model", "train_encoder", "train_vocabulary", "adapt_backbone"):
-            return self.model(job).parameters * self._width(job) + 20e6
+            sides = {"english": 0}.get(job.option("fusion"), self.model(job).parameters)
+            sides += self.english(job).parameters if "fusion" in job.options else 0  # both lie in the folder
+            return sides * self._width(job) + 20e6
         if job.rule == "align_encoders":  # two matrices of d x d / reduction, beside 12 d^2 of a block
             adapters = len(job.options["each"]) - len(job.options.get("fixed", []))
             return 4 * adapters * self.model(job).body / (6 * job.settings(Training, "training").reduction)

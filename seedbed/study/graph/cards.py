@@ -37,7 +37,7 @@ def lineage(study: Study, wildcards: Any) -> dict[str, Any]:
     for code in [study.pivot] if recipe.data.translated else codes:
         for name in [role, "text"] if recipe.data.neighbours else [role]:
             about["data"].append(_data(name, study.corpus(name, code)))
-    if recipe.language == "all":
+    if recipe.of_several:
         about["languages"] = codes
     if any(encoders.writes(study, wildcards.recipe, code) for code in codes):
         about["generator"] = generators.of_recipe(study, wildcards.recipe)

@@ -8,7 +8,7 @@ from seedbed.encoders.recipes import STARTS
 from seedbed.evaluation.protocols import declared
 from seedbed.io import UserError
 from seedbed.names import TRAINING
-from seedbed.study import pairs
+from seedbed.study import leakage, pairs
 from seedbed.study.graph import encoders, published, translations
 from seedbed.study.model import Study
 from seedbed.study.paths import CORPUS, SAMPLE, at
@@ -114,14 +114,14 @@ def every_test(study: Study, wildcards: Any) -> list[str]:
 
 
 def kept_apart(study: Study, wildcards: Any) -> list[str]:
-    """What no row of a corpus may repeat: of graded pairs and of queries that encoders learn from, every test set of
-    the study, whatever its language, and the English that translators give of its texts.
+    """What no row of a corpus may repeat: of graded pairs, of queries and of candidates that encoders learn from, every
+    test set of the study, whatever its language or languages, and the English that translators give of its texts.
 
     Other training data are drawn from a corpus, or audited, and lose such rows there.
     """
-    if study.roles.get(wildcards.corpus) not in LEARNT_WHOLE:
+    if not leakage.learnt_whole(study, wildcards.corpus):
         return []
-    sets = {(task, code) for code in study.languages for task in study.held_out(code)}
+    sets = {(task, code) for code in study.languages for task in study.held_out(code)} | {*pairs.own_sets(study)}
     files = {test_set(study, task, code) for task, code in sets}
     english = {
         file
@@ -130,10 +130,6 @@ def kept_apart(study: Study, wildcards: Any) -> list[str]:
         if code != study.pivot
     }
     return sorted(files | english)
-
-
-LEARNT_WHOLE = ("pairs", "retrieval")
-"""Kinds of corpora of which encoders learn every row, as it was fetched."""
 
 
 def known(study: Study, wildcards: Any) -> list[str]:

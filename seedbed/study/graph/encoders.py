@@ -29,14 +29,15 @@ def trained_on(study: Study, recipe: str, code: str) -> str:
         return trained_on(study, spec.start, code)
     if not spec.trained:
         return code if any("{" in str(source.hub or source.file) for source in spec.encoders.values()) else ANY
-    return {"own": code, "pivot": study.pivot, "all": ANY}.get(spec.language, spec.language)
+    return ANY if spec.of_several else {"own": code, "pivot": study.pivot}.get(spec.language, spec.language)
 
 
 def learnt_in(study: Study, recipe: str, folder: str) -> list[str]:
     """The languages from whose data an encoder in a language folder learns: its own, or all of the recipe's."""
     spec = study.recipes[recipe]
-    codes = {*(spec.languages or study.languages), *([study.pivot] if spec.together else [])}
-    return sorted(codes) if spec.together or spec.language == "all" else [folder]
+    of_all = {*(spec.languages or study.languages), *([study.pivot] if spec.together else [])}
+    codes = of_all if isinstance(spec.language, str) else spec.language
+    return sorted(codes) if spec.together or spec.of_several else [folder]
 
 
 def seeds_of(study: Study, recipe: str) -> list[int]:
@@ -285,7 +286,7 @@ def endpoint_argument(study: Study, wildcards: Any, resources: Any) -> list[str]
 def texts(study: Study, wildcards: Any) -> list[str] | str:
     """What an encoder learns from, if it is of one language; one that is used as it is learns nothing."""
     recipe = study.recipes[wildcards.recipe]
-    if untrained(study, wildcards) or recipe.language == "all" or recipe.data.candidates:
+    if untrained(study, wildcards) or recipe.of_several or recipe.data.candidates:
         return []
     return data_of(study, wildcards.recipe, wildcards.lang).format(lang=wildcards.lang, backbone=wildcards.backbone)
 
@@ -293,7 +294,7 @@ def texts(study: Study, wildcards: Any) -> list[str] | str:
 def each_texts(study: Study, wildcards: Any) -> dict[str, str]:
     """Language -> what an encoder of all of a recipe's languages learns from; nothing for any other."""
     recipe = study.recipes[wildcards.recipe]
-    if untrained(study, wildcards) or recipe.language != "all" or recipe.data.candidates:
+    if untrained(study, wildcards) or not recipe.of_several or recipe.data.candidates:
         return {}
     codes = learnt_in(study, wildcards.recipe, wildcards.lang)
     return {code: data_of(study, wildcards.recipe, code).format(lang=code) for code in codes}

@@ -109,12 +109,13 @@ def can_score(study: Study, backbone: str) -> list[str] | None:
     A fusion has distances alone, and what chose its weights tells nothing of it. A server gives vectors, as does an
     encoder of a pair, and neither shows its layers nor is fine-tuned.
     """
+    fusion, spec = study.fused.get(backbone), study.backbones[backbone]
+    if not (fusion or spec.endpoint or spec.pair):
+        return None
     declared = {name: protocols.declared(task.protocol) for name, task in study.tasks.items()}
-    if fusion := study.fused.get(backbone):
+    if fusion:
         return [name for name, protocol in declared.items() if protocol.of_distances and name != fusion.dev]
-    if study.backbones[backbone].endpoint or study.backbones[backbone].pair:
-        return [name for name, protocol in declared.items() if {*protocol.asks} & {"vectors", "distances"}]
-    return None
+    return [name for name, protocol in declared.items() if {*protocol.asks} & {"vectors", "distances"}]
 
 
 def tasks_of(study: Study, wildcards: Any) -> list[str]:

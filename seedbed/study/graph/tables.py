@@ -82,8 +82,13 @@ def texts(study: Study, wildcards: Any) -> list[str]:
 
 
 def of_paper(study: Study, paper: str) -> list[str]:
-    """The tables and figures of one paper, and what it measures apart from scores."""
-    tables = sorted(name for name in specs("tables") if table_of(name).group == paper)
+    """The tables and figures of one paper, and what it measures apart from scores.
+
+    A partial table is left out where the study has no column of it: its data may be nowhere (LazRetrieval).
+    """
+    tables = sorted(
+        name for name in specs("tables") if (spec := table_of(name)).group == paper and _has_column(study, spec)
+    )
     figures = [
         name
         for name in sorted(specs("figures"))
@@ -95,6 +100,11 @@ def of_paper(study: Study, paper: str) -> list[str]:
         *(at(study, paths.FIGURE, figure=figure, form="svg") for figure in figures),
         *([at(study, paths.COMPUTE)] if paper == "miners" and study.compute else []),
     ]
+
+
+def _has_column(study: Study, spec: TableSpec) -> bool:
+    """Whether the study has the tasks of any of a table's columns, or the table must have them all."""
+    return not spec.partial or any({*column.tasks} <= {*study.tasks} for column in spec.columns)
 
 
 def _drawable(study: Study, spec: Map) -> bool:

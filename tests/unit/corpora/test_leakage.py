@@ -88,10 +88,34 @@ def test_a_study_that_learns_from_its_tests_is_refused(train: dict[str, Any], re
         checks.consistent(parted)
 
 
+GIVEN = {"human": {"given": {"file": "own/{lang}-eng.tsv"}}}
+
+
 def test_training_data_wait_for_the_tests_of_all_languages_and_their_english() -> None:
-    given = {"human": {"given": {"file": "own/{lang}-eng.tsv"}}}
-    ask = asking(study({"file": "own/{lang}.train.tsv"}, FILE, translators=given))
+    ask = asking(study({"file": "own/{lang}.train.tsv"}, FILE, translators=GIVEN))
     tests = [f"corpora/{code}/found.tsv" for code in ("hau", "swh")]
     english = [f"generators/human/translations/{code}/found.tsv" for code in ("hau", "swh")]
     assert ask(corpora.kept_apart, lang="hau", corpus="asked") == sorted(tests + english)
     assert ask(corpora.kept_apart, lang="hau", corpus="found") == []
+
+
+def test_so_do_texts_whose_candidates_are_learnt_and_tests_of_two_languages_count() -> None:
+    recipe = {"fusion": "none", "data": {"candidates": "asked"}, "objective": "anchoring", "translators": ["human"]}
+    graded = {
+        "protocol": "sts",
+        "source": {"file": "own/{lang}.sts.tsv"},
+        "languages": ["hau"],
+        "pairs": {"hau-swh": {}},
+    }
+    one = study(
+        {"file": "own/{lang}.txt"}, FILE, translators=GIVEN, recipes={"base": {}, "arca": recipe}, tasks={"sts": graded}
+    )
+    found = asking(one)(corpora.kept_apart, lang="hau", corpus="asked")
+    tests = ["corpora/hau-swh/sts.tsv", "corpora/hau/sts.tsv"]
+    assert found == sorted([*tests, *(file.replace("corpora", "generators/human/translations") for file in tests)])
+
+
+def test_a_study_whose_candidates_are_a_test_is_refused() -> None:
+    recipe = {"data": {"candidates": "asked"}, "objective": "anchoring", "translators": ["human", "other"]}
+    with pytest.raises(ValueError, match=r"recipes.arca.data: asked of hau has rows of the test set of found"):
+        checks.consistent(study(FILE, FILE, recipes={"base": {}, "arca": recipe}))

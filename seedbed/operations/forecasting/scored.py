@@ -1,0 +1,54 @@
+"""What scores have to do."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from seedbed.classifiers.settings import Reasoning
+from seedbed.generators.settings import Generator
+from seedbed.manifests import MANIFEST
+from seedbed.operations.job import Job
+
+if TYPE_CHECKING:
+    from seedbed.operations.forecasting.work import Plan
+
+ANSWERED = ("fine_tune", "tune_encoder")
+"""Rules that leave a fine-tuned model's answers, which a score reads."""
+LIKELIHOOD = "multiple_choice"
+"""The protocol of which a model that reasons reads a prompt and writes nothing."""
+
+Effort = tuple[float, float, float]
+"""Floating-point operations, tokens, rows."""
+
+
+def scoring(plan: Plan, job: Job) -> Effort:
+    """An encoder reads both texts of an item, one of two paths their English too; a language model reads both in a
+    prompt, or a text with its examples, or a problem that it works out."""
+    folders, lengths = job.options["systems"], plan.costs.tokens
+    rows = len(folders) * sum(plan.rows(test) for test in job.options["tests"])
+    maker = plan.maker(f"{folders[0]}/{MANIFEST}")
+    if maker is None or maker.rule not in ("describe_classifier", *ANSWERED):
+        return _encoded(plan, job, maker, 2 * rows * lengths.sentence, rows)
+    if maker.rule in ANSWERED or (system := json.loads(maker.option("system")))["kind"] == "chance":
+        return 0, 0, rows
+    if system["kind"] == "reasoning":
+        generator = Generator.load(json.dumps(system["generator"]))
+        limit = Reasoning.load(json.dumps(system["reasoning"])).max_new_tokens
+        asked = {task["protocol"] for task in json.loads(job.option("tasks", "{}")).values()}
+        drawn = 0 if asked == {LIKELIHOOD} else min(limit, lengths.instruction)
+        return plan.drawn(job, generator, rows, getattr(lengths, generator.prompts) + lengths.instruction, drawn)
+    if system["kind"] == "in-context":
+        style = Generator.load(json.dumps(system["generator"])).prompts
+        tokens = rows * (getattr(lengths, style) + (1 + system["examples"]["count"]) * lengths.sentence)
+    else:
+        tokens = rows * (getattr(lengths, system["style"], 0) + 2 * lengths.sentence)
+    return 2 * plan.model(job).body * tokens, tokens, rows
+
+
+def _encoded(plan: Plan, job: Job, maker: Job | None, tokens: float, rows: float) -> Effort:
+    """So many tokens of texts, and as many of their English."""
+    fusion = maker.option("fusion") if maker and "english" in job.options else ""
+    own = plan.model(job).body if fusion != "english" else 0
+    english = plan.english(maker).body if maker and fusion else 0
+    return 2 * (own + english) * tokens, tokens * ((own > 0) + (english > 0)), rows
