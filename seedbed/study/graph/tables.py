@@ -82,8 +82,9 @@ def texts(study: Study, wildcards: Any) -> list[str]:
 
 
 def of_paper(study: Study, paper: str) -> list[str]:
-    """The tables and figures of one paper, and what it measures apart from scores."""
-    tables = sorted(name for name in specs("tables") if table_of(name).group == paper)
+    """The tables and figures of one paper, and what it measures apart from scores; of its partial tables those for
+    which the study has a task."""
+    tables = sorted(name for name in specs("tables") if table_of(name).group == paper and _has(study, table_of(name)))
     figures = [
         name
         for name in sorted(specs("figures"))
@@ -95,6 +96,14 @@ def of_paper(study: Study, paper: str) -> list[str]:
         *(at(study, paths.FIGURE, figure=figure, form="svg") for figure in figures),
         *([at(study, paths.COMPUTE)] if paper == "miners" and study.compute else []),
     ]
+
+
+def _has(study: Study, spec: TableSpec) -> bool:
+    """Whether the study has the tasks of a column of a table that may lack some."""
+    known = {task.protocol for task in study.tasks.values()}
+    return not spec.partial or any(
+        {*column.tasks} <= {*study.tasks} if column.tasks else column.protocol in known for column in spec.columns
+    )
 
 
 def _drawable(study: Study, spec: Map) -> bool:
