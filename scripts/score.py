@@ -11,9 +11,10 @@ from tqdm import tqdm
 from scripts.cli import arguments, pair, run
 from seedbed import manifests
 from seedbed.checkpoints import own_state
-from seedbed.encoders.coupling import read_english
+from seedbed.encoders.coupling import read_choices, read_english
 from seedbed.encoders.settings import Endpoint
 from seedbed.evaluation.orders import joined, together
+from seedbed.evaluation.protocols import declared
 from seedbed.evaluation.scores import Scores, Set, check, of_all, origin_in, read_set, score, write_scores
 from seedbed.evaluation.settings import Task
 from seedbed.evaluation.systems import Opening, System, open_system
@@ -54,8 +55,10 @@ def main(argv: list[str] | None = None) -> None:
         told = (sets, args.language, args.language_name, args.state, own, now, args.adapters == "on")
         seconds = args.seconds or [None] * len(args.systems)
         for folder, second in tqdm([*zip(args.systems, seconds, strict=True)], desc="systems", unit="system"):
-            english = read_english([Path(file) for name, file in args.english if name == folder.name])
-            system = open_system(folder, Opening(*told, second=second, english=english))
+            files = [Path(file) for name, file in args.english if name == folder.name]
+            wanted = any("choices" in declared(each.task.protocol).asks for each in sets)
+            read = {"english": read_english(files), "choices": read_choices(files) if wanted else {}}
+            system = open_system(folder, Opening(*told, second=second, **read))
             for each in sets:
                 about, place = (system.about, system.libraries), args.scores / folder.name
                 written += write_scores(scored(system, each, args.language), each, args.language, *about, place)
@@ -83,7 +86,8 @@ def read_sets(args: argparse.Namespace) -> list[Set]:
 
 def scored(system: System, given: Set, language: str) -> Scores:
     """Score one task, and check it as systems of this kind are."""
-    can = {"search": system.search, "answer": system.answer, "layers": system.layers, "second": system.second}
+    names = ("search", "answer", "layers", "paths", "choices", "second")
+    can = {name: getattr(system, name) for name in names}
     can["language"] = language
     scores = score(given.task, given.test, system.encode, train=given.train, **can)
     if system.check:

@@ -18,6 +18,7 @@ from seedbed.generators.backends import refuse_encoder_decoder
 from seedbed.generators.backends.encoder_decoder import read_by_encoder
 from seedbed.generators.examples import Texts
 from seedbed.generators.models import open_adapter, open_language_model
+from seedbed.generators.prefixed import read
 from seedbed.generators.prompts import Style, encode, encode_completion, pair_prompt
 from seedbed.weights import open_tokenizer
 
@@ -76,16 +77,16 @@ def _of_batch(
     model: PreTrainedModel | PeftModel, prompts: Sequence[Sequence[int]], answers: Sequence[Sequence[int]]
 ) -> np.ndarray:
     """One batch. A cache that knows no config keeps all of a sliding window: it can be cut back."""
-    read, mask = left_padded(prompts, model.device)
+    tokens, mask = left_padded(prompts, model.device)
     cache = DynamicCache()
-    first = _chances(model, read, mask, cache, last=1)[:, 0]
+    first = _chances(model, read(model, tokens, prompts), mask, cache, last=1)[:, 0]
     found = torch.empty(len(prompts), len(answers), dtype=torch.float64)
     for number, answer in enumerate(answers):
         ids = torch.tensor(list(answer), device=model.device)
         by_token = [first[:, ids[0]]]
         if more := len(answer) - 1:
             rows = ids.expand(len(prompts), -1)
-            chances = _chances(model, rows[:, :-1], pad(mask, (0, more), value=1), cache, last=more)
+            chances = _chances(model, {"input_ids": rows[:, :-1]}, pad(mask, (0, more), value=1), cache, last=more)
             by_token += chances.gather(2, rows[:, 1:, None])[:, :, 0].unbind(1)
             cache.crop(-more)
         found[:, number] = torch.stack(by_token).double().sum(0).cpu()
@@ -107,14 +108,15 @@ def _of_targets(
 
 
 def _chances(
-    model: PreTrainedModel | PeftModel, read: Tensor, mask: Tensor, cache: DynamicCache, *, last: int
+    model: PreTrainedModel | PeftModel, given: dict[str, Tensor], mask: Tensor, cache: DynamicCache, *, last: int
 ) -> Tensor:
-    """Log-probabilities (rows, last, vocabulary) of what follows each of the last tokens of `read`, in float32.
+    """Log-probabilities (rows, last, vocabulary) of what follows each of the last tokens that are given, in float32.
 
     The positions are picked by a tensor, which copies them (see `HfBackend`).
     """
-    kept = torch.arange(read.shape[1] - last, read.shape[1], device=model.device)
-    places = (mask.cumsum(1) - 1).clamp(min=0)[:, -read.shape[1] :]
+    (length,) = {each.shape[1] for each in given.values()}
+    kept = torch.arange(length - last, length, device=model.device)
+    places = (mask.cumsum(1) - 1).clamp(min=0)[:, -length:]
     cached = {"past_key_values": cache, "use_cache": True}
-    output = model(input_ids=read, attention_mask=mask, position_ids=places, logits_to_keep=kept, **cached)
+    output = model(**given, attention_mask=mask, position_ids=places, logits_to_keep=kept, **cached)
     return output.logits.float().log_softmax(-1)

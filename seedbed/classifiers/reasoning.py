@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from scipy.special import softmax
+from torch import Tensor
 
 from seedbed.classifiers.answers import Answers
 from seedbed.classifiers.in_context import greedy, likelihoods, written
 from seedbed.classifiers.settings import Reasoning
 from seedbed.generators.backends import Backend, Prompt, fits
 from seedbed.generators.journal import Journal, journal_name
+from seedbed.generators.prefixed import Prefixed
 from seedbed.generators.settings import Generator
 from seedbed.io import UserError
 
@@ -23,6 +25,7 @@ def ask(
     how: Reasoning,
     state: Path | None = None,
     weights: str = "",
+    vectors: Tensor | None = None,
 ) -> Answers:
     """Ask a model for the answer to each prompt: what it writes, or one of some letters.
 
@@ -32,12 +35,14 @@ def ask(
         letters: what stands before the options; none: the answer is what the model writes, and `cut` counts the
             answers that the length limit ended.
         state: directory that keeps what it has written, for the next try after a fault; None: nothing is kept.
-        weights: a digest of the model's, see `manifests.digest_of`.
+        weights: a digest of the model's, and of what gives the vectors, see `manifests.digest_of`.
+        vectors: (n, s, d), what stands before the tokens of each prompt, after that of its beginning; None: nothing.
 
     Raises:
-        UserError: a prompt is too long, or likelihoods are asked of a back end that has none.
+        UserError: a prompt is too long, vectors are of another width than the model's input embeddings, or likelihoods
+            are asked of a back end that has none.
     """
-    prompts = _encoded(generator, model, ids, texts, how)
+    prompts = _encoded(generator, model, ids, texts, how, vectors)
     if letters and how.answer == "likelihood":
         if generator.backend != "transformers":
             raise UserError(
@@ -62,10 +67,30 @@ def first_letter(text: str, letters: Sequence[str]) -> str:
     return word[:1] if alone else ""
 
 
+def require_width(model: Backend, width: int) -> None:
+    """Vectors of so many numbers can stand before a model's tokens; UserError: they cannot."""
+    if not hasattr(model, "model") or model.model.config.is_encoder_decoder:
+        raise UserError("reasoning: vectors stand before the tokens of a decoder alone, on backend transformers")
+    if (own := model.model.get_input_embeddings().embedding_dim) != width:
+        raise UserError(
+            f"reasoning: features of width {width}, and the generator's input embeddings have {own}; anchor them to an "
+            "English encoder of the generator's width"
+        )
+
+
 def _encoded(
-    generator: Generator, model: Backend, ids: Sequence[str], texts: Sequence[str], how: Reasoning
+    generator: Generator,
+    model: Backend,
+    ids: Sequence[str],
+    texts: Sequence[str],
+    how: Reasoning,
+    vectors: Tensor | None,
 ) -> list[Prompt]:
     prompts, limit = [model.encode(text, bos=how.bos) for text in texts], generator.sampling.max_prompt_tokens
+    if vectors is not None:
+        require_width(model, vectors.shape[2])
+        first = model.tokenizer.bos_token_id
+        prompts = [Prefixed(one, own, int(one[0] == first)) for one, own in zip(prompts, vectors, strict=True)]
     for row, prompt in zip(ids, prompts, strict=True):
         if not fits(prompt, limit):
             raise UserError(

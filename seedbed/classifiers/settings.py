@@ -73,7 +73,8 @@ class InContext(Answering):
 
 
 REASONING = ("source", "translated")
-"""What a table can show of a language model that solves problems: asked in their language, or in English (LiRA)."""
+"""What a table can show of a language model that solves problems: asked in their language, or in English (LiRA). It may
+have variants of its own too, see `Reasoning.prefixes`."""
 
 
 class Reasoning(Settings):
@@ -92,9 +93,22 @@ class Reasoning(Settings):
     english: str = ""
     """A name under `translators`: variant translated is asked in its English, options too."""
 
+    prefixes: dict[Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.-]*$")], Reference] = {}
+    """Further variants, like `prefixed: {backbone: PAIR, recipe: translated}`: before the tokens of a question stand
+    the features that the recipe's anchored encoder makes of it. It is asked in the English that the recipe chooses, by
+    the anchored recipe itself in its own language. The English side of the pair has the generator's width. Back end
+    transformers alone."""
+
+    @field_validator("prefixes")
+    @classmethod
+    def _own_names(cls, prefixes: dict[str, Reference]) -> dict[str, Reference]:
+        if taken := sorted({*prefixes} & {*VARIANTS, *IN_CONTEXT, *BASELINES, *REASONING}):
+            raise ValueError(f"{taken[0]} is there anyway; give it another name")
+        return prefixes
+
     def every_variant(self) -> list[str]:
         """What a table can show of it."""
-        return [*REASONING] if self.english else [REASONING[0]]
+        return [*(REASONING if self.english else REASONING[:1]), *self.prefixes]
 
 
 class Classifier(Settings):

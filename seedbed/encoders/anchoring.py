@@ -72,6 +72,14 @@ def pooled_inputs(encoder: SentenceTransformer, texts: Sequence[str], size: int)
 
 
 @torch.no_grad()
+def features(encoder: SentenceTransformer, texts: Sequence[str]) -> Tensor:
+    """What an anchored encoder's adaptor makes of texts, (n, size, width); UserError: it was not anchored."""
+    if not isinstance(encoder[-1], FeaturePath):
+        raise UserError("features: this encoder was anchored to no English one; take one of a recipe that anchors")
+    return _by_batches(encoder, texts, lambda tokens: encoder(dict(tokens))["prefix"])
+
+
+@torch.no_grad()
 def unit_vectors(encoder: SentenceTransformer, texts: Sequence[str]) -> Tensor:
     """Vectors of texts (n, d), of length one: h."""
     return normalize(_by_batches(encoder, texts, lambda tokens: encoder(dict(tokens))["sentence_embedding"]), dim=1)

@@ -82,7 +82,8 @@ def choose(
 
     Returns:
         `id`, `text`, `english`, `translator`, `probability` (of the choice; 1 where nothing is uncertain), and for each
-        translator `{translator}:` with `probability`, ASPECTS where somebody judged, `similarity` where there is one.
+        translator `{translator}:` with `probability` (empty: its English cannot be chosen), ASPECTS where somebody
+        judged, `similarity` where there is one.
 
     Raises:
         UserError: a text without a candidate, or what the choice needs is not there; or as `candidates.unpacked`.
@@ -106,7 +107,7 @@ def choose(
         }
     )
     for k, name in enumerate(candidates.translators):
-        found[f"{name}:probability"] = _cells(chances[:, k])
+        found[f"{name}:probability"] = _cells(chances[:, k].masked_fill(~candidates.mask[:, k], torch.nan))
         if candidates.scores is not None:
             for place, judged in enumerate(ASPECTS):
                 found[f"{name}:{judged}"] = _cells(candidates.scores[:, k, place])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import compress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +24,18 @@ class Coupling(NamedTuple):
     fusion: Fusion
     english: Mapping[str, str]
     """Text -> its English, of all texts that are trained on."""
+
+
+class Choice(NamedTuple):
+    """Whose English of a text was chosen."""
+
+    translator: str
+    usable: tuple[str, ...]
+    """The translators whose English could be."""
+
+
+Choose = Callable[[Sequence[str]], list[Choice]]
+"""Texts to whose English was chosen for each."""
 
 
 def couple(source: SentenceTransformer, english: Path, coupling: Coupling, prefix: Prefix = "") -> SentenceTransformer:
@@ -66,4 +79,16 @@ def read_english(files: Sequence[Path]) -> dict[str, str]:
         for text, english in zip(table["text"], table["english"], strict=True):
             if found.setdefault(text, english) != english:
                 raise UserError(f"{file}: {text[:60]!r} has other English here than before; have it chosen again")
+    return found
+
+
+def read_choices(files: Sequence[Path]) -> dict[str, Choice]:
+    """Text -> whose English was chosen for it, of several files of choices; UserError: as `read_table`."""
+    ending, found = ":probability", {}
+    for file in files:
+        table = read_table(file, ["id", "text", "translator"])
+        chances = {name.removesuffix(ending): table[name] for name in table.columns if name.endswith(ending)}
+        there = zip(*(column != "" for column in chances.values()), strict=True)
+        for text, translator, usable in zip(table["text"], table["translator"], there, strict=True):
+            found[text] = Choice(translator, tuple(compress(chances, usable)))
     return found

@@ -21,6 +21,7 @@ from seedbed.encoders.endpoint import TRANSPORT, Endpoint
 from seedbed.encoders.fusion import members_of
 from seedbed.encoders.int8 import CODE as INT8
 from seedbed.encoders.layers import layer_means
+from seedbed.encoders.paths import has_paths, path_vectors
 from seedbed.encoders.prompts import speak
 from seedbed.io import fingerprint, read_json, sha256
 from seedbed.vectors.fused import search_by, side_by_side
@@ -43,6 +44,8 @@ class Opened(NamedTuple):
     """How it was made."""
     layers: Layers | None = None
     """None: there are several, or a server has them, or the encoder has two paths."""
+    paths: Layers | None = None
+    """The vectors (2, n, d) of texts and of their English; None: it has one path, or there are several encoders."""
     spoken: bool = False
     """Whether the vectors are those of one language's texts."""
 
@@ -93,9 +96,9 @@ def opened(
         kept = folder_of(state, manifest, adapters=not off, prompt=prompt)
         encode = shared(encode, kept, remote=is_remote(encoder), named=named)
     layers = partial(layer_means, encoder, batch_size=rows) if isinstance(encoder[0], Transformer) else None
-    return Opened(
-        encode, int(encoder.get_embedding_dimension()), None, encoder, manifest["about"], layers, bool(prompt)
-    )
+    paths = partial(path_vectors, encoder, batch_size=rows) if has_paths(encoder) else None
+    width = int(encoder.get_embedding_dimension())
+    return Opened(encode, width, None, encoder, manifest["about"], layers, paths, bool(prompt))
 
 
 def _with_english(encoder: SentenceTransformer, english: Mapping[str, str]) -> Callable[[str], str]:

@@ -31,6 +31,7 @@ from seedbed.vectors.types import Encode, Layers, Search
 
 if TYPE_CHECKING:
     from seedbed.classifiers.answers import Answers
+    from seedbed.encoders.coupling import Choose
 
 Embed = Callable[..., list[np.ndarray]]
 """Columns of texts to the embeddings of each."""
@@ -55,6 +56,10 @@ class Trial:
     """Labels of the test items, by a classifier; None: an encoder is scored."""
     layers: Embed | None = None
     """Columns of texts to what every layer makes of each, (n, layers + 1, d); None: there are no layers to look at."""
+    paths: Embed | None = None
+    """Columns of texts to a vector of each and one of its English, (n, 2, d); None: no English is read."""
+    choices: Choose | None = None
+    """Whose English is read; None: nobody's."""
     language: str = ""
     """Language of the test items."""
 
@@ -84,6 +89,8 @@ def score(
     search: Search | None = None,
     answer: Answer | None = None,
     layers: Layers | None = None,
+    paths: Layers | None = None,
+    choices: Choose | None = None,
     language: str = "",
     second: Encode | None = None,
 ) -> Scores:
@@ -99,7 +106,7 @@ def score(
         train: the same columns of the training set, where the protocol has one.
         search: how neighbours are found where that is not by the task's distance: of several encoders at once.
         answer: of a classifier.
-        layers: of an encoder that has any.
+        layers, paths, choices: of an encoder that has any.
         language: of the test items.
         second: of two languages, the other's encoder; a text that both have is encoded by each.
 
@@ -109,15 +116,19 @@ def score(
     """
     asks = protocols.declared(task.protocol).asks
     has = ["labels"] if answer else ["distances"] if search else ["vectors", "distances"]
-    has += ["layers"] if layers else []
+    has += [name for name, given in {"layers": layers, "paths": paths, "choices": choices}.items() if given]
     if not {*has} & {*asks}:
         wanted, there = " or ".join(asks), " and ".join(has)
         raise UserError(f"score: protocol {task.protocol} asks for {wanted}, and this system has {there} alone")
     if second:
         return _of_orders(task, test, at_once(encode, ()), at_once(second, ()), language)
     question = trial_of(task, test, encode, train, search)
-    each = layers and partial(_encode_distinct, lambda texts: np.swapaxes(layers(texts), 0, 1))
-    return protocols.load(task.protocol).score(replace(question, answer=answer, layers=each, language=language))
+    seen, both = (
+        make and partial(_encode_distinct, lambda texts, make=make: np.swapaxes(make(texts), 0, 1))
+        for make in (layers, paths)
+    )
+    trial = replace(question, answer=answer, layers=seen, paths=both, choices=choices, language=language)
+    return protocols.load(task.protocol).score(trial)
 
 
 def _of_orders(task: Task, test: pd.DataFrame, encode: Encode, second: Encode, language: str) -> Scores:
@@ -176,7 +187,7 @@ def check(task: Task, test: pd.DataFrame, train: pd.DataFrame | None = None) -> 
     answer = ask if protocols.declared(task.protocol).asks == ("labels",) else None
     for rows in parts(test).values():
         with suppress(_ReachedError):
-            given = Trial(task, rows, train, embed=ask, search=ask, answer=answer, layers=ask)
+            given = Trial(task, rows, train, ask, ask, answer, layers=ask, paths=ask, choices=ask)
             protocols.load(task.protocol).score(given)
 
 
@@ -193,11 +204,11 @@ def trial_of(
 
 
 def texts(task: Task, test: pd.DataFrame, train: pd.DataFrame | None = None) -> list[str]:
-    """The distinct texts whose embeddings `score` asks for: none where it looks at layers alone."""
+    """The distinct texts whose embeddings `score` asks for: none where it looks at layers or paths alone."""
     protocol = protocols.declared(task.protocol)
     if own := getattr(protocols.load(task.protocol), "texts", None):
         return [*dict.fromkeys(own(test))]
-    columns = () if protocol.asks == ("layers",) else COLUMNS[protocol.kind]
+    columns = COLUMNS[protocol.kind] if {*protocol.asks} - {"layers", "paths", "choices"} else ()
     names = [name for name in columns if name not in NO_TEXT]
     texts = [table[name] for table in (test, train) if table is not None for name in names]
     return [text for text in dict.fromkeys(chain.from_iterable(texts)) if text]  # a document without a query

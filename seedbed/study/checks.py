@@ -192,6 +192,8 @@ def _classifier(study: Study, name: str, classifier: Classifier) -> None:
             _retriever(study, f"{where}.in_context.variants.{variant}", shown.retriever or spec.retriever)
     if classifier.reasoning:
         _require(f"{where}.reasoning.english", "translator", classifier.reasoning.english, study.translators)
+        for variant, of in classifier.reasoning.prefixes.items():
+            _prefix(study, f"{where}.reasoning.prefixes.{variant}", of, study.generators[classifier.generator])
     if spec := classifier.prompted:
         form = "in_context" if classifier.in_context else "reasoning"
         backend = study.generators[classifier.generator].backend
@@ -208,6 +210,15 @@ def _classifier(study: Study, name: str, classifier: Classifier) -> None:
                 f"{where}.{form}.answer: backend {backend} of {classifier.generator} has no likelihoods of labels; "
                 "take generation, or backend transformers"
             )
+
+
+def _prefix(study: Study, where: str, of: Reference, generator: Generator) -> None:
+    _require(f"{where}.backbone", "pair", of.backbone, study.paired)
+    _require(f"{where}.recipe", "recipe", of.recipe, study.recipes)
+    if not (study.recipes[of.recipe].actor or encoders.starts_anchored(study, of.recipe)):
+        raise ValueError(f"{where}.recipe: {of.recipe} has no anchored encoder; take one that is, or starts from such")
+    if generator.backend != "transformers":
+        raise ValueError(f"{where}: vectors are read by backend transformers alone, and this is {generator.backend}")
 
 
 def _retriever(study: Study, where: str, retriever: Reference) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, StringConstraints, field_validator
+from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from seedbed.evaluation.settings import TextMap
 from seedbed.settings import OnceEach
@@ -16,7 +16,7 @@ Places = Annotated[dict[str, dict[str, float]], Field(min_length=1)]
 class FigureSpec(Spec):
     """What all figures have."""
 
-    kind: Literal["dots", "curve", "plane", "pairs", "columns", "groups", "members", "map"] = "dots"
+    kind: Literal["dots", "curve", "plane", "pairs", "columns", "groups", "members", "shares", "map"] = "dots"
     """Which of the classes below it is."""
     backbones: OnceEach[str] = ()
     """Only these, by the study's names; `avg`: the average over backbones. Of a map by the papers' names too; left out,
@@ -162,6 +162,31 @@ class Members(OfTable):
     """From one bar to the next."""
 
 
+class Shares(OfTable):
+    """Shares of a whole, averages over languages, beside what a choice at random would give each."""
+
+    kind: Literal["shares"] = "shares"
+    panels: Annotated[dict[str, dict[str, str]], Field(min_length=1)]
+    """Title of a panel -> column -> whose share that is."""
+    uniform: dict[str, str]
+    """Title of a panel -> the column of what a choice at random gives."""
+    x_label: str = ""
+    """What the x axis is."""
+    spacing: Inches = 0.135
+    """From one dot to the next."""
+
+    @property
+    def columns(self) -> list[str]:
+        """See `FigureSpec`."""
+        return [column for each in self.panels.values() for column in each]
+
+    @model_validator(mode="after")
+    def _uniform_everywhere(self) -> Self:
+        if {*self.uniform} != {*self.panels}:
+            raise ValueError(f"uniform: a column for each panel; expected {', '.join(self.panels)}")
+        return self
+
+
 class Map(FigureSpec):
     """Texts in the plane."""
 
@@ -176,4 +201,4 @@ class Map(FigureSpec):
     """Which texts, and how they are brought to the plane."""
 
 
-KINDS: tuple[type[FigureSpec], ...] = (Dots, Curve, Plane, Pairs, Columns, Groups, Members, Map)
+KINDS: tuple[type[FigureSpec], ...] = (Dots, Curve, Plane, Pairs, Columns, Groups, Members, Shares, Map)

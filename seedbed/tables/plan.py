@@ -32,8 +32,9 @@ class System(Settings):
     chosen_on: str = ""
     """The task that chose how they were made: no column shows them on it."""
     triplets: str = ""
-    """The file of triplets that they learn from, with {lang}; empty: no triplets, or their targets are in another
-    language."""
+    """The file of triplets that they learn from, with {lang}; empty: none, or their targets are in another language."""
+    gives: list[str] = []
+    """What encoders that read translations give beyond vectors: paths, choices."""
 
     def has(self, backbone: str, language: str) -> bool:
         """Whether it offers an encoder of a backbone to a language; without a backbone, what they all learn from."""
@@ -233,6 +234,7 @@ def _shown(spec: TableSpec, offered: Mapping[str, Offered]) -> dict[str, Offered
 def _fills(system: System, column: Column) -> bool:
     """Whether a column shows a recipe: if it leaves it out, or chose it, not; of overlap, those with triplets."""
     named = (not column.recipes or system.recipe in column.recipes) and system.chosen_on not in column.tasks
+    named = named and column.of_english <= {*system.gives}
     return named and (column.protocol != OVERLAP or bool(system.triplets))
 
 

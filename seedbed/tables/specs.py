@@ -105,6 +105,11 @@ class Column(Settings):
         return self.protocol != OVERLAP and protocols.declared(self.protocol).tunes
 
     @property
+    def of_english(self) -> frozenset[str]:
+        """What it asks of encoders that read translations alone; empty: it is of others too."""
+        return frozenset() if self.protocol == OVERLAP else protocols.declared(self.protocol).of_english
+
+    @property
     def labelled(self) -> bool:
         """Whether classifiers can stand in it."""
         return self.protocol != OVERLAP and "labels" in protocols.declared(self.protocol).asks

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from seedbed.encoders.backbone import open_encoder
+from seedbed.encoders.backbone import load, open_encoder
 from seedbed.io import read_json, read_table
 from tests.workflow.conftest import STUDY, Project, copy_project
 
@@ -40,16 +40,35 @@ LIRA = STUDY | {
     "tasks": {
         "own-sts": {"protocol": "sts", "source": {"file": "own/{lang}.sts.tsv"}},
         "own-bitext": {"protocol": "bitext", "source": {"file": "own/{lang}-eng.tsv"}},
+        "own-deviation": {"protocol": "deviation", "set_of": "own-bitext"},
+        "own-shares": {
+            "protocol": "shares",
+            "source": {"file": "own/{lang}.sts.tsv", "columns": {"text": "sentence1"}},
+        },
     },
     "classifiers": {},
-    "tables": [],
-    "figures": [],
+    "tables": ["lira_bound", "whose"],
+    "figures": ["whose"],
 }
+NAMES = ("human", "noisy")
+WHOSE = {
+    "title": "Whose English", "caption": "Of tiny models.", "baseline": "beside", "recipes": {"beside": "critic", "translated": "oracle"},
+    "columns": [
+        *({"label": name, "protocol": "shares", "metric": f"share of {name}"} for name in NAMES),
+        {"label": "uniform", "protocol": "shares", "metric": "uniform"},
+    ],
+}  # fmt: skip
+DRAWN = {
+    "kind": "shares", "table": "whose", "title": "Whose English", "panels": {"Own": {name: name for name in NAMES}},
+    "uniform": {"Own": "uniform"}, "palette": ["#0072B2", "#D55E00"],
+}  # fmt: skip
 TARGETS = [
     str(ROOT / "scores/both/lira/hau/hau.all.json"),
     str(ROOT / "scores/both/beside/mul/hau.all.json"),
     str(ROOT / "scores/both/translated/mul/hau.all.json"),
     str(ROOT / "scores/both/arca/mul/hau.all.json"),
+    str(ROOT / "tables/lira_bound.csv"),
+    str(ROOT / "figures/whose.svg"),
 ]
 
 
@@ -60,6 +79,10 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
     project = copy_project(tmp_path_factory.mktemp("lira"), LIRA)
     own = project.root / "own"
+    for kind, spec in (("tables", WHOSE), ("figures", DRAWN)):
+        place = project.root / "resources" / kind
+        place.mkdir(parents=True, exist_ok=True)
+        (place / "whose.yaml").write_text(yaml.safe_dump(spec, sort_keys=False))
     tiny.backbone(own / "english")
     for lang in ("hau", "swh"):
         texts = [*tiny.sentences(lang, 24, 1), *tiny.sentences(lang, 24, 2)]
@@ -94,6 +117,38 @@ def test_an_encoder_reads_what_was_chosen(study: Project) -> None:
     pairs = [[(text, english[text]) for text in rows[side]] for side in ("sentence1", "sentence2")]
     a, b = (open_encoder(folder).encode(side, normalize_embeddings=True) for side in pairs)
     np.testing.assert_allclose(items["cosine"].astype(float), (a * b).sum(axis=1), atol=1e-5)
+
+
+def test_error_deviation_and_bound_stand_side_by_side(study: Project) -> None:
+    folder = study.root / ROOT
+    table = read_table(study.root / "own/hau-eng.tsv", ["text", "pivot"])
+    chosen = read_table(folder / "encoders/both/beside/choices/mul/1/hau/own-bitext.tsv", ["text", "english"])
+    english = dict(zip(chosen["text"], chosen["english"], strict=True))
+    source = open_encoder(folder / "encoders/both/arca/mul/1").encode(table["text"].tolist(), normalize_embeddings=True)
+    other = load(folder / "encoders/tiny-english/weights", pooling="own")
+    h, ideal = (
+        other.encode([*column], normalize_embeddings=True) for column in (table["text"].map(english), table["pivot"])
+    )
+    found = read_json(folder / "scores/both/beside/mul/1/own-deviation/hau.json")["metrics"]
+    error, apart = (np.linalg.norm(h - side, axis=1) for side in (source, ideal))
+    far = np.sqrt(np.linalg.norm(source - ideal, axis=1) ** 2 + apart**2)
+    assert [found[name] for name in ("epsilon1", "deviation", "bound")] == pytest.approx(
+        [error.max(), far.max(), error.max() + 2 * apart.max()], abs=1e-4
+    )
+    rows = pd.read_csv(folder / "tables/lira_bound.csv")
+    rows = rows[(rows["recipe"] == "beside") & (rows["language"] == "hau")].set_index("column")
+    assert {"ε1", "deviation", "bound", "printed bound"} <= {*rows.index}
+    assert rows.loc["ε1", "value"] == pytest.approx(100 * found["epsilon1"], abs=0.01)
+
+
+def test_shares_of_translators_are_those_of_the_choices(study: Project) -> None:
+    folder = study.root / ROOT
+    chosen = read_table(folder / "encoders/both/beside/choices/mul/1/hau/own-shares.tsv", ["translator"])["translator"]
+    found = read_json(folder / "scores/both/beside/mul/1/own-shares/hau.json")
+    assert found["metrics"]["share_human"] == pytest.approx((chosen == "human").mean(), abs=1e-6)
+    assert found["metrics"]["uniform"] == 0.5 and found["n"] == len(chosen)
+    assert not (folder / "scores/both/arca/mul/1/own-shares").exists(), "it reads no English"
+    assert (folder / "figures/whose.png").is_file()
 
 
 def test_manifests_say_what_was_learnt(study: Project) -> None:

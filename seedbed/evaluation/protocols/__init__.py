@@ -41,9 +41,10 @@ class Protocol:
 
     kind: Kind
     """Kind of the corpora that it reads; `corpora.settings.COLUMNS` has their columns."""
-    asks: tuple[Literal["vectors", "distances", "layers", "labels"], ...]
+    asks: tuple[Literal["vectors", "distances", "layers", "paths", "choices", "labels"], ...]
     """What a system must give; any one is enough. vectors: one of each text. distances: the nearest of a corpus; who
-    has vectors has them. layers: a vector of each text from every layer. labels: one of each test item."""
+    has vectors has them. layers: a vector of each text from every layer. paths: one of each text and one of its chosen
+    English. choices: whose English was chosen. labels: one of each test item."""
     options: tuple[str, ...] = ()
     """The settings of `Task` that it reads, of those that are not every protocol's."""
     tunes: bool = False
@@ -60,6 +61,11 @@ class Protocol:
     def learns(self) -> bool:
         """Whether its tasks have a training set."""
         return "train" in self.options
+
+    @property
+    def of_english(self) -> frozenset[str]:
+        """What it asks of encoders that read translations; empty: it is for others too."""
+        return frozenset({*self.asks} & {"paths", "choices"})
 
     @property
     def of_encoders(self) -> bool:

@@ -6,17 +6,22 @@ A system is a folder whose manifest names its kind under `system`; an encoder's 
     open(folder, manifest, opening) -> System
 """
 
+from __future__ import annotations
+
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from seedbed import manifests
 from seedbed.evaluation.scores import Answer, Scores, Set
 from seedbed.settings import Settings
 from seedbed.vectors.types import Encode, Layers, Search
+
+if TYPE_CHECKING:
+    from seedbed.encoders.coupling import Choice, Choose
 
 Chosen = TypeVar("Chosen", bound=Settings)
 
@@ -43,6 +48,8 @@ class Opening:
     """Whether parallel adapters of encoders are on."""
     english: Mapping[str, str] = field(default_factory=dict)
     """Text -> its English, for what reads both."""
+    choices: Mapping[str, Choice] = field(default_factory=dict)
+    """Text -> whose English that is."""
     second: Path | None = None
     """The system of the second language of a pair; None: one language is tested."""
 
@@ -64,7 +71,8 @@ class Opening:
 
 @dataclass(frozen=True)
 class System:
-    """What a protocol can ask: vectors of `encode`, neighbours of `search`, `layers`, labels of `answer`."""
+    """What a protocol can ask: vectors of `encode`, neighbours of `search`, `layers`, `paths`, `choices`, labels of
+    `answer`."""
 
     about: dict[str, Any]
     """What a score file says of it."""
@@ -74,6 +82,8 @@ class System:
     search: Search | None = None
     """None: neighbours are found by the task's distance."""
     layers: Layers | None = None
+    paths: Layers | None = None
+    choices: Choose | None = None
     answer: Answer | None = None
     check: Callable[[Set, Scores], None] | None = None
     """Compares scores with another implementation's, and adds what it finds; None: there is none."""

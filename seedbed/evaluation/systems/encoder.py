@@ -1,11 +1,13 @@
 """An encoder, or several that are fused: vectors, or neighbours by fused distances; of a pair of languages one each."""
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from seedbed import manifests
 from seedbed.corpora.settings import COLUMNS
+from seedbed.encoders.coupling import Choice
 from seedbed.encoders.opening import Opened, opened, pivot_of, vectors_of
 from seedbed.evaluation.protocols import declared
 from seedbed.evaluation.reference import check_by_mteb
@@ -34,7 +36,16 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
     encode = at_once(found.encode, opening.texts)
     check = partial(check_by_mteb, found.encoder, encode)
     about = {"encoder": found.about | {"digest": vectors_of(manifest)}} | _adapters(opening)
-    return System(about, encode=encode, search=found.search, check=check, layers=found.layers)
+    more = {"layers": found.layers, "paths": found.paths}
+    if opening.choices:
+        more["choices"] = partial(_whose, opening.choices)
+    return System(about, encode=encode, search=found.search, check=check, **more)
+
+
+def _whose(choices: Mapping[str, Choice], texts: Sequence[str]) -> list[Choice]:
+    if lacking := [text for text in texts if text not in choices]:
+        raise UserError(f"score: nothing was chosen for {lacking[0][:60]!r}; give the choices of all texts")
+    return [choices[text] for text in texts]
 
 
 def _opened(folder: Path, opening: Opening, language: str) -> Opened:

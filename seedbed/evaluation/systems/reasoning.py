@@ -1,8 +1,8 @@
 """A language model that is asked without examples: in the language of the test, or in English (LiRA, paper 002).
 
 Its manifest's `system` has generator (`generators.settings.Generator`), reasoning (`classifiers.settings.Reasoning`)
-and variant: source, or translated, for which the opening has the English of all texts. Its part is base, if its weights
-are here.
+and variant: source, or translated, for which the opening has the English of all texts; or one of `reasoning.prefixes`,
+which may have it too. Its parts are base, if its weights are here, and prefix, the encoder that gives the vectors.
 """
 
 import json
@@ -16,9 +16,11 @@ from seedbed import manifests
 from seedbed.classifiers.answers import Answers
 from seedbed.classifiers.in_context import greedy
 from seedbed.classifiers.manifest import parts_of
-from seedbed.classifiers.reasoning import ask
+from seedbed.classifiers.reasoning import ask, require_width
 from seedbed.classifiers.settings import Reasoning
 from seedbed.corpora.choices import options
+from seedbed.encoders.anchoring import features
+from seedbed.encoders.backbone import open_encoder
 from seedbed.evaluation.scores import Trial
 from seedbed.evaluation.systems import Opening, System
 from seedbed.generators.backends import open_backend
@@ -35,19 +37,25 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
     """Open the model.
 
     Raises:
-        UserError: as `parts_of` and `open_backend`; variant translated is opened without English.
+        UserError: as `parts_of`, `open_backend` and `require_width`; variant translated is opened without English.
     """
     settings, parts = manifest["system"], parts_of(folder, manifest, opening.language)
     generator = opening.today(Generator.load(json.dumps(settings["generator"])))
     how, base = Reasoning.load(json.dumps(settings["reasoning"])), parts.get("base")
-    said = _in_english(opening.english) if settings["variant"] == "translated" else str
+    said = _in_english(opening.english) if settings["variant"] == "translated" or opening.english else str
     model = open_backend(greedy(generator, how), base)
+    before = open_encoder(parts["prefix"]) if "prefix" in parts else None
+    if before:
+        require_width(model, features(before, ["."]).shape[2])
     remote = opening.state and not generator.source
     kept = opening.state / ANSWERS / fingerprint(manifest["about"]) if remote else opening.own
 
     def answer(trial: Trial, labels: Sequence[str]) -> Answers:
         texts = prompts(trial.test, said, generator.prompts)
-        known_by = {"state": kept, "weights": manifests.digest_of(base)}
+        digests = manifests.digest_of(base), *([manifests.digest_of(parts["prefix"])] if before else [])
+        known_by = {"state": kept, "weights": " ".join(digests)}
+        if before:
+            known_by["vectors"] = features(before, list(trial.test["question"]))
         return ask(generator, model, list(trial.test["id"]), texts, labels, how, **known_by)
 
     made = {

@@ -16,6 +16,7 @@ from transformers.generation import TemperatureLogitsWarper, TopKLogitsWarper, T
 
 from seedbed.generators.backends import PROBES, Backend, Completion, Request, check_effect, stream
 from seedbed.generators.models import open_adapter, open_language_model
+from seedbed.generators.prefixed import read
 from seedbed.generators.settings import Generator, Sampling
 from seedbed.precision import precision
 
@@ -78,8 +79,9 @@ class HfBackend(Backend):
         a frozen output layer over the batch: 75 s instead of 0.7 s for 32 prompts and 262k words.
         """
         seen = rows.cache.get_seq_length()
+        new = {"input_ids": rows.tokens[:, seen:]}
         output = self.model(
-            input_ids=rows.tokens[:, seen:],
+            **(new if seen else read(self.model, rows.tokens, [request.prompt for request in rows.requests])),
             attention_mask=rows.mask,
             position_ids=(rows.mask.cumsum(1) - 1).clamp(min=0)[:, seen:],
             past_key_values=rows.cache,

@@ -1,13 +1,15 @@
 """Translations that encoders learn from or read: whose, who judged them, and which were chosen."""
 
+from types import SimpleNamespace
 from typing import Any
 
 from seedbed.classifiers.settings import REASONING
 from seedbed.encoders.choosing_settings import Chosen
+from seedbed.encoders.settings import Reference
 from seedbed.languages import ANY
 from seedbed.names import TRAINING, languages_of
 from seedbed.study import paths
-from seedbed.study.graph import corpora, encoders, evaluation, translations
+from seedbed.study.graph import classifiers, corpora, encoders, evaluation, translations
 from seedbed.study.model import Study
 from seedbed.study.paths import at, told
 
@@ -163,6 +165,8 @@ def scored(study: Study, wildcards: Any) -> list[str]:
     """SEED=FILE of the English of all texts of a job's tasks, for an encoder of two texts, or a language model that is
     asked in it; empty: it reads none."""
     if spec := study.classifiers.get(wildcards.backbone):
+        if of := classifiers.prefixing(study, wildcards.backbone, wildcards.recipe):
+            return [f"0={file}" for file in _before_questions(study, of, wildcards)]
         translator = spec.reasoning.english if spec.reasoning and wildcards.recipe == TRANSLATED else ""
         asked = [*dict.fromkeys(_sets(study, wildcards))] if translator else []
         files = [translations.translations(study, [translator], corpus, lang) for corpus, lang in asked]
@@ -176,6 +180,16 @@ def scored(study: Study, wildcards: Any) -> list[str]:
         for seed in encoders.seeds_of(study, wildcards.recipe)
         for corpus, lang in found
     ]
+
+
+def _before_questions(study: Study, of: Reference, wildcards: Any) -> list[str]:
+    """The English of all questions that are asked after an encoder's vectors; none: they are asked as they are."""
+    if not study.recipes[of.recipe].fusion:
+        return []
+    lang = encoders.trained_on(study, of.recipe, wildcards.test_lang)
+    job = SimpleNamespace(backbone=of.backbone, recipe=of.recipe, lang=lang)
+    seed = encoders.seed_of(study, of.recipe, None)
+    return [_chosen(study, job, seed, lang, corpus) for corpus, lang in dict.fromkeys(_sets(study, wildcards))]
 
 
 def _sets(study: Study, wildcards: Any) -> list[tuple[str, str]]:

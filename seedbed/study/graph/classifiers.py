@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from seedbed.classifiers.settings import BASELINES, IN_CONTEXT, VARIANTS, Examples
+from seedbed.encoders.settings import Reference
 from seedbed.generators.backends import modules_of
 from seedbed.generators.settings import Generator
 from seedbed.resources import resource
@@ -183,16 +184,35 @@ def parts_argument(study: Study, wildcards: Any, input: Any) -> list[str]:
     return [f"{name}={told(file)}" for name, file in parts.items() if file]
 
 
+def prefixing(study: Study, classifier: str, variant: str) -> Reference | None:
+    """What gives the vectors before the questions of a variant, and chooses their English; None: nothing does."""
+    spec = study.classifiers[classifier].reasoning
+    return spec.prefixes.get(variant) if spec else None
+
+
+def _helper(study: Study, classifier: str, variant: str, lang: str) -> tuple[str, str]:
+    """The encoder that a variant needs beside its model for a language, and as which part; empty: none."""
+    if not (of := prefixing(study, classifier, variant)):
+        return "retriever", retriever(study, classifier, variant, lang)
+    anchored = study.recipes[of.recipe].actor or encoders.starts_anchored(study, of.recipe)
+    return "prefix", encoders.of_recipe(study, of.backbone, anchored, lang)
+
+
+def helper(study: Study, classifier: str, variant: str, lang: str) -> str:
+    """The encoder that a variant needs beside its model for a language; empty: none."""
+    return _helper(study, classifier, variant, lang)[1]
+
+
 def described_retriever(study: Study, wildcards: Any) -> list[str] | str:
-    """The encoder that finds examples whatever the language; a manifest has its digest."""
-    found = retriever(study, wildcards.classifier, wildcards.variant, "{lang}")
+    """The encoder that a variant needs whatever the language; a manifest has its digest."""
+    found = helper(study, wildcards.classifier, wildcards.variant, "{lang}")
     return [] if "{" in found else found or []
 
 
 def retriever_argument(study: Study, wildcards: Any) -> list[str]:
-    """The folder of the encoder that finds examples, as an argument; `{lang}` in it is the language that is tested."""
-    found = retriever(study, wildcards.classifier, wildcards.variant, "{lang}")
-    return [f"retriever={told(found)}"] if found else []
+    """The folder of that encoder, as an argument; `{lang}` in it is the language that is tested."""
+    part, found = _helper(study, wildcards.classifier, wildcards.variant, "{lang}")
+    return [f"{part}={told(found)}"] if found else []
 
 
 def kind(study: Study, classifier: str) -> str:

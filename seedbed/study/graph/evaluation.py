@@ -70,10 +70,10 @@ def language_name(study: Study, wildcards: Any) -> str:
 
 
 def retriever(study: Study, wildcards: Any) -> list[str] | str:
-    """The encoder that finds a classifier's examples in the test language."""
+    """The encoder that finds a classifier's examples in the test language, or gives the vectors before questions."""
     if wildcards.backbone in study.backbones:
         return []
-    return classifiers.retriever(study, wildcards.backbone, wildcards.recipe, wildcards.test_lang) or []
+    return classifiers.helper(study, wildcards.backbone, wildcards.recipe, wildcards.test_lang) or []
 
 
 def generators(study: Study, wildcards: Any) -> list[Generator]:
@@ -115,7 +115,20 @@ def can_score(study: Study, backbone: str) -> list[str] | None:
     declared = {name: protocols.declared(task.protocol) for name, task in study.tasks.items()}
     if fusion:
         return [name for name, protocol in declared.items() if protocol.of_distances and name != fusion.dev]
+<<<<<<< HEAD
     return [name for name, protocol in declared.items() if {*protocol.asks} & {"vectors", "distances"}]
+=======
+    if study.backbones[backbone].endpoint or study.backbones[backbone].pair:
+        of_vectors = {"vectors", "distances", *(("paths", "choices") if study.backbones[backbone].pair else ())}
+        return [name for name, protocol in declared.items() if {*protocol.asks} & of_vectors]
+    return None
+>>>>>>> lira-parts
+
+
+def gives(study: Study, recipe: str) -> list[str]:
+    """What a recipe's encoders give beyond vectors, where they read translations: whose, and a vector of each path."""
+    fusion = study.recipes[recipe].fusion
+    return [*(["choices"] if fusion else []), *(["paths"] if fusion and fusion != "english" else [])]
 
 
 def tasks_of(study: Study, wildcards: Any) -> list[str]:
@@ -125,10 +138,14 @@ def tasks_of(study: Study, wildcards: Any) -> list[str]:
         tasks = classifiers.answered_by(study, name, wildcards.test_lang)
     else:
         asked = can_score(study, name)
+        declared = {
+            task: protocols.declared(study.tasks[task].protocol) for task in study.tests_of(wildcards.test_lang)
+        }
+        given = {*gives(study, recipe)} if recipe in study.recipes else set()
         tasks = [
             task
-            for task in study.tests_of(wildcards.test_lang)
-            if protocols.declared(study.tasks[task].protocol).of_encoders and (asked is None or task in asked)
+            for task, protocol in declared.items()
+            if protocol.of_encoders and (asked is None or task in asked) and protocol.of_english <= given
         ]
     return [task for task in tasks if scored_with(study, task, name, recipe) == wildcards.tasks]
 

@@ -75,6 +75,7 @@ def of_encoders(study: Study) -> tuple[list[System], dict[str, Offered]]:
             backbones=encoders.backbones_of(study, name),
             chosen_on=composition.chooser_of(study, name),
             triplets=_compared(study, name),
+            gives=evaluation.gives(study, name),
         )
         for name, recipe in study.recipes.items()
     ]

@@ -103,8 +103,11 @@ def of_paper(study: Study, paper: str) -> list[str]:
 
 
 def _has_column(study: Study, spec: TableSpec) -> bool:
-    """Whether the study has the tasks of any of a table's columns, or the table must have them all."""
-    return not spec.partial or any({*column.tasks} <= {*study.tasks} for column in spec.columns)
+    """Whether the study has the tasks of a column of a table that may lack some."""
+    known = {task.protocol for task in study.tasks.values()}
+    return not spec.partial or any(
+        {*column.tasks} <= {*study.tasks} if column.tasks else column.protocol in known for column in spec.columns
+    )
 
 
 def _drawable(study: Study, spec: Map) -> bool:

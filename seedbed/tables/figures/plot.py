@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from seedbed.io import UserError
 from seedbed.names import languages_of
 from seedbed.tables.figure_specs import FigureSpec, Groups, Map, Members
-from seedbed.tables.figures import columns, curve, dots, groups, members, pairs, plane, texts, translations
+from seedbed.tables.figures import columns, curve, dots, groups, members, pairs, plane, shares, texts, translations
 from seedbed.tables.figures.style import STYLE
 from seedbed.tables.published import AVERAGE
 
@@ -22,6 +22,7 @@ KINDS: dict[str, Callable[[pd.DataFrame, Any, Mapping[str, str]], Figure]] = {
     "columns": columns.draw,
     "groups": groups.draw,
     "members": members.draw,
+    "shares": shares.draw,
     "map": lambda points, spec, names: (translations if spec.map.pairs else texts).draw(points, spec, names),
 }
 

@@ -129,19 +129,19 @@ def test_the_example_of_a_protocol_is_a_task_of_it(name: str) -> None:
     assert {*protocols.declared(name).options} - {"mteb"} <= {*task}
 
 
-@pytest.mark.parametrize("protocol", sorted({*OF_ENCODERS} - {"lengths"}))  # which encodes nothing
+@pytest.mark.parametrize("protocol", sorted({*OF_ENCODERS} - {"lengths", "shares"}))  # which encode nothing
 def test_embeddings_that_are_not_finite_are_refused(protocol: str) -> None:
     test = graded().assign(text=lambda t: t["sentence1"], pivot=lambda t: t["sentence2"])
     test = test.assign(query=test["text"], document=test["pivot"], label="joy")
-    if protocol == "layers":
-        system = {"layers": lambda texts: np.full((3, len(texts), 2), np.nan)}
+    if protocol in ("layers", "deviation"):
+        system = {protocols.declared(protocol).asks[0]: lambda texts: np.full((3, len(texts), 2), np.nan)}
     else:
         system = {"encode": lambda texts: np.full((len(texts), 2), np.nan)}
     with pytest.raises(UserError, match="not finite; its training diverged"):
         score(Task(protocol=protocol), test, **system, train=test)
 
 
-@pytest.mark.parametrize("protocol", sorted({*OF_ENCODERS} - {"layers"}))
+@pytest.mark.parametrize("protocol", sorted({*OF_ENCODERS} - {"layers", "deviation", "shares"}))
 def test_the_texts_of_a_task_are_those_that_it_encodes(protocol: str) -> None:
     test = graded().assign(text=lambda t: t["sentence1"], pivot=lambda t: t["sentence2"])
     test = test.assign(query=test["text"].where(test.index % 3 > 0, ""), document=test["pivot"], label="joy")

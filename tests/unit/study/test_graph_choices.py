@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import yaml
 
-from seedbed.study.graph import choices, encoders, evaluation
+from seedbed.study.graph import choices, encoders, evaluation, plans, tables
 from seedbed.study.model import Study
 from tests.asking import asking
 
@@ -108,3 +110,38 @@ def test_scores_read_the_english_of_test_and_training_sets(study: Study, ask) ->
     assert len(ask(choices.scored, **job)) == 3 and ask(choices.score_arguments, **job)[0] == "--english"
     assert ask(evaluation.sets, **job) == [("knn", "hau"), ("sts", "hau")]
     assert ask(choices.score_arguments, **job | {"recipe": "arca"}) == []
+
+
+def test_tasks_of_what_encoders_of_two_texts_alone_have_are_for_them(study: Study) -> None:
+    text = {"file": "own/{lang}.txt"}
+    tasks = {
+        "sts": PLAIN["tasks"]["sts"],
+        "whose": {"protocol": "shares", "source": text},
+        "far": {"protocol": "deviation", "source": {"file": "own/{lang}-eng.tsv"}},
+    }
+    english = {"choose": "first", "translators": ["one", "human"]}
+    recipes = PLAIN["recipes"] | {"translated": english}
+    given = Study.model_validate(PLAIN | {"tasks": tasks, "recipes": recipes})
+    ask = asking(given)
+    job = {"lang": "mul", "test_lang": "hau", "tasks": "all"}
+    asked = {
+        recipe: ask(evaluation.tasks_of, backbone="two" if recipe != "base" else "bert", recipe=recipe, **job)
+        for recipe in recipes
+    }
+    alone, both = ["sts"], ["far", "sts", "whose"]
+    assert {name: sorted(found) for name, found in asked.items()} == {
+        "base": alone, "arca": alone, "lira": both, "beside": both, "none": both, "translated": ["sts", "whose"],
+    }  # fmt: skip
+    blocks = plans.plan(given, "lira_bound")
+    shown = {system.recipe for block in blocks for system in block.systems}
+    assert shown == {"lira", "beside", "none"} and {block.backbone for block in blocks} == {"two"}
+    files = ask(choices.scored_files, backbone="two", recipe="none", **job)
+    assert [file.rpartition("/")[2] for file in files] == ["far.tsv", "sts.tsv", "whose.tsv"]
+
+
+def test_a_papers_tables_without_a_task_are_left_out(study: Study) -> None:
+    whose = {"mlqa-shares": {"protocol": "shares", "source": {"file": "own/{lang}.txt"}}}
+    given = Study.model_validate(PLAIN | {"tasks": PLAIN["tasks"] | whose})
+    made = [Path(file).stem for file in tables.of_paper(given, "lira")]
+    assert made == ["lira_figure10", "lira_figure10"], "the table and the figure"
+    assert tables.of_paper(study, "lira") == []

@@ -1,0 +1,82 @@
+"""Shares of a whole: a row for each part, a dot and its interval for each recipe, and what chance would give."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from seedbed.tables.cells import languages_of
+from seedbed.tables.figure_specs import Shares
+from seedbed.tables.figures.style import BAND, PALE, Margins, colours, write_around
+from seedbed.tables.published import AVERAGE
+
+MARGINS = Margins(head=0.85, foot=0.85, left=1.5, right=0.25, between=0.8)
+GAP = 1.2
+"""From one part to the next, beyond its dots, in dots."""
+BETWEEN = 0.25
+"""Inches from one panel to the next."""
+
+
+def draw(table: pd.DataFrame, spec: Shares, names: Mapping[str, str]) -> Figure:
+    """Draw a table: a row of panels for each backbone; panels whose columns it lacks are left out, as are parts."""
+    whole = _of_average(table)
+    titles = [title for title, parts in spec.panels.items() if whole["column"].isin(list(parts)).any()]
+    parts = list(dict.fromkeys(part for title in titles for part in _shown(whole, spec, title).values()))
+    backbones, shades = list(whole["backbone"].unique()), colours(whole["recipe"], spec)
+    heights = {part: place * (len(shades) + GAP) for place, part in enumerate(parts)}
+    figure = MARGINS.canvas(spec, len(shades) + 1, spec.spacing * (len(shades) + GAP) * len(parts), len(backbones))
+    inside = (spec.width - MARGINS.left - MARGINS.right - BETWEEN * (len(titles) - 1)) / len(titles)
+    figure.subplots_adjust(wspace=BETWEEN / inside)
+    grid = figure.subplots(len(backbones), len(titles), squeeze=False, sharex=True, sharey=True)
+    for backbone, row in zip(backbones, grid, strict=True):
+        for title, axes in zip(titles, row, strict=True):
+            own = whole[whole["backbone"] == backbone].set_index("column")
+            _panel(axes, own, _shown(whole, spec, title), spec.uniform[title], heights, shades)
+            axes.set_title(title if len(backbones) == 1 else f"{title}, {backbone}")
+            axes.set_xlabel(spec.x_label)
+    middle = (len(shades) - 1) / 2
+    grid[0, 0].set_yticks([height + middle for height in heights.values()], list(heights))
+    grid[0, 0].set_ylim(max(heights.values()) + len(shades) - 1 + GAP, -GAP)
+    grid[0, 0].set_xlim(left=0)
+    methods = dict(zip(whole["recipe"], whole["method"], strict=True))
+    legend = {methods[recipe]: shade for recipe, shade in shades.items()} | {"uniform": PALE}
+    write_around(figure, whole, spec, legend, {"uniform": ""})
+    return figure
+
+
+def _of_average(table: pd.DataFrame) -> pd.DataFrame:
+    """Averages over languages; of one language its own numbers."""
+    languages = languages_of(table)
+    return table[table["language"] == (AVERAGE if AVERAGE in languages else languages[0])]
+
+
+def _shown(whole: pd.DataFrame, spec: Shares, title: str) -> dict[str, str]:
+    """Column -> part of a panel, of those that the table has."""
+    return {column: part for column, part in spec.panels[title].items() if (whole["column"] == column).any()}
+
+
+def _panel(
+    axes: Axes,
+    own: pd.DataFrame,
+    parts: Mapping[str, str],
+    uniform: str,
+    heights: Mapping[str, float],
+    shades: Mapping[str, str],
+) -> None:
+    """The dots of one backbone; hollow ones are the paper's. What a choice at random gives is one line, and of recipes
+    that differ in it a band."""
+    even = own.loc[own.index == uniform, "value"]
+    if len(even):
+        axes.axvspan(even.min(), even.max(), color=BAND, zorder=0)
+        axes.axvline(even.mean(), color=PALE, lw=1.2, ls=":", zorder=1)
+    for column, part in parts.items():
+        for row in own[own.index == column].to_dict("records"):
+            height = heights[part] + list(shades).index(row["recipe"])
+            colour = shades[row["recipe"]]
+            bar = {"color": colour, "lw": 2.2, "alpha": 0.45, "solid_capstyle": "butt", "zorder": 2}
+            axes.plot([row["low"], row["high"]], [height] * 2, **bar)
+            axes.plot(row["paper"], height, "o", ms=4.6, color=colour, mfc="white", zorder=3, clip_on=False)
+            axes.plot(row["value"], height, "o", ms=5.2, color=colour, mec="white", mew=0.5, zorder=4, clip_on=False)
+    axes.grid(axis="x")
+    axes.tick_params(labelbottom=True)
