@@ -19,6 +19,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--weights", type=Path, help="of the English encoder that it was anchored to")
     parser.add_argument("--similarity", type=Path, help="an encoder of both languages, instead of the features")
     parser.add_argument("--seed", required=True, type=int, help="of a choice at random")
+    parser.add_argument("--state", type=Path, help="directory in which jobs share embeddings")
     args = parser.parse_args(argv)
 
     how, files = Chosen.load(args.how), {name: Path(file) for name, file in args.translations}
@@ -28,7 +29,7 @@ def main(argv: list[str] | None = None) -> None:
     if args.actor and args.weights:
         found = adaptor_similarity(unpacked(table), args.actor, args.weights)
     elif args.similarity or (args.actor and not how.similarity):
-        found = given_similarity(unpacked(table), args.similarity)
+        found = given_similarity(unpacked(table), args.similarity, args.state)
     options = {"similarity": found, "actor": args.actor, "seed": args.seed, "weights": how.weights}
     write_table(choose(table, how.choose, **options), args.output)
 

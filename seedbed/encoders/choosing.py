@@ -9,12 +9,14 @@ from typing import get_args
 import pandas as pd
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize
 
-from seedbed.encoders.anchoring import Policy, pooled_inputs, pooled_states, read_actor, similarities, unit_vectors
+from seedbed.encoders.anchoring import Policy, pooled_inputs, pooled_states, read_actor, similarities
 from seedbed.encoders.backbone import load, open_encoder
 from seedbed.encoders.candidates import Candidates, unpacked
 from seedbed.encoders.choosing_settings import Choice
 from seedbed.encoders.coupled import FeaturePath
+from seedbed.encoders.opening import opened
 from seedbed.generators.translation_settings import ASPECTS
 from seedbed.io import UserError
 
@@ -25,15 +27,21 @@ WEIGHTS = (0.4, 0.3, 0.3)
 BATCH = 64
 
 
-def given_similarity(candidates: Candidates, folder: Path | None) -> Tensor:
-    """Cosines (n, k) of texts with their candidates by an encoder of both languages; None: 0."""
+def given_similarity(candidates: Candidates, folder: Path | None, state: Path | None = None) -> Tensor:
+    """Cosines (n, k) of texts with their candidates by an encoder of both languages; None: 0.
+
+    Args:
+        state: where embeddings are kept, as scores keep theirs, so that several choices encode a text once; None:
+            nothing is kept.
+    """
     shape = candidates.mask.shape
     if folder is None:
         return torch.zeros(*shape)
-    encoder = open_encoder(folder)
-    texts = unit_vectors(encoder, candidates.texts)
+    encode = opened(folder, BATCH, state).encode
     distinct, places = candidates.distinct()
-    return torch.einsum("nd,nkd->nk", texts, unit_vectors(encoder, distinct)[places])
+    vectors = normalize(torch.as_tensor(encode([*candidates.texts, *distinct])), dim=1)
+    texts, english = vectors.split([len(candidates.texts), len(distinct)])
+    return torch.einsum("nd,nkd->nk", texts, english[places])
 
 
 def adaptor_similarity(candidates: Candidates, folder: Path, english: Path) -> Tensor:

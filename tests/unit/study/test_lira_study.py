@@ -1,0 +1,102 @@
+"""studies/lira.yaml: the noisy copies that it reads, and which of its encoders read which translations."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from seedbed.io import read_table
+from seedbed.study import paired
+from seedbed.study.graph import choices, encoders, tables
+from studies import lira_candidates
+from tests.asking import asking, study_of
+
+FILE = "studies/lira.yaml"
+ENGLISH = [f"A man number {place} is playing the guitar on a big stage." for place in range(12)]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """All files that the candidates are made of, a few rows of each."""
+    for folder, iso1, code in lira_candidates.LANGUAGES.values():
+        (tmp_path / "Kardes-NLU" / folder).mkdir(parents=True)
+        for test, lines in (("sts", ENGLISH[:4]), ("xnli", ENGLISH[4:6])):
+            with (tmp_path / f"Kardes-NLU/{folder}/{test}.dev.{iso1}.csv").open("w", encoding="utf-8-sig") as file:
+                table = csv.DictWriter(file, ["sentence1", "sentence2", "s1_translation", "s2_translation"])
+                table.writeheader()
+                for one, other in zip(lines[::2], lines[1::2], strict=True):
+                    sides = {"sentence1": one, "sentence2": other}
+                    table.writerow(sides | {f"s{k}_translation": f"{iso1} {sides[f'sentence{k}']}" for k in (1, 2)})
+        write(tmp_path / f"NTREX-128/newstest2019-ref.{code}.txt", [f"{code} {line}" for line in ENGLISH[6:8]])
+    write(tmp_path / "NTREX-128/newstest2019-ref.kor.txt", [f"kor {line}" for line in ENGLISH[6:8]])
+    write(tmp_path / "NTREX-128/newstest2019-src.eng.txt", ENGLISH[6:8])
+    pairs = [(ENGLISH[8], ENGLISH[9]), (ENGLISH[0], ENGLISH[10]), (ENGLISH[10], ENGLISH[11])]
+    korean = [f"g\tf\ty\ti\t{place}.5\tkor {one}\tkor {other}" for place, (one, other) in enumerate(pairs)]
+    write(tmp_path / "KorNLU/KorSTS/sts-train.tsv", ["genre\tfilename\tyear\tid\tscore\tsentence1\tsentence2", *korean])
+    english = [f"g\tf\ty\ti\t{place}.500\t{one}\t{other}\tfrom\there" for place, (one, other) in enumerate(pairs)]
+    write(tmp_path / "STS_English/stsbenchmark/sts-train.csv", english)
+    return tmp_path
+
+
+def write(path: Path, lines: list[str]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(lines) + "\n")
+
+
+def made(data: Path, output: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    monkeypatch.setattr(sys, "argv", ["lira_candidates.py", "--data", str(data), "--output", str(output)])
+    lira_candidates.main()
+    return {path.name: path.read_text() for path in output.iterdir()}
+
+
+def test_candidates_are_the_same_each_time(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = made(data, tmp_path / "one", monkeypatch)
+    assert first == made(data, tmp_path / "two", monkeypatch)
+    assert {*first} == {"aze.tsv", "kaz.tsv", "kir.tsv", "uzn.tsv", "kor.tsv", "kor.graded.tsv"}
+    table = read_table(tmp_path / "one/uzn.tsv", lira_candidates.HEAD, unique="text")
+    assert len(table) == 8
+    for row in table.to_dict("records"):
+        assert row["text"].endswith(row["human"])
+        assert row["wrong"] in ENGLISH and row["wrong"] != row["human"]
+        for name in lira_candidates.NOISE:
+            assert row[name] and not Counter(row[name].split()) - Counter(row["human"].split())
+
+
+def test_no_pair_is_learnt_whose_english_is_tested(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made(data, tmp_path / "made", monkeypatch)
+    learnt = read_table(tmp_path / "made/kor.graded.tsv", ["id", "sentence1", "sentence2", "score"])
+    assert learnt["score"].tolist() == ["0.5", "2.5"]
+    known = {*read_table(tmp_path / "made/kor.tsv", ["text"], unique="text")["text"]}
+    assert {*learnt["sentence1"], *learnt["sentence2"]} <= known
+
+
+def test_noise_drops_so_many_words() -> None:
+    words = " ".join(map(str, range(2000)))
+    for share in lira_candidates.NOISE.values():
+        assert len(lira_candidates.noisy(words, share, 1).split()) == pytest.approx(2000 * (1 - share), abs=80)
+        assert lira_candidates.noisy("one", share, 1) == "one"
+
+
+def test_every_encoder_of_the_study_is_planned() -> None:
+    study = study_of(FILE)
+    paired.of_pairs(study)
+    ask = asking(study)
+    assert {score.split("/")[2] for score in ask(tables.scores, table="pairs")} <= {*study.recipes}
+    told = {"backbone": "pair", "lang": "mul", "seed": "0"}
+    read = {"corpus": "kardes-sts", "test_lang": "uzn"}
+    for name, recipe in study.recipes.items():
+        if recipe.fusion:
+            assert [*ask(choices.candidates, recipe=name, **told, **read)] == recipe.translators
+    critic = ask(choices.critic, recipe="both-critic", **told, **read)
+    assert (
+        critic
+        == ask(choices.critic, recipe="english-actor", **told, **read)
+        == "encoders/me5-small/base/mul/0/seedbed.json"
+    )
+    assert ask(choices.policy, recipe="both-critic", **told, **read) == []
+    assert ask(choices.policy, recipe="english-actor", **told, **read) == "encoders/pair/arca/mul/1/seedbed.json"
+    assert encoders.seeds_of(study, "anchored-critic") == [1, 2, 3]
