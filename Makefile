@@ -5,7 +5,7 @@ SNAKEMAKE = $(VENV)/bin/snakemake
 CONFIGS = config/demo.yaml $(if $(SIX),config/demo-six.yaml)
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
-.PHONY: demo verify forecast status clean-state test rehearsal test-papers test-faults test-mutants test-slurm env env-gpu env-vllm \
+.PHONY: demo verify forecast status clean-state test rehearsal test-papers test-faults test-mutants test-slurm test-browser env env-gpu env-vllm \
 	check-gpu lint site clean
 .DEFAULT_GOAL := demo
 
@@ -95,6 +95,13 @@ test-slurm: env
 		{ [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get update -qq && \
 		apt-get install -qq --no-install-recommends slurm-wlm munge > /dev/null; } || true
 	python -m pytest -m slurm tests/slurm
+
+# The report in a Chromium without a window: what it looks like, and what can be clicked. Installs Debian's where it can;
+# REDRAW=1: keeps what the first screens look like now, which is then to be looked at.
+test-browser: env
+	@command -v chromium > /dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get update -qq && \
+		apt-get install -qq --no-install-recommends chromium > /dev/null; } || true
+	REDRAW=$(REDRAW) python -m pytest -m browser tests/browser
 
 clean:
 	rm -rf $(VENV) .venv-gpu .venv-vllm results site .snakemake

@@ -133,7 +133,7 @@ rule report:
         **NEEDS.of("report"),
     params:
         **settings(prices="forecast"),
-        code=code("report", resource("report.html.j2"), *CONFIGURATION),
+        code=code("report", *map(resource, ("report.html.j2", "report.js", "languages.tsv")), *CONFIGURATION),
         title=f"Seedbed: {STUDY.results}",
         cards=tables.cards,
         benchmarks=f"{STUDY.results}/benchmarks",

@@ -4,9 +4,11 @@ from pathlib import Path
 
 from scripts.cli import arguments, run
 from seedbed.io import atomic, read_json
+from seedbed.languages import registry
 from seedbed.tables import answer, making
 from seedbed.tables.report import GROUPS, report
 from seedbed.tables.settings import Forecast
+from seedbed.tables.standing import standing
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -14,7 +16,8 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--title", required=True)
     for group in GROUPS:
         parser.add_argument(f"--{group}", nargs="*", type=Path, default=[])
-    parser.add_argument("--sample", type=int, default=5, help="anchors of a language, rejected triplets of a file")
+    parser.add_argument("--sample", type=int, default=5, help="mined pairs of a language, rejected triplets of a file")
+    parser.add_argument("--anchors", type=int, default=60, help="anchors of a language, with every method's triplets")
     parser.add_argument("--max-megabytes", type=float, default=20, help="larger files stay out of the zip")
     parser.add_argument(
         "--best", nargs="*", type=Path, default=[], help="manifest of the best encoder of each language"
@@ -26,10 +29,12 @@ def main(argv: list[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     files = {group: getattr(args, group) for group in GROUPS}
-    text = answer.text({str(manifest.parent): read_json(manifest)["best"] for manifest in args.best})
+    best = {str(manifest.parent): read_json(manifest)["best"] for manifest in args.best}
+    text, families = answer.text(best), {code: facts.get("family", "") for code, facts in registry().items()}
     made = making.told(args.benchmarks, Forecast.load(args.prices), args.gpu_rules) if args.benchmarks else {}
-    options = {"answer": text, "made": made, "sample": args.sample, "max_megabytes": args.max_megabytes}
-    report(files, args.output, args.title, **options)
+    shown = {"answer": text, "made": made, "languages": standing(best.values(), families)}
+    limits = {"sample": args.sample, "anchors": args.anchors, "max_megabytes": args.max_megabytes}
+    report(files, args.output, args.title, **shown, **limits)
     if args.answer:
         with atomic(args.answer) as temporary:
             temporary.write_text(text, encoding="utf-8")

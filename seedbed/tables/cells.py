@@ -6,6 +6,9 @@ import pandas as pd
 
 from seedbed.tables.published import AVERAGE
 
+NAMED = 3
+"""Languages whose counts of training rows stand one by one in a cell; of more of them, the fewest and the most."""
+
 
 def grid(lines: Iterable[Sequence[str]]) -> str:
     """Rows of a Markdown table, of which the first is the heading; numbers stand to the right."""
@@ -37,6 +40,29 @@ def systems(table: pd.DataFrame) -> dict[tuple[str, str], str]:
         else row["backbone"]
         for row in rows.to_dict("records")
     }
+
+
+def without_lone_average(table: pd.DataFrame) -> pd.DataFrame:
+    """A table, or a part of one, without the average of a single language, which says nothing new."""
+    languages = table.loc[table["language"] != AVERAGE, "language"]
+    return table[table["language"] != AVERAGE] if languages.nunique() == 1 else table
+
+
+def trained_on(rows: pd.DataFrame) -> dict[str, str]:
+    """Recipe -> the rows that its encoders were trained on, as `64`, `hau 6, ind 36` or, of many languages, `6 to 64`.
+
+    Recipes of which that is not known are left out.
+    """
+    known = rows[rows["rows"].notna()].groupby("recipe", sort=False)
+    return {str(recipe): _counts(each["language"].tolist(), each["rows"].tolist()) for recipe, each in known}
+
+
+def _counts(languages: Sequence[str], rows: Sequence[float]) -> str:
+    if len({*rows}) == 1:
+        return f"{rows[0]:,.0f}"
+    if len(rows) <= NAMED:
+        return ", ".join(f"{language} {count:,.0f}" for language, count in zip(languages, rows, strict=True))
+    return f"{min(rows):,.0f} to {max(rows):,.0f}"
 
 
 def languages_of(table: pd.DataFrame) -> list[str]:

@@ -6,7 +6,7 @@ import pandas as pd
 
 from seedbed import names
 from seedbed.evaluation.protocols import Metric
-from seedbed.tables.cells import cell, grid, languages_of, paper_cell, systems
+from seedbed.tables.cells import cell, grid, languages_of, paper_cell, systems, trained_on, without_lone_average
 from seedbed.tables.published import AVERAGE, KEY, NAME, Published
 from seedbed.tables.specs import OVERLAPS, TableSpec
 from seedbed.tables.tabulate import NOT_REPRODUCED, NOT_RUN, REPRODUCED
@@ -26,7 +26,7 @@ def layout(table: pd.DataFrame, spec: TableSpec, published: Published) -> str:
         metrics = {column.metric: column.measured for column in spec.columns}
         for (backbone, column), block in table.groupby(["backbone", "column"], sort=False):
             title = f"{column}, over backbones" if backbone == AVERAGE else ", ".join(filter(None, (column, backbone)))
-            metric = metrics[block["metric"].iloc[0]]
+            metric, block = metrics[block["metric"].iloc[0]], without_lone_average(block)
             legend = _overlap_legend(block, metric) if _is_overlap(block) else _legend(block, metric)
             parts += [f"## {title}", *legend, _grid(block, metric)]
     else:
@@ -50,6 +50,7 @@ def _legend(block: pd.DataFrame, metric: Metric) -> list[str]:
         f"▲ ▼: above or below {baseline}, by the paired bootstrap{_and_test(items, metric)} "
         f"(p < {1 - first['level']:.2g} after Benjamini and Hochberg over languages). Bold: the best of a language."
     )
+    ours += " Rows: what an encoder was last trained on." if trained_on(block) else ""
     return [ours, _paper_legend(block)]
 
 
@@ -120,7 +121,9 @@ def _grid(block: pd.DataFrame, metric: Metric) -> str:
     """Methods down, languages and their average across."""
     values = block.groupby("language")["value"].agg("min" if metric.lower else "max")
     best = {} if _is_overlap(block) else dict(values.map("{:z.1f}".format))
-    return _cells("Method", block.groupby("method", sort=False), "language", languages_of(block), best)
+    rows = trained_on(block)
+    beside = {method: rows.get(recipe, "") for recipe, method in zip(block["recipe"], block["method"], strict=True)}
+    return _cells("Method", block.groupby("method", sort=False), "language", languages_of(block), best, rows and beside)
 
 
 def _cells(
@@ -129,18 +132,22 @@ def _cells(
     across: str,
     columns: Mapping[str, str] | Collection[str],
     best: Mapping[str, str],
+    rows_of: Mapping[str, str] | None = None,
 ) -> str:
     """A line of our numbers for each label, and one of the paper's where it has any; the best of a column is bold.
 
     Args:
         columns: names, maybe with what stands at the top in their place.
+        rows_of: label -> the rows that it was trained on; without any there is no column for them.
     """
-    lines = [[heading, *(columns.values() if isinstance(columns, Mapping) else columns)]]
+    title, blank = (["Rows"], [""]) if rows_of else ([], [])
+    lines = [[heading, *(columns.values() if isinstance(columns, Mapping) else columns), *title]]
     for label, numbers in rows:
         own = {row[across]: row for _, row in numbers.iterrows()}
-        lines.append([label, *(cell(own[name], best.get(name)) if name in own else "" for name in columns)])
+        trained = [rows_of[label]] if rows_of else []
+        lines.append([label, *(cell(own[name], best.get(name)) if name in own else "" for name in columns), *trained])
         if numbers["paper"].notna().any():
-            lines.append(["*paper*", *(paper_cell(own[name]) if name in own else "" for name in columns)])
+            lines.append(["*paper*", *(paper_cell(own[name]) if name in own else "" for name in columns), *blank])
     return grid(lines)
 
 

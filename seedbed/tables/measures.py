@@ -1,14 +1,14 @@
 """What systems scored in one language, or what their triplets measure: items read back and resampled."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pydantic import BaseModel, FiniteFloat, StrictStr, ValidationError, field_validator
+from pydantic import BaseModel, FiniteFloat, NonNegativeInt, StrictStr, ValidationError, field_validator
 
 from seedbed.evaluation.aggregation import ORDER, Aggregate, Items, mean
 from seedbed.evaluation.significance import LEAST_ITEMS, replicates
@@ -37,6 +37,8 @@ class Measure:
     """What they were computed from; None: an average, both orders of a pair of languages, or too few."""
     papers_data: bool
     """Scored on the test set that the paper scored."""
+    rows: Mapping[str, float] = field(default_factory=dict)
+    """Rows that each was last trained on, mean over seeds; without systems of which that is not known."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,8 @@ class _Score:
     """(n_items, k)."""
     by: Aggregate
     """How the metric follows from them."""
+    rows: int | None
+    """Rows that the encoder was last trained on; None: not known, or no encoder."""
 
 
 def measure(scores: Path, block: Block, language: str, statistics: Statistics) -> Measure:
@@ -90,6 +94,11 @@ def measure(scores: Path, block: Block, language: str, statistics: Statistics) -
         replicates=replicated,
         items=None if few or not one_order else items,
         papers_data=all(any(part.casefold() in origin for part in block.column.paper_data) for origin in origins),
+        rows={
+            recipe: float(np.mean([score.rows for score in by_seed]))
+            for recipe, by_seed in found.items()
+            if None not in [score.rows for score in by_seed]
+        },
     )
 
 
@@ -149,6 +158,12 @@ def average(measures: Sequence[Measure], weights: Sequence[float] | None = None)
     )
 
 
+class _Encoder(BaseModel):
+    """What a table needs of what a score file says of an encoder."""
+
+    rows: NonNegativeInt | None = None
+
+
 class _File(BaseModel):
     """What a table needs of a score file, see `evaluation.scores.record`."""
 
@@ -157,6 +172,7 @@ class _File(BaseModel):
     items: StrictStr
     """The name of its file of items."""
     dataset: dict[str, Any]
+    encoder: _Encoder | None = None
 
     @field_validator("dataset")
     @classmethod
@@ -199,7 +215,8 @@ def _checked(path: Path, column: Column) -> _Score:
         if not abs(exact - value) < 1e-4:  # written so that NaN fails too
             raise UserError(f"{path}: {metric.key} {value}, but its items give {exact:.6f}")
         value = exact
-    return _Score(path, score.dataset["origin"], value, table.filter(["id", ORDER, "gold"]), items, by)
+    trained = score.encoder.rows if score.encoder else None
+    return _Score(path, score.dataset["origin"], value, table.filter(["id", ORDER, "gold"]), items, by, trained)
 
 
 def _items(path: Path, names: Sequence[str]) -> pd.DataFrame:

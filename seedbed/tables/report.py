@@ -1,6 +1,7 @@
 """The report of a study: one zip with a page to read and every file that the page shows."""
 
 import base64
+import hashlib
 import os
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -17,8 +18,11 @@ from seedbed.io import UserError, atomic, read_json
 from seedbed.resources import resource
 from seedbed.settings import explain
 from seedbed.tables import neighbour_browser, triplet_browser
+from seedbed.tables.standing import Standing
 
 TEMPLATE = resource("report.html.j2")
+SCRIPT = resource("report.js")
+"""The only script of the page: it sorts tables and leafs through triplets, and the page forbids any other."""
 GROUPS = ("tables", "layouts", "figures", "audits", "triplets", "rejected", "neighbours", "cards", "config")
 """Folders in the zip, by what the files are; the page knows what to show of each."""
 IMAGES = {".svg": "image/svg+xml", ".png": "image/png"}
@@ -34,7 +38,9 @@ def report(
     *,
     answer: str = "",
     made: Mapping[str, str] = MappingProxyType({}),
+    languages: Sequence[Standing] = (),
     sample: int = 5,
+    anchors: int = 60,
     max_megabytes: float = 20,
     template: Path = TEMPLATE,
 ) -> None:
@@ -44,8 +50,10 @@ def report(
         files: paths of each of GROUPS; a group may be empty or left out.
         answer: Markdown that the page begins with, see `answer.text`.
         made: when, where and at what cost, see `making.told`.
-        sample: anchors shown of each language, with triplets and with mined neighbours, and rejected triplets of each
-            file; see `triplet_browser` and `neighbour_browser`.
+        languages: where each stands, see `standing`.
+        sample: pairs shown of each language with mined neighbours, and rejected triplets of each file; see
+            `neighbour_browser`.
+        anchors: shown of each language with triplets, five at a time where scripts run; see `triplet_browser`.
         max_megabytes: a larger file is named on the page and not in the zip, which is made to be passed on.
 
     Raises:
@@ -60,9 +68,8 @@ def report(
     small = {name: path for name, path in members.items() if path.stat().st_size <= max_megabytes * 1e6}
     large = {name: path.stat().st_size / 1e6 for name, path in members.items() if name not in small}
     shown = {group: named.get(group, {}) for group in GROUPS}
-    page = _page(
-        shown, sample, template, title=title, members=sorted(small), large=large, answer=_markdown(answer), made=made
-    )
+    facts = {"title": title, "members": sorted(small), "large": large, "made": made, "languages": languages}
+    page = _page(shown, sample, anchors, template, answer=_markdown(answer, below=0), **facts)
     with atomic(output) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         _add(archive, "index.html", page.encode())
         for name, path in sorted(small.items()):
@@ -92,17 +99,23 @@ def _of_mining(files: Mapping[str, Path], sample: int) -> dict[str, Any]:
     }
 
 
-def _page(files: Mapping[str, Mapping[str, Path]], sample: int, template: Path, **facts: Any) -> str:
-    """The page. The template escapes all text; what is HTML already comes from `_markdown`, which escapes too."""
+def _page(files: Mapping[str, Mapping[str, Path]], sample: int, anchors: int, template: Path, **facts: Any) -> str:
+    """The page. The template escapes all text; what is HTML already comes from `_markdown`, which escapes too.
+
+    The script is this project's own; its digest stands in the page's policy, by which a browser runs no other.
+    """
+    kept, rejected, script = [*files["triplets"].values()], [*files["rejected"].values()], _text(SCRIPT)
     tight = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, **tight)
     return environment.from_string(template.read_text(encoding="utf-8")).render(
         figures=_figures(files["figures"]),
         layouts=[_markdown(_text(path)) for path in files["layouts"].values()],
         audits={name: _checked(path, _Audit, "a report of audit_triplets") for name, path in files["audits"].items()},
-        triplets=triplet_browser.browse(list(files["triplets"].values()), list(files["rejected"].values()), sample),
+        triplets=triplet_browser.browse(kept, rejected, anchors, sample),
         cards={name: _card(path) for name, path in files["cards"].items()},
         configs={name: _text(path) for name, path in files["config"].items()},
+        script=Markup(script),
+        digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         **_of_mining(files["neighbours"], sample),
         **facts,
     )
@@ -122,13 +135,13 @@ def _figures(files: Mapping[str, Path]) -> dict[str, str]:
     return shown
 
 
-def _markdown(text: str) -> Markup:
-    """HTML of Markdown text: HTML in it is shown, not run; no image is loaded; headings fit below the page's own."""
+def _markdown(text: str, below: int = 2) -> Markup:
+    """HTML of Markdown text: HTML in it is shown, not run; no image is loaded; headings go down by so many levels."""
     parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
     tokens = parser.parse(text)
     for token in tokens:
         if token.type.startswith("heading"):
-            token.tag = f"h{min(int(token.tag[1]) + 2, 6)}"
+            token.tag = f"h{min(int(token.tag[1]) + below, 6)}"
     return Markup(parser.renderer.render(tokens, parser.options, {}))
 
 

@@ -17,7 +17,7 @@ from seedbed.tables.specs import Overall, TableSpec
 
 COLUMNS = [
     "backbone", "column", "recipe", "method", "language", "task", "metric",
-    "value", "low", "high", "n", "seeds", "sd",
+    "value", "low", "high", "n", "rows", "seeds", "sd",
     "baseline", "level", "difference", "difference_low", "difference_high", "p", "p_items", "p_adjusted",
     "paper", "paper_sd", "paper_note", "paper_cell", "delta", "verdict",
 ]  # fmt: skip
@@ -25,7 +25,7 @@ DECIMALS = {
     **dict.fromkeys(("value", "low", "high", "sd", "difference", "difference_low", "difference_high"), 3),
     **dict.fromkeys(("paper", "paper_sd", "delta"), 2),
     **dict.fromkeys(("level", "p", "p_items", "p_adjusted"), 4),
-    **dict.fromkeys(("n", "seeds"), 0),
+    **dict.fromkeys(("n", "rows", "seeds"), 0),
 }
 """Decimals of the numeric columns; rounded once, so that CSV, Markdown and figure print the same."""
 OTHER_DATA = "other data than the paper's"
@@ -49,8 +49,9 @@ def tabulate(
         published: the paper's numbers.
 
     Returns:
-        COLUMNS. Scores and differences in points, probabilities as they are; NaN where there is none: the
-        interval of fewer than 10 items, the deviation of one seed, a number that the paper does not have.
+        COLUMNS. Scores and differences in points, probabilities as they are; `rows` are those that an encoder was last
+        trained on; NaN where there is none: the interval of fewer than 10 items, the deviation of one seed, a number
+        that the paper does not have.
 
     Raises:
         UserError: a score file is missing or does not agree with its items; systems were not scored on the same items;
@@ -146,6 +147,8 @@ def _numbers(measured: Measure, recipe: str, block: Block, statistics: Statistic
     points = block.column.measured.points
     values, replicates = points * measured.by_seed[recipe], measured.replicates
     row: dict[str, Any] = {"n": measured.n[recipe], "seeds": len(values), "value": values.mean()}
+    if recipe in measured.rows:
+        row["rows"] = measured.rows[recipe]
     if len(values) > 1:
         row["sd"] = values.std(ddof=1)
     if recipe in replicates:

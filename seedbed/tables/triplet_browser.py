@@ -13,13 +13,14 @@ TEXTS = ["anchor", "positive", "negative"]
 Row = dict[str, Any]
 
 
-def browse(kept: Sequence[Path], rejected: Sequence[Path], count: int) -> dict[str, dict[str, list[Row]]]:
+def browse(kept: Sequence[Path], rejected: Sequence[Path], anchors: int, count: int) -> dict[str, dict[str, list[Row]]]:
     """What the page shows of each language, in alphabetical order.
 
     Args:
         kept: triplets that passed, `.../{generator}/{method}/{lang}.tsv`; a row's id names its anchor in all of them.
         rejected: those that did not, `.../{generator}/{method}/{lang}.rejected.tsv`.
-        count: anchors shown of a language, and rejected rows of a file.
+        anchors: shown of a language.
+        count: rejected rows of a file.
 
     Returns:
         Language -> `anchors`: each with `anchor` and `rows` (`method`, `positive`, `negative`), first those that most
@@ -34,7 +35,7 @@ def browse(kept: Sequence[Path], rejected: Sequence[Path], count: int) -> dict[s
         tables = {name: read_table(path, ["id", *TEXTS]) for name, path in files.get(language, {}).items()}
         rows = {name: rejections(path, count) for name, path in dropped.get(language, {}).items()}
         others = [{"method": name, **row} for name, some in rows.items() for row in some]
-        found[language] = {"anchors": side_by_side(tables, count), "rejected": others}
+        found[language] = {"anchors": side_by_side(tables, anchors), "rejected": others}
     return found
 
 

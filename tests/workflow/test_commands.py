@@ -39,7 +39,7 @@ BY_HAND = {
     "fetch_corpus": {"--tests"},  # of tests/unit/corpora/test_leakage.py: every test set, by every translator
     "forecast": {"--costs"},
     "plot": {"--languages"},
-    "report": {"--max-megabytes", "--sample"},
+    "report": {"--max-megabytes", "--sample", "--anchors"},
     "tabulate": {"--paper"},
     "verify": {"--exact", "--write"},
 }

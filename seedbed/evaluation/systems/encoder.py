@@ -35,7 +35,7 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
         _require_one_language(opening)
     encode = at_once(found.encode, opening.texts)
     check = partial(check_by_mteb, found.encoder, encode)
-    about = {"encoder": found.about | {"digest": vectors_of(manifest)}} | _adapters(opening)
+    about = {"encoder": found.about | _facts(manifest)} | _adapters(opening)
     more = {"layers": found.layers, "paths": found.paths}
     if opening.choices:
         more["choices"] = partial(_whose, opening.choices)
@@ -67,6 +67,12 @@ def _adapters(opening: Opening) -> dict[str, str]:
     return {} if opening.adapters else {"adapters": "off"}
 
 
+def _facts(manifest: dict[str, Any]) -> dict[str, Any]:
+    """What a score file says of an encoder beside how it was made: the rows it was last trained on, where known."""
+    rows = (manifest.get("training") or {}).get("examples")
+    return {"digest": vectors_of(manifest)} | ({} if rows is None else {"rows": rows})
+
+
 def _manifest(folder: Path) -> dict[str, Any]:
     return manifests.read(folder / manifests.MANIFEST)
 
@@ -78,7 +84,7 @@ def _of_two(folder: Path, second: Path, opening: Opening) -> System:
     first = _opened(folder, opening, one)
     other = first if folder == second and not first.spoken else _opened(second, opening, two)
     sides = {"encoder": (first, folder), "second": (other, second)}
-    about = {name: one.about | {"digest": vectors_of(_manifest(path))} for name, (one, path) in sides.items()}
+    about = {name: one.about | _facts(_manifest(path)) for name, (one, path) in sides.items()}
     return System(about | _adapters(opening), encode=first.encode, second=other.encode)
 
 

@@ -115,14 +115,8 @@ def can_score(study: Study, backbone: str) -> list[str] | None:
     declared = {name: protocols.declared(task.protocol) for name, task in study.tasks.items()}
     if fusion:
         return [name for name, protocol in declared.items() if protocol.of_distances and name != fusion.dev]
-<<<<<<< HEAD
-    return [name for name, protocol in declared.items() if {*protocol.asks} & {"vectors", "distances"}]
-=======
-    if study.backbones[backbone].endpoint or study.backbones[backbone].pair:
-        of_vectors = {"vectors", "distances", *(("paths", "choices") if study.backbones[backbone].pair else ())}
-        return [name for name, protocol in declared.items() if {*protocol.asks} & of_vectors]
-    return None
->>>>>>> lira-parts
+    asked = {"vectors", "distances"} | ({"paths", "choices"} if spec.pair else set())
+    return [name for name, protocol in declared.items() if {*protocol.asks} & asked]
 
 
 def gives(study: Study, recipe: str) -> list[str]:

@@ -8,22 +8,26 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from seedbed.tables.cells import languages_of
+from seedbed.tables.cells import languages_of, without_lone_average
 from seedbed.tables.figure_specs import Dots
 from seedbed.tables.figures.style import BAND, INK, PALE, Margins, colours, named, write_around, write_beside
 from seedbed.tables.published import AVERAGE
 from seedbed.tables.specs import metric_named
 
-MARGINS = Margins(head=0.72, foot=0.78, left=1.05, right=0.35, between=0.62)
+MARGINS = Margins(head=0.72, foot=0.78, left=1.3, right=0.35, between=0.62)
 GAP = 1.6
 """From one language to the next, in dots."""
+ROWS = "training rows"
+"""What stands above their counts."""
 
 Places = Mapping[tuple[str, str], float]
 """(language, recipe) -> its height on the y axis, in dots from the top."""
 
 
 def draw(table: pd.DataFrame, spec: Dots, names: Mapping[str, str]) -> Figure:
-    """Draw a table."""
+    """Draw a table; left of the first panel stand the rows that each encoder was trained on, where known."""
+    panels = table.groupby(["backbone", "column"], sort=False)
+    table = pd.concat([without_lone_average(part) for _, part in panels])
     backbones, columns = table["backbone"].unique(), table["column"].unique()
     places, shades = _places(table), colours(table["recipe"], spec)
     methods = dict(zip(table["recipe"], table["method"], strict=True))
@@ -35,6 +39,7 @@ def draw(table: pd.DataFrame, spec: Dots, names: Mapping[str, str]) -> Figure:
         for column, axes in zip(columns, row, strict=True):
             _panel(axes, table[(table["backbone"] == backbone) & (table["column"] == column)], places, shades)
             axes.set_title(column if backbone == AVERAGE else f"{column}, {backbone}")
+        _name_rows(row[0], table[table["backbone"] == backbone], places)
     write_around(figure, table, spec, {methods[recipe]: shade for recipe, shade in shades.items()})
     return figure
 
@@ -56,6 +61,18 @@ def _name_languages(axes: Axes, places: Places, names: Mapping[str, str]) -> Non
         heights.setdefault(language, []).append(height)
     axes.set_yticks([fmean(each) for each in heights.values()], [named(language, names) for language in heights])
     axes.set_ylim(max(places.values()) + GAP / 2, -GAP / 2)
+
+
+def _name_rows(axes: Axes, table: pd.DataFrame, places: Places) -> None:
+    """Write the rows that encoders of one backbone were trained on between a language's name and its dots."""
+    known = table[table["rows"].notna()].drop_duplicates(["language", "recipe"])
+    for row in known.to_dict("records"):
+        place = places[row["language"], row["recipe"]]
+        write_beside(axes, place, f"{row['rows']:,.0f}", left=True, fontsize=6.5, color=PALE)
+    if len(known):
+        write_beside(axes, -GAP / 2, ROWS, left=True, fontsize=6, color=PALE)
+        longest = max(len(f"{count:,.0f}") for count in known["rows"])
+        axes.tick_params(axis="y", pad=8 + 4.2 * longest)
 
 
 def _panel(axes: Axes, block: pd.DataFrame, places: Places, colours: Mapping[str, str]) -> None:

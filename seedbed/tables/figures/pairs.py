@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from seedbed.tables.cells import languages_of
+from seedbed.tables.cells import languages_of, without_lone_average
 from seedbed.tables.figure_specs import Pairs
 from seedbed.tables.figures.style import BAND, INK, PALE, Margins, colours, named, write_around, write_beside
 from seedbed.tables.published import AVERAGE
@@ -48,8 +48,7 @@ def draw(table: pd.DataFrame, spec: Pairs, names: Mapping[str, str]) -> Figure:
 def _panel_of(table: pd.DataFrame, spec: Pairs, title: str) -> pd.DataFrame:
     """The rows of one panel; the average of a single language says nothing new."""
     part = table[table["column"].isin(list(spec.pairs[title]))]
-    alone = part.loc[part["language"] != AVERAGE, "language"].nunique() == 1
-    return part[part["language"] != AVERAGE] if alone else part
+    return without_lone_average(part)
 
 
 def _places(part: pd.DataFrame) -> dict[Line, float]:

@@ -23,6 +23,8 @@ from seedbed.tables.tabulate import tabulate
 ROOT = Path(__file__).parents[3]
 PAPER = ROOT / "seedbed" / "resources" / "paper"
 SKILL = {"base": 0.25, "unsupervised": 0.35, "crosslingual": 0.5, "prompting": 0.5, "composition": 0.6, "xllora": 0.7}
+ROWS = {"base": 0, "unsupervised": 64, "crosslingual": 64, "prompting": 6, "composition": 36, "xllora": 1288}
+"""Rows that an encoder was trained on; in each language ten times as many as in the one before it."""
 FOLDER = {"base": "mul", "crosslingual": "eng"}
 
 
@@ -112,13 +114,17 @@ def make_study(
                     hits = (skill * 2.5 + 0.5 * rng.normal(size=(n + place, 2)) > 1.2 + hard[:, None]).astype(int)
                     bitext = pd.DataFrame(hits, columns=["forward", "backward"])
                     path = study.score(backbone, system.recipe, seed, "semrel-sts", language)
-                    write_score(path, "sts", sts, spearmanr(sts["gold"], sts["cosine"]).statistic, origin)
+                    trained = ROWS[system.recipe] * (10**place if system.language == "*" else 1)
+                    rho = spearmanr(sts["gold"], sts["cosine"]).statistic
+                    write_score(path, "sts", sts, rho, origin, trained)
                     path = study.score(backbone, system.recipe, seed, "kolibri-bitext", language)
-                    write_score(path, "bitext", bitext, hits.mean(), "package kolibri==0.17.0")
+                    write_score(path, "bitext", bitext, hits.mean(), "package kolibri==0.17.0", trained)
     return study
 
 
-def write_score(path: Path, protocol: str, items: pd.DataFrame, main_score: float, origin: str) -> None:
+def write_score(
+    path: Path, protocol: str, items: pd.DataFrame, main_score: float, origin: str, rows: int | None = None
+) -> None:
     """A score file as `score` writes it, as far as tables read it."""
     items.insert(0, "id", [f"item-{number}" for number in range(len(items))])
     write_table(items, path.with_suffix(".items.tsv"))
@@ -129,7 +135,7 @@ def write_score(path: Path, protocol: str, items: pd.DataFrame, main_score: floa
         "metrics": {metric: round(float(main_score), 6)},
         "n": len(items),
         "dataset": {"origin": origin},
-    }
+    } | ({} if rows is None else {"encoder": {"rows": rows}})
     write_json(about | {"items": path.with_suffix(".items.tsv").name}, path)
 
 

@@ -38,6 +38,20 @@ def test_every_score_is_drawn_and_written(table, figure_spec):
     assert any("Cross Lingual" in text and "95%" in text and "paper" in text for text in written)
 
 
+def test_training_rows_stand_left_of_the_first_panel(table, figure_spec):
+    first, second = plot(table, figure_spec, {}).axes
+    written = [{text.get_text() for text in axes.texts} for axes in (first, second)]
+    assert {"training rows", "0", "6", "60", "1,288", "12,880"} <= written[0] and not {"training rows", "6"} & written[
+        1
+    ]
+    assert "training rows" not in texts(plot(table.assign(rows=float("nan")), figure_spec, {}))
+
+
+def test_a_single_language_has_no_average(table, figure_spec):
+    alone = plot(table[table["language"] != "ind"], figure_spec, {})
+    assert "Average" not in texts(alone) and "Average" in texts(plot(table, figure_spec, {}))
+
+
 def test_a_real_difference_is_a_triangle(table, figure_spec):
     figure = plot(table, figure_spec, {})
     real = table[table["p_adjusted"] < 0.05]

@@ -1,6 +1,7 @@
-"""The report: everything is in it, nothing in it runs, and it is the same twice."""
+"""The report: everything is in it, nothing of a text runs in it, and it is the same twice."""
 
 import base64
+import hashlib
 import zipfile
 from html.parser import HTMLParser
 
@@ -9,7 +10,8 @@ import pytest
 
 from scripts.report import main
 from seedbed.io import UserError, write_json, write_table
-from seedbed.tables.report import report
+from seedbed.tables.report import SCRIPT, report
+from seedbed.tables.standing import standing
 
 HOSTILE = '<script>alert("x")</script>'
 MINED = {
@@ -78,6 +80,7 @@ class Page(HTMLParser):
     def __init__(self, text):
         super().__init__()
         self.tags, self.links, self.images, self.text, self.open, self.names = [], [], [], "", [], []
+        self.scripts, self.policy = [], ""
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
@@ -87,12 +90,17 @@ class Page(HTMLParser):
             self.open.append(tag)
         self.links += [value for name, value in attributes if name == "href"]
         self.images += [value for name, value in attributes if name == "src"]
+        if dict(attributes).get("http-equiv") == "Content-Security-Policy":
+            self.policy += dict(attributes)["content"]
 
     def handle_endtag(self, tag):
         assert tag in VOID or self.open.pop() == tag
 
     def handle_data(self, data):
-        self.text += data
+        if self.open and self.open[-1] == "script":
+            self.scripts.append(data)
+        else:
+            self.text += data
 
 
 def read_page(path):
@@ -117,11 +125,11 @@ def test_the_zip_holds_the_page_and_the_files(files, tmp_path):
 
 
 def test_the_page_is_whole_and_needs_nothing_beside_itself(files, tmp_path):
-    report(files, tmp_path / "report.zip", "Seedbed")
+    report(files, tmp_path / "report.zip", "Seedbed", anchors=5)
     page = read_page(tmp_path / "report.zip")
     assert not page.open
     assert page.images == ["data:image/svg+xml;base64," + base64.b64encode(files["figures"][0].read_bytes()).decode()]
-    assert not {"link", "script", "iframe"} & set(page.tags)
+    assert not {"link", "iframe"} & set(page.tags) and page.tags.count("script") == 1
     anchors = {"#figures", "#tables", "#audits", "#triplets", "#neighbours", "#cards", "#config", "#files"}
     assert anchors == {link for link in page.links if link.startswith("#")}
     for shown in ("negative: language 4", "0.31", "0.20 to 0.40", "anchor 0", "anchor 12", "XL", "▲", "positive & co"):
@@ -139,10 +147,38 @@ def test_mined_neighbours_stand_below_their_pair_with_cosines(files, tmp_path):
     assert "pair 12 " in text and "pair 6 " in text and "pair 1 " not in text
 
 
+def test_its_one_script_is_this_projects_own_and_no_other_may_run(files, tmp_path):
+    report(files, tmp_path / "report.zip", HOSTILE)
+    page = read_page(tmp_path / "report.zip")
+    (script,) = page.scripts
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert script == SCRIPT.read_text() and "</" not in script
+    policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    assert page.policy == policy
+
+
+def test_every_language_stands_on_the_page(files, tmp_path):
+    number = {"value": 40.0, "low": -4.0, "high": 61.0}
+    test = {"task": HOSTILE, "metric": "spearman", "n": 60, "score": number, "others": {"base": {"value": 20.0}}}
+    best = {
+        "language": "hau",
+        "name": f"Hausa {HOSTILE}",
+        "recipe": "xllora",
+        "backbone": "e5",
+        "base": "base",
+        "test": test,
+    }
+    report(files, tmp_path / "report.zip", "T", languages=standing([best], {"hau": f"Chadic {HOSTILE}"}))
+    page = read_page(tmp_path / "report.zip")
+    text = " ".join(page.text.split())
+    assert f"Hausa {HOSTILE} Chadic {HOSTILE} xllora e5 40.0 -4.0 to 61.0 20.0" in text and len(page.scripts) == 1
+    assert "#languages" in page.links
+
+
 def test_text_stays_text(files, tmp_path):
     report(files, tmp_path / "report.zip", HOSTILE)
     page = read_page(tmp_path / "report.zip")
-    assert "script" not in page.tags and "img" in page.tags and len(page.images) == 1
+    assert page.tags.count("script") == 1 and "img" in page.tags and len(page.images) == 1
     assert not [link for link in page.links if link.startswith("javascript")]
     assert page.text.count(HOSTILE) >= 2 + 1 + 2 + 5 + 2 * 2 + 1 and "{{ 7 * 7 }}" in page.text
 
@@ -179,8 +215,16 @@ def test_nothing_that_a_text_says_becomes_a_part_of_the_page(files, tmp_path, at
         files[group][0].write_text(f"---\n{attack}\n---\n# {line}\n\n{attack}\n\n| a |\n| --- |\n| {line} |\n")
     report(files, tmp_path / "report.zip", attack)
     page, before = (read_page(tmp_path / f"{name}.zip") for name in ("report", "before"))
-    assert not page.open and {*page.tags} <= {*before.tags, "ol", "li", "code", "blockquote", "em", "h3", "h4", "hr"}
-    assert page.images == before.images and not [name for name in page.names if name.startswith("on")]
+    assert (
+        not page.open
+        and page.scripts == before.scripts
+        and {*page.tags} <= {*before.tags, "ol", "li", "code", "blockquote", "em", "h3", "h4", "hr"}
+    )
+    assert (
+        page.policy == before.policy
+        and page.images == before.images
+        and not [name for name in page.names if name.startswith("on")]
+    )
     assert {*page.names} <= {*before.names, "start"}
     schemes = {link.partition(":")[0].strip().lower() for link in page.links if ":" in link.partition("/")[0]}
     assert not schemes & {"javascript", "vbscript", "data", "file"}

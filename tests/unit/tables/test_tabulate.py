@@ -11,6 +11,7 @@ from scipy.stats import false_discovery_control, spearmanr
 from scripts.tabulate import main
 from seedbed.evaluation.significance import percentiles, replicates, spearman, williams
 from seedbed.io import UserError, read_json, write_json
+from seedbed.tables.cells import trained_on
 from seedbed.tables.plan import Scored
 from seedbed.tables.specs import TableSpec
 from seedbed.tables.tabulate import COLUMNS, read, write
@@ -244,13 +245,47 @@ def test_a_study_without_a_fitting_task_is_told(study, spec):
 
 def test_the_layout_is_the_papers(table, spec):
     text = page(table, spec)
-    assert "| Method | ind | hau | avg |" in text and "3; Base Encoder 1" in text and "hau 80" in text
+    assert "| Method | ind | hau | avg | Rows |" in text and "3; Base Encoder 1" in text and "hau 80" in text
     block = text.split("## ")[1]
     order = [line.split(" | ")[0].removeprefix("| ") for line in block.splitlines() if line.startswith("| ")][2:]
     assert order[::2] == list(spec.recipes.values()) and set(order[1::2]) == {"*paper*"}
     best = [line for line in block.splitlines() if "**" in line and line.startswith("|")]
     assert len(best) == 1 and best[0].count("**") == 6 and "XL-LoRA" in best[0] and best[0].count("▲") == 3
     assert "▲" not in next(line for line in block.splitlines() if line.startswith("| Cross Lingual"))
+
+
+def test_the_rows_that_encoders_were_trained_on_stand_beside_their_numbers(table, spec):
+    assert (cell(table, "xllora", "hau")["rows"], cell(table, "xllora", "ind")["rows"]) == (1288, 12880)
+    assert cell(table, "base", "hau")["rows"] == 0 and table.loc[table["language"] == "avg", "rows"].isna().all()
+    lines = page(table, spec).splitlines()
+    assert {"Base Encoder": "0 |", "Cross Lingual": "64 |"}.items() <= _first(lines).items()
+    assert _first(lines)["Synth - XL-LoRA"] == "ind 12,880, hau 1,288 |"
+    assert "Rows: what an encoder was last trained on." in "\n".join(lines)
+
+
+def _first(lines: list[str]) -> dict[str, str]:
+    """Method -> the last cell of its row in the first grid."""
+    grid = lines[lines.index("| Method | ind | hau | avg | Rows |") :]
+    return {line.split(" | ")[0].removeprefix("| "): line.split(" | ")[-1] for line in grid[: grid.index("")]}
+
+
+def test_scores_that_do_not_know_their_rows_have_no_column_of_them(make, spec):
+    study = make(resamples=100)
+    for path in study.scores.rglob("*.json"):
+        write_json({key: value for key, value in read_json(path).items() if key != "encoder"}, path)
+    table = study.tabulate(spec)
+    assert table["rows"].isna().all() and "| Method | ind | hau | avg |\n" in page(table, spec)
+
+
+def test_rows_of_many_languages_are_told_by_their_ends(table):
+    rows = table[table["column"] == "STS"]
+    several = pd.concat([rows.assign(language=code) for code in ("hau", "ind", "kin", "swh")])
+    assert trained_on(rows)["prompting"] == "ind 60, hau 6" and trained_on(several)["prompting"] == "6 to 60"
+
+
+def test_a_single_language_has_no_average(make, spec):
+    text = page(make(languages=("hau",), resamples=100).tabulate(spec), spec)
+    assert "| Method | hau | Rows |" in text and "avg" not in text.split("## The paper's")[0]
 
 
 def test_a_table_survives_the_disk(table, tmp_path):

@@ -55,7 +55,7 @@ def test_the_generator_is_named_where_there_are_several(tmp_path, generators, na
     for generator in generators:
         write_table(kept("ab", "p"), tmp_path / generator / "p" / "hau.tsv")
         write_table(rejected(["positive: b"]), tmp_path / generator / "p" / "ind.rejected.tsv")
-    found = browse(sorted(tmp_path.glob("*/*/hau.tsv")), sorted(tmp_path.glob("*/*/ind.rejected.tsv")), 1)
+    found = browse(sorted(tmp_path.glob("*/*/hau.tsv")), sorted(tmp_path.glob("*/*/ind.rejected.tsv")), 1, 1)
     assert list(found) == ["hau", "ind"]
     assert [row["method"] for row in found["hau"]["anchors"][0]["rows"]] == names
     assert found["hau"]["rejected"] == [] and found["ind"]["anchors"] == []
