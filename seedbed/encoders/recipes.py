@@ -124,7 +124,7 @@ class Recipe(Settings):
     objective: dict[str, dict[str, Any]] = {}
     """What training minimises: the name of an objective, or the name with its settings, like `{ranking: {scale: 20}}`;
     see docs/encoders.md."""
-    language: Literal["own", "pivot", "all"] | Code | Annotated[Once[Code], Field(min_length=2)] = "own"
+    language: Literal["own", "pivot", "all"] | Code | Annotated[list[Code], Field(min_length=2)] = "own"
     """Whose data it learns from: that of each language; or the pivot's, or that of one named language, for all. `all`:
     one encoder learns from the data of all its languages, where rows of the same id are translations of each other; a
     batch is in one language, unless `training.crosslingual` says otherwise. Several codes: so of these languages alone,
@@ -165,6 +165,14 @@ class Recipe(Settings):
     language alone (paper 004, table 5) or in all; nothing is trained."""
     summary: str = ""
     """What the card of an encoder says of its making, in a sentence or two."""
+
+    @field_validator("language", mode="before")
+    @classmethod
+    def _several(cls, language: Any) -> Any:
+        """One fault at a time, which a choice of three types would not tell."""
+        if isinstance(language, list) and len({*map(str, language)}) < max(2, len(language)):
+            raise ValueError(f"two codes or more, each once, or one alone that is no list; found {language}")
+        return language
 
     @field_validator("objective", mode="before")
     @classmethod

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from seedbed import gpu_memory
+from seedbed.encoders.settings import Training
 from seedbed.encoders.tuning_settings import FineTuning, Reading
 from seedbed.generators.settings import Lora
 from seedbed.gpu_memory import Need, Shape
@@ -116,9 +117,22 @@ class Needs:
     def encoding(self, backbone: str, recipe: str) -> int:
         """Training an encoder."""
         training = encoders.training_of(self.study, recipe)
+        if training.part == "head" and self.study.recipes[recipe].paired:
+            return self._asked(self._beside(backbone, recipe, training))
         tokens = TEXTS * training.batch_size * training.max_length
         options = {"dtype": training.precision, "frozen": training.freeze_word_embeddings}
         return self._asked(gpu_memory.training(self.shape("encoders", backbone), tokens=tokens, **options))
+
+    def _beside(self, backbone: str, recipe: str, training: Training) -> Need:
+        """Training what stands beside both sides of a pair, which stay as they are: their texts are read. Features
+        before tokens learn through the encoder of these, which keeps what that needs."""
+        spec, shapes = self.study.recipes[recipe], self._shapes(backbone)
+        rows = MINED if spec.data and spec.data.candidates else 2 * training.batch_size
+        tokens = rows * training.max_length
+        need = gpu_memory.together([gpu_memory.reading(shape, tokens=tokens, dtype="float32") for shape in shapes])
+        through = shapes[-1].kept if spec.fusion == "prefix" else 0
+        kept = gpu_memory.KEPT_MORE * tokens * through * gpu_memory.BYTES["float32"]
+        return Need(need.fixed, need.batch + kept)
 
     def aligning(self, backbone: str, recipe: str, count: int) -> int:
         """Training adapters of so many encoders, which are all there; what they keep for a step is one's."""

@@ -187,6 +187,8 @@ def test_a_plain_path_may_be_in_any_script_and_is_kept_in_its_normal_form(own: d
         ("corpora/instructions/member", GONE, "is a folder; say which of its files with `member:`"),
         ("corpora/text/file", "", "config.corpora.text: file: nothing is there"),
         ("backbones/bert/source/file", "README.md", "backbones.bert.source: README.md is a file; a local model is a folder"),
+        ("recipes/unsupervised", {"language": ["hau"]}, "recipes.unsupervised.language: two codes or more, each once"),
+        ("recipes/unsupervised", {"language": ["hau", "hau"]}, "recipes.unsupervised.language: two codes or more, each once"),
         ("recipes/base", {"languages": ["hau"], "encoders": {"brt": {"file": "x"}}}, "recipes.base.encoders: no backbone 'brt'"),
         ("generators/tiny/triplets", {"promptin": {"file": "x"}}, "config.generators.tiny.triplets.promptin"),
         ("recipes/zero", 0, "config.recipes.zero: expected settings, not '0'; known: actor, aligned, backbones"),

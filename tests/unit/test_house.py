@@ -264,7 +264,8 @@ def test_the_lock_is_installable_anywhere():
 CONFIGS = [
     ["config.yaml"], ["config/demo.yaml"], ["config/demo.yaml", "config/demo-six.yaml"],
     ["config/demo.yaml", "config/demo-combined.yaml"], ["config/miners.yaml"],
-    ["config/neighxlm.yaml"], ["config/modular.yaml"], ["config/config.yaml"],  # the last, for snakedeploy, is the demo
+    ["config/neighxlm.yaml"], ["config/modular.yaml"], ["config/lira.yaml"],
+    ["config/config.yaml"],  # the last, for snakedeploy, is the demo
 ]  # fmt: skip
 
 

@@ -71,7 +71,7 @@ def anchoring(plan: Plan, job: Job) -> Effort:
 
 
 def fused(plan: Plan, job: Job) -> Effort:
-    """A row's two sides, each as a text and as English, in all epochs.
+    """Every row is read on either side, as a text and as English, in all epochs.
 
     What stays as it is is read alone, but features before English tokens learn through the encoder of these. Rows of
     several languages count as if none were another's translation.

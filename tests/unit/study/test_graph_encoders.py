@@ -67,6 +67,17 @@ def test_a_recipe_learns_from_one_file(ask) -> None:
     assert ask(mining.rows_arguments, **FEW) == ["--rows", 20] and ask(mining.rows_arguments, **BASE) == []
 
 
+def test_an_encoder_of_all_languages_may_learn_in_a_few() -> None:
+    lira = study_of("config/lira.yaml")
+    ask, of_all = asking(lira), {"backbone": "mt5-qwen3", "recipe": "lira", "lang": "mul", "seed": "1"}
+    codes = ["amh", "eng", "hau", "mar", "spa"]
+    assert {ask(encoders.trained_on, "lira", code) for code in ("tha", "spa")} == {"mul"}
+    assert ask(encoders.learnt_in, "lira", "mul") == codes
+    assert ask(encoders.each_texts, **of_all) == {code: f"corpora/{code}/graded.tsv" for code in codes}
+    assert ask(cards.lineage, **of_all)["languages"] == codes
+    assert ask(encoders.starting_weights, **of_all) == "encoders/mt5-qwen3/lira-retrieval/mul/1/seedbed.json"
+
+
 TOGETHER = {"backbone": "bert", "recipe": "together", "lang": "mul", "seed": "5"}
 
 

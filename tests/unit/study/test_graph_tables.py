@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from math import comb
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import yaml
 
+from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
 from seedbed.study import paths
 from seedbed.study.graph import operations, plans, tables
@@ -105,6 +107,18 @@ def test_a_paper_has_its_tables_figures_and_cost(paper, told, miners) -> None:
     assert "figures/miners_figure3.svg" not in fewer, "the study has none of the backbones of its map"
     assert "compute/miners_table4.md" in fewer and "tables/table1.csv" not in fewer
     assert "compute/miners_table4.md" not in asking(paper)(tables.of_paper, "miners")
+
+
+def test_a_paper_is_made_without_what_nobody_has() -> None:
+    lira = study_of("config/lira.yaml")
+    found = asking(lira)(tables.of_paper, "lira")
+    made = [f"tables/lira_table{number}.csv" for number in (1, 3, 4, 5, 7, 8, 9, 10)]
+    assert sorted(made) == [file for file in found if file.startswith("tables/")], "LazRetrieval is in tables 2 and 11"
+    assert sorted(lira.tables) == sorted(Path(file).stem for file in made)
+    sets = {name: {"protocol": protocol, "source": {"file": "own/{lang}.tsv"}, "on_request": True, "languages": ["tha"]}
+            for name, protocol in (("laz", "retrieval"), ("laz-query", "lengths"), ("laz-item", "lengths"))}  # fmt: skip
+    lira.tasks.update({name: Task.model_validate(spec) for name, spec in sets.items()})
+    assert {"tables/lira_table2.csv", "tables/lira_table11.csv"} <= {*asking(lira)(tables.of_paper, "lira")}
 
 
 def test_a_report_shows_what_the_tables_rest_on(paper) -> None:

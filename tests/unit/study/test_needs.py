@@ -158,3 +158,12 @@ def test_each_attempt_asks_for_as_much_more_memory_and_time(tmp_path: Path) -> N
         for name in ("mem_mb", "runtime"):
             first, second = (asked[name](encoder, attempt) for attempt in (1, 2))
             assert second == 2 * first > 0
+
+
+def test_two_sides_that_stay_as_they_are_are_read_and_not_trained(tmp_path: Path) -> None:
+    of = needs(tmp_path, "config/lira.yaml")
+    sides = 4 * (3.74e9 + 8e9) / gpu_memory.MIB  # float32; a batch's states are small beside them
+    asked = [of.encoding("mt5-qwen3", recipe) for recipe in ("arca", "lira", "lira-retrieval")]
+    assert all(sides < each < 1.8 * sides for each in asked) and max(asked) < KINDS["a100_80"]
+    of.study.recipes["lira"] = of.study.recipes["lira"].model_copy(update={"fusion": "prefix"})
+    assert of.encoding("mt5-qwen3", "lira") > 2 * sides, "steps go back through the English side"
