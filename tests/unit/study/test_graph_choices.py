@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from seedbed.study.graph import choices, encoders, evaluation, plans, tables
+from seedbed.study import checks
+from seedbed.study.graph import choices, classifiers, encoders, evaluation, plans, tables
 from seedbed.study.model import Study
 from tests.asking import asking
 
@@ -145,3 +146,62 @@ def test_a_papers_tables_without_a_task_are_left_out(study: Study) -> None:
     made = [Path(file).stem for file in tables.of_paper(given, "lira")]
     assert made == ["lira_figure10", "lira_figure10"], "the table and the figure"
     assert tables.of_paper(study, "lira") == []
+
+
+OF = {
+    name: {"backbone": "two", "recipe": recipe} for name, recipe in (("prefixed", "translated"), ("as-it-is", "arca"))
+}
+
+SERVER = {"backend": "openai-chat", "endpoint": "http://host/v1", "served_model": "m"}
+
+
+def solving(of: dict[str, dict[str, str]] = OF, generator: str = "chat") -> Study:
+    """A study with a language model that is asked after vectors."""
+    problems = {"protocol": "math", "source": {"file": "own/{lang}.math.tsv"}, "languages": ["hau"]}
+    changed = {
+        "corpora": PLAIN["corpora"] | {"others": {"graded": {"file": "own/{lang}.graded.tsv"}}},
+        "recipes": PLAIN["recipes"]
+        | {"translated": {"translators": ["one", "human"], "choose": "actor", "actor": "arca"}},
+        "tasks": PLAIN["tasks"] | {"sums": problems},
+        "generators": PLAIN["generators"] | {"server": SERVER},
+        "classifiers": {"solver": {"generator": generator, "reasoning": {"english": "one", "prefixes": of}}},
+    }
+    return Study.model_validate(PLAIN | changed)
+
+
+def test_questions_are_asked_after_an_anchored_encoders_vectors_in_the_english_that_was_chosen() -> None:
+    study = solving()
+    ask = asking(study)
+    assert classifiers.variants(study)["prefixed"] == ["solver"] == classifiers.variants(study)["as-it-is"]
+    job = {"classifier": "solver", "variant": "prefixed", "lang": "mul", "seed": "0"}
+    assert ask(classifiers.described_retriever, **job) == ARCA
+    assert ask(classifiers.retriever_argument, **job) == ["prefix=encoders/two/arca/mul/5"]
+    assert ask(classifiers.system, **job)["variant"] == "prefixed"
+    scored = {"backbone": "solver", "lang": "mul", "test_lang": "hau", "tasks": "all"}
+    chosen = "encoders/two/translated/choices/mul/0/hau/sums.tsv"
+    assert ask(choices.scored, **scored, recipe="prefixed") == [f"0={chosen}"]
+    assert ask(choices.scored, **scored, recipe="as-it-is") == []
+    assert ask(choices.scored, **scored, recipe="translated") == ["0=generators/one/translations/hau/sums.tsv"]
+    for variant, encoder in {"prefixed": ARCA, "as-it-is": ARCA, "source": [], "translated": []}.items():
+        assert ask(evaluation.retriever, **scored, recipe=variant) == encoder
+    job = {"backbone": "two", "recipe": "translated", "lang": "mul", "seed": "0", "test_lang": "hau", "corpus": "sums"}
+    assert ask(choices.policy, **job) == ARCA
+
+
+@pytest.mark.parametrize(
+    ("of", "message"),
+    [
+        ({"backbone": "bert", "recipe": "arca"}, "solver.reasoning.prefixes.x.backbone: no pair 'bert'"),
+        ({"backbone": "two", "recipe": "arc"}, "solver.reasoning.prefixes.x.recipe: no recipe 'arc'; did you mean 'arca'"),
+        ({"backbone": "two", "recipe": "none"}, "solver.reasoning.prefixes.x.recipe: none has no anchored encoder"),
+    ],
+)  # fmt: skip
+def test_vectors_that_nothing_gives_are_told(of: dict[str, str], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        checks.consistent(solving({"x": of}))
+    checks.consistent(solving())
+
+
+def test_a_server_reads_no_vectors() -> None:
+    with pytest.raises(ValueError, match="vectors are read by backend transformers alone, and this is openai-chat"):
+        checks.consistent(solving(generator="server"))
