@@ -5,7 +5,8 @@
 A file a language, `{lang}.tsv`: `text`, `human`, `noise20`, `noise50`, `wrong`. Noise p: each word is dropped with
 probability p, then, from left to right, each is exchanged with the next with probability p; one word stays. What is
 drawn depends on the seed and the English alone. `wrong` is the English that follows in a shuffled order of its set.
-And `kor.graded.tsv`, KorSTS's training set without the rows whose English is a sentence of Kardes-NLU's.
+And `kor.graded.tsv`, KorSTS's training set without the rows whose English is a sentence of Kardes-NLU's, scores from 0
+to 1.
 """
 
 import argparse
@@ -98,7 +99,9 @@ def main() -> None:
     pairs = [side for row in graded for side in row[1:]]
     korean = candidates(pairs, args.seed) + candidates(ntrex(args.data, "kor"), args.seed)
     write(args.output / "kor.tsv", HEAD, korean)
-    learnt = [(str(place), one[0], other[0], score) for place, (score, one, other) in enumerate(graded)]
+    learnt = [
+        (str(place), one[0], other[0], f"{float(score) / 5:.4f}") for place, (score, one, other) in enumerate(graded)
+    ]
     write(args.output / "kor.graded.tsv", ["id", "sentence1", "sentence2", "score"], learnt)
 
 

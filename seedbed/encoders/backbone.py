@@ -148,8 +148,14 @@ def _require_whole(encoder: SentenceTransformer, directory: Path) -> None:
 
 
 def stock(encoder: SentenceTransformer) -> SentenceTransformer:
-    """An encoder as it is saved: of sentence-transformers' modules alone, where it has weights, which are shared."""
+    """An encoder as it is saved: of sentence-transformers' modules alone, where it has weights, which are shared.
+
+    So are the two of an encoder of two paths, in place.
+    """
     transformer, *others = encoder
+    if isinstance(transformer, coupled.Coupled):
+        for name, side in transformer.sides.items():
+            transformer.sides[name] = stock(side)
     if not any(isinstance(module, OURS) for module in others):
         return encoder
     layers = transformer.auto_model.config.num_hidden_layers

@@ -17,6 +17,7 @@ from seedbed.encoders.coupling import Coupling, couple, read_english
 from seedbed.encoders.objectives.anchoring import Anchoring
 from seedbed.encoders.objectives.correlation import Correlation
 from seedbed.encoders.opening import opened
+from seedbed.encoders.saving import save
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training import train
 from seedbed.io import UserError
@@ -69,6 +70,17 @@ def test_a_vector_is_that_of_both_paths(sides: dict[str, Path], tmp_path: Path, 
     np.testing.assert_array_equal(elsewhere.encode([*CHOSEN.items()]), found)
     one_by_one = np.concatenate([encoder.encode([pair]) for pair in reversed(CHOSEN.items())])[::-1]
     np.testing.assert_allclose(one_by_one, found, atol=1e-6)
+
+
+@pytest.mark.parametrize("pooling", ["first_last_average", "cls_mlp"])
+def test_the_source_may_have_a_pooling_of_ours(sides: dict[str, Path], tmp_path: Path, pooling: str) -> None:
+    source = backbone.load(sides["source"], pooling=pooling, seed=1)
+    one = source.encode(TEXTS, normalize_embeddings=True)
+    encoder = couple(source, sides["english"], Coupling("none", CHOSEN))
+    save(encoder, tmp_path / "encoder", {}, {})
+    again = backbone.open_encoder(tmp_path / "encoder")
+    again[0].english = CHOSEN
+    np.testing.assert_allclose(again.encode(TEXTS)[:, : one.shape[1]] * 2**0.5, one, atol=1e-5)
 
 
 def test_features_stand_before_the_tokens_of_the_english(sides: dict[str, Path]) -> None:
