@@ -1,6 +1,6 @@
-"""Write what follows from the settings models: docs/config.md and schemas/config.schema.json.
+"""Write what follows from others: docs/config.md, schemas/config.schema.json, and the README's lines on the demo.
 
-python docs/generate.py            write both
+python docs/generate.py            write them
 python docs/generate.py --check    fail if one is out of step
 """
 
@@ -14,9 +14,14 @@ from typing import Annotated, Any, get_args, get_origin
 from pydantic import BaseModel
 
 from seedbed.evaluation import protocols
+from seedbed.operations.verify import Reference
+from seedbed.resources import spec_file
 from seedbed.settings import NO_RESULT
 from seedbed.study.model import Study
+from seedbed.tables import answer
 
+BEGIN, END = "<!-- the demo's answer: python docs/generate.py -->\n", "<!-- end -->\n"
+"""What stands around the generated lines of the README."""
 MARKED = ("It", f"{NO_RESULT}.")
 HEAD = """# Every key of the configuration
 
@@ -107,13 +112,29 @@ def default(field: Any) -> str:
     return "" if value in (None, "", {}, []) else f"`{text}`"
 
 
-FILES = {Path("docs/config.md"): reference, Path("schemas/config.schema.json"): schema}
+def readme() -> str:
+    """The README, with the lines that the reference run of the demo ended in; as it is, if the reference has none."""
+    page = Path("README.md").read_text(encoding="utf-8")
+    best = Reference.load(spec_file("reference", "demo")).best
+    return with_answer(page, best) if best else page
+
+
+def with_answer(page: str, best: dict[str, dict[str, Any]]) -> str:
+    """A page with the lines of `answer.text` between BEGIN and END, without their heading."""
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        sys.exit(f"README.md: no lines {BEGIN.strip()} and {END.strip()}, between which the demo's answer stands")
+    return "".join([before, BEGIN, answer.text(best).removeprefix(f"{answer.TITLE}\n"), END, after])
+
+
+FILES = {Path("docs/config.md"): reference, Path("schemas/config.schema.json"): schema, Path("README.md"): readme}
 
 
 def main() -> None:
     stale = [path for path, make in FILES.items() if not path.is_file() or path.read_text(encoding="utf-8") != make()]
     if "--check" in sys.argv:
-        sys.exit(f"{stale[0]}: out of step with the settings; run python docs/generate.py" if stale else 0)
+        sys.exit(f"{stale[0]}: out of step; run python docs/generate.py" if stale else 0)
     for path in stale:
         path.write_text(FILES[path](), encoding="utf-8")
 

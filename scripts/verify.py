@@ -13,12 +13,13 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--tables", required=True, nargs="+", type=Path, help="CSV files, by whose names it knows them")
     parser.add_argument("--exact", action="store_true", help="without tolerances: for the machine that made it")
     parser.add_argument("--write", action="store_true", help="put these numbers into the reference instead")
+    parser.add_argument("--best", nargs="*", default=[], type=Path, help="with --write: manifests of the best encoders")
     parser.add_argument("--output", type=Path, help="TSV: every number, beside that of the reference")
     args = parser.parse_args(argv)
     tables = {path.stem: path for path in args.tables}
 
     if args.write:
-        write(args.reference, tables)
+        write(args.reference, tables, args.best)
         return
     reference = Reference.load(args.reference)
     numbers = compared(reference, tables, exact=args.exact)

@@ -1,6 +1,6 @@
 """Whether a run gives a study's published numbers again, each within its tolerance."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,7 @@ import pandas as pd
 import yaml
 from pydantic import NonNegativeFloat
 
-from seedbed.io import UserError, atomic
+from seedbed.io import UserError, atomic, read_json
 from seedbed.settings import Settings
 from seedbed.tables import tabulate
 from seedbed.tables.specs import Spec
@@ -45,6 +45,8 @@ class Reference(Spec):
     """Recipe -> points by which the same code may differ on another machine."""
     numbers: Numbers
     """By table, backbone, column, recipe and language."""
+    best: dict[str, dict[str, Any]] = {}
+    """Folder -> what `choose_best` said of the encoder in it; the README has it in words."""
 
 
 def compared(reference: Reference, tables: Mapping[str, Path], *, exact: bool = False) -> pd.DataFrame:
@@ -88,18 +90,32 @@ def _line(row: Any) -> str:
     return f"{place}: {row.number} is {found}, expected {row.expected:g}{within}"
 
 
-def write(file: Path, tables: Mapping[str, Path]) -> None:
+def write(file: Path, tables: Mapping[str, Path], best: Sequence[Path] = ()) -> None:
     """Put a run's numbers in the place of a reference's; what a person wrote above `numbers:` stays.
 
+    Args:
+        best: manifests of the best encoders; without any, what the reference says of them stays.
+
     Raises:
-        UserError: no such file, none of a reference, or as `tabulate.read`.
+        UserError: no such file, none of a reference, or as `tabulate.read`; a manifest of an encoder that nothing
+            chose.
     """
-    Reference.load(file)
+    before = Reference.load(file)
     head = file.read_text(encoding="utf-8").partition(f"\n{NUMBERS}")[0]
     numbers = {name: _nested(tabulate.read(path)) for name, path in tables.items()}
-    text = yaml.safe_dump({"numbers": numbers}, default_flow_style=None, sort_keys=False, width=120)
+    chosen = {str(path.parent): _chosen(path) for path in best} or before.best
+    found = {"numbers": numbers} | ({"best": chosen} if chosen else {})
+    text = yaml.safe_dump(found, default_flow_style=None, sort_keys=False, width=120)
     with atomic(file) as temporary:
         temporary.write_text(f"{head}\n{text}", encoding="utf-8")
+
+
+def _chosen(manifest: Path) -> dict[str, Any]:
+    """What `choose_best` said; UserError: it did not write this."""
+    found = read_json(manifest)
+    if not isinstance(found, dict) or not isinstance(found.get("best"), dict):
+        raise UserError(f"{manifest}: no `best`; expected the manifest of an encoder that choose_best chose")
+    return found["best"]
 
 
 def _cells(numbers: Mapping[str, object]) -> Iterator[tuple[tuple[str, ...], Number]]:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from pathlib import Path
 
 import pytest
+
+from seedbed.operations.verify import Reference
+from seedbed.resources import spec_file
+from seedbed.tables import answer
+from tests.unit.tables.test_best import told
 
 PAGES = [Path("README.md"), *sorted(Path("docs").rglob("*.md"))]
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
@@ -23,3 +29,33 @@ def test_links_lead_to_files_and_headings_that_are_there(page: Path) -> None:
         target = page.parent / file if file else page
         assert target.exists(), f"{file} is not there"
         assert not anchor or anchor in anchors(target), f"{target} has no heading {anchor}"
+
+
+def generated():
+    """The program that writes what follows from others."""
+    spec = importlib.util.spec_from_file_location("generate", "docs/generate.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_readme_has_the_lines_in_which_the_demo_ends() -> None:
+    """Word for word as `make demo`, answer.md and the report have them; the numbers are those of the reference."""
+    generate, page = generated(), Path("README.md").read_text(encoding="utf-8")
+    best = {"results/demo/best/hau": told()}
+    lines = answer.text(best).split("\n", 1)[1]
+    changed = generate.with_answer(page, best)
+    assert f"{generate.BEGIN}{lines}{generate.END}" in changed and answer.TITLE not in changed
+    assert changed.partition(generate.BEGIN)[0] == page.partition(generate.BEGIN)[0]
+    assert changed.partition(generate.END)[2] == page.partition(generate.END)[2]
+    assert generate.readme() == page, "python docs/generate.py"
+    assert answer.CODE.format(folder="results/demo/best/hau") in page, "which tests/workflow/test_place.py runs"
+
+
+def test_the_readmes_numbers_are_those_of_the_demos_table() -> None:
+    reference = Reference.load(spec_file("reference", "demo"))
+    for one in reference.best.values():
+        scores = reference.numbers["table1"][one["backbone"]]["STS"]
+        for recipe, number in {one["recipe"]: one["test"]["score"], **one["test"]["others"]}.items():
+            if recipe in scores:
+                assert number["value"] == pytest.approx(scores[recipe][one["language"]].value, abs=2e-3)

@@ -41,7 +41,7 @@ BY_HAND = {
     "plot": {"--languages"},
     "report": {"--max-megabytes", "--sample", "--anchors"},
     "tabulate": {"--paper"},
-    "verify": {"--exact", "--write"},
+    "verify": {"--exact", "--write", "--best"},
 }
 """Options that no rule gives, since their defaults are right."""
 

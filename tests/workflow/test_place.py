@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import subprocess
@@ -82,6 +83,9 @@ def test_the_best_encoder_is_chosen_and_two_lines_use_it(finished, tmp_path):
     own = f"results/own/encoders/tiny-bert/{best['recipe']}"
     (weights,) = (root / own).glob(f"*/{best['seed']}/model.safetensors")
     assert (root / "results/own/best/hau/model.safetensors").samefile(weights)
+    with (root / "results/own/tables/table1.csv").open() as file:
+        rows = {row["recipe"]: row["rows"] for row in csv.DictReader(file) if row["language"] == "hau"}
+    assert rows["base"] == "0" and rows[best["recipe"]] == str(best["rows"])
     assert best["dev"]["among"] == 6 and best["test"]["task"] == "own-sts" and "word overlap" in best["test"]["others"]
     told = ("--best", chosen, "--answer", str(tmp_path / "answer.md"), "--benchmarks", "results/own/benchmarks")
     done = finished.program("report", "--title", "x", "--output", str(tmp_path / "report.zip"), *told)
@@ -97,6 +101,7 @@ def test_the_best_encoder_is_chosen_and_two_lines_use_it(finished, tmp_path):
     with zipfile.ZipFile(tmp_path / "report.zip") as archive:
         page = " ".join(archive.read("index.html").decode().split())
     assert "The best encoder of each language" in page and "CPU hours" in page and "Commit: " in page
+    assert "Where each language stands" in page and "Afro-Asiatic" in page
 
 
 def test_snakemakes_own_report_shows_tables_and_figures(finished):

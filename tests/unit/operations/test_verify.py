@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scripts.verify import main
-from seedbed.io import UserError
+from seedbed.io import UserError, write_json
 from seedbed.operations.verify import Reference, compared, differing
 from seedbed.resources import spec_file
 from seedbed.tables.tabulate import COLUMNS
@@ -54,6 +54,21 @@ def test_numbers_are_written_below_what_a_person_wrote(reference):
     assert (
         text.startswith(f"{HEAD}numbers:\n") and "\n          nan: {value: 24.0, low: 20.0, high: 28.0, n: 120}" in text
     )
+
+
+def test_what_was_chosen_is_written_beside_them_and_stays(tmp_path, reference):
+    manifest = tmp_path / "best/nan/seedbed.json"
+    write_json({"files": {}, "best": {"name": "Min Nan", "rows": 64}}, manifest)
+    words = ["--reference", str(reference), "--tables", str(table(tmp_path)), "--write"]
+    main([*words, "--best", str(manifest)])
+    main(words)
+    assert Reference.load(reference).best == {str(manifest.parent): {"name": "Min Nan", "rows": 64}}
+    assert reference.read_text().startswith(f"{HEAD}numbers:\n")
+    write_json({"files": {}}, manifest)
+    with pytest.raises(
+        UserError, match=r"seedbed\.json: no `best`; expected the manifest of an encoder that choose_best"
+    ):
+        main([*words, "--best", str(manifest)])
 
 
 def test_a_run_that_gives_them_again_differs_nowhere(lines):
