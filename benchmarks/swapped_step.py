@@ -2,9 +2,10 @@
 
 Same process and sentences; each encoder tokenises them as it does. Prints CPU seconds of a step (the least, taken by
 turns), their ratio, and how many tokens each makes of a sentence. Both folders are made by a study, `weights` of its
-backbone and `vocabulary/{lang}`; sentences are the first column but `id` of one of its corpora:
+backbone and `vocabulary/{lang}`; sentences are the first column but `id` of one of its corpora. A backbone's prefix ends
+with its vocabulary, so that the step before has it alone:
 
-    OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 python -m benchmarks.swapped_step BEFORE AFTER --texts TSV [--batch-size 32]
+    OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 python -m benchmarks.swapped_step BEFORE AFTER --texts TSV [--prefix "query: "] [--batch-size 32]
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("before", type=Path)
     parser.add_argument("after", type=Path)
     parser.add_argument("--texts", required=True, type=Path)
+    parser.add_argument("--prefix", default="", help="what the backbone reads before each text")
     parser.add_argument("--batch-size", type=int, default=32)
     parser.add_argument("--rounds", type=int, default=3)
     args = parser.parse_args(argv)
@@ -33,8 +35,8 @@ def main(argv: list[str] | None = None) -> None:
     table = read_table(args.texts, ["id"])
     texts = table[table.columns.drop("id")[0]].tolist()[: args.batch_size]
     steps, tokens = {}, {}
-    for name, weights in (("before", args.before), ("after", args.after)):
-        steps[name], tokens[name] = stepping(weights, texts)
+    for name, weights, prefix in (("before", args.before, args.prefix), ("after", args.after, "")):
+        steps[name], tokens[name] = stepping(weights, [prefix + text for text in texts])
         steps[name]()  # AdamW makes its moments
     least = least_seconds(steps, args.rounds)
     for name, seconds in least.items():
@@ -43,7 +45,7 @@ def main(argv: list[str] | None = None) -> None:
 
 
 def stepping(weights: Path, texts: list[str]) -> tuple[Callable[[], None], int]:
-    """A step of unsupervised SimCSE and AdamW on all weights; and how many tokens the texts have."""
+    """A step of unsupervised SimCSE and AdamW on all weights, clipped as in training; and the tokens of the texts."""
     encoder = backbone.load(weights, pooling="mean", max_length=128).train()
     features = encoder.preprocess(texts)
     loss = SimCSELoss(encoder, 0.05)
@@ -52,6 +54,7 @@ def stepping(weights: Path, texts: list[str]) -> tuple[Callable[[], None], int]:
     def step() -> None:
         optimiser.zero_grad()
         loss([dict(features), dict(features)]).backward()
+        torch.nn.utils.clip_grad_norm_(encoder.parameters(), 1.0)
         optimiser.step()
 
     return step, int(features["attention_mask"].sum())
