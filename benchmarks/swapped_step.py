@@ -1,11 +1,12 @@
-"""A step of training after the vocabulary's swap beside one before it, on the same sentences.
+r"""A step of training after the vocabulary's swap beside one before it, on the same sentences.
 
 Same process and sentences; each encoder tokenises them as it does. Prints CPU seconds of a step (the least, taken by
 turns), their ratio, and how many tokens each makes of a sentence. Both folders are made by a study, `weights` of its
-backbone and `vocabulary/{lang}`; sentences are the first column but `id` of one of its corpora. A backbone's prefix ends
-with its vocabulary, so that the step before has it alone:
+backbone and `vocabulary/{lang}`; sentences are the first column but `id` of one of its corpora. A backbone's prefix
+ends with its vocabulary, so that only the step before has it:
 
-    OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 python -m benchmarks.swapped_step BEFORE AFTER --texts TSV [--prefix "query: "] [--batch-size 32]
+    OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 python -m benchmarks.swapped_step BEFORE AFTER --texts TSV [--batch-size 32] \
+        [--prefix "query: "]
 """
 
 from __future__ import annotations
