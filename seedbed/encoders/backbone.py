@@ -108,8 +108,7 @@ def open_encoder(directory: Path, *, servers: bool = False) -> SentenceTransform
     """Open an encoder that a recipe saved; no file of the directory is run.
 
     Args:
-        servers: it may be one whose vectors a server makes. Somebody else's directory may not: its server would be sent
-            the texts, and the token of whatever variable it asks for.
+        servers: a server may make the vectors. Not of somebody else's directory: it would be sent texts and tokens.
 
     Raises:
         UserError: no encoder there, one that cannot be opened or lacks weights, a module without safetensors, or as

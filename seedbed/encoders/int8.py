@@ -21,6 +21,8 @@ except ImportError:
 
 GRAPH = "model.onnx"
 """The transformer: `input_ids` (1, t) to `states` (1, t, d)."""
+TOKENIZER = ("tokenizer.json", "tokenizer_config.json")
+"""The files of its tokenizer."""
 CODE = "int8_transformer.py"
 """What a copy of this file is called beside it."""
 
@@ -92,14 +94,15 @@ class Int8Transformer(Module):
 
     @classmethod
     def load(cls, model_name_or_path: str, *args: Any, **kwargs: Any) -> "Int8Transformer":
-        """Open what `save` wrote; UserError: no graph there."""
+        """Open what `save` wrote; UserError: a file is not there."""
         names = ("subfolder", "token", "cache_folder", "revision", "local_files_only")
         place = {name: kwargs[name] for name in names if name in kwargs}
-        path = cls.load_file_path(model_name_or_path, GRAPH, **place)
-        if path is None:
-            raise UserError(f"{model_name_or_path}: no {GRAPH}; save the encoder again")
-        tokenizer = AutoTokenizer.from_pretrained(model_name_or_path, trust_remote_code=False, **place)
-        return cls(Path(path).read_bytes(), tokenizer, **cls.load_config(model_name_or_path, **place))
+        found = {name: cls.load_file_path(model_name_or_path, name, **place) for name in (GRAPH, *TOKENIZER)}
+        if lacking := [name for name, path in found.items() if path is None]:
+            raise UserError(f"{model_name_or_path}: no {lacking[0]}; save the encoder again")
+        folder = Path(found[GRAPH]).parent  # where they lie now, be it the hub's cache
+        tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
+        return cls(Path(found[GRAPH]).read_bytes(), tokenizer, **cls.load_config(model_name_or_path, **place))
 
 
 Int8Transformer.__module__ = Path(CODE).stem  # what modules.json is to name: the copy, not Seedbed

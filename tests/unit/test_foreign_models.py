@@ -20,7 +20,7 @@ from scripts import train_encoder
 from seedbed import model_files
 from seedbed.corpora.assets import Store
 from seedbed.corpora.settings import Source
-from seedbed.encoders import adapters, backbone, coupled
+from seedbed.encoders import adapters, backbone, coupled, int8
 from seedbed.encoders.settings import Endpoint
 from seedbed.generators.backends import open_backend
 from seedbed.generators.fetch import fetch
@@ -170,7 +170,9 @@ def test_modules_are_those_of_a_list(model: Path, fetching: Callable[[Path], Non
 @pytest.mark.parametrize("name", sorted(model_files.MODULES))
 def test_no_module_of_the_list_imports_what_its_file_names(name: str) -> None:
     """But Dense, whose activation has a list of its own."""
-    file = ({adapters.MODULE: adapters} | dict.fromkeys(coupled.MODULES, coupled)).get(name)
+    file = (
+        {adapters.MODULE: adapters} | dict.fromkeys(coupled.MODULES, coupled) | dict.fromkeys(int8.MODULES, int8)
+    ).get(name)
     kind = getattr(file, name.rpartition(".")[2]) if file else import_from_string(name)
     source = inspect.getsource(file or kind)
     assert kind.__name__ == model_files.MODULES[name]

@@ -25,6 +25,8 @@ MEANS_SOMETHING_ELSE = {
     "seedbed/encoders/settings.py": {"static": POOLING},
     "seedbed/encoders/training.py": {"static": POOLING},
     "seedbed/tables/answer.py": {"base": "what a record calls the encoder before training"},
+    "seedbed/tables/standing.py": {"base": "what a record calls the encoder before training"},
+    "Snakefile": {"lira": "a paper"},
     "scripts/choose_best.py": {"base": "what a record calls the encoder before training"},
     "seedbed/study/translators.py": {"published": AS_IT_IS},
     "seedbed/study/beginning.py": dict.fromkeys(

@@ -177,6 +177,12 @@ def test_questions_are_asked_after_an_anchored_encoders_vectors_in_the_english_t
     assert ask(classifiers.described_retriever, **job) == ARCA
     assert ask(classifiers.retriever_argument, **job) == ["prefix=encoders/two/arca/mul/5"]
     assert ask(classifiers.system, **job)["variant"] == "prefixed"
+    assert classifiers.helper(study, "solver", "prefixed", "hau").endswith("encoders/two/arca/mul/5/seedbed.json")
+    assert classifiers.helper(study, "solver", "source", "hau") == ""
+    assert classifiers.prefixing(study, "solver", "as-it-is").recipe == "arca"
+    assert classifiers.prefixing(study, "solver", "source") is None
+    # Features alone choose nothing; the English path alone has no other path.
+    assert [evaluation.gives(study, recipe) for recipe in ("arca", "translated")] == [[], ["choices"]]
     scored = {"backbone": "solver", "lang": "mul", "test_lang": "hau", "tasks": "all"}
     chosen = "encoders/two/translated/choices/mul/0/hau/sums.tsv"
     assert ask(choices.scored, **scored, recipe="prefixed") == [f"0={chosen}"]
