@@ -81,7 +81,7 @@ def scored(root: Path, codes: tuple[str, ...], adapters: str) -> None:
             *("--tests", *(str(root / f"{code}.tsv") for code in codes)),
             *("--records", *(str(root / f"{code}.json") for code in codes)),
             *("--tasks", json.dumps({"belebele": {"protocol": "choice"}}), "--language", "-".join(codes)),
-            *("--state", str(root / "state"), "--scores", str(root / "scores")),
+            *("--state", str(root / "state"), "--scores", str(root / "scores/1")),
             *("--output", str(root / f"scores/{'-'.join(codes)}.{adapters}.json")),
         ]
     )

@@ -1,7 +1,8 @@
-"""Judging four candidates of a source whose beginning is read once, beside reading each candidate by itself; and the
-ten scores of an answer with a common beginning, beside one answer after the other.
+"""Judging four candidates of a source whose beginning is read once, beside reading each candidate by itself, whose
+three questions share its beginning or are read one by one; and the ten scores of an answer with a common beginning,
+beside one answer after the other.
 
-One process, the same weights and prompts, taken by turns. Prints the least CPU seconds of each way, the two ratios and
+One process, the same weights and prompts, taken by turns. Prints the least CPU seconds of each way, their ratios and
 the greatest relative difference of a score, which must not be more than 1e-5:
 
     OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 python -m benchmarks.judging --base DIR [--sources 4] [--words 25]
@@ -64,9 +65,8 @@ def main(argv: list[str] | None = None) -> None:
     backend = open_backend(Generator.model_validate(settings), args.base)
     scores = score_tokens(backend.tokenizer, score_prefix(args.style))
     sources = [prompts(backend, number, args.words) for number in range(args.sources)]
-    ways = by_candidates(backend, sources, scores)
-    compare("a candidate by itself / beginning read once", ways, args.rounds)
-    compare("one answer after the other / beginning read once", by_answers(backend, sources, scores), args.rounds)
+    compare("four candidates", by_candidates(backend, sources, scores), args.rounds)
+    compare("ten answers", by_answers(backend, sources, scores), args.rounds)
 
 
 def prompts(backend: Backend, number: int, words: int) -> list[list[Tokens]]:
@@ -78,7 +78,7 @@ def prompts(backend: Backend, number: int, words: int) -> list[list[Tokens]]:
 
 
 def by_candidates(backend: Backend, sources: list[list[list[Tokens]]], scores: Sequence[Tokens]) -> Ways:
-    """All candidates of a source together, and each candidate with its own three questions."""
+    """All candidates of a source together; each candidate by itself; and each question of each candidate by itself."""
 
     def together() -> np.ndarray:
         return np.concatenate([scored(backend.model, [*chain.from_iterable(source)], scores) for source in sources])
@@ -86,7 +86,11 @@ def by_candidates(backend: Backend, sources: list[list[list[Tokens]]], scores: S
     def apart() -> np.ndarray:
         return np.concatenate([scored(backend.model, one, scores) for source in sources for one in source])
 
-    return {"together": together, "apart": apart}
+    def by_questions() -> np.ndarray:
+        asked = [question for source in sources for one in source for question in one]
+        return means(answer_log_likelihoods(backend.model, asked, scores, shared=False), scores)
+
+    return {"together": together, "by candidates": apart, "by questions": by_questions}
 
 
 def by_answers(backend: Backend, sources: list[list[list[Tokens]]], scores: Sequence[Tokens]) -> Ways:
@@ -102,10 +106,10 @@ def by_answers(backend: Backend, sources: list[list[list[Tokens]]], scores: Sequ
     def kept() -> np.ndarray:
         return means([log_likelihoods(backend.model, [prompt], scores, 1)[0] for prompt in asked], scores)
 
-    return {"together": together, "apart": apart, "kept": kept}
+    return {"together": together, "one by one": apart, "after a kept prompt": kept}
 
 
-def means(found: Sequence[Sequence[float]], scores: Sequence[Tokens]) -> np.ndarray:
+def means(found: np.ndarray | Sequence[Sequence[float]], scores: Sequence[Tokens]) -> np.ndarray:
     """Expected scores by log-likelihoods."""
     return expected(whole_answers(np.array(found), scores), SCALE)
 
@@ -120,13 +124,13 @@ def plainly(backend: Backend, prompt: Tokens, answer: Tokens) -> float:
 
 
 def compare(what: str, ways: Ways, rounds: int) -> None:
-    """Print the seconds of two ways and their ratio; their scores are equal."""
+    """Print the seconds of each way, and how many times those of the first the others are; their scores are equal."""
     found = {name: way() for name, way in ways.items()}
     apart = max(float(np.abs(other / found["together"] - 1).max()) for other in found.values())
     assert apart <= TOLERANCE, f"the scores differ by {apart:.1e}"
     seconds = least_seconds({name: partial(way) for name, way in ways.items()}, rounds)
-    told = ", ".join(f"{name} {value:.2f}" for name, value in seconds.items())
-    print(f"{what}: {seconds['apart'] / seconds['together']:.2f} (CPU seconds: {told})")
+    told = ", ".join(f"{name} {value / seconds['together']:.2f} ({value:.2f})" for name, value in seconds.items())
+    print(f"{what}, times together (CPU seconds): {told}")
     print(f"relative difference of the scores: {apart:.1e} (allowed: {TOLERANCE})")
 
 

@@ -149,7 +149,7 @@ def our_process(encoder: Path, tests: Tests) -> tuple[dict[str, dict], pd.DataFr
         cost = _run(
             "scripts.score", "--systems", encoder, "--tasks", tasks, "--language", "mul", "--state", root,
             "--tests", *(root / f"{name}.tsv" for name in tests), "--records", *[root / "record.json"] * len(tests),
-            "--scores", root / "scores", "--output", root / "list.json",
+            "--scores", root / "scores" / encoder.name, "--output", root / "list.json",
         )[1]  # fmt: skip
         scores = {name: read_json(root / f"scores/{encoder.name}/{name}/mul.json")["metrics"] for name in tests}
         encoded = sum(len(np.load(file)["keys"]) for file in root.glob("embeddings/*/*.npz"))

@@ -106,7 +106,7 @@ for recipe in base composition xllora; do
     python -m scripts.score --systems "encoders/tiny-bert/$recipe/hau/1" --language hau --state state \
         --tasks '{"bitext": {"protocol": "bitext"}, "sts": {"protocol": "sts"}}' \
         --tests "${tests[@]}" --records corpora/hau/bitext.json corpora/hau/sts.json \
-        --scores "scores/tiny-bert/$recipe/hau" --output "scores/tiny-bert/$recipe/hau/hau.json"
+        --scores "scores/tiny-bert/$recipe/hau/1" --output "scores/tiny-bert/$recipe/hau/hau.json"
 done
 
 # ---- Room 7, tables: numbers with intervals, a picture, a page.

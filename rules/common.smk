@@ -31,9 +31,8 @@ from seedbed.study.surroundings import prepare, require_own_packages
 from seedbed.study.wildcards import constraints, one_of
 from seedbed.yamls import check_configuration
 
-# A thread that waits must not slow the one that works. Memory that glibc keeps instead of giving back to the system saves a
-# tenth of a training step on a CPU (most of its page faults). Downloads alone may reach the hub. A bar that moves every
-# five seconds leaves a log of hours that can be read.
+# A thread that waits must not slow the one that works. Memory that glibc keeps saves a tenth of a training step on a CPU.
+# Downloads alone may reach the hub. A bar that moves every five seconds leaves a log of hours that can be read.
 shell.prefix(
     "set -euo pipefail; export OMP_WAIT_POLICY=PASSIVE MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=17179869184"
     " HF_HUB_OFFLINE=${{HF_HUB_OFFLINE:-1}} TQDM_MININTERVAL=${{TQDM_MININTERVAL:-5}}; "

@@ -38,7 +38,7 @@ rule score:
     input:
         systems=evaluation.systems,
         seconds=evaluation.seconds,
-        retriever=evaluation.retriever,
+        retrievers=evaluation.retrievers,
         english=choices.scored_files,
         tests=evaluation.tests,
         records=evaluation.records,
@@ -57,7 +57,7 @@ rule score:
     params:
         **settings(
             tasks=evaluation.tasks,
-            language=evaluation.language_name,
+            names=evaluation.language_names,
             generators=evaluation.generators,
             endpoints=evaluation.endpoints,
         ),
@@ -65,21 +65,24 @@ rule score:
         code=code("score", evaluation.prompts, modules=evaluation.code),
         trains=named(evaluation.training_by_task, option="--trains"),
         systems=lambda wildcards, input: [paths.told(file) for file in input.systems],
+        languages=evaluation.languages,
+        scores=evaluation.places,
         sides=evaluation.side_arguments,
         english=choices.score_arguments,
     message:
         "Score {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}: {wildcards.tasks} in {wildcards.test_lang}"
     shell:
         "GPUS={resources.gpu:q} python -m scripts.score --systems {params.systems:q} {params.sides:q} {params.english:q} --tests {input.tests:q} --records {input.records:q}"
-        " {params.trains:q} --tasks {params.tasks:q} --language {wildcards.test_lang:q} --language-name {params.language:q}"
+        " {params.trains:q} --tasks {params.tasks:q} --language {params.languages:q} --language-name {params.names:q}"
         " --generators {params.generators:q} --endpoints {params.endpoints:q} --state {params.state:q}"
-        " --scores {params.directory:q} --output {output:q} > {log:q} 2>&1"
+        " --scores {params.scores:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule map_texts:
     input:
         encoder=tables.mapped_encoder,
         texts=listed(tables.mapped_texts),
+        english=tables.mapped_english,
     output:
         paths.MAP,
     log:
@@ -96,11 +99,12 @@ rule map_texts:
         code=code("map_texts"),
         encoder=subpath(input.encoder, parent=True),
         texts=named(tables.mapped_texts),
+        english=option("english"),
         state=STATE,
     message:
         "Map texts by {wildcards.backbone}, {wildcards.recipe}, for {wildcards.figure}"
     shell:
-        "GPUS={resources.gpu:q} python -m scripts.map_texts --encoder {params.encoder:q} --texts {params.texts:q} --map {params.map:q}"
+        "GPUS={resources.gpu:q} python -m scripts.map_texts --encoder {params.encoder:q} --texts {params.texts:q} {params.english:q} --map {params.map:q}"
         " --pivot {params.pivot:q} --backbone {wildcards.backbone:q} --recipe {wildcards.recipe:q} --batch-size {params.rows:q} --state {params.state:q} --output {output:q} > {log:q} 2>&1"
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from scripts.cli import arguments, pair, run
 from seedbed.corpora.settings import COLUMNS
+from seedbed.encoders.coupling import read_english
 from seedbed.encoders.opening import opened
 from seedbed.evaluation.maps import sample, sample_pairs, to_plane, write
 from seedbed.evaluation.settings import TextMap
@@ -13,6 +14,7 @@ from seedbed.io import UserError, read_table
 def main(argv: list[str] | None = None) -> None:
     parser = arguments(__doc__, "encoder")
     parser.add_argument("--texts", required=True, nargs="+", type=pair, help="LANGUAGE=FILE: labelled texts, or pairs")
+    parser.add_argument("--english", nargs="*", default=[], type=Path, help="TSV of texts and their English, for both")
     parser.add_argument("--map", required=True, help="JSON: evaluation.settings.TextMap")
     parser.add_argument("--pivot", required=True, help="the language of the other side of pairs")
     parser.add_argument("--backbone", required=True, help="the encoder's, as the map calls it")
@@ -26,7 +28,7 @@ def main(argv: list[str] | None = None) -> None:
     columns = ["id", *COLUMNS["parallel" if spec.pairs else "labelled_texts"]]
     sets = {language: read_table(file, columns) for language, file in args.texts}
     drawn = sample_pairs(sets, spec.pairs, spec.seed, args.pivot) if spec.pairs else sample(sets, spec.texts, spec.seed)
-    encoder = opened(args.encoder, args.batch_size, args.state)
+    encoder = opened(args.encoder, args.batch_size, args.state, english=read_english(args.english))
     if encoder.search:
         raise UserError(f"{args.encoder}: a fusion, which has distances alone; a map needs embeddings")
     embeddings = encoder.encode(list(drawn["text"]))

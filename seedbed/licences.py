@@ -10,6 +10,8 @@ from seedbed.resources import resource
 
 UNSTATED = ("", "none stated", "not stated", "unknown")
 """What a source says that names no licence."""
+BACKBONE = "backbone"
+"""The role of a record of `data` that is no data, but a model whose weights an encoder has beside its backbone's."""
 OTHER = "other"
 """The hub's identifier of a licence that it has none for: a name and a link say which it is."""
 
@@ -55,22 +57,37 @@ def is_stated(licence: Any) -> bool:
     return isinstance(licence, str) and licence.strip().casefold() not in UNSTATED
 
 
-def reaching(stated: Iterable[str]) -> Licence | None:
-    """The terms that bind a model that learnt from these: those of a generator whose outputs they cover, the first."""
+def reaching(stated: Iterable[str]) -> list[Licence]:
+    """The terms that bind a model that learnt from these, each once: those of generators whose outputs they cover."""
     every = (_resource()["terms"].get(str(one).strip().casefold()) for one in stated)
-    return next((_other(terms) for terms in every if terms and terms.get("outputs")), None)
+    return [*dict.fromkeys(_other(terms) for terms in every if terms and terms.get("outputs"))]
 
 
 def of_model(about: Mapping[str, Any]) -> Licence | None:
-    """The licence of an encoder, by what its manifest says of it; None: it follows from nothing that is stated.
+    """The licence of an encoder, by what its manifest says of it; None: it follows from nothing that is stated, or not
+    one but several bind it.
 
     That is the one that it names itself (`licence`); else the terms of a generator, where they reach what learnt from
-    its outputs (records of `data`); else the backbone's.
+    its outputs (records of `data`); else that of the models whose weights it has.
     """
     if is_stated(about.get("licence")):
         return found(about["licence"])
-    records = about.get("data") or []
-    return reaching(record.get("licence") or "" for record in records) or found(about.get("backbone_licence") or "")
+    if terms := reaching(stated_in(about)):
+        return terms[0] if len(terms) == 1 else None
+    every = [found(one) for one in of_weights(about)]
+    strict = [one for one in dict.fromkeys(every) if one and one.id not in _resource()["permissive"]]
+    return None if None in every or len(strict) > 1 else [*strict, every[0]][0]
+
+
+def stated_in(about: Mapping[str, Any]) -> list[str]:
+    """What the records of `data` of an encoder's manifest state; empty words where they state nothing."""
+    return [record.get("licence") or "" for record in about.get("data") or []]
+
+
+def of_weights(about: Mapping[str, Any]) -> list[str]:
+    """What is stated of the models whose weights an encoder has: its backbone, and of two paths the other side."""
+    others = (record.get("licence") or "" for record in about.get("data") or [] if record.get("role") == BACKBONE)
+    return [about.get("backbone_licence") or "", *others]
 
 
 def chosen(id: str, name: str = "", link: str = "") -> Licence:

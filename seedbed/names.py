@@ -69,7 +69,9 @@ TRAINING = "_train"
 """What the name of a training set has after its task's; no name has an underscore."""
 
 TOGETHER = "all"
-"""What the tasks that are not on request are called together: they are scored together."""
+"""What the tasks that are not on request are called together, and a language model's variants: one job scores them."""
+SHARE = rf"{ANY}(-[01]+)?"
+"""A pattern of what languages are called together that a language model is asked in by one job: all, or a share."""
 
 RESERVED: dict[str, dict[str, str]] = {
     "languages": {ANY: "what belongs to no language", "avg": "the average over languages"},
@@ -82,6 +84,7 @@ RESERVED: dict[str, dict[str, str]] = {
         "weights": "the weights of each backbone",
         "vocabulary": "each backbone with the vocabulary of one language",
         "adapted": "each backbone after masked language modelling in one language",
+        TOGETHER: "the variants of a language model that are scored together",
     },
     "backbones": {"avg": "the average over backbones"},
 }

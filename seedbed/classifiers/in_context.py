@@ -1,7 +1,8 @@
 """In-context classification: a language model labels a text after a few labelled ones (MINERS, section 2.2)."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,12 @@ from tqdm.auto import tqdm
 from seedbed.classifiers.answers import Answers
 from seedbed.classifiers.likelihood import log_likelihoods
 from seedbed.classifiers.settings import Reasoning
+from seedbed.generators.asked import written_by
 from seedbed.generators.backends import Backend, Completion, Prompt, Request, fits, open_backend
-from seedbed.generators.journal import Journal, journal_name
+from seedbed.generators.journal import Journal, Unkept
 from seedbed.generators.prompts import encode_text, with_shots
 from seedbed.generators.settings import Answering, Generator
-from seedbed.io import UserError
+from seedbed.io import UserError, compact, fingerprint
 
 GREEDY = {"temperature": 0.0, "top_p": 1.0, "top_k": 0, "repetition_penalty": 1.0}
 
@@ -50,13 +52,12 @@ def open_greedy(generator: Generator, base: Path | None, how: Answering) -> Back
 
 def ask(
     generator: Generator,
-    model: Backend,
+    model: Callable[[], Backend],
     queries: Sequence[Query],
     labels: Sequence[str],
     instruction: str,
     how: Answering,
-    state: Path | None = None,
-    weights: str = "",
+    journal: Journal | None = None,
 ) -> Answers:
     """Ask a model of `open_greedy` for the label of each query. Of equally likely labels the first is taken.
 
@@ -64,23 +65,74 @@ def ask(
     only the server can count tokens, it refuses what is too long.
 
     Args:
-        state: directory that keeps what it has written, for the next try after a fault; None: nothing is kept.
-        weights: a digest of the model's, see `manifests.digest_of`.
+        model: opens it; not called where the journal has all answers.
+        journal: of all that was asked in this way, see `asked_by`; None: nothing is kept.
 
     Raises:
         UserError: a query is too long by itself; labels that cannot be told apart or have no tokens.
     """
-    names = _names(labels, how)
-    prompts, cut = prompts_of(model, queries, labels, instruction, how, generator.sampling.max_prompt_tokens)
+    names, journal = _names(labels, how), journal or Unkept()
+    options = _options(labels, how)
+    ids = [fingerprint(with_shots(query.text, query.shots, instruction, **options))[:32] for query in queries]
+    if todo := [(row, query) for row, query in zip(ids, queries, strict=True) if row not in journal.done]:
+        rows, missing = zip(*todo, strict=True)
+        limit, backend = generator.sampling.max_prompt_tokens, model()
+        found = prompts_of(backend, missing, labels, instruction, how, limit)
+        if how.answer == "generation":
+            _write(backend, dict(zip(rows, found, strict=True)), journal)
+        else:
+            _weigh(backend, rows, found, labels, how, generator.batch_size, journal)
+    kept = [json.loads(journal.done[row].text) for row in ids]
+    cut = sum(left < len(query.shots) for (left, _), query in zip(kept, queries, strict=True))
     if how.answer == "generation":
-        kept = None
-        if state:
-            keys = [((query.id,), prompt) for query, prompt in zip(queries, prompts, strict=True)]
-            kept = Journal(state / f"{journal_name(keys, greedy(generator, how), weights)}.jsonl")
-        texts = (one.text for one in written(model, [query.id for query in queries], prompts, kept))
-        return Answers([names.get(_answer(text, how), "") for text in texts], None, cut)
-    scores = likelihoods(model, prompts, labels, how.label_prefix, generator.batch_size)
+        return Answers([names.get(_answer(text, how), "") for _, text in kept], None, cut)
+    scores = np.array([means for _, means in kept])
     return Answers([labels[place] for place in scores.argmax(axis=1)], softmax(scores, axis=1), cut)
+
+
+def asked_by(
+    generator: Generator, weights: str, labels: Sequence[str], how: Answering | Reasoning, language: str
+) -> dict[str, Any]:
+    """What an answer depends on, but for its prompt; and the language of the texts, so that jobs of two never wait for
+    each other.
+
+    Args:
+        weights: a digest of the model's, see `manifests.digest_of`.
+    """
+    asked = how.model_dump(mode="json", exclude={"english", "prefixes"})  # the prompt has what comes of these
+    made_by = written_by(greedy(generator, how), weights)
+    return {**made_by, "asked": asked, "labels": [*labels], "language": language}
+
+
+def _write(backend: Backend, prompts: Mapping[str, tuple[Prompt, int]], journal: Journal) -> None:
+    """Keep what a model writes after each prompt, and the shots that this has."""
+    requests = [Request(row, prompt) for row, (prompt, _) in prompts.items()]
+    answers = tqdm(backend.write(requests, None), total=len(requests), desc="Texts")
+    journal.keep(replace(one, text=compact([prompts[one.id][1], one.text])) for one in answers)
+
+
+def _weigh(
+    backend: Backend,
+    ids: Sequence[str],
+    prompts: Sequence[tuple[Prompt, int]],
+    labels: Sequence[str],
+    how: Answering,
+    batch_size: int,
+    journal: Journal,
+) -> None:
+    """Keep the mean log-probabilities of the labels after each prompt, batch by batch, so that a killed job reads what
+    it reads again with the same neighbours."""
+
+    def keep(rows: Sequence[int], means: np.ndarray) -> None:
+        texts = [compact([prompts[row][1], own]) for row, own in zip(rows, means.tolist(), strict=True)]
+        journal.commit(Completion(ids[row], text, True) for row, text in zip(rows, texts, strict=True))
+
+    likelihoods(backend, [prompt for prompt, _ in prompts], labels, how.label_prefix, batch_size, keep)
+
+
+def _options(labels: Sequence[str], how: Answering) -> dict[str, Any]:
+    """What else a prompt says."""
+    return {"options": labels if how.answer == "generation" else (), "only_label": how.instruct}
 
 
 def prompts_of(
@@ -90,8 +142,8 @@ def prompts_of(
     instruction: str,
     how: Answering,
     limit: int | None,
-) -> tuple[list[Prompt], int]:
-    """Each query's prompt as the model takes it, and how many of them have fewer shots than they came with.
+) -> list[tuple[Prompt, int]]:
+    """Each query's prompt as the model takes it, and how many shots it has.
 
     Args:
         limit: tokens of a prompt at most, see `generators.backends.fits`.
@@ -99,8 +151,7 @@ def prompts_of(
     Raises:
         UserError: a query is too long by itself.
     """
-    options = {"options": labels if how.answer == "generation" else (), "only_label": how.instruct}
-    prompts, cut = [], 0
+    options, prompts = _options(labels, how), []
     for query in queries:
         for shots in range(len(query.shots), -1, -1):
             text = with_shots(query.text, query.shots[:shots], instruction, **options)
@@ -111,15 +162,22 @@ def prompts_of(
                 f"icl: the prompt of {query.id!r} has {len(prompt)} tokens without any shot; raise "
                 f"`sampling.max_prompt_tokens` of the generator, which is {limit}"
             )
-        prompts.append(prompt)
-        cut += shots < len(query.shots)
-    return prompts, cut
+        prompts.append((prompt, shots))
+    return prompts
 
 
 def likelihoods(
-    backend: Any, prompts: Sequence[list[int]], labels: Sequence[str], prefix: str, batch_size: int
+    backend: Any,
+    prompts: Sequence[list[int]],
+    labels: Sequence[str],
+    prefix: str,
+    batch_size: int,
+    told: Callable[[Sequence[int], np.ndarray], object] = lambda rows, means: None,
 ) -> np.ndarray:
     """Mean log-probability (n, labels) of the tokens of each label after each prompt.
+
+    Args:
+        told: gets the numbers of the prompts of each batch, and their means, as they are there.
 
     Raises:
         UserError: a label without tokens, or a model whose scores are not finite.
@@ -128,24 +186,18 @@ def likelihoods(
     if not all(answers):
         lacking = labels[answers.index([])]
         raise UserError(f"icl: the tokenizer has no token for the label {lacking!r}; name it otherwise")
-    found = log_likelihoods(backend.model, prompts, answers, batch_size) / [len(answer) for answer in answers]
-    if not np.isfinite(found).all():
-        raise UserError("icl: the model gives likelihoods that are not finite; set `dtype: float32` of the generator")
-    return found
+    means = np.empty((len(prompts), len(answers)))
 
+    def read(rows: Sequence[int], found: np.ndarray) -> None:
+        means[rows] = found / [len(answer) for answer in answers]
+        if not np.isfinite(means[rows]).all():
+            raise UserError(
+                "icl: the model gives likelihoods that are not finite; set `dtype: float32` of the generator"
+            )
+        told(rows, means[rows])
 
-def written(
-    backend: Backend, ids: Sequence[str], prompts: Sequence[Prompt], journal: Journal | None
-) -> list[Completion]:
-    """What a model writes after each prompt; what the journal has is not asked for."""
-    done = journal.done if journal else {}
-    asked = [Request(row, prompt) for row, prompt in zip(ids, prompts, strict=True) if row not in done]
-    answers = tqdm(backend.write(asked, None) if asked else (), total=len(asked), desc="Texts")
-    if journal:
-        journal.keep(answers)
-    else:
-        done = {completion.id: completion for completion in answers}
-    return [done[row] for row in ids]
+    log_likelihoods(backend.model, prompts, answers, batch_size, read)
+    return means
 
 
 def _answer(text: str, how: Answering) -> str:

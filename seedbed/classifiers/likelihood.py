@@ -1,6 +1,6 @@
 """A language model as a classifier: the label whose text is the likeliest answer."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -51,11 +51,15 @@ def log_likelihoods(
     prompts: Sequence[Sequence[int]],
     answers: Sequence[Sequence[int]],
     batch_size: int,
+    told: Callable[[Sequence[int], np.ndarray], object] = lambda rows, found: None,
 ) -> np.ndarray:
     """Log-likelihood (prompts, answers) of each answer after each prompt, in nats, all given as token ids.
 
     A prompt is read once, whatever the number of answers; each answer is then read after the keys and values of a whole
     batch, which are cut back to the prompts. For models whose layers all have attention.
+
+    Args:
+        told: gets the numbers of the prompts of each batch, and their rows of the result, as they are there.
     """
     of_batch = _of_targets if model.config.is_encoder_decoder else _of_batch
     found = np.zeros((len(prompts), len(answers)))
@@ -63,6 +67,7 @@ def log_likelihoods(
     for start in tqdm(range(0, len(order), batch_size), desc="Prompts", unit="batch"):
         rows = order[start : start + batch_size]
         found[rows] = of_batch(model, [prompts[row] for row in rows], answers)
+        told(rows, found[rows])
     return found
 
 

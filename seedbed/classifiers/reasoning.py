@@ -1,63 +1,98 @@
 """A language model solves problems and answers questions with options, without examples (paper 002, section 5)."""
 
-from collections.abc import Sequence
-from pathlib import Path
+import json
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
+import numpy as np
 from scipy.special import softmax
 from torch import Tensor
+from tqdm.auto import tqdm
 
 from seedbed.classifiers.answers import Answers
-from seedbed.classifiers.in_context import greedy, likelihoods, written
+from seedbed.classifiers.in_context import likelihoods
 from seedbed.classifiers.settings import Reasoning
-from seedbed.generators.backends import Backend, Prompt, fits
-from seedbed.generators.journal import Journal, journal_name
+from seedbed.generators.backends import Backend, Completion, Prompt, Request, fits
+from seedbed.generators.journal import Journal, Unkept
 from seedbed.generators.prefixed import Prefixed
 from seedbed.generators.settings import Generator
-from seedbed.io import UserError
+from seedbed.io import UserError, compact, fingerprint
+
+
+class Asked(NamedTuple):
+    """A problem, or a question with options."""
+
+    id: str
+    text: str
+    """Its prompt."""
+    question: str = ""
+    """What vectors before the prompt are of."""
 
 
 def ask(
     generator: Generator,
-    model: Backend,
-    ids: Sequence[str],
-    texts: Sequence[str],
+    model: Callable[[], Backend],
+    asked: Sequence[Asked],
     letters: Sequence[str],
     how: Reasoning,
-    state: Path | None = None,
-    weights: str = "",
-    vectors: Tensor | None = None,
+    journal: Journal | None = None,
+    vectors: Callable[[], Tensor] | None = None,
 ) -> Answers:
     """Ask a model for the answer to each prompt: what it writes, or one of some letters.
 
     Args:
-        ids: of the texts.
-        texts: prompts, see `prompts.problem_prompt` and `options_prompt`.
+        model: opens it; not called where the journal has all answers.
+        asked: prompts, see `prompts.problem_prompt` and `options_prompt`.
         letters: what stands before the options; none: the answer is what the model writes, and `cut` counts the
             answers that the length limit ended.
-        state: directory that keeps what it has written, for the next try after a fault; None: nothing is kept.
-        weights: a digest of the model's, and of what gives the vectors, see `manifests.digest_of`.
-        vectors: (n, s, d), what stands before the tokens of each prompt, after that of its beginning; None: nothing.
+        journal: of all that was asked in this way, see `in_context.asked_by`; None: nothing is kept.
+        vectors: gives (n, s, d), what stands before the tokens of each prompt, after that of its beginning; None:
+            nothing.
 
     Raises:
         UserError: a prompt is too long, vectors are of another width than the model's input embeddings, or likelihoods
             are asked of a back end that has none.
     """
-    prompts = _encoded(generator, model, ids, texts, how, vectors)
-    if letters and how.answer == "likelihood":
-        if generator.backend != "transformers":
-            raise UserError(
-                f"reasoning: backend {generator.backend} has no likelihoods of letters; set `answer: generation`"
-            )
-        scores = likelihoods(model, prompts, letters, how.label_prefix, generator.batch_size)
+    journal, by_letters = journal or Unkept(), bool(letters) and how.answer == "likelihood"
+    if by_letters and generator.backend != "transformers":
+        raise UserError(
+            f"reasoning: backend {generator.backend} has no likelihoods of letters; set `answer: generation`"
+        )
+    ids = [fingerprint([one.text, *([one.question] if vectors else [])])[:32] for one in asked]
+    if todo := [place for place, row in enumerate(ids) if row not in journal.done]:
+        backend, rows = model(), [ids[place] for place in todo]
+        of_all = vectors() if vectors else None
+        before = None if of_all is None else [of_all[place] for place in todo]
+        prompts = _encoded(generator, backend, [asked[place] for place in todo], how, before)
+        if by_letters:
+            _weigh(backend, rows, prompts, letters, how, generator.batch_size, journal)
+        else:
+            requests = [Request(row, prompt) for row, prompt in dict(zip(rows, prompts, strict=True)).items()]
+            journal.keep(tqdm(backend.write(requests, None), total=len(requests), desc="Texts"))
+    found = [journal.done[row] for row in ids]
+    if by_letters:
+        scores = np.array([json.loads(one.text) for one in found])
         return Answers([letters[place] for place in scores.argmax(axis=1)], softmax(scores, axis=1))
-    kept = None
-    if state:
-        keys = [((row,), prompt) for row, prompt in zip(ids, prompts, strict=True)]
-        kept = Journal(state / f"{journal_name(keys, greedy(generator, how), weights)}.jsonl")
-    found = written(model, ids, prompts, kept)
     if letters:
         return Answers([first_letter(one.text, letters) for one in found])
     return Answers([one.text for one in found], None, sum(not one.finished for one in found))
+
+
+def _weigh(
+    backend: Backend,
+    ids: Sequence[str],
+    prompts: Sequence[Prompt],
+    letters: Sequence[str],
+    how: Reasoning,
+    batch_size: int,
+    journal: Journal,
+) -> None:
+    """Keep the mean log-probabilities of the letters after each prompt, batch by batch."""
+
+    def keep(rows: Sequence[int], means: np.ndarray) -> None:
+        journal.commit(Completion(ids[row], compact(own), True) for row, own in zip(rows, means.tolist(), strict=True))
+
+    likelihoods(backend, prompts, letters, how.label_prefix, batch_size, keep)
 
 
 def first_letter(text: str, letters: Sequence[str]) -> str:
@@ -79,22 +114,17 @@ def require_width(model: Backend, width: int) -> None:
 
 
 def _encoded(
-    generator: Generator,
-    model: Backend,
-    ids: Sequence[str],
-    texts: Sequence[str],
-    how: Reasoning,
-    vectors: Tensor | None,
+    generator: Generator, model: Backend, asked: Sequence[Asked], how: Reasoning, vectors: Sequence[Tensor] | None
 ) -> list[Prompt]:
-    prompts, limit = [model.encode(text, bos=how.bos) for text in texts], generator.sampling.max_prompt_tokens
+    prompts, limit = [model.encode(one.text, bos=how.bos) for one in asked], generator.sampling.max_prompt_tokens
     if vectors is not None:
-        require_width(model, vectors.shape[2])
+        require_width(model, vectors[0].shape[1])
         first = model.tokenizer.bos_token_id
         prompts = [Prefixed(one, own, int(one[0] == first)) for one, own in zip(prompts, vectors, strict=True)]
-    for row, prompt in zip(ids, prompts, strict=True):
+    for one, prompt in zip(asked, prompts, strict=True):
         if not fits(prompt, limit):
             raise UserError(
-                f"reasoning: the prompt of {row!r} has {len(prompt)} tokens; raise `sampling.max_prompt_tokens` of the "
-                f"generator, which is {limit}"
+                f"reasoning: the prompt of {one.id!r} has {len(prompt)} tokens; raise `sampling.max_prompt_tokens` of "
+                f"the generator, which is {limit}"
             )
     return prompts

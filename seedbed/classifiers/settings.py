@@ -7,6 +7,7 @@ from pydantic import Field, field_validator, model_validator
 from seedbed.encoders.settings import Reference
 from seedbed.encoders.tuning_settings import FineTuning
 from seedbed.generators.settings import Answering, Composition, Lora
+from seedbed.names import TOGETHER
 from seedbed.precision import Precision
 from seedbed.settings import Once, Settings
 
@@ -54,7 +55,7 @@ class InContext(Answering):
     @field_validator("variants")
     @classmethod
     def _own_names(cls, variants: dict[str, Examples]) -> dict[str, Examples]:
-        if taken := sorted({*variants} & {*VARIANTS, *IN_CONTEXT, *BASELINES}):
+        if taken := sorted({*variants} & {*VARIANTS, *IN_CONTEXT, *BASELINES, TOGETHER}):
             raise ValueError(f"{taken[0]} is there anyway; give it another name")
         return variants
 
@@ -102,7 +103,7 @@ class Reasoning(Settings):
     @field_validator("prefixes")
     @classmethod
     def _own_names(cls, prefixes: dict[str, Reference]) -> dict[str, Reference]:
-        if taken := sorted({*prefixes} & {*VARIANTS, *IN_CONTEXT, *BASELINES, *REASONING}):
+        if taken := sorted({*prefixes} & {*VARIANTS, *IN_CONTEXT, *BASELINES, *REASONING, TOGETHER}):
             raise ValueError(f"{taken[0]} is there anyway; give it another name")
         return prefixes
 

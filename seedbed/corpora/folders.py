@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
 from seedbed.io import UserError
-from seedbed.languages import registry
+from seedbed.languages import placeholders, registry
 from seedbed.settings import Place, written
 
 
@@ -28,10 +29,25 @@ Paths = Annotated[dict[Word, Place], AfterValidator(_free)]
 """Names of folders, as `{placeholders}` of sources."""
 
 
-def check_paths(paths: dict[str, str]) -> None:
+NOWHERE = "none"
+"""What stands in the place of a folder that nobody has."""
+
+
+def places(paths: Mapping[str, str]) -> dict[str, str]:
+    """What stands for the names of folders in sources; nothing for NOWHERE, so that such sources are left out."""
+    return {name: "" if folder == NOWHERE else folder for name, folder in paths.items()}
+
+
+def lacking(text: str, paths: Mapping[str, str]) -> str:
+    """What to do about the first folder in a template that is NOWHERE; empty: none is."""
+    name = next((name for name in placeholders(text) if paths.get(name) == NOWHERE), "")
+    return name and f"paths.{name} is {NOWHERE}; give it with --config 'paths={{{name}: /its/place}}'"
+
+
+def check_paths(paths: Mapping[str, str]) -> None:
     """Stop, by a UserError, at a named folder that is not there."""
-    for name, folder in paths.items():
-        if not Path(folder).exists():
+    for name, folder in places(paths).items():
+        if folder and not Path(folder).exists():
             raise UserError(
                 f"paths.{name}: no such folder {folder}; give it with --config 'paths={{{name}: /its/place}}'"
             )

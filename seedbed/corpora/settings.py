@@ -238,10 +238,13 @@ class Source(Settings):
         Raises:
             UserError: a placeholder that is no registry column, or a source that is none with what it stands for.
         """
-        text = self.model_dump_json(exclude_defaults=True)
+        text, where = self.model_dump_json(exclude_defaults=True), f"source for {facts.get('lang', 'a language')}"
         for name in sorted(set(_PLACEHOLDER.findall(text))):
             if name not in facts:
-                raise UserError(f"source: no registry column {name!r}, nor a path; known: {', '.join(sorted(facts))}")
+                known = ", ".join(sorted(facts))
+                raise UserError(
+                    f"{where}: no registry column {name!r}, nor a path or a code of its own; known: {known}"
+                )
             if not facts[name]:
                 return None
         # Within JSON: a quote in a name must not end the text that it stands in.
@@ -249,7 +252,7 @@ class Source(Settings):
         try:
             return Source.model_validate_json(text)
         except ValidationError as error:
-            raise UserError(explain(error, Source, where=f"source for {facts.get('lang', 'a language')}")) from None
+            raise UserError(explain(error, Source, where=where)) from None
 
 
 class Cleaning(Settings):

@@ -47,8 +47,9 @@ def read(source: Source, store: assets.Store, *, whole: bool = False, counts: Co
     raw = _united(source, store, whole, counts) if source.sets else _beginning(_raw(source, store), source.first)
     # What sets have read is counted there.
     blocks = identified(renamed(raw, source, Counter() if source.sets else counts), source, whole, counts)
-    for column in source.join:
-        changes, matching = source.joined(column)
+    joins = [(column, *source.joined(column)) for column in source.join]
+    for column, changes, matching in sorted(joins, key=lambda join: join[2].keep == "all"):
+        # Rows that match none of ours come last: they would match nothing of another join, and be left out.
         blocks = joined(blocks, read(changes, store, whole=whole), column, (changes, matching), source, counts)
     blocks = (changed(block, source) for block in blocks)
     if "id" in source.replace:

@@ -48,6 +48,8 @@ class Opened(NamedTuple):
     """The vectors (2, n, d) of texts and of their English; None: it has one path, or there are several encoders."""
     spoken: bool = False
     """Whether the vectors are those of one language's texts."""
+    english: bool = False
+    """Whether it, or one of several, reads a text and its English."""
 
 
 def opened(
@@ -81,9 +83,9 @@ def opened(
         ]
         widths = [one.width for one in each]
         search = search_by(widths, [member.weight for member in members])
-        spoken = any(one.spoken for one in each)
+        facts = {"spoken": any(one.spoken for one in each), "english": any(one.english for one in each)}
         encode = side_by_side([one.encode for one in each])
-        return Opened(encode, sum(widths), search, None, manifest["about"], spoken=spoken)
+        return Opened(encode, sum(widths), search, None, manifest["about"], **facts)
     encoder = open_encoder(folder, servers=True)  # of a recipe of this study, not somebody else's
     for module in encoder.modules():
         if isinstance(module, Endpoint):
@@ -98,7 +100,8 @@ def opened(
     layers = partial(layer_means, encoder, batch_size=rows) if isinstance(encoder[0], Transformer) else None
     paths = partial(path_vectors, encoder, batch_size=rows) if has_paths(encoder) else None
     width = int(encoder.get_embedding_dimension())
-    return Opened(encode, width, None, encoder, manifest["about"], layers, paths, bool(prompt))
+    both = isinstance(encoder[0], Coupled)
+    return Opened(encode, width, None, encoder, manifest["about"], layers, paths, bool(prompt), both)
 
 
 def _with_english(encoder: SentenceTransformer, english: Mapping[str, str]) -> Callable[[str], str]:

@@ -160,23 +160,32 @@ def f1_of_items(items: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def replicates(
-    statistic: Statistic, systems: Sequence[NDArray[np.float64]], *, resamples: int, seed: int, batch: int = 100
+    statistic: Statistic,
+    systems: Sequence[NDArray[np.float64]],
+    *,
+    resamples: int,
+    seed: int,
+    batch: int = 100,
+    beside: Sequence[NDArray[np.float64]] = (),
 ) -> NDArray[np.float64]:
-    """Bootstrap values (n_systems, resamples) of a statistic, averaged over drawn training seeds.
+    """Bootstrap values (n_systems, resamples) of a statistic, averaged over drawn training seeds; of `beside` last.
 
     Each replicate draws seeds and items, both with replacement. One draw of items serves all seeds and all systems,
     (n_seeds, n_items, k) each, which pairs them; the seeds of each are drawn on their own, since seed 1 of one system
     has nothing in common with seed 1 of another. With S seeds their share of the variance comes out (S - 1) / S of what
-    it is; with one it is unseen. `batch`, replicates computed at once, bounds the memory and changes no result.
+    it is; with one it is unseen. `batch`, replicates computed at once, bounds the memory and changes no result. Nor do
+    systems `beside` change those of the others, with which they share the items.
     """
     rng = np.random.default_rng(seed)
     # All seeds before all items: the numbers drawn do not depend on where batches end.
     seeds = [rng.integers(len(items), size=(len(items), resamples)) for items in systems]
+    other = np.random.default_rng([seed, 1])
+    seeds += [other.integers(len(items), size=(len(items), resamples)) for items in beside]
     batches = []
     for start in range(0, resamples, batch):
         n_items = systems[0].shape[1]
         drawn = rng.integers(n_items, size=(min(batch, resamples - start), n_items))
-        batches.append([statistic(items[:, drawn]) for items in systems])
+        batches.append([statistic(items[:, drawn]) for items in (*systems, *beside)])
     values = [np.concatenate(parts, axis=1) for parts in zip(*batches, strict=True)]  # each (n_seeds, resamples)
     return np.stack([np.take_along_axis(v, s, axis=0).mean(axis=0) for v, s in zip(values, seeds, strict=True)])
 

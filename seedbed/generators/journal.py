@@ -15,7 +15,7 @@ from seedbed.io import fingerprint, sha256
 from seedbed.precision import precision
 
 ANSWERS = "answers"
-"""The folder of the state in which servers' answers outlive their jobs: they were paid for."""
+"""The folder of the state in which answers outlive their jobs: a server's were paid for."""
 COMMIT_ROWS = 64
 """Completions that are written to disk together: what a kill can lose."""
 
@@ -60,6 +60,17 @@ class Journal:
             if group:
                 self.commit(group)
                 told(len(group))
+
+
+class Unkept(Journal):
+    """Completions of one process, which nobody keeps."""
+
+    def __init__(self) -> None:
+        self.done = {}
+
+    def commit(self, completions: Iterable[Completion]) -> None:
+        """Add completions."""
+        self.done |= {completion.id: completion for completion in completions}
 
 
 def journal_name(

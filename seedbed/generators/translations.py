@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from seedbed.corpora.choices import OPTIONS, options
-from seedbed.corpora.clean import comparable
+from seedbed.corpora.clean import words
 from seedbed.generators.translation_settings import ASPECTS
 from seedbed.io import UserError, read_table
 
@@ -23,6 +23,9 @@ USABLE = ("stop", "given", "own")
 """Ends of a translation that can be used: written to its end, given, or the text itself, since it is in the pivot
 language. The others: `length`, cut; `empty`, also where a text was too long to be sent; `copied`; `missing` from what
 is given."""
+
+WHOLE = 4
+"""Words of a text that no translation of it repeats in a row; fewer may be a name."""
 
 
 def text_id(text: str) -> str:
@@ -53,12 +56,18 @@ def texts_of(path: Path, columns: Mapping[str, str], pivot: str) -> dict[str, st
 
 
 def finish(text: str, english: str, how: str) -> str:
-    """How a translation ended: `how` it did, unless it is empty or its text as it was (letters alone count)."""
+    """How a translation ended: `how` it did, unless it is empty, or its text as it was, if that has letters.
+
+    Small models repeat the text after words of their own ("The Uzbek: ..."), and to a similarity such an answer is the
+    best there is: a text of WHOLE words or more is copied wherever it stands.
+    """
     if how not in ("stop", "given"):
         return how
     if not english:
         return "empty"
-    return "copied" if comparable(english) == comparable(text) and any(map(str.isalpha, text)) else how
+    told, own = words(english), words(text)
+    within = len(own) >= WHOLE and f" {' '.join(own)} " in f" {' '.join(told)} "
+    return "copied" if (told == own or within) and any(map(str.isalpha, text)) else how
 
 
 def candidates(files: Mapping[str, Path], judgements: Mapping[str, Path] | None = None) -> pd.DataFrame:

@@ -10,6 +10,8 @@ from typing import TypeVar
 
 from seedbed.checkpoints import parsed
 from seedbed.io import UserError
+from seedbed.languages import ANY
+from seedbed.names import SHARE
 from seedbed.settings import Settings
 
 S = TypeVar("S", bound=Settings)
@@ -33,8 +35,9 @@ class Job:
 
     @property
     def language(self) -> str:
-        """Language of the result: a score's test language goes before its encoder's."""
-        return self.wildcards.get("test_lang") or self.wildcards.get("lang") or "-"
+        """Language of the result: a score's test language goes before its encoder's; of a share of them that of all."""
+        found = self.wildcards.get("test_lang") or self.wildcards.get("lang") or "-"
+        return ANY if re.fullmatch(SHARE, found) else found
 
     @property
     def model(self) -> str:

@@ -9,7 +9,9 @@ import pandas as pd
 import regex
 
 from seedbed.corpora.clean import characters_of, clean, script_share, unicode_scripts
+from seedbed.corpora.forms import parse
 from seedbed.corpora.language_id import LanguageId
+from seedbed.corpora.settings import Source
 from seedbed.io import UserError, decoded, read_table
 from seedbed.languages import called, registry
 from seedbed.resources import resource
@@ -19,10 +21,12 @@ LINES = 2000
 """Lines that are looked at."""
 LEAST = 50
 """Sentences below which nothing can be learnt."""
+MANY = 1000
+"""Pairs of translations of which a tenth is enough to choose by, and another to report."""
 SHARE = 0.6
 """Share of letters that must be of the language's script; and, from chance up, of sentences told from English."""
 ENGLISH = resource("demo/nli.eng.tsv")
-TABLES = {".tsv": "\t", ".csv": ","}
+TABLES = (".tsv", ".csv")
 ENDS = (1, 4, 5, 10, 100)
 """Where usual scales of graded pairs end."""
 COMMON = (
@@ -74,12 +78,7 @@ def sentences(path: Path) -> list[str]:
         begin = stream.read(4)
     if begin[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in begin:
         raise UserError(f"{path}: UTF-16, not UTF-8; convert it: iconv -f UTF-16 -t UTF-8 {path.name}")
-    if path.suffix in TABLES:
-        _require(path, ["text"])
-        column = pd.read_csv(path, sep=TABLES[path.suffix], usecols=["text"], nrows=LINES, dtype=str)["text"]
-        lines = [str(line) for line in column.dropna()]
-    else:
-        lines = list(islice(_lines(path), LINES))
+    lines = list(_require(path, ["text"])["text"]) if path.suffix in TABLES else list(islice(_lines(path), LINES))
     found = [text for line in lines if (text := clean(line))]
     if len(found) < LEAST:
         raise UserError(f"{path}: {len(found)} sentences; at least {LEAST} are needed, one a line")
@@ -101,10 +100,9 @@ def _require(path: Path, columns: list[str]) -> pd.DataFrame:
         raise UserError(f"{path}: no such file; expected a table with the columns {', '.join(columns)}")
     if path.suffix not in TABLES:
         raise UserError(f"{path}: expected .tsv or .csv, with the columns {', '.join(columns)}")
-    try:
-        table = pd.read_csv(path, sep=TABLES[path.suffix], nrows=LINES, dtype=str)
-    except (UnicodeDecodeError, ValueError) as error:
-        raise UserError(f"{path}: cannot be read ({str(error).splitlines()[0]}); expected UTF-8") from None
+    blocks = parse(path.name, path.open("rb"), Source(file=str(path)))
+    table = next(blocks, pd.DataFrame()).head(LINES)
+    blocks.close()
     if missing := [name for name in columns if name not in table.columns]:
         raise UserError(f"{path}: no column {missing[0]!r}; the header has {', '.join(map(str, table.columns))}")
     return table
@@ -183,14 +181,21 @@ def study(text: Path, language: Guess, given: dict[str, Path]) -> tuple[dict[str
         "nli": {"file": english},
     }
     recipes: dict[str, Any] = {"base": {}, "unsupervised": {}, "crosslingual": {}}
-    for kind, objective in (("pairs", "ranking"), ("triplets", "contrast")):
-        if kind in given:
-            corpora.setdefault("others", {})[f"own-{kind}"] = {"file": str(given[kind])}
-            recipes[f"own-{kind}"] = {"data": {kind: f"own-{kind}"}, "objective": objective}
-    if "parallel" in given and "test" in given:
-        corpora["parallel"] = {"file": str(given["parallel"])}
+    others: dict[str, Any] = {}
+    if "pairs" in given:
+        others["own-pairs"] = _matched(given["pairs"], *COLUMNS["pairs"])
+        recipes["own-pairs"] = {"data": {"pairs": "own-pairs"}, "objective": "ranking"}
+    if "triplets" in given:
+        others["own-triplets"] = {"file": str(given["triplets"])}
+        recipes["own-triplets"] = {"data": {"triplets": "own-triplets"}, "objective": "contrast"}
+    if "parallel" in given and ("test" in given or _many(tables)):
+        rest = {} if "test" in given else {"buckets": [20, 100]}
+        corpora["parallel"] = {"file": str(given["parallel"])} | rest
+        others["translations"] = _matched(given["parallel"], *COLUMNS["parallel"]) | rest
+        recipes["translations"] = {"data": {"pairs": "translations"}, "objective": "ranking"}
         teacher = {"teacher": {"backbone": "me5-small", "recipe": "base"}}  # it reads the pivot's side
-        recipes["translations"] = {"data": {"parallel": "parallel"}, "objective": {"distillation": teacher}}
+        recipes["distilled"] = {"data": {"parallel": "parallel"}, "objective": {"distillation": teacher}}
+    corpora |= {"others": others} if others else {}
     found: dict[str, Any] = {
         "results": f"results/{language.code}",
         "languages": {language.code: entry},
@@ -200,6 +205,16 @@ def study(text: Path, language: Guess, given: dict[str, Path]) -> tuple[dict[str
     found |= {"training": demo["training"] | {"epochs": 1}, "recipes": recipes}
     tests = _tests(language.code, given, tables, said)
     return found | tests | {"forecast": {"device": "cpu"}}, said
+
+
+def _many(tables: dict[str, pd.DataFrame]) -> bool:
+    """Whether a tenth of the translations is a test, so that the others can train."""
+    return len(tables["parallel"]) >= MANY
+
+
+def _matched(file: Path, one: str, other: str) -> dict[str, Any]:
+    """A source of pairs by the names that these columns have in its file."""
+    return {"file": str(file), "columns": {"id": "id", "sentence1": one, "sentence2": other}}
 
 
 def _demo() -> dict[str, Any]:
@@ -226,7 +241,8 @@ def _tests(code: str, given: dict[str, Path], tables: dict[str, pd.DataFrame], s
         base, name = {"protocol": "sts", "scale": [low, high]}, "own-sts"
         file = {"file": str(given["test"])}
     elif "parallel" in given:
-        said.append("There is no test set, so translations are: half choose and half report, and none of them trains.")
+        first, last = ("a tenth", "the others train") if _many(tables) else ("half", "none of them trains")
+        said.append(f"There is no test set, so translations are: {first} chooses, {first} reports, and {last}.")
         base, name, file = {"protocol": "bitext"}, "own-bitext", {"file": str(given["parallel"])}
     else:
         said.append(
@@ -234,8 +250,9 @@ def _tests(code: str, given: dict[str, Path], tables: dict[str, pd.DataFrame], s
         )
         source = {"file": "{resources}/demo/sts.{lang}.tsv"}
         return {"tasks": {"none": {"protocol": "sts", "source": source, "languages": []}}, "tables": [], "figures": []}
-    halves = ("dev", [0, 50]), ("test", [50, 100])
+    part = 10 if name == "own-bitext" and _many(tables) else 50
+    halves = ("dev", [0, part]), ("test", [part, 2 * part])
     tasks = {
-        f"{name}-{half}": base | {"source": file | {"buckets": part}, "languages": [code]} for half, part in halves
+        f"{name}-{half}": base | {"source": file | {"buckets": rows}, "languages": [code]} for half, rows in halves
     }
     return {"tasks": tasks, "best": {"dev": f"{name}-dev", "test": f"{name}-test"}}

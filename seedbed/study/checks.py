@@ -17,7 +17,7 @@ from seedbed.settings import explain, suggest
 from seedbed.study.graph import encoders, generators
 from seedbed.study.leakage import learnt_whole, share_rows, untested
 from seedbed.study.model import Study
-from seedbed.study.paired import of_pairs
+from seedbed.study.paired import of_pairs, referred
 from seedbed.study.prefix_languages import of_prefixes
 from seedbed.study.recipe_languages import of_languages
 
@@ -45,6 +45,8 @@ def consistent(study: Study) -> None:
     for name, classifier in study.classifiers.items():
         _classifier(study, name, classifier)
     _require("statistics.baseline", "recipe", study.statistics.baseline or study.baseline, study.recipes)
+    known = [*study.backbones, *study.classifiers]
+    _require("statistics.baseline_backbone", "backbone or classifier", study.statistics.baseline_backbone, known)
     for name, task in study.tasks.items():
         _require(f"tasks.{name}.set_of", "task", task.set_of or name, study.tasks)
         if declared(task.protocol).learns and study.tasks[study.test_set(name)].train is None:
@@ -155,6 +157,8 @@ def _starts(study: Study, name: str, line: tuple[str, ...]) -> None:
         _starts(study, other, (*line, other))
     for key, one in recipe.references().items():
         _require(f"recipes.{name}.objective.{key}", "backbone", one.backbone, study.backbones)
+        named = Reference(backbone=one.backbone, recipe=one.recipe or recipe.start)
+        referred(study, f"recipes.{name}.objective.{key}", named, given=False)
 
 
 def _classifier(study: Study, name: str, classifier: Classifier) -> None:
@@ -224,6 +228,7 @@ def _prefix(study: Study, where: str, of: Reference, generator: Generator) -> No
 def _retriever(study: Study, where: str, retriever: Reference) -> None:
     _require(f"{where}.retriever.backbone", "backbone", retriever.backbone, study.backbones)
     _require(f"{where}.retriever.recipe", "recipe", retriever.recipe, study.recipes)
+    referred(study, f"{where}.retriever", retriever)
 
 
 def _can_label(generator: Generator, classifier: Classifier) -> bool:
@@ -278,6 +283,7 @@ def _compute(study: Study, spec: Compute) -> None:
         _require(f"compute.{key}", "backbone", name, study.backbones)
         if not study.backbones[name].source:
             raise ValueError(f"compute.{key}: {name} has no weights to count; take another")
+    referred(study, "compute.encoder", spec.encoder)
     learners = [name for name, classifier in study.classifiers.items() if classifier.in_context]
     for name in spec.classifiers:
         _require("compute.classifiers", "classifier in context", name, learners)

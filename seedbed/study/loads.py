@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from seedbed.study.graph import (
     alignment,
     choices,
+    classifiers,
     compute,
     encoders,
     evaluation,
@@ -90,7 +91,8 @@ def _scored(needs: Needs, job: Any) -> Load:
     if spec.as_baseline:  # its labels are there, or hang on no model
         return Load()
     gpus = needs.gpus(spec.generator) if spec.prompted else 1
-    return Load(gpus, needs.labelling(job.backbone), needs.classifier(job.backbone))
+    beside = max(map(needs.encoder, classifiers.beside(needs.study, job.backbone)), default=0)
+    return Load(gpus, needs.labelling(job.backbone), needs.classifier(job.backbone) + beside)
 
 
 def _measured(needs: Needs, job: Any) -> Load:

@@ -12,7 +12,7 @@ from pydantic import Field, field_validator, model_validator
 
 from seedbed.checkpoints import MINUTES
 from seedbed.classifiers.settings import Classifier
-from seedbed.corpora.folders import Paths
+from seedbed.corpora.folders import Paths, places
 from seedbed.corpora.settings import Anchors, Cleaning, SeedPairs, Source
 from seedbed.encoders.adaptation_settings import Adaptation
 from seedbed.encoders.recipes import KINDS, Recipe, with_method, with_preset
@@ -29,7 +29,6 @@ from seedbed.settings import EACH_ONCE, NoResult, Once, Place, Seed, Settings
 from seedbed.study import pairs
 from seedbed.study.settings import Corpora, Gpus, Language, Start
 from seedbed.study.variants import add_candidates, choosing, makers, with_parents
-from seedbed.tables.plan import Block
 from seedbed.tables.settings import Best, Forecast, Statistics
 from seedbed.tracking import Tracker
 from seedbed.triplets.settings import Audit
@@ -45,7 +44,8 @@ class Study(Settings):
     lock: Place = "assets.lock.json"
     """Revisions, digests and licences of unpinned downloads; commit it with your study."""
     paths: Paths = {}
-    """Folders of data: each name is a `{placeholder}` of every source."""
+    """Folders of data: each name is a `{placeholder}` of every source. none: nobody has it, and no source that names it
+    is read."""
     pivot: Code = "eng"
     """The language of `corpora.nli`, from which the study's languages learn."""
     seeds: Annotated[list[Seed], Field(min_length=1), EACH_ONCE] = [1]
@@ -197,8 +197,8 @@ class Study(Settings):
         }
 
     @cached_property
-    def plans(self) -> dict[str, list[Block]]:
-        """Table -> what `graph.plans.plan` found before."""
+    def found(self) -> dict[Any, Any]:
+        """What functions of `graph` found before, which many jobs ask: by table its plan, see `graph.shares` too."""
         return {}
 
     # ---- Languages, their corpora and their tests.
@@ -209,7 +209,7 @@ class Study(Settings):
         known = columns | {"code": code, "lang": code} | registry().get(code, {})
         entry = self.languages.get(code, Language())
         own = {key: value for key, value in (("name", entry.name), ("script", entry.script)) if value}
-        return known | own | entry.codes | self.paths | {"resources": os.path.relpath(FOLDER)}
+        return known | own | entry.codes | places(self.paths) | {"resources": os.path.relpath(FOLDER)}
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -286,7 +286,8 @@ class Study(Settings):
 
     def held_out(self, code: str) -> list[str]:
         """The tasks whose texts what trains an encoder must not repeat: all that it is scored on or finds shots for."""
-        return [task for task in self.tests_by_language[code] if self.tasks[task].protocol != "classification"]
+        other = ("classification", "lengths")  # of classifiers alone; of no system
+        return [task for task in self.tests_by_language[code] if self.tasks[task].protocol not in other]
 
     def chosen_on(self, dev: str, code: str) -> list[str]:
         """The languages whose development sets choose a fusion's weights or a scale for a language folder; maybe none.

@@ -22,7 +22,7 @@ from seedbed.languages import ANY
 from seedbed.operations.forecasting.costs import CostSpec
 from seedbed.operations.runs import python_in
 from seedbed.precision import Precision
-from seedbed.study.graph import encoders, generators, tuned
+from seedbed.study.graph import classifiers, encoders, generators, tuned
 from seedbed.study.loads import LOADS, Load
 from seedbed.study.model import Study
 
@@ -160,8 +160,8 @@ class Needs:
         tokens = learning.batch_size * learning.max_length
         return self._asked(gpu_memory.training(self.shape("encoders", backbone), tokens=tokens, dtype=dtype))
 
-    def writing(self, generator: str) -> int:
-        """Writing with a generator, on each of its GPUs; 0: a server does."""
+    def writing(self, generator: str, beside: Sequence[Need] = ()) -> int:
+        """Writing with a generator, on each of its GPUs, where one of several models is open too; 0: a server does."""
         spec = self.study.generators[generator]
         if spec.backend in ("openai", "openai-chat", "published"):
             return 0
@@ -171,7 +171,9 @@ class Needs:
             options = {"dtype": spec.dtype, "gpus": spec.tensor_parallel, "share": spec.gpu_memory}
             return self._asked(gpu_memory.serving(shape, length=length, **options))
         limits = {"rows": spec.batch_size, "prompt": sampling.max_prompt_tokens, "new": sampling.max_new_tokens}
-        return self._asked(gpu_memory.writing(shape, **limits, dtype=spec.dtype))
+        need = gpu_memory.writing(shape, **limits, dtype=spec.dtype)
+        fixed = need.fixed + max((other.fixed for other in beside), default=0)
+        return self._asked(Need(fixed, max([need.batch, *(other.batch for other in beside)])))
 
     def reading(self, backbone: str, tasks: Sequence[str]) -> int:
         """Encoding the texts of tasks; 0: a server does."""
@@ -184,7 +186,10 @@ class Needs:
     def labelling(self, classifier: str) -> int:
         """Labelling pairs or texts with a classifier."""
         spec = self.study.classifiers[classifier]
-        return self.writing(spec.generator) if spec.generator else self._reading(spec.backbone, LABELLED)
+        if not spec.generator:
+            return self._reading(spec.backbone, LABELLED)
+        beside = classifiers.beside(self.study, classifier)
+        return self.writing(spec.generator, [self._read(name, LABELLED) for name in beside])
 
     def measuring(self) -> int:
         """The largest of what is measured one after the other."""
@@ -243,8 +248,11 @@ class Needs:
 
     def _reading(self, backbone: str, rows: int) -> int:
         """Encoding batches of texts, in float32. Fused encoders are open at the same time."""
+        return self._asked(self._read(backbone, rows)) if self._shapes(backbone) else 0
+
+    def _read(self, backbone: str, rows: int) -> Need:
         needs = [gpu_memory.reading(shape, tokens=rows * READ, dtype="float32") for shape in self._shapes(backbone)]
-        return self._asked(gpu_memory.together(needs)) if needs else 0
+        return gpu_memory.together(needs)
 
     def _shapes(self, backbone: str) -> list[Shape]:
         """Those of a backbone's weights, all of a fusion, that are no server's."""

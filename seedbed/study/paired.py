@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from seedbed.encoders.recipes import Recipe
+from seedbed.encoders.settings import Reference
 from seedbed.languages import placeholders
 from seedbed.settings import suggest
 from seedbed.study.graph import choices, encoders
@@ -27,11 +28,31 @@ def of_pairs(study: Study) -> None:
             raise ValueError(f"backbones.{name}.pair.english: {pair.english} has a prefix; take one without")
         if placeholders(study.backbones[pair.multilingual].prefix):
             raise ValueError(f"backbones.{name}.pair.multilingual: its prefix is by language; take one without")
+    for name, fusion in study.fused.items():
+        if wrong := sorted({*fusion.of} & {*study.paired}):
+            raise ValueError(f"backbones.{name}.fusion.of: {wrong[0]} is a pair, which no fusion gives its English")
     for name, recipe in study.recipes.items():
         if recipe.paired:
             _reads(study, name, recipe)
         elif wrong := sorted({*(recipe.backbones or [])} & {*study.paired}):
             raise ValueError(f"recipes.{name}.backbones: {wrong[0]} is a pair, and this recipe reads no translation")
+
+
+def referred(study: Study, where: str, of: Reference, *, given: bool = True) -> None:
+    """A recipe that is named beside a backbone makes encoders of it: those that read translations are of pairs alone.
+
+    Args:
+        given: whether English is given to such an encoder; a training gives none to those that it refers to.
+
+    Raises:
+        ValueError: it makes none, or reads what is not given.
+    """
+    recipe = study.recipes[of.recipe]
+    if of.backbone and recipe.paired != (of.backbone in study.paired):
+        makes = "reads no translation, and {} is a pair" if not recipe.paired else "is of pairs, and {} is none"
+        raise ValueError(f"{where}: {of.recipe} {makes.format(of.backbone)}; take another recipe, or another backbone")
+    if recipe.fusion and not given:
+        raise ValueError(f"{where}: {of.recipe} reads translations, and has none here; take one that reads texts alone")
 
 
 def _reads(study: Study, name: str, recipe: Recipe) -> None:

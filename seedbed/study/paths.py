@@ -50,6 +50,7 @@ FINE_TUNED = f"<results>/classifiers/{{classifier}}/fine-tuned/{{task}}/{{lang}}
 TUNED = f"<results>/classifiers/tuned/{{backbone}}/{{recipe}}/{{lang}}/{{task}}/{{train_lang}}/{{seed}}/{MANIFEST}"
 
 SCORES = "<results>/scores/{backbone}/{recipe}/{lang}/{test_lang}.{tasks}.json"
+SCORED = "<results>/scores/{backbone}/{recipe}/{lang}/{seed}"
 MAP = "<results>/maps/{figure}/{backbone}/{recipe}.tsv"
 COMPUTE = "<results>/compute/miners_table4.md"
 FLOPS = "<results>/compute/flops.tsv"

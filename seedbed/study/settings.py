@@ -36,7 +36,7 @@ class Language(Settings):
     corpora: dict[Name, Source] = {}
     """The language's own sources of `corpora.others` by name, in the place of the ones there."""
     tests: dict[Name, Source] = {}
-    """The language's own test sets by task, in the place of the task's source."""
+    """The language's own test sets by task, in the place of all of the task's source: its `replace`, say, too."""
     codes: dict[Word, Annotated[str, written(r"[\p{L}\p{M}\p{N}_ .,:/+()'-]+", "a plain name, like hin_Deva")]] = {}
     """Registry columns to set or to change: what some resource calls the language."""
     on_request: bool = False

@@ -31,7 +31,8 @@ def with_sources(study: Study) -> None:
             if other := study.train_of(task, code):
                 _check_file(study.training_set(task, other), f"the {task} training set of {other}")
         tested = study.tests_by_language[code] or any(code in languages_of(pair) for pair in study.tests_by_pair)
-        if not tested and not any(code in _folders(study, name) for name in study.recipes):
+        learnt = any(task.train_language == code for task in study.tasks.values())
+        if not (tested or learnt) and not any(code in _folders(study, name) for name in study.recipes):
             raise UserError(
                 f"languages.{code}: no test set in any task, and no recipe trains an encoder of it; give a test set "
                 "under `tests:` (a file, say), or a recipe such as unsupervised"

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from seedbed.generators.settings import METHODS, POLARITIES
 from seedbed.languages import ANY
-from seedbed.names import TOGETHER, TRAINING, anchors_in
+from seedbed.names import SHARE, TOGETHER, TRAINING, anchors_in
 from seedbed.study import pairs
 from seedbed.study.graph import classifiers, translations
 from seedbed.study.model import Study
@@ -24,7 +24,7 @@ def constraints(study: Study) -> dict[str, str]:
     variants = [*classifiers.variants(study), *classifiers.labellers(study)]
     return {
         "lang": one_of([*study.codes, ANY, *(order for _, order in pairs.own_sets(study))]),
-        "test_lang": one_of([*study.languages, *study.tests_by_pair]),
+        "test_lang": f"{one_of([*study.languages, *study.tests_by_pair])}|{SHARE}",
         "train_lang": one_of(study.codes),
         "corpus": one_of(corpora),
         "anchors": one_of([anchors_in(text) for text in ("", "text", *study.corpora.others)]),
@@ -34,7 +34,7 @@ def constraints(study: Study) -> dict[str, str]:
         "translator": one_of(study.translators),
         "judge": one_of(study.judges),
         "backbone": one_of([*study.backbones, *study.classifiers]),
-        "recipe": one_of([*study.recipes, *variants]),
+        "recipe": one_of([*study.recipes, *variants, TOGETHER]),
         "mining": one_of(study.mining),
         "tasks": one_of([*study.tasks, TOGETHER]),
         "classifier": one_of(study.classifiers),

@@ -42,7 +42,7 @@ def _legend(block: pd.DataFrame, metric: Metric) -> list[str]:
     items = block[block["language"] != AVERAGE].drop_duplicates("language")
     counts = ", ".join(f"{language} {n:.0f}" for language, n in zip(items["language"], items["n"], strict=True))
     names = dict(zip(block["recipe"], block["method"], strict=True))
-    baseline = names.get(first["baseline"], first["baseline"])
+    baseline = _baseline(block, names.get(first["baseline"], first["baseline"]))
     ours = (
         f"{metric.heading(first['metric'])}{_points(metric)}, mean over training seeds ({_seeds(block)}). "
         f"Test items: {counts}. "
@@ -52,6 +52,15 @@ def _legend(block: pd.DataFrame, metric: Metric) -> list[str]:
     )
     ours += " Rows: what an encoder was last trained on." if trained_on(block) else ""
     return [ours, _paper_legend(block)]
+
+
+def _baseline(rows: pd.DataFrame, own: str) -> str:
+    """What differences are taken from: the baseline of the same backbone, or of another, or in some rows of either."""
+    named = rows.loc[rows["difference"].notna(), "baseline_backbone"].fillna("")
+    others = [name for name in named.unique() if name]
+    if not others:
+        return own
+    return others[0] if (named != "").all() else f"{own}, and that above or below the one of {others[0]}"
 
 
 def _and_test(items: pd.DataFrame, metric: Metric) -> str:
@@ -182,7 +191,8 @@ def _summary_legend(table: pd.DataFrame, averages: pd.DataFrame) -> str:
     ]
     if averages["p_adjusted"].notna().any():
         baseline = dict(zip(table["recipe"], table["method"], strict=True)).get(table["baseline"].iloc[0], "")
-        lines.append(f"▲ ▼: above or below {baseline} of the same backbone (p < {1 - level:.2g}).")
+        baseline = _baseline(averages, f"{baseline} of the same backbone")
+        lines.append(f"▲ ▼: above or below {baseline} (p < {1 - level:.2g}).")
     if averages["paper"].notna().any():
         lines.append("In italics below a row: the paper's number.")
     return " ".join([*lines, *_notes(averages, "column")])

@@ -13,12 +13,17 @@ from pydantic import BaseModel, FiniteFloat, NonNegativeInt, StrictStr, Validati
 from seedbed.evaluation.aggregation import ORDER, Aggregate, Items, mean
 from seedbed.evaluation.significance import LEAST_ITEMS, replicates
 from seedbed.io import UserError, read_json, read_table
+from seedbed.languages import ANY
+from seedbed.names import TOGETHER
 from seedbed.settings import explain
 from seedbed.tables.plan import Block
 from seedbed.tables.published import AVERAGE
 from seedbed.tables.settings import Statistics
 from seedbed.tables.specs import OVERLAP, Column
 from seedbed.triplets.overlap import by_row
+
+OTHER = ""
+"""Stands for a recipe: the system of another backbone that differences are taken from."""
 
 
 @dataclass(frozen=True)
@@ -73,12 +78,14 @@ def measure(scores: Path, block: Block, language: str, statistics: Statistics) -
     for cell in block.cells():
         if cell.test_lang == language:
             found.setdefault(cell.recipe, []).append(_read(scores / cell.path, block.column))
+    if other := [_read(scores / cell.path, block.column) for cell in block.compared(language)]:
+        found[OTHER] = other
     every = [score for by_seed in found.values() for score in by_seed]
-    if other := [score.path for score in every if not score.questions.equals(every[0].questions)]:
+    if strange := [score.path for score in every if not score.questions.equals(every[0].questions)]:
         first = every[0].path
         raise UserError(
-            f"{other[0]}: not the items of {first}; score both on the same test set: "
-            f"delete {_all_of(other[0])} and {_all_of(first)}, and run Snakemake"
+            f"{strange[0]}: not the items of {first}; score both on the same test set: "
+            f"delete {_all_of(strange[0])} and {_all_of(first)}, and run Snakemake"
         )
     origins = [score.origin.casefold() for score in every]
     items = {recipe: np.stack([score.items for score in by_seed]) for recipe, by_seed in found.items()}
@@ -192,7 +199,8 @@ def _read(path: Path, column: Column) -> _Score:
 
 def _all_of(path: Path) -> Path:
     """The lists of scores that one is among: Snakemake watches the list of a job's scores, not each."""
-    return path.parents[2] / f"{path.stem}.*.json"
+    variants = path.parents[4] / TOGETHER / ANY  # of a language model all variants are scored by one job
+    return variants / "*.json" if variants.is_dir() else path.parents[2] / f"{path.stem}.*.json"
 
 
 def _checked(path: Path, column: Column) -> _Score:
@@ -240,5 +248,7 @@ def _resample(by: Aggregate, items: Mapping[str, Items], statistics: Statistics)
     One draw of items serves all systems, which pairs them. Every language starts from the same generator, so a draw of
     seeds is the same in all of them: some systems are one encoder for all languages, and the average must see that.
     """
-    found = replicates(by.statistic, list(items.values()), resamples=statistics.resamples, seed=statistics.seed)
-    return dict(zip(items, found, strict=True))
+    own = [each for recipe, each in items.items() if recipe != OTHER]
+    beside = [items[OTHER]] if OTHER in items else []  # the last
+    options = {"resamples": statistics.resamples, "seed": statistics.seed, "beside": beside}
+    return dict(zip(items, replicates(by.statistic, own, **options), strict=True))

@@ -1,87 +1,13 @@
 """Which scores, or triplets, a table is made of: its spec, met with what a study offers."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Annotated, NamedTuple
-
-from pydantic import Field
+from typing import NamedTuple
 
 from seedbed.encoders.recipes import presets
 from seedbed.io import UserError
-from seedbed.names import languages_of
 from seedbed.settings import Settings, suggest
+from seedbed.tables.offered import Offered, Scored, System
 from seedbed.tables.specs import OVERLAP, Column, TableSpec
-
-
-class System(Settings):
-    """The encoders that one recipe offers."""
-
-    recipe: str
-    """The recipe's name in the study."""
-    language: str
-    """Language folder of its encoders; `*`: each test language has its own."""
-    seeds: Annotated[list[int], Field(min_length=1)]
-    """One encoder per seed."""
-    heads: list[int] = []
-    """One of what is fine-tuned on them per seed."""
-    on_request: bool = False
-    """Only in tables that name it."""
-    languages: list[str] | None = None
-    """Only for these test languages."""
-    backbones: list[str] | None = None
-    """Only of these backbones."""
-    chosen_on: str = ""
-    """The task that chose how they were made: no column shows them on it."""
-    triplets: str = ""
-    """The file of triplets that they learn from, with {lang}; empty: none, or their targets are in another language."""
-    gives: list[str] = []
-    """What encoders that read translations give beyond vectors: paths, choices."""
-
-    def has(self, backbone: str, language: str) -> bool:
-        """Whether it offers an encoder of a backbone to a language; without a backbone, what they all learn from."""
-        of_backbone = not backbone or self.backbones is None or backbone in self.backbones
-        return of_backbone and (self.languages is None or {*languages_of(language)} <= {*self.languages})
-
-    def folder(self, language: str) -> str:
-        """The language folder of what it offers to a language; of a pair, to the first."""
-        return languages_of(language)[0] if self.language == "*" else self.language
-
-
-class Scored(Settings):
-    """A task of the study and the languages that are scored on it."""
-
-    protocol: str
-    """How it is scored."""
-    languages: list[str]
-    """ISO 639-3, in any order."""
-    pairs: list[str] = []
-    """Likewise, pairs of languages."""
-    on_request: bool = False
-    """Only in tables that name it."""
-    k: list[int] = []
-    """How many of the nearest its scores are of."""
-
-
-class Offered(Settings):
-    """A backbone or classifier of the study."""
-
-    paper: str = ""
-    """The backbone's or classifier's name in the papers."""
-    on_request: bool = False
-    """Only in tables that name it."""
-    fused: bool = False
-    """It has distances alone."""
-    tasks: list[str] | None = None
-    """Only these tasks are scored on it."""
-    languages: list[str] | None = None
-    """Only in these."""
-
-    def tests(self, tests: Mapping[str, str]) -> dict[str, str]:
-        """The tests (language -> task) on which it is scored, of some."""
-        return {
-            code: task
-            for code, task in tests.items()
-            if (self.tasks is None or task in self.tasks) and (self.languages is None or code in self.languages)
-        }
 
 
 class Cell(NamedTuple):
@@ -109,6 +35,16 @@ class Texts(NamedTuple):
     file: str
 
 
+class Other(Settings):
+    """The row of another backbone that differences are taken from: its system by the baseline."""
+
+    backbone: str
+    """The backbone's name in the study."""
+    system: System
+    languages: list[str]
+    """In these it is scored on the tests of a block."""
+
+
 class Block(Settings):
     """The part of a table that one backbone and one column fill; a column of overlap has no backbone."""
 
@@ -128,6 +64,8 @@ class Block(Settings):
     """Recipe -> printed name."""
     baseline: str
     """The recipe that differences are taken from."""
+    other: Other | None = None
+    """What differences of the baseline itself are taken from, and of systems without it; None: nothing."""
 
     def cells(self) -> Iterator[Cell]:
         """Every score that it shows: none of a column of overlap."""
@@ -135,6 +73,14 @@ class Block(Settings):
             for system in (one for one in self.systems if one.has(self.backbone, language)):
                 for seed in system.heads if self.column.tunes else system.seeds:
                     yield Cell(self.backbone, system.recipe, system.folder(language), seed, task, language)
+
+    def compared(self, language: str) -> list[Cell]:
+        """The scores of another backbone that differences in a language are taken from."""
+        if not self.other or language not in self.other.languages:
+            return []
+        name, system, task = self.other.backbone, self.other.system, self.tests[language]
+        seeds = system.heads if self.column.tunes else system.seeds
+        return [Cell(name, system.recipe, system.folder(language), seed, task, language) for seed in seeds]
 
     def texts(self) -> Iterator[Texts]:
         """Every file of triplets that a column of overlap is measured on."""
@@ -191,6 +137,36 @@ def plan(
     return filled
 
 
+def compared(spec: TableSpec, blocks: Sequence[Block], backbone: str) -> list[Block]:
+    """The blocks of a table, each with the same column of another backbone: differences are taken from its baseline.
+
+    Args:
+        backbone: the study's, which a table may lack; the spec's own goes before it.
+
+    Raises:
+        UserError: the spec names a backbone that the table does not show, and is not partial.
+    """
+    name = spec.baseline_backbone or backbone
+    shown = {called: block.backbone for block in blocks for called in (block.backbone, block.paper_backbone) if called}
+    if name not in shown:
+        if spec.baseline_backbone and not spec.partial:
+            near = suggest(name, sorted(shown))
+            raise UserError(f"table {spec.title!r}: baseline_backbone {name!r} is none of its backbones; {near}")
+        return [*blocks]
+    own = {block.column.label: block for block in blocks if block.backbone == shown[name]}
+    return [block.model_copy(update={"other": _other(block, own.get(block.column.label))}) for block in blocks]
+
+
+def _other(block: Block, own: Block | None) -> Other | None:
+    """What a block is compared with: the baseline in the same column of a backbone, but for this itself."""
+    if own is None or block.backbone in ("", own.backbone):
+        return None
+    (system, *_) = [one for one in own.systems if one.recipe == own.baseline] or [None]
+    languages = [code for code in own.tests if system and system.has(own.backbone, code)]
+    languages = [code for code in languages if block.tests.get(code) == own.tests[code]]
+    return Other(backbone=own.backbone, system=system, languages=languages) if languages else None
+
+
 def of_labellers(
     spec: TableSpec,
     systems: Sequence[System],
@@ -234,7 +210,7 @@ def _shown(spec: TableSpec, offered: Mapping[str, Offered]) -> dict[str, Offered
 def _fills(system: System, column: Column) -> bool:
     """Whether a column shows a recipe: if it leaves it out, or chose it, not; of overlap, those with triplets."""
     named = (not column.recipes or system.recipe in column.recipes) and system.chosen_on not in column.tasks
-    named = named and column.of_english <= {*system.gives}
+    named = named and column.serves(system.gives)
     return named and (column.protocol != OVERLAP or bool(system.triplets))
 
 

@@ -17,6 +17,9 @@ class Statistics(Settings):
     """Confidence level of the intervals."""
     baseline: str = ""
     """The recipe that differences are taken from; left out, crosslingual, else base, else the first. Tables name it."""
+    baseline_backbone: str = ""
+    """The backbone, or classifier, from whose baseline the differences of other backbones' baselines are taken, in
+    tables that show it; left out, backbones are not compared."""
     seed: Seed = 42
     """Seed of the resampling."""
 

@@ -104,10 +104,9 @@ class Column(Settings):
         """Whether encoders are fine-tuned for it."""
         return self.protocol != OVERLAP and protocols.declared(self.protocol).tunes
 
-    @property
-    def of_english(self) -> frozenset[str]:
-        """What it asks of encoders that read translations alone; empty: it is of others too."""
-        return frozenset() if self.protocol == OVERLAP else protocols.declared(self.protocol).of_english
+    def serves(self, gives: Collection[str]) -> bool:
+        """Whether encoders can stand in it that give these beyond vectors, see `Protocol.serves`."""
+        return self.protocol == OVERLAP or protocols.declared(self.protocol).serves(gives)
 
     @property
     def labelled(self) -> bool:
@@ -164,6 +163,9 @@ class TableSpec(Spec):
     """The study's other recipes come last, but those that vary one."""
     baseline: str = ""
     """The recipe that differences are taken from; left out, the study's `statistics.baseline`."""
+    baseline_backbone: str = ""
+    """The backbone, by the papers' name or the study's, from whose baseline the differences of other backbones'
+    baselines are taken, and of classifiers in the same table; left out, the study's `statistics.baseline_backbone`."""
     backbones: OnceEach[str] = ()
     """Only these backbones, by the papers' names or the study's; left out, all but those on request."""
     classifiers: OnceEach[str] = ()

@@ -9,7 +9,7 @@ import pandas as pd
 
 from seedbed.evaluation.significance import benjamini_hochberg, percentiles, two_sided
 from seedbed.io import UserError, atomic
-from seedbed.tables.measures import Measure, average, lacks, measure
+from seedbed.tables.measures import OTHER, Measure, average, lacks, measure
 from seedbed.tables.plan import Block
 from seedbed.tables.published import AVERAGE, NAME, Published
 from seedbed.tables.settings import Statistics
@@ -18,7 +18,8 @@ from seedbed.tables.specs import Overall, TableSpec
 COLUMNS = [
     "backbone", "column", "recipe", "method", "language", "task", "metric",
     "value", "low", "high", "n", "rows", "seeds", "sd",
-    "baseline", "level", "difference", "difference_low", "difference_high", "p", "p_items", "p_adjusted",
+    "baseline", "baseline_backbone", "level",
+    "difference", "difference_low", "difference_high", "p", "p_items", "p_adjusted",
     "paper", "paper_sd", "paper_note", "paper_cell", "delta", "verdict",
 ]  # fmt: skip
 DECIMALS = {
@@ -121,7 +122,7 @@ def _rows(
 ) -> Iterator[tuple[dict[str, Any], Measure]]:
     """Recipe by recipe, language by language, the average last; with what each was measured on."""
     constant = {"backbone": block.backbone, "column": block.column.label, "metric": block.column.metric}
-    constant |= {"baseline": block.baseline, "level": statistics.level}
+    constant |= {"baseline": block.baseline, "baseline_backbone": "", "level": statistics.level}
     for system in block.systems:
         facts = constant | {"recipe": system.recipe, "method": block.names[system.recipe]}
         measured = [each for each in measures if system.recipe in each.by_seed]
@@ -155,7 +156,9 @@ def _numbers(measured: Measure, recipe: str, block: Block, statistics: Statistic
         row["low"], row["high"] = percentiles(points * replicates[recipe], statistics.level)
     base = block.baseline
     if recipe == base or base not in measured.by_seed:
-        return row
+        if OTHER not in measured.by_seed:
+            return row
+        base, row["baseline_backbone"] = OTHER, block.other.backbone
     row["difference"] = row["value"] - points * measured.by_seed[base].mean()
     if recipe in replicates and base in replicates:
         differences = points * (replicates[recipe] - replicates[base])

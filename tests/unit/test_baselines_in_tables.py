@@ -80,3 +80,14 @@ def test_a_study_of_them_needs_no_labelled_pairs() -> None:
     assert load(config()).classifiers["tuned"].as_baseline == "fine-tuned"
     with pytest.raises(UserError, match="give `corpora.nli_pairs`"):
         load(config(adapted={"backbone": "a"}))
+
+
+def test_a_language_may_be_there_for_what_is_learnt_in_it_alone() -> None:
+    topics = {"protocol": "knn", "source": FILE, "train": FILE, "languages": ["hau"]}
+    across = {"protocol": "knn", "set_of": "topics", "train_language": "tam-Latn"}
+    languages = {"hau": {}, "tam-Latn": {"codes": {"own": "tamil"}}}
+    study = load(config() | {"languages": languages, "tasks": {"topics": topics, "across": across}})
+    assert study.tests_by_language == {"hau": ["across", "topics"], "tam-Latn": []}
+    assert study.train_of("across", "hau") == "tam-Latn"
+    with pytest.raises(UserError, match="languages.tam-Latn: no test set in any task"):
+        load(config() | {"languages": languages, "tasks": {"topics": topics}})

@@ -135,7 +135,7 @@ def test_candidates_that_share_a_beginning_are_judged_as_by_themselves(
     command = ["--base", str(tiny.generator(tmp_path / "base")), "--sources", "2", "--words", "8", "--rounds", "1"]
     judging.main(command)
     printed = capsys.readouterr().out
-    assert "a candidate by itself / beginning read once: " in printed and "one answer after the other / " in printed
+    assert "four candidates, times together (CPU seconds): " in printed and "ten answers, times together" in printed
     once = judging.scored
     monkeypatch.setattr(judging, "scored", lambda model, prompts, scores: once(model, prompts, scores) + len(prompts))
     with pytest.raises(AssertionError, match="the scores differ by"):

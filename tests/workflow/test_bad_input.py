@@ -36,6 +36,7 @@ CONFIGURATIONS = [
     ({"tasks/own-sts/scale": [5, 0]}, "scale goes from the least to the greatest gold score"),
     ({"tasks/own-sts/languages": ["haus"]}, "tasks.own-sts.languages: no language 'haus'; did you mean 'hau'?"),
     ({"statistics/baseline": "crossling"}, "statistics.baseline: no recipe 'crossling'; did you mean 'crosslingual'?"),
+    ({"statistics/baseline_backbone": "tiny-bart"}, "statistics.baseline_backbone: no backbone or classifier 'tiny-bart'; did you mean 'tiny-bert'?"),
     ({"tables": ["table11"]}, "tables: no resources/tables/*.yaml 'table11'; did you mean 'table1'?"),
     ({"training/learning_rate": "fast"}, "config.training.learning_rate: Input should be a valid number"),
     ({"seeds": []}, "config.seeds: List should have at least 1 item"),

@@ -38,6 +38,7 @@ FILES = [
 BY_HAND = {
     "fetch_corpus": {"--tests"},  # of tests/unit/corpora/test_leakage.py: every test set, by every translator
     "forecast": {"--costs"},
+    "map_texts": {"--english"},  # of test_lira.py: an encoder of two texts, which is on request here
     "plot": {"--languages"},
     "report": {"--max-megabytes", "--sample", "--anchors"},
     "tabulate": {"--paper"},
@@ -57,7 +58,7 @@ def said(value: Any) -> Any:
 def value_of(words: list[str]) -> Any:
     """Of an option: one word or several; of JSON what it says."""
     if len(words) != 1:
-        return words
+        return [value_of([word]) for word in words]
     return said(json.loads(words[0])) if words[0].startswith(('{"', "{}", "[")) else words[0]
 
 

@@ -46,14 +46,16 @@ TABLE = {
     "baseline": "zero-shot",
 }  # fmt: skip
 TARGET = "results/own/tables/icl.csv"
+SERVED = "results/own/scores/served/all/mul/mul.all.json"
 JOBS = {
     # the test set and two training sets
     "fetch_corpus": 3,
     "fetch_model": 2,
     "train_encoder": 1,
-    # all three with and without a shot, of both tasks at once; farther shots of one in one task
+    # all three with and without a shot; farther shots of one
     "describe_classifier": 2 * 3 + 1,
-    "score": 2 * 3 + 1,
+    # with and without a shot in one job, of both tasks at once; farther shots in one task
+    "score": 3 + 1,
     "plan_table": 1,
     "tabulate": 1,
 }
@@ -116,9 +118,10 @@ def test_a_study_in_context_is_planned_as_computed_by_hand(shown):
         assert ("base=" in command) is ("openai-chat" not in command)
         assert ("retriever=results/own/encoders/tiny-bert/published/mul/0" in command) is ('"count": 1' in command)
     for command in scored:
-        both = "--output results/own/scores/likely/far/" not in command
-        assert "--trains own-icl=results/own/corpora/hau/own-knn_train.tsv" in command
-        assert ("own-icl-xl=results/own/corpora/eng/own-knn_train.tsv" in command) is both
+        both = "--output results/own/scores/likely/all/mul/mul.own-icl.json" not in command
+        assert "--trains hau/own-icl=results/own/corpora/hau/own-knn_train.tsv" in command
+        assert ("hau/own-icl-xl=results/own/corpora/eng/own-knn_train.tsv" in command) is both
+        assert (command.count("/zero-shot/mul/0"), command.count("/far/mul/0")) == ((2, 0) if both else (0, 2))
 
 
 def test_a_classifier_is_described_after_the_encoder_that_finds_its_examples(shown):
@@ -157,12 +160,33 @@ def test_from_labelled_texts_to_a_table(shown):
 
 def test_what_a_server_has_answered_it_is_not_asked_again(shown):
     asked = len(Handler.asked)
-    assert asked == 2 * 2 * 12  # two variants, two tasks
+    assert asked == (3 + 1) * 12 and len({*Handler.asked}) == asked  # two variants, two instructions
     fewer = shown.edit({"generators/server/batch_size": 3}, target="fewer.yaml")
     assert nothing_to_do(shown.snakemake("--dry-run", TARGET, config=fewer))
-    scores = [f"results/own/scores/served/{variant}/mul/hau.all.json" for variant in ("zero-shot", "one-shot")]
-    assert planned(shown.snakemake("--force", *scores, config=fewer)) == {"score": 2}
+    assert planned(shown.snakemake("--force", SERVED, config=fewer)) == {"score": 1}
     assert len(Handler.asked) == asked
+
+
+def test_a_language_more_is_asked_for_alone_and_an_edited_text_too(shown):
+    before = {file: file.read_bytes() for file in (shown.root / "results/own/scores/served").rglob("hau.*")}
+    for part, count, seed in (("train", 18, 2), ("test", 12, 3)):
+        rows = {"id": range(count), "text": tiny.sentences("swh", count, seed)}
+        rows["label"] = [LABELS[number % 3] for number in range(count)]
+        pd.DataFrame(rows).to_csv(shown.root / f"own/swh.{part}.tsv", sep="\t", index=False)
+    more = shown.edit({"languages/swh": {}}, target="more.yaml")
+    asked = len(Handler.asked)
+    assert planned(shown.snakemake(SERVED, config=more)) == {"fetch_corpus": 2, "score": 1}
+    new = Handler.asked[asked:]
+    texts = pd.read_csv(shown.root / "own/swh.test.tsv", sep="\t")["text"]
+    assert len(new) == 4 * 12 and all(any(text in prompt for text in texts) for prompt in new)
+    assert {file: file.read_bytes() for file in before} == before
+    test = shown.root / "own/hau.test.tsv"
+    test.write_text(
+        test.read_text().replace(Handler.asked[0].rpartition("Input:")[2].partition(" Prediction")[0], "Kai!")
+    )
+    asked = len(Handler.asked)
+    assert planned(shown.snakemake(SERVED, config=more)) == {"fetch_corpus": 1, "score": 1}
+    assert len(Handler.asked) == asked + 4 and all("Kai!" in prompt for prompt in Handler.asked[asked:])
 
 
 FAULTS = [

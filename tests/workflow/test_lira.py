@@ -10,6 +10,9 @@ import pytest
 import yaml
 
 from seedbed.encoders.backbone import load, open_encoder
+from seedbed.encoders.coupling import read_english
+from seedbed.evaluation.scores import score
+from seedbed.evaluation.settings import Task
 from seedbed.io import read_json, read_table
 from tests.workflow.conftest import STUDY, Project, copy_project
 
@@ -45,6 +48,18 @@ LIRA = STUDY | {
             "protocol": "shares",
             "source": {"file": "own/{lang}.sts.tsv", "columns": {"text": "sentence1"}},
         },
+        "own-retrieval": {
+            "protocol": "retrieval",
+            "source": {"file": "own/{lang}.sts.tsv", "columns": {"query": "sentence1", "document": "sentence2"}},
+        },
+        # English, whose training set this is, is no language of the study.
+        "own-knn": {
+            "protocol": "knn",
+            "train_language": "eng",
+            "source": {"file": "own/{lang}.labelled.tsv"},
+            "train": {"file": "own/{lang}.labelled.tsv"},
+        },
+        "own-stability": {"protocol": "stability", "set_of": "own-shares"},
     },
     "classifiers": {},
     "tables": ["lira_bound", "whose"],
@@ -62,6 +77,10 @@ DRAWN = {
     "kind": "shares", "table": "whose", "title": "Whose English", "panels": {"Own": {name: name for name in NAMES}},
     "uniform": {"Own": "uniform"}, "palette": ["#0072B2", "#D55E00"],
 }  # fmt: skip
+MAP = {
+    "kind": "map", "title": "Pairs", "palette": ["#0072B2", "#D55E00"], "recipes": {"beside": "critic"},
+    "languages": ["hau"], "map": {"task": "own-bitext", "pairs": 8, "perplexity": 5},
+}  # fmt: skip
 TARGETS = [
     str(ROOT / "scores/both/lira/hau/hau.all.json"),
     str(ROOT / "scores/both/beside/mul/hau.all.json"),
@@ -69,6 +88,7 @@ TARGETS = [
     str(ROOT / "scores/both/arca/mul/hau.all.json"),
     str(ROOT / "tables/lira_bound.csv"),
     str(ROOT / "figures/whose.svg"),
+    str(ROOT / "figures/pairs.svg"),
 ]
 
 
@@ -79,11 +99,14 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
     project = copy_project(tmp_path_factory.mktemp("lira"), LIRA)
     own = project.root / "own"
-    for kind, spec in (("tables", WHOSE), ("figures", DRAWN)):
+    for kind, name, spec in (("tables", "whose", WHOSE), ("figures", "whose", DRAWN), ("figures", "pairs", MAP)):
         place = project.root / "resources" / kind
         place.mkdir(parents=True, exist_ok=True)
-        (place / "whose.yaml").write_text(yaml.safe_dump(spec, sort_keys=False))
+        (place / f"{name}.yaml").write_text(yaml.safe_dump(spec, sort_keys=False))
     tiny.backbone(own / "english")
+    for lang, seed in (("hau", 1), ("swh", 1), ("eng", 5)):
+        rows = {"id": range(24), "text": tiny.sentences(lang, 24, seed), "label": ["joy", "fear"] * 12}
+        pd.DataFrame(rows).to_csv(own / f"{lang}.labelled.tsv", sep="\t", index=False)
     for lang in ("hau", "swh"):
         texts = [*tiny.sentences(lang, 24, 1), *tiny.sentences(lang, 24, 2)]
         learnt = {"id": range(24), "sentence1": tiny.sentences(lang, 24, 3), "sentence2": tiny.sentences(lang, 24, 4)}
@@ -117,6 +140,24 @@ def test_an_encoder_reads_what_was_chosen(study: Project) -> None:
     pairs = [[(text, english[text]) for text in rows[side]] for side in ("sentence1", "sentence2")]
     a, b = (open_encoder(folder).encode(side, normalize_embeddings=True) for side in pairs)
     np.testing.assert_allclose(items["cosine"].astype(float), (a * b).sum(axis=1), atol=1e-5)
+
+
+def test_other_protocols_and_a_map_read_it_too(study: Project) -> None:
+    scores = study.root / ROOT / "scores/both"
+    chosen = study.root / ROOT / "encoders/both/beside/choices/mul/1"
+    every = read_english([chosen / "hau/own-knn.tsv", chosen / "eng/own-knn_train.tsv", chosen / "hau/own-bitext.tsv"])
+    encoder = open_encoder(study.root / ROOT / "encoders/both/beside/mul/1")
+    encoder[0].english = every
+    tables = [read_table(study.root / f"own/{lang}.labelled.tsv", ["id", "text", "label"]) for lang in ("hau", "eng")]
+    assert all(every[text] == text for text in tables[1]["text"]), "a text in English is its own"
+    expected = score(Task(protocol="knn"), tables[0], encoder.encode, train=tables[1])
+    found = read_json(scores / "beside/mul/1/own-knn/hau.json")
+    assert found["metrics"] == pytest.approx(expected.metrics, abs=1e-6)
+    assert read_json(scores / "beside/mul/1/own-retrieval/hau.json")["n"] == 24
+    points = read_table(study.root / ROOT / "maps/pairs/both/beside.tsv", ["id", "language"], unique=None)
+    assert [*points["language"]] == ["hau", "eng"] * 8
+    edited = {name: [*(scores / name).rglob("own-stability")] for name in ("beside", "arca")}
+    assert edited["arca"] and not edited["beside"], "nobody puts edited copies into English"
 
 
 def test_error_deviation_and_bound_stand_side_by_side(study: Project) -> None:

@@ -91,7 +91,7 @@ FIRST: dict[str, dict[str, Any]] = {
     },
     "score": {"tasks/own-sts/on_request": True},
     "plan_table": {"statistics/baseline": "base", "recipes/xllora/on_request": True, "backbones/tiny-bert/paper": "BERT"},
-    "tabulate": {"statistics/resamples": 200, "statistics/level": 0.9, "statistics/seed": 1},
+    "tabulate": {"statistics/resamples": 200, "statistics/level": 0.9, "statistics/seed": 1, "statistics/baseline_backbone": "tiny-bert"},
     "report": {"tables": [], "figures": []},
 }  # fmt: skip
 """The first rule that runs, in the order of rooms -> place -> another value, which runs it and none before it."""

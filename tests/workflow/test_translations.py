@@ -37,6 +37,11 @@ class Server(Serving):
     before: dict[str, int] = {}
 
 
+def thought(text: str) -> str:
+    """What the thinker says: no word of the text."""
+    return f"{text.upper().replace(' ', '')} indeed"
+
+
 class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -49,7 +54,7 @@ class Handler(BaseHTTPRequestHandler):
             said = f"<think>hm, 3?</think>{1 + len(lines[0]) % 10}, 7, 8"
             said = {"0": "8, 11, 3", "1": "It is fine."}.get(str(len(lines[0]) % 9), said)
         elif model == "thinker":
-            said, reason = f"<think>\n{text} means\n</think>\n\n“{text.upper()} indeed”", "stop"
+            said, reason = f"<think>\n{text} means\n</think>\n\n“{thought(text)}”", "stop"
         else:
             # Of every fifth letter count nothing, a copy, or half a sentence.
             odd = len(text) % 5
@@ -146,7 +151,7 @@ def test_what_is_no_translation_is_none(study: Project) -> None:
               for name, file in zip(("thinker", "plain", "human"), translated("thinker", "plain", "human"), strict=True)}  # fmt: skip
     assert [*tables["plain"]["text"]] == texts(study) and [*tables["plain"]["id"]] == [*map(text_id, texts(study))]
     for text, english, finish in tables["thinker"][["text", "english", "finish"]].itertuples(index=False):
-        assert (english, finish) == (f"{text.upper()} indeed", "stop")
+        assert (english, finish) == (thought(text), "stop")
     ends = {text: {0: "empty", 1: "copied", 2: "length"}.get(len(text) % 5, "stop") for text in texts(study)}
     assert dict(zip(tables["plain"]["text"], tables["plain"]["finish"], strict=True)) == ends
     record = read_json(study.root / translated("plain")[0].replace(".tsv", ".json"))

@@ -48,11 +48,12 @@ def in_context(
     queries = icl.queries_of(few, icl.Shots(how.shots, balance=how.balance))
     answering, instruction = how.answering(), question.task.instruction
     backend = open_greedy(generator, base, answering)
-    prompts, _ = prompts_of(backend, queries, labels, instruction, answering, generator.sampling.max_prompt_tokens)
+    limit = generator.sampling.max_prompt_tokens
+    prompts = [prompt for prompt, _ in prompts_of(backend, queries, labels, instruction, answering, limit)]
     forward = flops(lambda: read_whole(backend.model, prompts, generator.batch_size)) / len(prompts)
 
     def run() -> Any:
-        return ask(generator, backend, queries, labels, instruction, answering)
+        return ask(generator, lambda: backend, queries, labels, instruction, answering)
 
     with reading(backend.model) as read:
         done = flops(run) / len(queries)

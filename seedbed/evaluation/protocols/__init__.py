@@ -7,14 +7,14 @@ A file of this folder, or of `protocols/` in the folder in which a study is run,
                                      name ends in {label} stands for a metric of each class
     score(trial: Trial) -> Scores    see `evaluation.scores`
 
-`mteb_rows(test)` where mteb has tasks of its kind, and `texts(test)` where other texts are embedded than stand in its
-columns. A study is read with the files that it names, so they import
-what takes long to import (scikit-learn, torch, ...) inside their functions.
+`mteb_rows(test)` where mteb has tasks of its kind; `texts(test)` where other texts are embedded than stand in its
+columns, and `composed(test)` where some are several of those, a blank apart: text -> its parts. A study is read with
+the files that it names, so they import what takes long to import (scikit-learn, torch, ...) inside their functions.
 """
 
 import importlib
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -47,6 +47,8 @@ class Protocol:
     English. choices: whose English was chosen. labels: one of each test item."""
     options: tuple[str, ...] = ()
     """The settings of `Task` that it reads, of those that are not every protocol's."""
+    edits: bool = False
+    """Whether it embeds texts of its own making, of which there is no English: for encoders of a text alone."""
     tunes: bool = False
     """Whether an encoder is fine-tuned on the task's training set, and then answers as a classifier does."""
     chooses: bool = False
@@ -62,10 +64,9 @@ class Protocol:
         """Whether its tasks have a training set."""
         return "train" in self.options
 
-    @property
-    def of_english(self) -> frozenset[str]:
-        """What it asks of encoders that read translations; empty: it is for others too."""
-        return frozenset({*self.asks} & {"paths", "choices"})
+    def serves(self, gives: Collection[str]) -> bool:
+        """Whether it is for encoders that give these beyond vectors: paths and choices, if they read translations."""
+        return {*self.asks} & {"paths", "choices"} <= {*gives} and not (self.edits and gives)
 
     @property
     def of_encoders(self) -> bool:

@@ -58,7 +58,16 @@ def texts(test: pd.DataFrame) -> list[str]:
     return [*_candidates(test), *test["passage"]]
 
 
+def composed(test: pd.DataFrame) -> dict[str, tuple[str, str]]:
+    """Candidate -> its question and its answer, which are put into English one by one."""
+    return {f"{question} {answer}": (question, answer) for question, answer in _answered(test)}
+
+
 def _candidates(test: pd.DataFrame) -> pd.Series:
     """Each answer after its question, row by row; called `question`, since that is whose language it is in."""
+    return pd.Series([f"{question} {answer}" for question, answer in _answered(test)], name="question")
+
+
+def _answered(test: pd.DataFrame) -> list[tuple[str, str]]:
     rows = zip(test["question"], options(test, "choice"), strict=True)
-    return pd.Series([f"{question} {answer}" for question, answers in rows for answer in answers], name="question")
+    return [(question, answer) for question, answers in rows for answer in answers]

@@ -29,7 +29,7 @@ PERTURBED = 4
 TEXTS = 500
 """The paper names none. Each is encoded 25 times."""
 
-PROTOCOL = Protocol(kind="text", asks=("vectors",))
+PROTOCOL = Protocol(kind="text", asks=("vectors",), edits=True)
 METRICS = {
     name: metric
     for edits in EDITS

@@ -24,9 +24,12 @@ if TYPE_CHECKING:
     from seedbed.encoders.coupling import Choice, Choose
 
 Chosen = TypeVar("Chosen", bound=Settings)
+Opened = TypeVar("Opened")
 
 ENCODER = "encoder"
 """The kind of a folder that names none."""
+MODEL, BESIDE = "model", "beside"
+"""Places of what systems of a job share: a language model, and an encoder that it needs."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +43,6 @@ class Opening:
     """Name of that language, as prompts use it."""
     state: Path | None
     """Where jobs share what encoders and servers answered; None: nothing is kept."""
-    own: Path | None
-    """Where this job keeps what it needs to go on after a kill."""
     now: Sequence[Settings] = ()
     """Settings of generators and endpoints as the study has them today: what changes no result may have changed."""
     adapters: bool = True
@@ -52,6 +53,17 @@ class Opening:
     """Text -> whose English that is."""
     second: Path | None = None
     """The system of the second language of a pair; None: one language is tested."""
+    held: dict[str, tuple[Any, Any]] = field(default_factory=dict)
+    """What the systems of a job share: a place -> what was opened there, and as what."""
+
+    def hold(self, place: str, known_by: Any, opening: Callable[[], Opened]) -> Opened:
+        """What is open in a place; what is known by something else is let go before it is opened."""
+        if place in self.held and self.held[place][0] == known_by:
+            return self.held[place][1]
+        self.held.pop(place, None)
+        found = opening()
+        self.held[place] = known_by, found
+        return found
 
     def today(self, described: Chosen) -> Chosen:
         """Settings that a manifest has, with what changes no result as it is today."""

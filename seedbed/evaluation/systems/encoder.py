@@ -9,7 +9,7 @@ from seedbed import manifests
 from seedbed.corpora.settings import COLUMNS
 from seedbed.encoders.coupling import Choice
 from seedbed.encoders.opening import Opened, opened, pivot_of, vectors_of
-from seedbed.evaluation.protocols import declared
+from seedbed.evaluation.protocols import declared, load
 from seedbed.evaluation.reference import check_by_mteb
 from seedbed.evaluation.systems import Opening, System
 from seedbed.io import UserError
@@ -33,6 +33,8 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
     found = _opened(folder, opening, opening.language)
     if found.spoken:
         _require_one_language(opening)
+    if found.english:
+        _require_given_texts(opening)
     encode = at_once(found.encode, opening.texts)
     check = partial(check_by_mteb, found.encoder, encode)
     about = {"encoder": found.about | _facts(manifest)} | _adapters(opening)
@@ -49,7 +51,7 @@ def _whose(choices: Mapping[str, Choice], texts: Sequence[str]) -> list[Choice]:
 
 
 def _opened(folder: Path, opening: Opening, language: str) -> Opened:
-    options = {"adapters": opening.adapters, "language": language, "english": opening.english}
+    options = {"adapters": opening.adapters, "language": language, "english": _english(opening)}
     return opened(folder, opening.rows, opening.state, opening.today, **options)
 
 
@@ -60,6 +62,27 @@ def _require_one_language(opening: Opening) -> None:
             raise UserError(
                 f"score: {name} has texts in two languages, and before those of this encoder stands a prompt for each "
                 "language; take a protocol with `pairs`, or another backbone"
+            )
+
+
+def _english(opening: Opening) -> dict[str, str]:
+    """Text -> its English; that of a text which a protocol puts together is the English of its parts."""
+    found = dict(opening.english)
+    for each in opening.sets if found else ():
+        composed = getattr(load(each.task.protocol), "composed", lambda test: {})
+        for text, parts in composed(each.test).items():
+            if all(part in found for part in parts):
+                found.setdefault(text, " ".join(found[part] for part in parts))
+    return found
+
+
+def _require_given_texts(opening: Opening) -> None:
+    """Refuse protocols that make texts of their own: nobody has put those into English."""
+    for each in opening.sets:
+        if declared(each.task.protocol).edits:
+            raise UserError(
+                f"score: protocol {each.task.protocol} of {each.name} edits texts, and the English of what it makes is "
+                "nowhere; score an encoder that reads a text alone"
             )
 
 

@@ -6,21 +6,20 @@ its parts are base, if its weights are here, and retriever, if prompts hold exam
 
 import json
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from seedbed import manifests
 from seedbed.classifiers.answers import Answers
-from seedbed.classifiers.in_context import ask, open_greedy
+from seedbed.classifiers.in_context import ask, asked_by, open_greedy
 from seedbed.classifiers.manifest import parts_of
-from seedbed.encoders.opening import opened
+from seedbed.encoders.opening import Opened, opened
 from seedbed.evaluation.protocols import icl
 from seedbed.evaluation.scores import Trial
-from seedbed.evaluation.systems import Opening, System
-from seedbed.generators.journal import ANSWERS
+from seedbed.evaluation.systems import BESIDE, MODEL, Opening, System
+from seedbed.generators.asked import answers
 from seedbed.generators.settings import Answering, Generator
-from seedbed.io import fingerprint
 from seedbed.precision import precision
 from seedbed.vectors.store import at_once
 
@@ -37,16 +36,15 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
     generator = opening.today(Generator.load(json.dumps(settings["generator"])))
     answering = Answering.load(json.dumps(settings["answering"]))
     shots, base = icl.Shots(**settings["examples"]), parts.get("base")
-    model = open_greedy(generator, base, answering)
-    remote = opening.state and not generator.source
-    kept = opening.state / ANSWERS / fingerprint(manifest["about"]) if remote else opening.own
-    reading = partial(opened, rows=opening.rows, state=opening.state, today=opening.today, language=opening.language)
-    retriever = reading(parts["retriever"]) if "retriever" in parts else None
+    opens = partial(open_greedy, generator, base, answering)
+    model = opening.hold(MODEL, (generator, base, answering), lambda: cache(opens))
+    retriever = _retriever(parts["retriever"], opening) if "retriever" in parts else None
+    weights = manifests.digest_of(base)
 
     def answer(trial: Trial, labels: Sequence[str]) -> Answers:
-        queries, instruction = icl.queries_of(trial, shots), trial.task.instruction
-        known_by = {"state": kept, "weights": manifests.digest_of(base)}
-        return ask(generator, model, queries, labels, instruction, answering, **known_by)
+        queries = icl.queries_of(trial, shots)
+        with answers(opening.state, asked_by(generator, weights, labels, answering, opening.language)) as journal:
+            return ask(generator, model, queries, labels, trial.task.instruction, answering, journal)
 
     made = {
         "generator": generator.origin | {"backend": generator.backend, "prompts": generator.prompts},
@@ -60,3 +58,13 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
         return System(about, answer=answer)
     encode = at_once(retriever.encode, opening.texts)
     return System(about, encode=encode, search=retriever.search, answer=answer)
+
+
+def _retriever(folder: Path, opening: Opening) -> Opened:
+    """An encoder that finds examples: one at a time is open, for all languages if its vectors do not hang on theirs."""
+    how = {"language": opening.language, "english": opening.english}
+    reading = partial(opened, folder, opening.rows, opening.state, opening.today, **how)
+    if opening.english:  # of this language's texts
+        return opening.hold(BESIDE, (folder, opening.rows, opening.language), reading)
+    found = opening.hold(BESIDE, (folder, opening.rows), reading)
+    return opening.hold(BESIDE, (folder, opening.rows, opening.language), reading) if found.spoken else found

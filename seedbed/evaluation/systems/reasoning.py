@@ -7,27 +7,29 @@ which may have it too. Its parts are base, if its weights are here, and prefix, 
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from torch import Tensor
 
 from seedbed import manifests
 from seedbed.classifiers.answers import Answers
-from seedbed.classifiers.in_context import greedy
+from seedbed.classifiers.in_context import asked_by, greedy
 from seedbed.classifiers.manifest import parts_of
-from seedbed.classifiers.reasoning import ask, require_width
+from seedbed.classifiers.reasoning import Asked, ask
 from seedbed.classifiers.settings import Reasoning
 from seedbed.corpora.choices import options
 from seedbed.encoders.anchoring import features
 from seedbed.encoders.backbone import open_encoder
 from seedbed.evaluation.scores import Trial
-from seedbed.evaluation.systems import Opening, System
+from seedbed.evaluation.systems import BESIDE, MODEL, Opening, System
+from seedbed.generators.asked import answers
 from seedbed.generators.backends import open_backend
-from seedbed.generators.journal import ANSWERS
 from seedbed.generators.prompts import Style, options_prompt, problem_prompt
 from seedbed.generators.settings import Generator
-from seedbed.io import UserError, fingerprint
+from seedbed.io import UserError
 from seedbed.precision import precision
 
 LIBRARIES = ("torch", "transformers")
@@ -37,26 +39,27 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
     """Open the model.
 
     Raises:
-        UserError: as `parts_of`, `open_backend` and `require_width`; variant translated is opened without English.
+        UserError: as `parts_of`; variant translated is opened without English.
     """
     settings, parts = manifest["system"], parts_of(folder, manifest, opening.language)
     generator = opening.today(Generator.load(json.dumps(settings["generator"])))
     how, base = Reasoning.load(json.dumps(settings["reasoning"])), parts.get("base")
     said = _in_english(opening.english) if settings["variant"] == "translated" or opening.english else str
-    model = open_backend(greedy(generator, how), base)
-    before = open_encoder(parts["prefix"]) if "prefix" in parts else None
-    if before:
-        require_width(model, features(before, ["."]).shape[2])
-    remote = opening.state and not generator.source
-    kept = opening.state / ANSWERS / fingerprint(manifest["about"]) if remote else opening.own
+    opens = partial(open_backend, greedy(generator, how), base)
+    model = opening.hold(MODEL, (generator, base, how), lambda: cache(opens))
+    before = parts.get("prefix")
+    digests = [manifests.digest_of(base), *([manifests.digest_of(before)] if before else [])]
+
+    def vectors(questions: Sequence[str]) -> Tensor:
+        return features(opening.hold(BESIDE, before, partial(open_encoder, before)), questions)
 
     def answer(trial: Trial, labels: Sequence[str]) -> Answers:
-        texts = prompts(trial.test, said, generator.prompts)
-        digests = manifests.digest_of(base), *([manifests.digest_of(parts["prefix"])] if before else [])
-        known_by = {"state": kept, "weights": " ".join(digests)}
-        if before:
-            known_by["vectors"] = features(before, list(trial.test["question"]))
-        return ask(generator, model, list(trial.test["id"]), texts, labels, how, **known_by)
+        test = trial.test
+        texts = prompts(test, said, generator.prompts)
+        asked = [Asked(*row) for row in zip(test["id"], texts, test["question"], strict=True)]
+        given = {"vectors": partial(vectors, [*test["question"]])} if before else {}
+        with answers(opening.state, asked_by(generator, " ".join(digests), labels, how, opening.language)) as journal:
+            return ask(generator, model, asked, labels, how, journal, **given)
 
     made = {
         "generator": generator.origin | {"backend": generator.backend, "prompts": generator.prompts},

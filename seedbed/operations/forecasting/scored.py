@@ -24,18 +24,27 @@ Effort = tuple[float, float, float]
 
 def scoring(plan: Plan, job: Job) -> Effort:
     """An encoder reads both texts of an item, one of two paths their English too; a language model reads both in a
-    prompt, or a text with its examples, or a problem that it works out."""
-    folders, lengths = job.options["systems"], plan.costs.tokens
-    rows = len(folders) * sum(plan.rows(test) for test in job.options["tests"])
-    maker = plan.maker(f"{folders[0]}/{MANIFEST}")
+    prompt, or a text with its examples, or a problem that it works out, with each of its variants."""
+    folders, once = job.options["systems"], sum(plan.rows(test) for test in job.options["tests"])
+    maker, rows = plan.maker(f"{folders[0]}/{MANIFEST}"), len(folders) * once
     if maker is None or maker.rule not in ("describe_classifier", *ANSWERED):
-        return _encoded(plan, job, maker, 2 * rows * lengths.sentence, rows)
-    if maker.rule in ANSWERED or (system := json.loads(maker.option("system")))["kind"] == "chance":
+        return _encoded(plan, job, maker, 2 * rows * plan.costs.tokens.sentence, rows)
+    if maker.rule in ANSWERED:
+        return 0, 0, rows
+    every = [_answered(plan, job, plan.maker(f"{folder}/{MANIFEST}"), once) for folder in folders]
+    return tuple(map(sum, zip(*every, strict=True)))
+
+
+def _answered(plan: Plan, job: Job, maker: Job, rows: float) -> Effort:
+    """What a classifier that was described reads and writes."""
+    system, lengths = json.loads(maker.option("system")), plan.costs.tokens
+    if system["kind"] == "chance":
         return 0, 0, rows
     if system["kind"] == "reasoning":
         generator = Generator.load(json.dumps(system["generator"]))
         limit = Reasoning.load(json.dumps(system["reasoning"])).max_new_tokens
-        asked = {task["protocol"] for task in json.loads(job.option("tasks", "{}")).values()}
+        tasks = [task for words in job.options.get("tasks", []) for task in json.loads(words).values()]
+        asked = {task["protocol"] for task in tasks}
         drawn = 0 if asked == {LIKELIHOOD} else min(limit, lengths.instruction)
         return plan.drawn(job, generator, rows, getattr(lengths, generator.prompts) + lengths.instruction, drawn)
     if system["kind"] == "in-context":

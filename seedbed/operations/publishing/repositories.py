@@ -65,9 +65,9 @@ def encoder(what: Path, wishes: Wishes, repository: Path, output: Path) -> None:
     if found:
         metadata |= {"eval_results": results.metadata(found), "model_name": wishes.name.rpartition("/")[2]}
         metadata |= {"metrics": sorted({one.metric_type for one in metadata["eval_results"]})}
-    texts = [record for record in about.get("data", []) if record.get("role") != "generator"]
-    hubs = [results.repository_of(record.get("origin", "")) for record in texts]
-    metadata |= {"datasets": sorted({*filter(None, hubs)}) or None}
+    metadata |= {"datasets": sorted(_hubs(about, "")) or None}
+    if others := _hubs(about, licences.BACKBONE):
+        metadata |= {"base_model": [*filter(None, [about.get("base_model")]), *others]}
     _copy(what, repository, {*manifest["files"]} - {"README.md"})
     said = {"place": wishes.name, "metadata": metadata, "results": results.section(found), "limits": _limits(about)}
     training = {key: value for key, value in manifest["training"].items() if key not in ("pivot", "saved_from")}
@@ -122,8 +122,21 @@ def _seen(about: Mapping[str, Any]) -> dict[str, Any]:
     return {**about, "data": records} if records else dict(about)
 
 
+def _hubs(about: Mapping[str, Any], role: str) -> list[str]:
+    """The repositories of the hub of what an encoder learnt from or has in it, by its role; data have none."""
+    records = [record for record in about.get("data", []) if record.get("role", "") == role]
+    found = (results.repository_of(record.get("origin", "")) for record in records)
+    return [*dict.fromkeys(filter(None, found))]
+
+
 def _unlicensed(what: Path, about: Mapping[str, Any]) -> str:
-    stated = about.get("licence") or about.get("backbone_licence")
+    several = "and the hub takes one licence; say which by --licence"
+    if len(terms := licences.reaching(licences.stated_in(about))) > 1:
+        return f"{what}: the terms of {', '.join(one.name for one in terms)} bind what learnt from outputs, {several}"
+    weights = licences.of_weights(about)
+    if len(weights) > 1 and all(map(licences.found, weights)):
+        return f"{what}: it has weights under {' and '.join(dict.fromkeys(weights))}, {several}"
+    stated = about.get("licence") or next((one for one in weights if not licences.found(one)), "")
     if licences.is_stated(stated):
         return f"{what}: the hub has no licence {stated!r}; give --licence other --licence-name NAME --licence-link URL"
     backbone = about.get("backbone", "")
@@ -138,6 +151,8 @@ def _limits(about: Mapping[str, Any]) -> str:
         said.append(f"Not for commercial use are the data {', '.join(names)}, from which it learnt.")
     if names := [one["name"] for one in records if not licences.is_stated(one.get("licence"))]:
         said.append(f"Nobody has stated the licence of {', '.join(names)}.")
-    if terms := licences.reaching(one.get("licence") or "" for one in records):
-        said.append(f"A generator wrote what it learnt from; its terms ({terms.link}) go with the encoder.")
+    for terms in licences.reaching(licences.stated_in(about)):
+        said.append(
+            f"A model wrote, translated or judged what it learnt from; its terms ({terms.link}) go with the encoder."
+        )
     return " ".join(said)

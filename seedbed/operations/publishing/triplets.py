@@ -122,7 +122,7 @@ def _licence(what: Path, known: dict[str, dict[str, Any]]) -> Licence:
         raise UserError(
             f"{what}: no licence of {' and '.join(unstated)}; state it in the configuration, or give --licence"
         )
-    found = licences.reaching(about["licence"] for about in known.values()) or licences.found(
+    found = next(iter(licences.reaching(about["licence"] for about in known.values())), None) or licences.found(
         known["anchors"]["licence"]
     )
     if not found:

@@ -6,7 +6,7 @@ from seedbed.evaluation import protocols
 from seedbed.evaluation.protocols import declared
 from seedbed.io import compact
 from seedbed.study import pairs, paths
-from seedbed.study.graph import corpora, evaluation, plans
+from seedbed.study.graph import corpora, plans, shares
 from seedbed.study.model import Study
 from seedbed.study.paths import at
 from seedbed.tables.plan import Block, Cell
@@ -90,18 +90,7 @@ def scores(study: Study, wildcards: Any) -> list[str]:
     """Lists of the scores of those encoders, on the task that chooses and on the one that reports."""
     code = wildcards.lang
     asked = (study.best.dev, reported_on(study, code))
-    return sorted(
-        {
-            at(
-                study,
-                paths.SCORES,
-                **cell._asdict(),
-                tasks=evaluation.scored_with(study, task, cell.backbone, cell.recipe),
-            )
-            for cell in _cells(study, code)
-            for task in asked
-        }
-    )
+    return sorted({shares.listed_in(study, cell._replace(task=task)) for cell in _cells(study, code) for task in asked})
 
 
 def pairs_of(study: Study, wildcards: Any) -> list[str] | str:

@@ -1,11 +1,13 @@
 """What the cards and manifests of encoders say of their making."""
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
+from seedbed import licences
 from seedbed.corpora.fetch import origin
 from seedbed.corpora.settings import Source
-from seedbed.encoders.recipes import STARTS
+from seedbed.encoders.recipes import STARTS, Recipe
 from seedbed.names import DRAWN
 from seedbed.study.graph import encoders, generators
 from seedbed.study.model import Study
@@ -16,7 +18,8 @@ def lineage(study: Study, wildcards: Any) -> dict[str, Any]:
     recipe, given = study.recipes[wildcards.recipe], encoders.published_for(study, wildcards)
     if not given and encoders.is_pivot(study, wildcards.recipe, wildcards.lang):
         return lineage(study, _beginning(study, wildcards)) | described(study, wildcards)
-    source = given or encoders.source_of(study, wildcards.backbone, wildcards.lang)  # None: an endpoint
+    body, others = (wildcards.backbone, []) if given else _weights(study, wildcards)
+    source = given or encoders.source_of(study, body, wildcards.lang)  # None: an endpoint
     about = described(study, wildcards) | {
         "base_model": (source and source.hub) or "",
         "backbone_licence": source.licence if source else "",
@@ -27,7 +30,7 @@ def lineage(study: Study, wildcards: Any) -> dict[str, Any]:
         about["endpoint"] = remote
     if given or (encoders.untrained(study, wildcards) and not recipe.together):
         begun = [] if given or not recipe.start else lineage(study, _beginning(study, wildcards))["data"]
-        return about | {"data": begun}
+        return about | {"data": _once(begun + others)}
     if recipe.start in STARTS:
         about["data"].append(adaptation_data(study, wildcards.lang))
     elif recipe.start:
@@ -41,11 +44,45 @@ def lineage(study: Study, wildcards: Any) -> dict[str, Any]:
         about["languages"] = codes
     if any(encoders.writes(study, wildcards.recipe, code) for code in codes):
         about["generator"] = generators.of_recipe(study, wildcards.recipe)
-        writer = study.generators[about["generator"]]
-        served = f"{writer.served_model} at {writer.endpoint}"
-        about["data"].append(_data(about["generator"], writer.source, served) | {"role": "generator"})
-    about["data"] = [one for place, one in enumerate(about["data"]) if one not in about["data"][:place]]
+        about["data"].append(_model(study, about["generator"], "generator"))
+    about["data"] = _once(about["data"] + _translators(study, recipe, codes) + others)
     return about
+
+
+def _weights(study: Study, wildcards: Any) -> tuple[str, list[dict[str, str]]]:
+    """The backbone whose weights an encoder has; and of one that reads a text and its English a record of the other."""
+    pair, fusion = study.paired.get(wildcards.backbone), study.recipes[wildcards.recipe].fusion
+    if not (pair and fusion):
+        return wildcards.backbone, []
+    if fusion == "english":
+        return pair.english, []
+    record = _data(pair.english, encoders.source_of(study, pair.english, wildcards.lang))
+    return wildcards.backbone, [record | {"role": licences.BACKBONE}]
+
+
+def _translators(study: Study, recipe: Recipe, codes: Sequence[str]) -> list[dict[str, str]]:
+    """Who put what an encoder learnt from into the pivot language, and who judged that; none: it was not translated."""
+    if {*codes} <= {study.pivot}:
+        return []
+    found = []
+    for name in recipe.translators:
+        spec = study.translators[name]
+        if spec.generator:
+            found.append(_model(study, spec.generator, "translator"))
+            continue
+        sources = [spec.given.resolved(study.facts(code)) for code in codes if code != study.pivot]
+        found += [_data(name, source) for source in sources if source]
+    return found + ([_model(study, study.judges[recipe.judge].generator, "judge")] if recipe.judge else [])
+
+
+def _model(study: Study, generator: str, role: str) -> dict[str, str]:
+    """A generator as a card names it."""
+    spec = study.generators[generator]
+    return _data(generator, spec.source, f"{spec.served_model} at {spec.endpoint}") | {"role": role}
+
+
+def _once(records: list[dict[str, str]]) -> list[dict[str, str]]:
+    return [one for place, one in enumerate(records) if one not in records[:place]]
 
 
 def _beginning(study: Study, wildcards: Any) -> SimpleNamespace:

@@ -1,5 +1,6 @@
 """Translations that encoders learn from or read: whose, who judged them, and which were chosen."""
 
+from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,7 +10,7 @@ from seedbed.encoders.settings import Reference
 from seedbed.languages import ANY
 from seedbed.names import TRAINING, languages_of
 from seedbed.study import paths
-from seedbed.study.graph import classifiers, corpora, encoders, evaluation, translations
+from seedbed.study.graph import classifiers, corpora, encoders, evaluation, shares, translations
 from seedbed.study.model import Study
 from seedbed.study.paths import at, told
 
@@ -162,34 +163,47 @@ def how(study: Study, wildcards: Any) -> Chosen:
 
 
 def scored(study: Study, wildcards: Any) -> list[str]:
-    """SEED=FILE of the English of all texts of a job's tasks, for an encoder of two texts, or a language model that is
-    asked in it; empty: it reads none."""
-    if spec := study.classifiers.get(wildcards.backbone):
-        if of := classifiers.prefixing(study, wildcards.backbone, wildcards.recipe):
-            return [f"0={file}" for file in _before_questions(study, of, wildcards)]
-        translator = spec.reasoning.english if spec.reasoning and wildcards.recipe == TRANSLATED else ""
-        asked = [*dict.fromkeys(_sets(study, wildcards))] if translator else []
-        files = [translations.translations(study, [translator], corpus, lang) for corpus, lang in asked]
-        return [f"0={file}" for (file,) in files]
-    recipe = study.recipes.get(wildcards.recipe)
-    if wildcards.backbone not in study.paired or not recipe or not recipe.fusion:
+    """PLACE/LANGUAGE=FILE of the English of all texts of a job's tasks, for an encoder of two texts, or a variant of a
+    language model that is asked in it, by its place among the job's systems; empty: none reads any."""
+    if wildcards.backbone in study.classifiers:
+        order = {job.recipe: place for place, job in enumerate(shares.systems_of(study, wildcards))}
+        return [
+            f"{order[job.recipe]}/{job.test_lang}={file}"
+            for job in shares.jobs_of(study, wildcards)
+            for file in _said(study, job)
+        ]
+    if wildcards.recipe not in study.recipes:
         return []
-    found = dict.fromkeys(_sets(study, wildcards))
     return [
-        f"{seed}={_chosen(study, wildcards, seed, lang, corpus)}"
-        for seed in encoders.seeds_of(study, wildcards.recipe)
-        for corpus, lang in found
+        f"{place}/{wildcards.test_lang}={file}"
+        for place, seed in enumerate(encoders.seeds_of(study, wildcards.recipe))
+        for file in of_sets(study, wildcards, seed, _sets(study, wildcards))
     ]
 
 
-def _before_questions(study: Study, of: Reference, wildcards: Any) -> list[str]:
-    """The English of all questions that are asked after an encoder's vectors; none: they are asked as they are."""
-    if not study.recipes[of.recipe].fusion:
-        return []
+def _said(study: Study, wildcards: Any) -> list[str]:
+    """The English that a variant of a classifier, or the encoder that helps it, reads in a language; empty: none."""
+    if of := classifiers.helping(study, wildcards.backbone, wildcards.recipe):
+        return _read_by(study, of, wildcards)
+    spec = study.classifiers[wildcards.backbone].reasoning
+    translator = spec.english if spec and wildcards.recipe == TRANSLATED else ""
+    asked = [*dict.fromkeys(_sets(study, wildcards))] if translator else []
+    return [file for corpus, lang in asked for file in translations.translations(study, [translator], corpus, lang)]
+
+
+def of_sets(study: Study, wildcards: Any, seed: Any, sets: Iterable[tuple[str, str]]) -> list[str]:
+    """The English of sets of texts (name, and language or order of two) that an encoder reads, each set's once; empty:
+    it reads none."""
+    reads = wildcards.backbone in study.paired and study.recipes[wildcards.recipe].fusion
+    found = dict.fromkeys(sets) if reads else ()
+    return [_chosen(study, wildcards, seed, lang, corpus) for corpus, lang in found]
+
+
+def _read_by(study: Study, of: Reference, wildcards: Any) -> list[str]:
+    """The English that an encoder reads which helps a language model; empty: it reads none."""
     lang = encoders.trained_on(study, of.recipe, wildcards.test_lang)
     job = SimpleNamespace(backbone=of.backbone, recipe=of.recipe, lang=lang)
-    seed = encoders.seed_of(study, of.recipe, None)
-    return [_chosen(study, job, seed, lang, corpus) for corpus, lang in dict.fromkeys(_sets(study, wildcards))]
+    return of_sets(study, job, encoders.seed_of(study, of.recipe, None), _sets(study, wildcards))
 
 
 def _sets(study: Study, wildcards: Any) -> list[tuple[str, str]]:

@@ -144,10 +144,26 @@ def _examples(study: Study, classifier: str, variant: str) -> Examples | None:
     return spec and spec.every_variant()[variant]
 
 
+def helping(study: Study, classifier: str, variant: str) -> Reference | None:
+    """The encoder that finds the examples of a variant, or gives the vectors before its questions and chooses their
+    English; None: none is needed."""
+    examples = _examples(study, classifier, variant)
+    return examples.retriever if examples else prefixing(study, classifier, variant)
+
+
 def retriever_backbone(study: Study, classifier: str, variant: str) -> str:
     """The backbone of the encoder that finds the examples of a variant; empty: none is needed."""
     examples = _examples(study, classifier, variant)
     return examples.retriever.backbone if examples else ""
+
+
+def beside(study: Study, classifier: str) -> list[str]:
+    """The backbones of encoders that a classifier's variants need beside its model, one at a time."""
+    spec = study.classifiers[classifier]
+    variants = spec.prompted.every_variant() if spec.prompted else ()
+    found = [retriever_backbone(study, classifier, one) for one in variants]
+    found += [of.backbone for one in variants if (of := prefixing(study, classifier, one))]
+    return [*dict.fromkeys(filter(None, found))]
 
 
 def retriever(study: Study, classifier: str, variant: str, lang: str) -> str:

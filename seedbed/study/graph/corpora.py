@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from seedbed.corpora import folders
 from seedbed.corpora.settings import Anchors, Source
 from seedbed.encoders.recipes import STARTS
 from seedbed.evaluation.protocols import declared
@@ -31,10 +32,19 @@ def source(study: Study, wildcards: Any) -> Source:
         task = name.removesuffix(TRAINING)
         found = (study.test if task == name else study.training_set)(task, lang)
     if found is None:
+        if missing := lacking(study, name.removesuffix(TRAINING)):
+            raise UserError(f"no {name} corpus of {lang}: {missing}")
         raise UserError(
             f"no source for the {name} corpus of {lang}: give one under `corpora.{name}` or `languages.{lang}`"
         )
     return found
+
+
+def lacking(study: Study, task: str) -> str:
+    """What to do about a folder that nobody has and a task's sets are in; empty: it is there, or there is no task."""
+    spec = study.tasks.get(task)
+    source = spec and study.tasks[study.test_set(task)].source
+    return folders.lacking(source.dump(), study.paths) if source else ""
 
 
 def local_files(study: Study, wildcards: Any) -> list[Path]:

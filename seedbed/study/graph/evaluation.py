@@ -1,7 +1,8 @@
 """Scores, and what they are of.
 
-One job scores a recipe's encoders, or a classifier's variant, of all seeds on all tasks of a language, since most of a
-small job is its start; a task on request has a job of its own. `tasks` is the name of a task, or TOGETHER.
+One job scores a recipe's encoders, or a classifier, of all seeds on all tasks of a language, since most of a small job
+is its start; or a language model's variants in several, see `shares`. A task on request has a job of its own. `tasks`
+is the name of a task, or TOGETHER.
 """
 
 from pathlib import Path
@@ -12,22 +13,25 @@ from seedbed.evaluation import protocols
 from seedbed.evaluation.settings import Task
 from seedbed.evaluation.systems import ENCODER, module_of
 from seedbed.generators.settings import Generator
-from seedbed.io import compact
+from seedbed.io import UserError, compact
 from seedbed.names import TOGETHER, languages_of
 from seedbed.study import pairs, paths
-from seedbed.study.graph import classifiers, corpora, encoders, tuned
+from seedbed.study.graph import classifiers, corpora, encoders, shares, tuned
 from seedbed.study.model import Study
-from seedbed.study.paths import at
+from seedbed.study.paths import at, told
 
 
 def systems(study: Study, wildcards: Any) -> list[str]:
-    """What is scored, one for each seed: a recipe's encoders of a language, or a classifier's variant."""
+    """What is scored: a recipe's encoders of a language, or a classifier, one for each seed; or each variant."""
     name, recipe, lang = wildcards.backbone, wildcards.recipe, wildcards.lang
     if tuned.tunes(study, wildcards.tasks):
         return tuned.systems(study, wildcards)
     if name in study.backbones:
         return _encoders(study, wildcards, lang)
     spec = study.classifiers[name]
+    if spec.prompted:
+        facts = {"classifier": name, "lang": lang, "seed": 0}
+        return [at(study, paths.CLASSIFIER, **facts, variant=one.recipe) for one in shares.systems_of(study, wildcards)]
     seeds = classifiers.seeds_of(study, recipe) if spec.as_baseline else [0]
     if not spec.fine_tuning:
         facts = {"classifier": name, "variant": recipe, "lang": lang}
@@ -61,19 +65,36 @@ def side_arguments(study: Study, wildcards: Any) -> list[str]:
     if not found:
         return adapters
     own = [f"{task}={order}" for task in tasks_of(study, wildcards) for order in _own_orders(study, task, wildcards)]
-    return ["--seconds", *map(paths.told, found), *(["--orders", *own] if own else []), *adapters]
+    return ["--seconds", *map(told, found), *(["--orders", *own] if own else []), *adapters]
 
 
-def language_name(study: Study, wildcards: Any) -> str:
-    """The name of a test language; of a pair both names."""
-    return "-".join(study.names[code] for code in languages_of(wildcards.test_lang))
+def places(study: Study, wildcards: Any) -> list[str]:
+    """The folder of each system's scores."""
+    facts = [
+        {name: getattr(job, name) for name in ("backbone", "recipe", "lang")}
+        for job in shares.systems_of(study, wildcards)
+    ]
+    seeds = {told(file).rpartition("/")[2]: None for file in systems(study, wildcards)}
+    return [at(study, paths.SCORED, **each, seed=seed) for each in facts for seed in seeds]
 
 
-def retriever(study: Study, wildcards: Any) -> list[str] | str:
-    """The encoder that finds a classifier's examples in the test language, or gives the vectors before questions."""
+def languages(study: Study, wildcards: Any) -> list[str]:
+    """The languages of a job: one, or a pair; or several."""
+    return [job.test_lang for job in shares.languages_of(study, wildcards)]
+
+
+def language_names(study: Study, wildcards: Any) -> list[str]:
+    """The names of the languages of a job; of a pair both names as one."""
+    return ["-".join(study.names[code] for code in languages_of(one)) for one in languages(study, wildcards)]
+
+
+def retrievers(study: Study, wildcards: Any) -> list[str]:
+    """The encoders that find a classifier's examples in the test languages, or give the vectors before questions."""
     if wildcards.backbone in study.backbones:
         return []
-    return classifiers.helper(study, wildcards.backbone, wildcards.recipe, wildcards.test_lang) or []
+    jobs = shares.jobs_of(study, wildcards)
+    found = [classifiers.helper(study, job.backbone, job.recipe, job.test_lang) for job in jobs]
+    return [*dict.fromkeys(filter(None, found))]
 
 
 def generators(study: Study, wildcards: Any) -> list[Generator]:
@@ -85,22 +106,12 @@ def generators(study: Study, wildcards: Any) -> list[Generator]:
 def endpoints(study: Study, wildcards: Any) -> list[Endpoint]:
     """The endpoints behind an encoder, a fusion or a classifier's retriever, as they are set today."""
     name = wildcards.backbone
-    if name in study.classifiers:
-        name = classifiers.retriever_backbone(study, name, wildcards.recipe)
-    fusion = study.fused.get(name)
-    names = [*fusion.of] if fusion else filter(None, [name])
-    return [endpoint for name in names if (endpoint := study.backbones[name].endpoint)]
-
-
-def scored_with(study: Study, task: str, system: str, recipe: str) -> str:
-    """The job in which a backbone or classifier is scored on a task: of the task alone, or of all TOGETHER.
-
-    No farther shots are drawn, and nothing is fine-tuned, for a task that no table or figure shows.
-    """
-    spec = study.classifiers.get(system)
-    shown = spec and spec.in_context and spec.in_context.every_variant()[recipe]
-    alone = (spec and spec.fine_tuning) or (shown and shown.percentile)
-    return task if study.tasks[task].on_request or alone or tuned.tunes(study, task) else TOGETHER
+    found = {name: None} if name in study.backbones else {}
+    if not found:
+        variants = [job.recipe for job in shares.systems_of(study, wildcards)]
+        found = dict.fromkeys(classifiers.retriever_backbone(study, name, variant) for variant in variants)
+    names = [one for name in found if name for one in (study.fused[name].of if name in study.fused else [name])]
+    return [endpoint for name in dict.fromkeys(names) if (endpoint := study.backbones[name].endpoint)]
 
 
 def can_score(study: Study, backbone: str) -> list[str] | None:
@@ -125,8 +136,13 @@ def gives(study: Study, recipe: str) -> list[str]:
     return [*(["choices"] if fusion else []), *(["paths"] if fusion and fusion != "english" else [])]
 
 
+def every_task(study: Study, wildcards: Any) -> list[str]:
+    """The tasks of a job, of whichever language."""
+    return sorted({task for job in shares.languages_of(study, wildcards) for task in tasks_of(study, job)})
+
+
 def tasks_of(study: Study, wildcards: Any) -> list[str]:
-    """The tasks of a job that a backbone, or a classifier, is scored on in a language."""
+    """The tasks that a backbone, or a classifier, is scored on in a language of a job."""
     name, recipe = wildcards.backbone, wildcards.recipe
     if name in study.classifiers:
         tasks = classifiers.answered_by(study, name, wildcards.test_lang)
@@ -139,23 +155,38 @@ def tasks_of(study: Study, wildcards: Any) -> list[str]:
         tasks = [
             task
             for task, protocol in declared.items()
-            if protocol.of_encoders and (asked is None or task in asked) and protocol.of_english <= given
+            if protocol.of_encoders and (asked is None or task in asked) and protocol.serves(given)
         ]
-    return [task for task in tasks if scored_with(study, task, name, recipe) == wildcards.tasks]
+    return [task for task in tasks if shares.scored_with(study, task, name, recipe) == wildcards.tasks]
 
 
 def tests(study: Study, wildcards: Any) -> list[str]:
-    """The test set of each task of a job, in the order of the tasks; of a pair of languages both."""
-    return [corpora.test_set(study, task, lang) for task, lang in sets(study, wildcards)]
+    """The test set of each task of a job, by its languages and then by their tasks; of a pair of languages both.
+
+    Raises:
+        UserError: no task is scored in such a job, which somebody asked for by its file.
+    """
+    if not (every := every_set(study, wildcards)):
+        raise UserError(
+            f"scores of {wildcards.backbone} by {wildcards.recipe}: nothing in {wildcards.test_lang} is scored as "
+            f"{wildcards.tasks!r}; {TOGETHER!r} has the tasks that are not on request, others have their own names"
+        )
+    return [corpora.test_set(study, task, lang) for task, lang in every]
 
 
 def records(study: Study, wildcards: Any) -> list[str]:
     """The records of those test sets: where they come from."""
-    return [at(study, paths.RECORD, lang=lang, corpus=study.test_set(task)) for task, lang in sets(study, wildcards)]
+    every = every_set(study, wildcards)
+    return [at(study, paths.RECORD, lang=lang, corpus=study.test_set(task)) for task, lang in every]
+
+
+def every_set(study: Study, wildcards: Any) -> list[tuple[str, str]]:
+    """As `sets`, of all languages of a job."""
+    return [one for job in shares.languages_of(study, wildcards) for one in sets(study, job)]
 
 
 def sets(study: Study, wildcards: Any) -> list[tuple[str, str]]:
-    """Task and language folder of each test set: those of both languages of a pair, or those of its orders."""
+    """Task and language folder of each test set of a language: those of both of a pair, or those of its orders."""
     every = languages_of(wildcards.test_lang)
     return [
         (task, lang) for task in tasks_of(study, wildcards) for lang in _own_orders(study, task, wildcards) or every
@@ -168,11 +199,12 @@ def _own_orders(study: Study, task: str, wildcards: Any) -> list[str]:
 
 
 def training_by_task(study: Study, wildcards: Any) -> dict[str, str]:
-    """Task -> training set, of those tasks of a job that have one."""
+    """LANGUAGE/TASK -> training set, of those tasks of a job that have one."""
     return {
-        task: train
-        for task in tasks_of(study, wildcards)
-        if (train := corpora.training_set(study, task, wildcards.test_lang))
+        f"{job.test_lang}/{task}": train
+        for job in shares.languages_of(study, wildcards)
+        for task in tasks_of(study, job)
+        if (train := corpora.training_set(study, task, job.test_lang))
     }
 
 
@@ -189,15 +221,18 @@ def task_for(study: Study, task: str, code: str) -> Task:
     )
 
 
-def tasks(study: Study, wildcards: Any) -> dict[str, Task]:
-    """Name -> protocol and options of each task of a job."""
-    return {task: task_for(study, task, wildcards.test_lang) for task in tasks_of(study, wildcards)}
+def tasks(study: Study, wildcards: Any) -> list[dict[str, Task]]:
+    """Name -> protocol and options of each task, of each language of a job."""
+    return [
+        {task: task_for(study, task, job.test_lang) for task in tasks_of(study, job)}
+        for job in shares.languages_of(study, wildcards)
+    ]
 
 
 def protocol_code(*names: str) -> list[str]:
     """What a score runs of protocols, which are loaded by name."""
     files = [protocols.module_of(name) for name in sorted(set(names))]
-    return [f"{file}:{part}" for file in files for part in ("PROTOCOL", "score", "texts", "mteb_rows")]
+    return [f"{file}:{part}" for file in files for part in ("PROTOCOL", "score", "texts", "composed", "mteb_rows")]
 
 
 def kind(study: Study, wildcards: Any) -> str:
@@ -210,7 +245,7 @@ def kind(study: Study, wildcards: Any) -> str:
 def code(study: Study, wildcards: Any) -> list[str]:
     """What a job runs that is loaded by name: the protocols of its tasks, its kind of system, and its back end."""
     back_end = classifiers.back_end(study, wildcards.backbone) if wildcards.backbone in study.classifiers else []
-    named = protocol_code(*(study.tasks[task].protocol for task in tasks_of(study, wildcards)))
+    named = protocol_code(*(study.tasks[task].protocol for task in every_task(study, wildcards)))
     return [*named, module_of(kind(study, wildcards)), *back_end]
 
 

@@ -4,14 +4,15 @@ from seedbed.encoders.recipes import KINDS
 from seedbed.evaluation.protocols import declared
 from seedbed.evaluation.settings import Task
 from seedbed.generators.settings import WRITING
+from seedbed.io import UserError
 from seedbed.languages import ANY
 from seedbed.resources import spec_file
 from seedbed.study import pairs
-from seedbed.study.graph import classifiers, composition, encoders, evaluation
+from seedbed.study.graph import classifiers, composition, corpora, encoders, evaluation
 from seedbed.study.model import Study
 from seedbed.tables.figure_specs import FigureSpec
 from seedbed.tables.maps import Mapped, plan_map
-from seedbed.tables.plan import Block, Offered, Scored, System, of_labellers
+from seedbed.tables.plan import Block, Offered, Scored, System, compared, of_labellers
 from seedbed.tables.plan import plan as plan_table
 from seedbed.tables.specs import OVERLAP, TableSpec
 
@@ -21,9 +22,9 @@ TRIPLETS = "training triplets"
 
 def plan(study: Study, table: str) -> list[Block]:
     """What a table shows of a study, found once; raises as `seedbed.tables.plan.plan`, and `TableSpec.load`."""
-    if table not in study.plans:
-        study.plans[table] = of_spec(study, TableSpec.load(spec_file("tables", table)))
-    return study.plans[table]
+    if table not in study.found:
+        study.found[table] = of_spec(study, TableSpec.load(spec_file("tables", table)))
+    return study.found[table]
 
 
 def of_spec(study: Study, spec: TableSpec) -> list[Block]:
@@ -41,9 +42,15 @@ def of_spec(study: Study, spec: TableSpec) -> list[Block]:
     tasks[TRIPLETS] = Scored(protocol=OVERLAP, languages=sorted(study.languages))
     others = tasks, study.baseline, study.reserved | pairs.reserved(study)
     systems, models = (of_classifiers if spec.of_classifiers else of_encoders)(study)
-    return plan_table(spec, systems, models, *others) + of_labellers(
-        spec, _labellers(study), _classifiers(study), *others
-    )
+    try:
+        blocks = plan_table(spec, systems, models, *others)
+    except UserError:
+        asked = (task for column in spec.columns for task in column.tasks)
+        if missing := next(filter(None, (corpora.lacking(study, task) for task in asked)), ""):
+            raise UserError(f"table {spec.title!r}: {missing}") from None
+        raise
+    blocks += of_labellers(spec, _labellers(study), _classifiers(study), *others)
+    return compared(spec, blocks, study.statistics.baseline_backbone)
 
 
 def mapped(study: Study, spec: FigureSpec) -> Mapped:

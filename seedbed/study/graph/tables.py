@@ -8,10 +8,10 @@ from typing import Any
 from seedbed.evaluation import protocols
 from seedbed.evaluation.settings import TextMap
 from seedbed.io import compact
-from seedbed.names import languages_of
+from seedbed.names import TRAINING, languages_of
 from seedbed.resources import resource, spec_file, specs
 from seedbed.study import pairs, paths
-from seedbed.study.graph import corpora, encoders, evaluation, generators, mining, plans
+from seedbed.study.graph import choices, corpora, encoders, generators, mining, plans, shares
 from seedbed.study.model import Study
 from seedbed.study.paths import at
 from seedbed.tables.figure_specs import FigureSpec, Map
@@ -72,8 +72,7 @@ def plan(study: Study, wildcards: Any) -> str:
 def scores(study: Study, wildcards: Any) -> list[str]:
     """Every list of scores that a table is made of."""
     cells = {cell for block in plans.plan(study, wildcards.table) for cell in block.cells()}
-    together = {cell: evaluation.scored_with(study, cell.task, cell.backbone, cell.recipe) for cell in cells}
-    return sorted({at(study, paths.SCORES, **cell._asdict(), tasks=tasks) for cell, tasks in together.items()})
+    return sorted({shares.listed_in(study, cell) for cell in cells})
 
 
 def texts(study: Study, wildcards: Any) -> list[str]:
@@ -103,10 +102,11 @@ def of_paper(study: Study, paper: str) -> list[str]:
 
 
 def _has_column(study: Study, spec: TableSpec) -> bool:
-    """Whether the study has the tasks of a column of a table that may lack some."""
+    """Whether the study has the tasks of a column of a table that may lack some, and their data."""
     known = {task.protocol for task in study.tasks.values()}
+    there = {name for name in study.tasks if not corpora.lacking(study, name)}
     return not spec.partial or any(
-        {*column.tasks} <= {*study.tasks} if column.tasks else column.protocol in known for column in spec.columns
+        {*column.tasks} <= there if column.tasks else column.protocol in known for column in spec.columns
     )
 
 
@@ -186,6 +186,15 @@ def mapped_encoder(study: Study, wildcards: Any) -> str:
     system = _mapped(study, wildcards).systems[wildcards.recipe]
     facts = {"recipe": system.recipe, "lang": system.language, "seed": system.seeds[0]}
     return at(study, paths.ENCODER, backbone=wildcards.backbone, **facts)
+
+
+def mapped_english(study: Study, wildcards: Any) -> list[str]:
+    """The English of a map's texts, for an encoder that reads both; empty: it reads none."""
+    shown = _mapped(study, wildcards)
+    system = shown.systems[wildcards.recipe]
+    job = SimpleNamespace(backbone=wildcards.backbone, recipe=system.recipe, lang=system.language)
+    name = f"{study.test_set(shown.map.task)}{'' if shown.map.pairs else TRAINING}"
+    return choices.of_sets(study, job, system.seeds[0], [(name, lang) for lang in shown.languages])
 
 
 def mapped_texts(study: Study, wildcards: Any) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,7 @@ def settings(base: Path, **changes: Any) -> Generator:
 def ask(
     generator: Generator, base: Path, asked: list[Query], labels: list[str], instruction: str, how: Answering
 ) -> Answers:
-    return ask_model(generator, open_greedy(generator, base, how), asked, labels, instruction, how)
+    return ask_model(generator, partial(open_greedy, generator, base, how), asked, labels, instruction, how)
 
 
 def queries(count: int) -> list[Query]:

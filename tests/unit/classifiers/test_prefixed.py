@@ -12,10 +12,10 @@ import torch
 from sentence_transformers import SentenceTransformer
 
 from seedbed import manifests
-from seedbed.classifiers.in_context import greedy, written
+from seedbed.classifiers.in_context import greedy
 from seedbed.classifiers.likelihood import log_likelihoods
 from seedbed.classifiers.manifest import describe
-from seedbed.classifiers.reasoning import ask, require_width
+from seedbed.classifiers.reasoning import Asked, ask, require_width
 from seedbed.classifiers.settings import Reasoning
 from seedbed.encoders import backbone
 from seedbed.encoders.anchoring import features
@@ -23,7 +23,7 @@ from seedbed.encoders.objectives.anchoring import Anchoring
 from seedbed.evaluation.scores import Set, score
 from seedbed.evaluation.settings import Task
 from seedbed.evaluation.systems import Opening, open_system
-from seedbed.generators.backends import Backend, open_backend
+from seedbed.generators.backends import Backend, Request, open_backend
 from seedbed.generators.prefixed import Prefixed
 from seedbed.generators.settings import Generator
 from seedbed.io import UserError
@@ -94,7 +94,8 @@ def test_embeddings_of_tokens_are_read_as_the_tokens(model: Backend, place: int,
 
 def test_what_is_written_after_them_is_what_is_written_after_the_tokens(model: Backend) -> None:
     vectors, tokens = with_tokens(model, 1)
-    texts = [[one.text for one in written(model, list("abc"), rows, None)] for rows in (vectors, tokens)]
+    asked = ([*map(Request, "abc", rows)] for rows in (vectors, tokens))
+    texts = [[one.text for one in sorted(model.write(rows, None), key=lambda one: one.id)] for rows in asked]
     assert texts[0] == texts[1] and any(texts[0])
 
 
@@ -102,8 +103,9 @@ def test_they_stand_after_the_token_of_the_beginning(model: Backend, base: Path)
     """`ask` with the embeddings of a text's tokens is `ask` of that text before the question."""
     more = model.tokenizer("Sum: ", add_special_tokens=False)["input_ids"]
     vectors = model.model.get_input_embeddings()(torch.tensor(more)).expand(2, -1, -1)
-    texts, ids = ["2 + 2 is", "a longer one, 1 + 1"], ["a", "b"]
-    found = ask(settings(base), model, ids, texts, LETTERS, HOW, vectors=vectors).probabilities
+    texts = ["2 + 2 is", "a longer one, 1 + 1"]
+    asked = [*map(Asked, "ab", texts)]
+    found = ask(settings(base), lambda: model, asked, LETTERS, HOW, vectors=lambda: vectors).probabilities
     tokens = [[model.tokenizer.bos_token_id, *more, *model.encode(text, bos=False)] for text in texts]
     scores = log_likelihoods(
         model.model, tokens, [model.tokenizer(x, add_special_tokens=False)["input_ids"] for x in LETTERS], 2
@@ -114,7 +116,7 @@ def test_they_stand_after_the_token_of_the_beginning(model: Backend, base: Path)
 def test_vectors_of_another_width_are_refused_in_one_line(model: Backend, base: Path) -> None:
     told = "features of width 8, and the generator's input embeddings have 32; anchor them to an English encoder"
     with pytest.raises(UserError, match=told):
-        ask(settings(base), model, ["a"], ["x"], LETTERS, HOW, vectors=torch.zeros(1, 2, 8))
+        ask(settings(base), lambda: model, [Asked("a", "x")], LETTERS, HOW, vectors=lambda: torch.zeros(1, 2, 8))
     with pytest.raises(UserError, match="before the tokens of a decoder alone, on backend transformers"):
         require_width(object(), 32)
 
@@ -140,9 +142,7 @@ def test_the_variant_is_asked_in_english_after_what_the_adaptor_makes_of_the_que
     describe(tmp_path / "described", {"name": "tiny", "variant": "prefixed"}, system, parts)
     texts = [*test["question"], "paka", "mbwa", "samaki"]
     english = {text: f"said {text}" for text in texts} if in_english else {}
-    opening = Opening(
-        [Set("t", Task(protocol=task), test, None, {})], "swh", "Swahili", None, tmp_path / "own", english=english
-    )
+    opening = Opening([Set("t", Task(protocol=task), test, None, {})], "swh", "Swahili", None, english=english)
     found = score(Task(protocol=task), test, answer=open_system(tmp_path / "described", opening).answer)
     said = (
         test.replace(
@@ -160,7 +160,8 @@ def test_the_variant_is_asked_in_english_after_what_the_adaptor_makes_of_the_que
 
         vectors = features(backbone.open_encoder(tmp_path / "arca"), list(test["question"]))
         assert vectors.shape == (len(test), 3, 32)
-        return ask(settings(base), model, list(test["id"]), prompts(said, str, "plain"), labels, HOW, vectors=vectors)
+        asked = [*map(Asked, test["id"], prompts(said, str, "plain"), test["question"])]
+        return ask(settings(base), lambda: model, asked, labels, HOW, vectors=lambda: vectors)
 
     pd.testing.assert_frame_equal(found.items, score(Task(protocol=task), test, answer=answer).items)
     plain = score(Task(protocol=task), test, answer=lambda trial, labels: _without(base, model, said, labels))
@@ -170,7 +171,7 @@ def test_the_variant_is_asked_in_english_after_what_the_adaptor_makes_of_the_que
 def _without(base, model, said, labels):
     from seedbed.evaluation.systems.reasoning import prompts
 
-    return ask(settings(base), model, list(said["id"]), prompts(said, str, "plain"), labels, HOW)
+    return ask(settings(base), lambda: model, [*map(Asked, said["id"], prompts(said, str, "plain"))], labels, HOW)
 
 
 def test_features_are_of_anchored_encoders_and_no_order_changes_them(make_weights: Callable[..., Path]) -> None:

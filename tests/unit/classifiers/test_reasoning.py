@@ -14,7 +14,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from seedbed import manifests
 from seedbed.classifiers.in_context import greedy
 from seedbed.classifiers.manifest import describe
-from seedbed.classifiers.reasoning import ask, first_letter
+from seedbed.classifiers.reasoning import Asked, ask, first_letter
 from seedbed.classifiers.settings import Classifier, Reasoning
 from seedbed.evaluation.scores import Scores, Set, score
 from seedbed.evaluation.settings import Task
@@ -63,10 +63,11 @@ def test_what_is_asked() -> None:
 def test_letters_are_as_likely_as_a_plain_loop_finds(base: Path) -> None:
     generator, how = settings(base), Reasoning(bos=True, label_prefix=" ")
     model = open_backend(greedy(generator, how), base)
-    found = ask(generator, model, ["a", "b"], ["2 + 2 is", "a much longer question: 1 + 1"], LETTERS, how)
+    asked = [Asked("a", "2 + 2 is"), Asked("b", "a much longer question: 1 + 1")]
+    found = ask(generator, lambda: model, asked, LETTERS, how)
     tokenizer, plain = AutoTokenizer.from_pretrained(base), AutoModelForCausalLM.from_pretrained(base)
-    for row, text in enumerate(["2 + 2 is", "a much longer question: 1 + 1"]):
-        start = prompts.encode(tokenizer, text, "plain")
+    for row, one in enumerate(asked):
+        start = prompts.encode(tokenizer, one.text, "plain")
         means = []
         for letter in LETTERS:
             tokens = prompts.encode_text(tokenizer, f" {letter}")
@@ -82,10 +83,10 @@ def test_a_prompt_that_is_too_long_and_a_server_without_likelihoods(base: Path) 
     generator, how = settings(base), Reasoning()
     model = open_backend(greedy(generator, how), base)
     with pytest.raises(UserError, match=r"the prompt of 'a' has \d+ tokens; raise `sampling.max_prompt_tokens`"):
-        ask(generator, model, ["a"], ["word " * 500], LETTERS, how)
+        ask(generator, lambda: model, [Asked("a", "word " * 500)], LETTERS, how)
     served = generator.model_copy(update={"backend": "openai-chat"})
     with pytest.raises(UserError, match="backend openai-chat has no likelihoods of letters; set `answer: generation`"):
-        ask(served, model, ["a"], ["x"], LETTERS, how)
+        ask(served, lambda: model, [Asked("a", "x")], LETTERS, how)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +116,7 @@ def opened(
         "reasoning": {"max_new_tokens": 3, "bos": True},
     }
     describe(folder, {"name": "tiny", "variant": variant}, system | {"variant": variant}, {"base": base})
-    opening = Opening([Set("t", task, test, None, {})], "swh", "Swahili", None, None, english=english or {})
+    opening = Opening([Set("t", task, test, None, {})], "swh", "Swahili", None, english=english or {})
     return score(task, test, answer=open_system(folder, opening).answer)
 
 

@@ -109,7 +109,7 @@ def scored(own: Path, recipe: str, seed: int) -> None:
     manifests.write(folder, {"about": {}})
     score.main([
         "--tasks", json.dumps({"own-margin": {"protocol": "margin"}}), "--tests", "own/hau.tsv", "--records", "own/hau.json",
-        "--language", "hau", "--scores", f"scores/tiny/{recipe}/mul", "--output", f"{recipe}.json", "--systems", str(folder),
+        "--language", "hau", "--scores", f"scores/tiny/{recipe}/mul/0", "--output", f"{recipe}.json", "--systems", str(folder),
     ])  # fmt: skip
 
 

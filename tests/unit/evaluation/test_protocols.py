@@ -196,7 +196,7 @@ def test_the_labels_of_all_sets_are_known_before_a_model_is_opened(
             "--tasks", json.dumps(dict.fromkeys(("right", "wrong"), {"protocol": protocol})),
             "--tests", str(tmp_path / "right.tsv"), str(tmp_path / "wrong.tsv"),
             "--records", str(tmp_path / "right.json"), str(tmp_path / "wrong.json"),
-            "--trains", *(f"{name}={tmp_path / 'train.tsv'}" for name in ("right", "wrong")),
+            "--trains", *(f"eng/{name}={tmp_path / 'train.tsv'}" for name in ("right", "wrong")),
             "--language", "eng", "--scores", str(tmp_path / "scores"), "--output", str(tmp_path / "list.json"), "--systems", "e",
         ])  # fmt: skip
     assert not (tmp_path / "list.json").exists()

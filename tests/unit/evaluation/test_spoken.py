@@ -29,7 +29,7 @@ def folder(tmp_path: Path) -> Path:
 
 def system(folder: Path, language: str, second: Path | None = None, task: Task | None = None, **more: Path) -> System:
     sets = [Set("sts", task or Task(protocol="sts", source={"file": "x"}), TEXT, None, {})]
-    opening = Opening(sets, language, "", more.get("state"), None, second=second)
+    opening = Opening(sets, language, "", more.get("state"), second=second)
     return open_system(folder, opening)
 
 

@@ -128,7 +128,7 @@ def test_each_set_gets_its_own_answers_of_those_that_are_there(tmp_path: Path) -
 
     def said(task: Task, name: str, language: str, test: pd.DataFrame = test) -> list[str]:
         given = Set(name, task, test, TRAIN, {})
-        system = open_system(tmp_path, Opening([given], language, "", None, None))
+        system = open_system(tmp_path, Opening([given], language, "", None))
         assert system.about == {"classifier": {"recipe": "base"}}
         return system.answer(type("Trial", (), {"test": test}), []).labels
 

@@ -271,6 +271,8 @@ def test_thoughts_that_cannot_be_told_are_refused(tiny_generator: Path) -> None:
     ("text", "english", "how", "end"),
     [
         ("Ina kwana", "Good morning", "stop", "stop"), ("Ina kwana", "ina  kwana!", "stop", "copied"),
+        ("Ruwan sama ya sauka.", "Hausa: ruwan sama ya sauka", "stop", "copied"),
+        ("Ruwan sama ya", "Hausa: ruwan sama ya", "stop", "stop"), ("Ruwan sama ya sauka", "ruwan sama ya saukar", "stop", "stop"),
         ("Ina kwana", "", "given", "empty"), ("Ina kwana", "Ina kwana", "given", "copied"),
         ("2024", "2024", "stop", "stop"), ("Ina kwana", "Good", "length", "length"), ("Hi", "Hi", "own", "own"),
     ],

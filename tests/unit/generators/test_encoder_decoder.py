@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +110,7 @@ def test_rows_that_end_leave_the_others_alone(base, tmp_path):
 
 
 def answers(base: Path, queries: list[Query], how: Answering) -> Answers:
-    return ask(settings(base), open_greedy(settings(base), base, how), queries, LABELS, INSTRUCTION, how)
+    return ask(settings(base), partial(open_greedy, settings(base), base, how), queries, LABELS, INSTRUCTION, how)
 
 
 @pytest.mark.parametrize("prefix", ["", " "])

@@ -60,7 +60,7 @@ def scored(folder: Path, scores: Path, root: Path, **task: object) -> None:
     score.main([
         "--systems", str(folder), "--tasks", json.dumps({"semrel": {"protocol": "sts", "scale": [0, 1]} | task}),
         "--tests", str(root / "test.tsv"), "--records", str(root / "test.json"), "--language", "hau",
-        "--scores", str(scores), "--output", str(root / "list.json"),
+        "--scores", str(scores / folder.name), "--output", str(root / "list.json"),
     ])  # fmt: skip
 
 
@@ -143,7 +143,45 @@ def test_a_generators_terms_reach_the_encoder(other, tmp_path):
     assert data.license == "gemma" and data.license_link is None
 
 
+NLLB = {"name": "nllb", "origin": "hub facebook/nllb-200-3.3B", "licence": "CC-BY-NC-4.0", "role": "translator"}
+LLAMA = {"name": "llama", "origin": "hub meta-llama/L", "licence": "Llama 3.3 Community License", "role": "translator"}
+JUDGE = {"name": "qwen", "origin": "hub Qwen/Qwen2.5-72B-Instruct", "licence": "Qwen License", "role": "judge"}
+ENGLISH = {"name": "gte", "origin": "hub thenlper/gte-large", "licence": "Apache-2.0", "role": "backbone"}
+
+
+@pytest.mark.parametrize(
+    ("records", "licence", "limit"),
+    [
+        ([NLLB], ("mit", None), "Not for commercial use are the data text, nllb, from which it learnt."),
+        ([NLLB, LLAMA], ("other", "llama-3.3-community-license"), "(https://www.llama.com/llama3_3/license/) go with"),
+        ([JUDGE], ("other", "qwen"), "judged what it learnt from; its terms (https://huggingface.co/Qwen/Qwen2.5-72B"),
+        ([ENGLISH], ("mit", None), ""),
+        ([ENGLISH | {"licence": "CC-BY-NC-4.0"}], ("cc-by-nc-4.0", None), ""),
+    ],
+)
+def test_whoever_translated_or_judged_what_was_learnt_has_terms(other, tmp_path, records, licence, limit):
+    again(encoder_in(other), ABOUT | {"data": [*ABOUT["data"], *records]})
+    folder = published(encoder_in(other), tmp_path / "out")
+    data, text = ModelCard.load(folder / "README.md").data, (folder / "README.md").read_text()
+    assert (data.license, data.license_name) == licence and limit in text
+    assert data.datasets == ["someone/nli"], "models are no data sets"
+    both = ["someone/tiny", "thenlper/gte-large"] if records[0]["role"] == "backbone" else "someone/tiny"
+    assert data.base_model == both
+    assert all(f"| {one['name']} | {one['origin']} | {one['licence']} |" in text for one in records)
+
+
 REFUSED = [
+    (
+        {"data": [LLAMA, GEMMA, JUDGE, GEMMA | {"role": "judge"}]},
+        [],
+        "the terms of llama-3.3-community-license, gemma-terms-of-use, qwen bind what learnt from outputs, and the hub",
+    ),
+    (
+        {"backbone_licence": "CC-BY-NC-4.0", "data": [ENGLISH | {"licence": "gpl-3.0"}]},
+        [],
+        "it has weights under CC-BY-NC-4.0 and gpl-3.0, and the hub takes one licence; say which by --licence",
+    ),
+    ({"data": [ENGLISH | {"licence": "My own"}]}, [], "the hub has no licence 'My own'; give --licence other"),
     (
         {"backbone_licence": ""},
         [],

@@ -8,6 +8,10 @@ import pandas as pd
 import pytest
 import yaml
 
+from seedbed.corpora.assets import Store
+from seedbed.corpora.fetch import fetch
+from seedbed.corpora.settings import Cleaning
+from seedbed.encoders.recipes import KINDS
 from seedbed.io import UserError
 from seedbed.resources import ROOT, resource
 from seedbed.study.beginning import ENGLISH, language_of, sentences
@@ -56,6 +60,33 @@ def test_half_of_a_test_set_chooses_and_half_reports():
 def test_without_a_test_set_translations_are_tests_and_teach_nothing():
     study = written("hau.txt", "--parallel", "parallel.tsv")
     assert study["best"]["dev"] == "own-bitext-dev" and "parallel" not in study["corpora"]
+
+
+def test_most_of_many_translations_teach():
+    many = pd.concat([pd.read_csv("parallel.tsv", sep="\t")] * 20, ignore_index=True)
+    many.assign(id=range(len(many))).to_csv("many.tsv", sep="\t", index=False)
+    study = written("hau.txt", "--parallel", "many.tsv")
+    parts = [study["tasks"][f"own-bitext-{part}"]["source"]["buckets"] for part in ("dev", "test")]
+    assert [*parts, study["corpora"]["parallel"]["buckets"]] == [[0, 10], [10, 20], [20, 100]]
+    assert {"translations", "distilled"} <= {*study["recipes"]}
+
+
+def test_what_recipes_learn_from_can_be_read():
+    HAUSA.rename(columns={"sentence1": "anchor", "sentence2": "positive"}).to_csv("pairs.tsv", sep="\t", index=False)
+    own = ("--pairs", "pairs.tsv", "--triplets", "triplets.csv", "--parallel", "parallel.tsv", "--test", "test.tsv")
+    study = load(written("hau.txt", *own))
+    store = Store(Path("downloads"), Path("assets.lock.json"))
+    for name in ("own-pairs", "own-triplets", "translations"):
+        kind = KINDS[study.recipes[name].data.key]
+        blocks, _ = fetch(study.corpora.others[name], kind, store, Cleaning())
+        assert sum(map(len, blocks)) > 50
+
+
+def test_quotes_and_na_are_text():
+    rows = [f'{row}\t"Sannu {row}\tNA' for row in range(60)]
+    Path("quoted.tsv").write_text("id\ttext\tpivot\n" + "\n".join(rows) + "\n")
+    assert sentences(Path("quoted.tsv"))[1] == '"Sannu 1'
+    assert written("hau.txt", "--parallel", "quoted.tsv")["best"]["dev"] == "own-bitext-dev"
 
 
 def test_a_language_that_nobody_knows_needs_a_name():

@@ -7,10 +7,13 @@ from pathlib import Path
 import pytest
 import yaml
 
+from seedbed import licences
+from seedbed.classifiers.settings import IN_CONTEXT
 from seedbed.study import checks
-from seedbed.study.graph import choices, classifiers, encoders, evaluation, plans, tables
+from seedbed.study.graph import cards, choices, classifiers, encoders, evaluation, plans, tables
 from seedbed.study.model import Study
-from tests.asking import asking
+from seedbed.tables.figure_specs import Map
+from tests.asking import Wildcards, asking
 
 PLAIN = yaml.safe_load("""
 languages: {hau: {}, swh: {}}
@@ -152,14 +155,15 @@ OF = {
     name: {"backbone": "two", "recipe": recipe} for name, recipe in (("prefixed", "translated"), ("as-it-is", "arca"))
 }
 
+LEARNT = {"corpora": PLAIN["corpora"] | {"others": {"graded": {"file": "own/{lang}.graded.tsv"}}}}
+"""Graded pairs that are no test's."""
 SERVER = {"backend": "openai-chat", "endpoint": "http://host/v1", "served_model": "m"}
 
 
 def solving(of: dict[str, dict[str, str]] = OF, generator: str = "chat") -> Study:
     """A study with a language model that is asked after vectors."""
     problems = {"protocol": "math", "source": {"file": "own/{lang}.math.tsv"}, "languages": ["hau"]}
-    changed = {
-        "corpora": PLAIN["corpora"] | {"others": {"graded": {"file": "own/{lang}.graded.tsv"}}},
+    changed = LEARNT | {
         "recipes": PLAIN["recipes"]
         | {"translated": {"translators": ["one", "human"], "choose": "actor", "actor": "arca"}},
         "tasks": PLAIN["tasks"] | {"sums": problems},
@@ -180,16 +184,18 @@ def test_questions_are_asked_after_an_anchored_encoders_vectors_in_the_english_t
     assert classifiers.helper(study, "solver", "prefixed", "hau").endswith("encoders/two/arca/mul/5/seedbed.json")
     assert classifiers.helper(study, "solver", "source", "hau") == ""
     assert classifiers.prefixing(study, "solver", "as-it-is").recipe == "arca"
+    assert classifiers.helping(study, "solver", "as-it-is") == classifiers.prefixing(study, "solver", "as-it-is")
+    assert classifiers.helping(study, "solver", "source") is None
     assert classifiers.prefixing(study, "solver", "source") is None
     # Features alone choose nothing; the English path alone has no other path.
     assert [evaluation.gives(study, recipe) for recipe in ("arca", "translated")] == [[], ["choices"]]
     scored = {"backbone": "solver", "lang": "mul", "test_lang": "hau", "tasks": "all"}
     chosen = "encoders/two/translated/choices/mul/0/hau/sums.tsv"
-    assert ask(choices.scored, **scored, recipe="prefixed") == [f"0={chosen}"]
+    assert ask(choices.scored, **scored, recipe="prefixed") == [f"0/hau={chosen}"]
     assert ask(choices.scored, **scored, recipe="as-it-is") == []
-    assert ask(choices.scored, **scored, recipe="translated") == ["0=generators/one/translations/hau/sums.tsv"]
-    for variant, encoder in {"prefixed": ARCA, "as-it-is": ARCA, "source": [], "translated": []}.items():
-        assert ask(evaluation.retriever, **scored, recipe=variant) == encoder
+    assert ask(choices.scored, **scored, recipe="translated") == ["0/hau=generators/one/translations/hau/sums.tsv"]
+    for variant, encoder in {"prefixed": ARCA, "as-it-is": ARCA, "source": "", "translated": ""}.items():
+        assert ask(evaluation.retrievers, **scored, recipe=variant) == ([encoder] if encoder else [])
     job = {"backbone": "two", "recipe": "translated", "lang": "mul", "seed": "0", "test_lang": "hau", "corpus": "sums"}
     assert ask(choices.policy, **job) == ARCA
 
@@ -211,3 +217,131 @@ def test_vectors_that_nothing_gives_are_told(of: dict[str, str], message: str) -
 def test_a_server_reads_no_vectors() -> None:
     with pytest.raises(ValueError, match="vectors are read by backend transformers alone, and this is openai-chat"):
         checks.consistent(solving(generator="server"))
+
+
+def test_a_map_reads_the_english_of_its_texts(study: Study, ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    sets = PLAIN["tasks"] | {"bitext": {"protocol": "bitext", "source": {"file": "own/{lang}-eng.tsv"}}}
+    for given, corpus in (({"task": "knn"}, "knn_train"), ({"task": "bitext", "pairs": 5}, "bitext")):
+        spec = {
+            "title": "t",
+            "palette": ["#000000"],
+            "recipes": {"beside": "b"},
+            "map": given,
+            "languages": ["swh", "hau"],
+        }
+        monkeypatch.setattr(tables, "figure_of", lambda name, spec=spec: Map.model_validate(spec))
+        drawn = asking(Study.model_validate(PLAIN | {"tasks": sets}))
+        job = {"figure": "f", "backbone": "two", "recipe": "beside"}
+        files = [f"encoders/two/beside/choices/mul/5/{lang}/{corpus}.tsv" for lang in ("swh", "hau")]
+        assert drawn(tables.mapped_english, **job) == files
+        assert drawn(tables.mapped_encoder, **job) == "encoders/two/beside/mul/5/seedbed.json"
+        monkeypatch.setattr(
+            tables, "figure_of", lambda name, spec=spec: Map.model_validate(spec | {"recipes": {"base": "b"}})
+        )
+        assert drawn(tables.mapped_english, figure="f", backbone="bert", recipe="base") == []
+
+
+def test_the_retriever_of_a_language_model_reads_the_english_of_test_and_training_sets() -> None:
+    asked = PLAIN["tasks"]["knn"] | {"protocol": "icl", "languages": ["hau"]}
+    models = {
+        name: {"generator": "chat", "in_context": {"retriever": {"backbone": backbone, "recipe": recipe}}}
+        for name, backbone, recipe in (("both", "two", "beside"), ("one", "bert", "base"), ("anchored", "two", "arca"))
+    }
+    study = Study.model_validate(PLAIN | LEARNT | {"tasks": PLAIN["tasks"] | {"asked": asked}, "classifiers": models})
+    checks.consistent(study)
+    ask, job = asking(study), {"recipe": IN_CONTEXT[1], "lang": "mul", "test_lang": "hau", "tasks": "all"}
+    chosen = [f"0/hau=encoders/two/beside/choices/mul/5/hau/{name}.tsv" for name in ("asked", "asked_train")]
+    assert {*chosen} <= {*ask(choices.scored, **job, backbone="both")}
+    assert classifiers.helping(study, "both", IN_CONTEXT[1]).recipe == "beside"
+    sets = [("asked", "hau"), ("asked_train", "hau"), ("asked", "hau")]
+    read = {recipe: choices.of_sets(study, Wildcards(**made(recipe)), 5, sets) for recipe in ("lira", "arca")}
+    assert [Path(file).name for file in read["lira"]] == ["asked.tsv", "asked_train.tsv"] and read["arca"] == []
+    assert ask(choices.scored, **job, backbone="one") == [] == ask(choices.scored, **job, backbone="anchored")
+
+
+def test_texts_that_a_protocol_makes_are_for_encoders_of_a_text_alone() -> None:
+    edited = {"protocol": "stability", "source": {"file": "own/{lang}.txt"}}
+    ask = asking(Study.model_validate(PLAIN | {"tasks": PLAIN["tasks"] | {"edited": edited}}))
+    job = {"backbone": "two", "test_lang": "hau", "tasks": "all"}
+    assert ask(evaluation.tasks_of, **job, recipe="lira", lang="hau") == ["knn", "sts"]
+    assert ask(evaluation.tasks_of, **job, recipe="arca", lang="mul") == ["edited", "knn", "sts"]
+    assert "edited" in ask(evaluation.tasks_of, **job | {"backbone": "bert"}, recipe="base", lang="mul")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"backbones": {"fused": {"fusion": {"of": {"two": 1, "bert": 1}}}}},
+         "backbones.fused.fusion.of: two is a pair, which no fusion gives its English"),
+        ({"classifiers": {"m": {"generator": "chat", "in_context": {"retriever": {"backbone": "two", "recipe": "base"}}}}},
+         "m.in_context.retriever: base reads no translation, and two is a pair; take another recipe"),
+        ({"classifiers": {"m": {"generator": "chat", "in_context": {"retriever": {"backbone": "bert", "recipe": "lira"}}}}},
+         "m.in_context.retriever: lira is of pairs, and bert is none; take another recipe"),
+        ({"recipes": {"taught": {
+            "data": {"parallel": "parallel"},
+            "objective": {"distillation": {"teacher": {"backbone": "two", "recipe": "beside"}}},
+        }}}, "recipes.taught.objective.teacher: beside reads translations, and has none here"),
+    ],
+)  # fmt: skip
+def test_an_encoder_of_two_texts_is_not_where_it_has_no_english(changes: dict, message: str) -> None:
+    found = {key: PLAIN.get(key, {}) | value for key, value in changes.items()}
+    with pytest.raises(ValueError, match=message):
+        checks.consistent(Study.model_validate(PLAIN | LEARNT | found))
+
+
+def test_a_card_names_who_translated_and_judged_what_was_learnt_and_both_sides() -> None:
+    licensed = {
+        "generators": {
+            "nllb": {"source": {"hub": "facebook/nllb-200-3.3B", "licence": "CC-BY-NC-4.0"}},
+            "served": {"backend": "openai-chat", "endpoint": "http://host/v1", "served_model": "m"},
+            "chat": {"source": {"hub": "google/gemma-2-27b-it", "licence": "Gemma terms of use"}},
+        },
+        "translators": {
+            "one": {"generator": "nllb"}, "other": {"generator": "served"},
+            "human": {"given": {"file": "own/{lang}.human.tsv", "licence": "CC0-1.0"}},
+        },
+        "judges": {"likely": {"generator": "chat"}},
+        "backbones": {
+            "bert": {"source": {"hub": "a/bert", "licence": "MIT"}},
+            "mini": {"source": {"hub": "b/mini", "licence": "Apache-2.0"}},
+            "two": {"pair": {"multilingual": "bert", "english": "mini"}},
+        },
+        "recipes": {
+            "base": {},
+            "arca": {"translators": ["one", "other", "human"], "judge": "likely"},
+            "lira": {"translators": ["one", "human"], "judge": "likely"},
+            "beside": {"from": "arca", "fusion": "none", "choose": "first", "translators": ["one"]},
+            "translated": {"choose": "first", "translators": ["one"]},
+        },
+    }  # fmt: skip
+    ask = asking(Study.model_validate(PLAIN | licensed))
+    nllb = {
+        "name": "nllb",
+        "origin": "hub facebook/nllb-200-3.3B",
+        "licence": "CC-BY-NC-4.0",
+        "role": "translator",
+    }
+    gemma = {
+        "name": "chat",
+        "origin": "hub google/gemma-2-27b-it",
+        "licence": "Gemma terms of use",
+        "role": "judge",
+    }
+    served = {"name": "served", "origin": "m at http://host/v1", "licence": "", "role": "translator"}
+    human = [{"name": "human", "origin": f"file own/{lang}.human.tsv", "licence": "CC0-1.0"} for lang in ("hau", "swh")]
+    mini = {"name": "mini", "origin": "hub b/mini", "licence": "Apache-2.0", "role": "backbone"}
+    arca = ask(cards.lineage, **made("arca", "mul"))
+    assert [one["name"] for one in arca["data"][:2]] == ["parallel", "parallel"]
+    assert arca["data"][2:] == [nllb, served, *human, gemma] and licences.of_model(arca).name == "gemma-terms-of-use"
+    lira = ask(cards.lineage, **made("lira"))
+    assert lira["data"][:7] == arca["data"] and lira["data"][7:] == [
+        {"name": "graded", "origin": "file own/hau.sts.tsv", "licence": ""}, mini,
+    ]  # fmt: skip
+    beside = ask(cards.lineage, **made("beside", "mul"))
+    assert beside["data"] == [*arca["data"], mini] and beside["base_model"] == "a/bert"
+    translated = ask(cards.lineage, **made("translated", "mul"))
+    assert translated["data"] == [] and (translated["base_model"], translated["backbone_licence"]) == (
+        "b/mini",
+        "Apache-2.0",
+    )
+    assert licences.of_model(translated).id == "apache-2.0"

@@ -65,7 +65,7 @@ def test_each_side_has_its_own_encoder_and_all_languages_one() -> None:
     assert ask(evaluation.seconds, **one) == ask(evaluation.systems, **one)
     assert ask(evaluation.seconds, **job("base", "mul")) == ["encoders/bert/base/mul/0/seedbed.json"]
     assert ask(evaluation.seconds, **job(test_lang="hau")) == []
-    assert ask(evaluation.language_name, **job()) == "Hausa-Hindi"
+    assert ask(evaluation.language_names, **job()) == ["Hausa-Hindi"]
 
 
 def test_a_job_of_a_pair_reads_both_languages_sets_or_those_of_the_orders() -> None:

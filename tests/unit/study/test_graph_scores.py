@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from seedbed.io import UserError
-from seedbed.study.graph import compute, evaluation
+from seedbed.study.graph import compute, evaluation, shares
 from tests.asking import TOLD, asking, study_of
 
 BERT = {"backbone": "bert", "recipe": "xllora", "lang": "hau", "test_lang": "hau", "tasks": "all"}
@@ -46,7 +46,7 @@ def test_what_is_scored_is_one_system_for_each_seed(ask) -> None:
 
 def test_a_task_on_request_or_far_shots_or_fine_tuning_has_a_job_of_its_own(ask) -> None:
     jobs = {
-        (task, name, recipe): ask(evaluation.scored_with, task, name, recipe)
+        (task, name, recipe): ask(shares.scored_with, task, name, recipe)
         for task, name, recipe in (
             *(("dev", "bert", "base"), ("knn", "bert", "base"), ("knn", "tuned", "fine-tuned")),
             *(("icl", "likely", "far"), ("icl", "likely", "one-shot"), ("icl", "likely", "zero-shot")),
@@ -74,22 +74,26 @@ def test_a_job_reads_the_sets_of_its_tasks(ask) -> None:
     names = ("bitext", "knn", "knn", "sts")
     assert ask(evaluation.tests, **BERT) == [f"corpora/hau/{name}.tsv" for name in names]
     assert ask(evaluation.records, **BERT) == [f"corpora/hau/{name}.json" for name in names]
-    trains = {"knn": "corpora/hau/knn_train.tsv", "knn-xl": "corpora/hin/knn_train.tsv"}
+    trains = {"hau/knn": "corpora/hau/knn_train.tsv", "hau/knn-xl": "corpora/hin/knn_train.tsv"}
     assert ask(evaluation.training_by_task, **BERT) == trains
     assert ask(evaluation.training_by_task, **XLM) == {}
+    with pytest.raises(
+        UserError, match="nothing in hau is scored as 'sts'; 'all' has the tasks that are not on request"
+    ):
+        ask(evaluation.tests, **BERT | {"tasks": "sts"})
 
 
 def test_a_protocol_is_told_what_scores_need_and_no_source(ask) -> None:
     task = ask(evaluation.task_for, "knn", "hau")
     assert (task.source, task.train, task.k, task.batch_size) == (None, None, [1, 5], 6)
-    assert [*ask(evaluation.tasks, **XLM)] == ["pairs"]
+    assert [[*each] for each in ask(evaluation.tasks, **XLM)] == [["pairs"]]
     mteb = {"sts": {"protocol": "sts", "source": {"file": "x"}, "mteb": {"name": "STS", "subset": "{lang}-{script}"}}}
     study = study_of(TOLD, tasks=mteb, generators={}, recipes={"base": {}}, classifiers={}, compute=None)
     assert asking(study)(evaluation.task_for, "sts", "hau").mteb.subset == "hau-Latn"
 
 
 def test_code_that_is_loaded_by_name_counts(ask) -> None:
-    parts = ("PROTOCOL", "score", "texts", "mteb_rows")
+    parts = ("PROTOCOL", "score", "texts", "composed", "mteb_rows")
     icl = [f"seedbed/evaluation/protocols/icl.py:{part}" for part in parts]
     assert evaluation.protocol_code("icl", "icl") == icl
     back_end = ["seedbed/generators/backends/hf.py", "seedbed/generators/backends/encoder_decoder.py"]
@@ -99,10 +103,10 @@ def test_code_that_is_loaded_by_name_counts(ask) -> None:
 
 def test_a_system_in_context_has_prompts_examples_and_a_generator_as_it_is_set_today(ask) -> None:
     assert [path.stem for path in ask(evaluation.prompts, **LIKELY)] == ["icl"]
-    assert ask(evaluation.retriever, **LIKELY) == "encoders/other/unsupervised/hin/3/seedbed.json"
+    assert ask(evaluation.retrievers, **LIKELY) == ["encoders/other/unsupervised/hin/3/seedbed.json"]
     (generator,) = ask(evaluation.generators, **LIKELY)
     assert generator.source.file == "own/generator"
-    for function in (evaluation.prompts, evaluation.retriever, evaluation.generators):
+    for function in (evaluation.prompts, evaluation.retrievers, evaluation.generators):
         assert ask(function, **BERT) == []
 
 

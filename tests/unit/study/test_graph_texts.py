@@ -28,6 +28,16 @@ def test_a_persons_files_are_those_that_are_there() -> None:
     assert here(corpora.local_files, lang="eng", corpus="nli") == []
 
 
+def test_a_folder_that_nobody_has_is_said() -> None:
+    tasks = {
+        name: {"protocol": "sts", "source": {"file": file}} for name, file in (("far", "{far}/x.tsv"), ("sts", "x"))
+    }
+    others = {"generators": {}, "recipes": {"base": {}}, "classifiers": {}, "compute": None}
+    study = study_of(TOLD, tasks=tasks, paths={"far": "none"}, **others)
+    assert corpora.lacking(study, "far").startswith("paths.far is none; give it with --config")
+    assert corpora.lacking(study, "sts") == "" == corpora.lacking(study, "no-task")
+
+
 def test_a_fetch_says_what_it_fetches(ask) -> None:
     options = {name: ask(corpora.fetch_options, corpus=name) for name in ("text", "ready+prompting", "bitext", "sts")}
     assert options == {

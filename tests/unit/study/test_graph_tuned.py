@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from seedbed.io import UserError
-from seedbed.study.graph import encoders, evaluation, plans, tables, tuned
+from seedbed.study.graph import encoders, evaluation, plans, shares, tables, tuned
 from seedbed.study.model import Study
 from seedbed.tables.plan import Cell
 from seedbed.tables.specs import TableSpec
@@ -59,12 +59,12 @@ def test_how_it_is_learnt_is_the_tasks_and_in_what_numbers_the_recipes(told: Stu
 
 def test_the_scores_of_such_a_task_are_a_job_of_their_own(ask: Ask) -> None:
     assert [ask(tuned.tunes, name) for name in ("news", "told", "knn", "all")] == [True, True, False, False]
-    assert ask(evaluation.scored_with, "news", "bert", "base") == "news"
+    assert ask(shares.scored_with, "news", "bert", "base") == "news"
     systems = [f"classifiers/tuned/other/base/mul/asked/eng/{seed}/seedbed.json" for seed in (3, 5)]
     assert ask(evaluation.systems, **SCORED) == ask(tuned.systems, **SCORED) == systems
     assert ask(evaluation.kind, **SCORED) == "labelled" and ask(evaluation.tasks_of, **SCORED) == ["told"]
     assert ask(evaluation.code, **SCORED)[-1] == "seedbed/evaluation/systems/labelled.py"
-    (task,) = ask(evaluation.tasks, **SCORED).values()
+    ((task,),) = (each.values() for each in ask(evaluation.tasks, **SCORED))
     assert task.reading.stride == 128, "a score asks nothing of how was learnt"
 
 
