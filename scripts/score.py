@@ -5,6 +5,7 @@ import json
 from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
@@ -62,9 +63,15 @@ def main(argv: list[str] | None = None) -> None:
         check(each.task, each.test, each.train)
     with own_state(args.state, args.output, argv) if args.state else nullcontext():
         asked = [(place, language) for place in range(len(args.systems)) for language in sets]
-        held: dict = {}
+        names = dict(zip(args.language, args.language_name, strict=False))
+        shared = {
+            "state": args.state,
+            "adapters": args.adapters == "on",
+            "now": [*map(Generator.load, args.generators), *map(Endpoint.load, args.endpoints)],
+            "held": {},
+        }
         for place, language in tqdm(asked, desc="systems", unit="system"):
-            written += score_all(args, place, language, sets[language], held)
+            written += score_all(args, place, language, sets[language], language_name=names.get(language, ""), **shared)
         manifests.write_list(written, args.output)
 
 
@@ -90,29 +97,17 @@ def read_sets(args: argparse.Namespace) -> dict[str, list[Set]]:
     return found
 
 
-def score_all(args: argparse.Namespace, place: int, language: str, sets: list[Set], held: dict) -> list[Path]:
-    """Score a system on the tasks of a language.
-
-    Args:
-        held: what the systems share, see `Opening.held`.
-
-    Returns:
-        What was written.
-    """
+def score_all(args: argparse.Namespace, place: int, language: str, sets: list[Set], **shared: Any) -> list[Path]:
+    """Score a system on the tasks of a language; `shared` are fields of its `Opening`. Returns what was written."""
     files = [Path(file) for name, file in args.english if name == f"{place}/{language}"]
     wanted = any("choices" in declared(each.task.protocol).asks for each in sets)
-    names = dict(zip(args.language, args.language_name, strict=False))
     opening = Opening(
         sets,
         language,
-        names.get(language, ""),
-        args.state,
-        now=[*map(Generator.load, args.generators), *map(Endpoint.load, args.endpoints)],
-        adapters=args.adapters == "on",
         english=read_english(files),
         choices=read_choices(files) if wanted else {},
         second=args.seconds[place] if args.seconds else None,
-        held=held,
+        **shared,
     )
     system, found = open_system(args.systems[place], opening), []
     for each in sets:

@@ -146,7 +146,7 @@ FAULTS = {
     "a member that is missing": (fetch("*.trg.gz", "*.scr.gz"), "release.tar: no member matches '*.scr.gz'; it has data/eng-hau/train.src.gz"),
     "answers without places": (tune("nowhere"), "nowhere.tsv: id 'q' has no `starts`, so nothing can be learnt of it"),
     "answers elsewhere": (tune("elsewhere"), "elsewhere.tsv: id 'q' has an answer that is not at its place in the context; correct"),
-    "a label unseen": (score("--trains", "news={root}/learnt.tsv"), "tuned: no training sentence has the label 'religion'; they have news, sports"),
+    "a label unseen": (score("--trains", "hau/news={root}/learnt.tsv"), "tuned: no training sentence has the label 'religion'; they have news, sports"),
     "no training set": (score(), "tuned: no training set"),
 }  # fmt: skip
 
