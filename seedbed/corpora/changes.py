@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, PlainSerializer, TypeAdapter, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, TypeAdapter, model_validator
 
 from seedbed.settings import Settings
 
@@ -54,3 +54,13 @@ class Join(Settings):
         if self.keep == "all" and not self.by:
             raise ValueError("`keep: all` needs `by: {our column: its column}`")
         return self
+
+
+class Following(Settings):
+    """What a row gets from the next row of its document; the last row of each document is left out."""
+
+    columns: Annotated[dict[str, str], Field(min_length=1)]
+    """A new column -> the one of ours whose text in the next row it gets; `{sentence2: sentence1}` makes pairs."""
+    within: str = ""
+    """Our column that says of which document a row is; left out, what `explode` made of one row is a document, or
+    without that all rows are one."""

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationError, model_validator
 
-from seedbed.corpora.changes import Join, Replacements, Script
+from seedbed.corpora.changes import Following, Join, Replacements, Script
 from seedbed.io import UserError
 from seedbed.names import Name
 from seedbed.settings import EACH_ONCE, Once, Seed, Settings, explain
@@ -121,6 +121,8 @@ class Source(Settings):
     explode: dict[str, str] = {}
     """Our column -> a regular expression: each part of a cell between its matches becomes a row, with `.1`, `.2`, ...
     after the id; after `transliterate`. A document becomes its lines by `{text: '\\n'}`."""
+    following: Following | None = None
+    """What each row gets from the next row of its document, after `explode`: pairs of neighbouring sentences."""
     buckets: tuple[Bucket, Bucket] = (0, 100)
     """Keep rows whose bucket, a hash of the pivot text (or of the text) modulo 100, lies in [first, last)."""
     buckets_by: str = ""
@@ -175,7 +177,8 @@ class Source(Settings):
         """
         matching = {key: value for key, value in self.join[column].items() if key in Join.model_fields}
         changes = {key: value for key, value in self.join[column].items() if key not in Join.model_fields}
-        ours = ("join", "replace", "transliterate", "explode", "top_up", "otherwise", "buckets", "buckets_by", "rows")
+        ours = ("join", "replace", "transliterate", "explode", "following", "top_up", "otherwise")
+        ours += ("buckets", "buckets_by", "rows")
         whole = self.without(*ours).model_dump(include={*ours})
         try:
             return self._elsewhere({**whole, **changes}), Join.model_validate(matching)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from seedbed.blocks import ROWS, Blocks, Seen, Spool, peeked, sample, taken
 from seedbed.corpora import assets, forms
 from seedbed.corpora.columns import changed, in_buckets, origin_of, renamed
+from seedbed.corpora.following import followed
 from seedbed.corpora.joins import joined
 from seedbed.corpora.settings import TOPPED_UP, Source
 from seedbed.io import UserError
@@ -54,6 +55,7 @@ def read(source: Source, store: assets.Store, *, whole: bool = False, counts: Co
     blocks = (changed(block, source) for block in blocks)
     if "id" in source.replace:
         blocks = identified(blocks, source, whole, counts)
+    blocks = followed(blocks, source, counts)
     blocks, left = _at_most(_inside(blocks, source, counts), source.rows, counts)
     if source.top_up and left != 0:
         more, _ = _at_most(read(source.topped_up(), store, whole=whole, counts=counts), left, counts)

@@ -182,6 +182,11 @@ def study(text: Path, language: Guess, given: dict[str, Path]) -> tuple[dict[str
     }
     recipes: dict[str, Any] = {"base": {}, "unsupervised": {}, "crosslingual": {}}
     others: dict[str, Any] = {}
+    if text.suffix not in TABLES:
+        said.append("Its lines are taken to follow one another; if they are in no order, leave `adjacent` out.")
+        following = {"columns": {"sentence2": "sentence1"}}
+        others["adjacent"] = {"file": str(text), "columns": {"sentence1": "text"}, "following": following}
+        recipes["adjacent"] = {"data": {"pairs": "adjacent"}, "objective": "ranking"}
     if "pairs" in given:
         others["own-pairs"] = _matched(given["pairs"], *COLUMNS["pairs"])
         recipes["own-pairs"] = {"data": {"pairs": "own-pairs"}, "objective": "ranking"}

@@ -7,7 +7,7 @@ from pathlib import Path
 from seedbed.corpora.settings import Source
 from seedbed.study.model import Study
 
-LEARNT_WHOLE = ("pairs", "retrieval")
+LEARNT_WHOLE = ("pairs", "matched_pairs", "retrieval")
 """Kinds of corpora of which encoders learn every row, as it was fetched."""
 
 

@@ -2,6 +2,8 @@
 
 import logging
 
+from pydantic import Field
+
 from seedbed.encoders.objectives import Objective
 
 log = logging.getLogger(__name__)
@@ -16,7 +18,12 @@ class Contrast(Objective):
 
         recipes:
           words-too: {like: unsupervised, objective: contrast, training: {temperature: 0.1, mlm_weight: 0.1}}
+          cut: {like: unsupervised, objective: {contrast: {cutoff: 0.3}}}
     """
+
+    cutoff: float = Field(0.0, ge=0, lt=1)
+    """Share of its tokens that each text loses, others each time: a sentence and its positive then share some words
+    alone, and differ by more than dropout (token cutoff)."""
 
     shapes = (("anchor", "positive", "negative"), ("text",))
     least = 2
@@ -28,20 +35,21 @@ class Contrast(Objective):
         return {"anchor": columns["text"], "positive": columns["text"]} if "text" in columns else columns
 
     def loss(self, encoder, table, training, folders):
-        """`losses.SimCSELoss`, inside `losses.WithMaskedLM` if there is a weight.
+        """`cutoff.contrast`, inside `losses.WithMaskedLM` if there is a weight.
 
         Raises:
             UserError: as `backbone.load_head`, if there is a weight.
         """
         from seedbed.encoders.backbone import load_head
-        from seedbed.encoders.losses import SimCSELoss, WithMaskedLM, with_negatives
+        from seedbed.encoders.cutoff import contrast
+        from seedbed.encoders.losses import WithMaskedLM, with_negatives
 
-        contrast = SimCSELoss(encoder, training.temperature, with_negatives(table))
+        loss = contrast(encoder, training.temperature, with_negatives(table), self.cutoff)
         if not training.mlm_weight:
-            return contrast
+            return loss
         masks = {"weight": training.mlm_weight, "probability": training.mlm_probability}
         head, half = load_head(folders["weights"], encoder), training.precision == "bfloat16"
-        return WithMaskedLM(contrast, head, **masks, half=half)
+        return WithMaskedLM(loss, head, **masks, half=half)
 
     def remarks(self, encoder, columns, folders):
         """The greatest dropout of a layer where it learns from texts alone; a warning if that is 0."""
@@ -50,7 +58,7 @@ class Contrast(Objective):
         if columns["anchor"] is not columns["positive"]:
             return {}
         rate = max(dropouts(encoder[0].auto_model.config).values(), default=0.0)
-        if not rate:
+        if not rate and not self.cutoff:
             log.warning(
                 "contrast: the backbone has no dropout, so that a text and its positive are one vector and only other "
                 "texts teach anything; for SimCSE's training set training.dropout to 0.1"

@@ -14,7 +14,8 @@ class Ranking(Objective):
     suggestion"), section 4.4.
 
         recipes:
-          questions: {data: {pairs: {file: "{lang}/questions.tsv"}}, objective: {ranking: {scale: 20}}}
+          questions: {data: {pairs: questions}, objective: {ranking: {scale: 20}}}
+          adjacent: {data: {pairs: adjacent}, objective: {ranking: {cutoff: 0.3}}}
     """
 
     shapes = (("anchor", "positive", "negative"), ("anchor", "positive"), ("sentence1", "sentence2"))
@@ -23,9 +24,12 @@ class Ranking(Objective):
 
     scale: float = Field(20.0, gt=0)
     """What cosines are multiplied by."""
+    cutoff: float = Field(0.0, ge=0, lt=1)
+    """Share of its tokens that each text loses in training, others each time (token cutoff)."""
 
     def loss(self, encoder, table, training, folders):
-        """`losses.SimCSELoss` at a temperature of 1/scale; `training.temperature` does not count."""
-        from seedbed.encoders.losses import SimCSELoss, with_negatives
+        """`cutoff.contrast` at a temperature of 1/scale; `training.temperature` does not count."""
+        from seedbed.encoders.cutoff import contrast
+        from seedbed.encoders.losses import with_negatives
 
-        return SimCSELoss(encoder, 1 / self.scale, with_negatives(table))
+        return contrast(encoder, 1 / self.scale, with_negatives(table), self.cutoff)

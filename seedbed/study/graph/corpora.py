@@ -124,8 +124,8 @@ def every_test(study: Study, wildcards: Any) -> list[str]:
 
 
 def kept_apart(study: Study, wildcards: Any) -> list[str]:
-    """What no row of a corpus may repeat: of graded pairs, of queries and of candidates that encoders learn from, every
-    test set of the study, whatever its language or languages, and the English that translators give of its texts.
+    """What no row of a corpus may repeat: of pairs, of queries and of candidates that encoders learn from, every test
+    set of the study, whatever its language or languages, and the English that translators give of its texts.
 
     Other training data are drawn from a corpus, or audited, and lose such rows there.
     """

@@ -103,6 +103,7 @@ class WithQueue(nn.Module):
     "objective",
     [
         objectives.load("ranking"),
+        objectives.load("contrast", {"cutoff": 0.3}),
         objectives.load("graded"),
         objectives.load("distillation", TEACHER),
         objectives.load("correlation", {"queue_size": 7, "warm_up": 5}),

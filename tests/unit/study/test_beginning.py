@@ -43,7 +43,7 @@ def written(*words: str) -> dict:
 
 def test_text_alone_gives_encoders_and_no_table(capsys):
     study = written("hau.txt")
-    assert [*study["recipes"]] == ["base", "unsupervised", "crosslingual"] and study["tables"] == []
+    assert [*study["recipes"]] == ["base", "unsupervised", "crosslingual", "adjacent"] and study["tables"] == []
     said = capsys.readouterr().out
     assert "# * The language is Hausa (hau), as the file is named hau.txt; its script is Latn." in said
     assert "--dry-run" in said and said in Path("config.yaml").read_text()
@@ -76,7 +76,7 @@ def test_what_recipes_learn_from_can_be_read():
     own = ("--pairs", "pairs.tsv", "--triplets", "triplets.csv", "--parallel", "parallel.tsv", "--test", "test.tsv")
     study = load(written("hau.txt", *own))
     store = Store(Path("downloads"), Path("assets.lock.json"))
-    for name in ("own-pairs", "own-triplets", "translations"):
+    for name in ("adjacent", "own-pairs", "own-triplets", "translations"):
         kind = KINDS[study.recipes[name].data.key]
         blocks, _ = fetch(study.corpora.others[name], kind, store, Cleaning())
         assert sum(map(len, blocks)) > 50
