@@ -19,6 +19,9 @@ from seedbed.resources import resource
 
 Style = Literal["chat", "plain"]
 
+FEW_SHOT = ("syncse", "questions")
+"""Files of resources/prompts that ask by an instruction with examples."""
+
 QUOTES = ('""', "''", "``", "“”", "‘’", "„“", "«»", "‹›", "「」", "『』")
 
 
@@ -26,8 +29,8 @@ def prompter(
     method: Method, language: str, style: Style, seed: int, shots: int = 5
 ) -> Callable[[str, str, Polarity], str]:
     """How a method asks for (row, premise, polarity): few-shot without adapters, in their training's words with."""
-    if WRITING[method].prompt == "syncse":
-        return lambda row, premise, polarity: few_shot(premise, polarity, language, row, seed, shots)
+    if (words := WRITING[method].prompt) in FEW_SHOT:
+        return lambda row, premise, polarity: few_shot(premise, polarity, language, row, seed, shots, words)
     return lambda row, premise, polarity: zero_shot(premise, polarity, language, style)
 
 
@@ -36,12 +39,17 @@ def zero_shot(premise: str, polarity: Polarity, language: str, style: Style) -> 
     return _fill(_styled("nli", style)[polarity], premise=premise, language=language)
 
 
-def few_shot(premise: str, polarity: Polarity, language: str, row: str, seed: int, shots: int = 5) -> str:
+def few_shot(
+    premise: str, polarity: Polarity, language: str, row: str, seed: int, shots: int = 5, words: str = "syncse"
+) -> str:
     """SynCSE-partial with the output in `language`: one instruction of 4, `shots` examples of 18; paper 000, A.3, A.4.
 
     The draw is a hash of (seed, polarity, row): it depends neither on the other rows nor on a library's generator.
+
+    Args:
+        words: a file of resources/prompts. questions: in the place of sentences, questions to passages are asked for.
     """
-    forms = _read("syncse")
+    forms = _read(words)
     key = f"{seed}/{polarity}/{row}"
     instruction = _ranked(forms[polarity]["instructions"], f"{key}/instruction")[0]
     examples = [

@@ -19,7 +19,7 @@ class Writing(Settings):
 
     adapters: Literal["none", "composed", "cross-lingual"]
     """Adapters that write positives and negatives."""
-    prompt: Literal["syncse", "nli", "none"]
+    prompt: Literal["syncse", "nli", "questions", "none"]
     """The file of resources/prompts with the words by which it asks; none: a translator reads the text alone."""
     output: Literal["own", "pivot"]
     """The language that is written: the anchor's, or the pivot."""
@@ -283,13 +283,16 @@ class Answering(Settings):
 _TRAINS = ("origin", "prompts", "dtype", "lora", "task_adapters")
 _LANGUAGE = ("language_data", "language_loss")
 WRITES = ("backend", "served_model", "sampling")
+_BY_ADAPTERS = {
+    "none": ("origin", "prompts", "template", "dtype", "shots", *WRITES),
+    "composed": (*_TRAINS, *_LANGUAGE, "composition", *WRITES),
+    "cross-lingual": (*_TRAINS, "xllora", *WRITES),
+}
 MADE_FROM: dict[str, tuple[str, ...]] = {
     "weights": ("origin",),
     "task": _TRAINS,
     "language": (*_TRAINS[:-1], *_LANGUAGE),
-    by_adapters("none"): ("origin", "prompts", "template", "dtype", "shots", *WRITES),
+    **{name: _BY_ADAPTERS[writing.adapters] for name, writing in WRITING.items()},
     TRANSLATION: ("origin", "dtype", *WRITES),
-    by_adapters("composed"): (*_TRAINS, *_LANGUAGE, "composition", *WRITES),
-    by_adapters("cross-lingual"): (*_TRAINS, "xllora", *WRITES),
 }
 """What a generator makes (its weights, adapters, and the triplets of each method) -> the settings that decide it."""

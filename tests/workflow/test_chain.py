@@ -37,7 +37,10 @@ CHAIN = STUDY | {
     "corpora": STUDY["corpora"]
     | {
         "others": {
-            "own-pairs": {"file": "own/{lang}-eng.tsv", "columns": {"sentence1": "text", "sentence2": "pivot"}},
+            "own-pairs": {
+                "file": "own/{lang}.queries.tsv",
+                "columns": {"sentence1": "query", "sentence2": "document"},
+            },
             "own-scores": {"file": "own/{lang}.scored.tsv"},
             "own-queries": {"file": "own/{lang}.queries.tsv"},
             "own-triplets": {"file": "own/nli.tsv"},

@@ -15,6 +15,7 @@ from seedbed.encoders.adaptation_settings import Masked
 from seedbed.encoders.settings import Training
 from seedbed.encoders.tuning_settings import FineTuning, Reading
 from seedbed.evaluation.settings import TextMap
+from seedbed.generators.prompts import FEW_SHOT
 from seedbed.generators.settings import WRITING, Composition, Generator, Lora
 from seedbed.gpu_memory import adapter_parameters, counted
 from seedbed.io import UserError
@@ -205,13 +206,12 @@ class Plan:
         generator, lengths, shots = job.settings(Generator, "generator"), self.costs.tokens, 0
         if job.rule == "synthesise":
             rows = self.rows(job.option("anchors")) / int(job.option("shards", "1"))
-            shots = generator.shots if WRITING[job.option("method")].prompt == "syncse" else 0
+            shots = generator.shots if WRITING[job.option("method")].prompt in FEW_SHOT else 0
         else:
             rows = 0 if "published-positive" in job.options else float(job.option("count"))
         prompt = getattr(lengths, generator.prompts) + (1 + 2 * shots) * lengths.sentence
         drawn = min(generator.sampling.max_new_tokens, lengths.sentence)
-        # A positive and a negative for each anchor.
-        flops, tokens, _ = self.drawn(job, generator, 2 * rows, prompt, drawn)
+        flops, tokens, _ = self.drawn(job, generator, 2 * rows, prompt, drawn)  # a positive and a negative of each
         return flops, tokens, rows
 
     def drawn(

@@ -42,6 +42,7 @@ def test_a_premise_is_put_in_as_it_is(premise, style):
     for polarity in ("positive", "negative"):
         assert prompts.zero_shot(premise, polarity, "Hausa", style).count(premise) == 1
         assert prompts.few_shot(premise, polarity, "Hausa", "7", 1).count(premise) == 1
+        assert prompts.prompter("query-generation", "Hausa", style, 1)("7", premise, polarity).count(premise) == 1
     assert "Hausa" in prompts.language_prompt(premise, "Hausa", style)
 
 
@@ -52,6 +53,15 @@ def test_the_words_are_those_of_the_paper():
         "explanation.\n\nPremise: A dog runs.\n"
     )
     assert prompts.zero_shot("A dog runs.", "negative", "English", "plain").endswith("Contradiction (English):")
+
+
+def test_a_passage_is_asked_for_a_question_that_it_answers_and_one_that_it_does_not():
+    ask, forms = prompts.prompter("query-generation", "Hausa", "plain", 1, 3), prompts._read("questions")
+    for polarity in ("positive", "negative"):
+        instruction, *rest = ask("7", "A dog runs.", polarity).split("\n")
+        assert instruction in forms[polarity]["instructions"] and rest[-2:] == ["Passage: A dog runs.", "Question:"]
+        shown = [example for example in forms["examples"] if f"Question: {example[polarity]}" in rest]
+        assert len(shown) == 3 and "in Hausa" in rest[-4]
 
 
 def test_few_shot_draws_by_row_alone():
