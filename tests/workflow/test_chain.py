@@ -24,6 +24,7 @@ RECIPES = {
         "summary": "Taught by the backbone.",
     },
     "matched": {"data": {"pairs": "own-pairs"}, "objective": "ranking", "rows": 20},
+    "mixed": {"training": {"batch_size": 6}},
     "scored": {"data": {"scored_pairs": "own-scores"}, "objective": {"graded": {"scale": 10}}},
     "queried": {"data": {"queries": "own-queries"}, "objective": {"listwise": {"queue_size": 9}}},
     "own": {"like": "scored", "data": {"triplets": "own-triplets"}, "objective": "contrast"},
@@ -40,6 +41,19 @@ CHAIN = STUDY | {
             "own-pairs": {
                 "file": "own/{lang}.queries.tsv",
                 "columns": {"sentence1": "query", "sentence2": "document"},
+            },
+            "mixed": {
+                "sets": {
+                    "answers": {
+                        "file": "own/{lang}.queries.tsv",
+                        "columns": {"sentence1": "query", "sentence2": "document"},
+                    },
+                    "adjacent": {
+                        "file": "own/{lang}.scored.tsv",
+                        "columns": {"sentence1": "sentence2"},
+                        "following": {"columns": {"sentence2": "sentence1"}},
+                    },
+                }
             },
             "own-scores": {"file": "own/{lang}.scored.tsv"},
             "own-queries": {"file": "own/{lang}.queries.tsv"},
@@ -106,6 +120,11 @@ def test_another_start_is_another_encoder_and_an_edit_of_it_re_runs_what_comes_a
 def test_own_data_is_learnt_whole_or_as_many_rows_as_are_asked_for(chain, recipe, examples):
     manifest = read_json(made(chain, recipe) / "seedbed.json")
     assert manifest["training"]["examples"] == examples and manifest["training"]["steps"] == 3
+
+
+def test_sets_of_one_training_take_turns(chain):
+    training = read_json(made(chain, "mixed") / "seedbed.json")["training"]
+    assert training["sets"] == {"adjacent": 23, "answers": 24} and training["steps"] == 7, "batches of six in 47 rows"
 
 
 @pytest.mark.parametrize(
