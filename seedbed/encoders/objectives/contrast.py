@@ -21,13 +21,13 @@ class Contrast(Objective):
           cut: {like: unsupervised, objective: {contrast: {cutoff: 0.3}}}
     """
 
-    cutoff: float = Field(0.0, ge=0, lt=1)
-    """Share of its tokens that each text loses, others each time: a sentence and its positive then share some words
-    alone, and differ by more than dropout (token cutoff)."""
-
     shapes = (("anchor", "positive", "negative"), ("text",))
     least = 2
     partial = True
+
+    cutoff: float = Field(0.0, ge=0, lt=1)
+    """Share of its tokens that each text loses, others each time: a sentence and its positive then share some words
+    alone, and differ by more than dropout (token cutoff)."""
 
     def columns(self, table):
         """The texts by column; texts alone stand there twice."""

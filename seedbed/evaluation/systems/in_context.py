@@ -64,7 +64,8 @@ def _retriever(folder: Path, opening: Opening) -> Opened:
     """An encoder that finds examples: one at a time is open, for all languages if its vectors do not hang on theirs."""
     how = {"language": opening.language, "english": opening.english}
     reading = partial(opened, folder, opening.rows, opening.state, opening.today, **how)
-    if opening.english:  # of this language's texts
-        return opening.hold(BESIDE, (folder, opening.rows, opening.language), reading)
-    found = opening.hold(BESIDE, (folder, opening.rows), reading)
-    return opening.hold(BESIDE, (folder, opening.rows, opening.language), reading) if found.spoken else found
+    if not opening.english:  # else it is of this language's texts
+        found = opening.hold(BESIDE, (folder, opening.rows), reading)
+        if not found.spoken:
+            return found
+    return opening.hold(BESIDE, (folder, opening.rows, opening.language), reading)
