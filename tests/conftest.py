@@ -1,10 +1,12 @@
-"""No test reaches the hub, set before anything imports a library that reads it; and none fails for being slow once."""
+"""What all tests have in common, set before anything imports a library that reads it."""
 
 import os
 
 from hypothesis import settings
 
 os.environ["HF_HUB_OFFLINE"] = "1"
+# Tests run side by side, one on each core: further threads of a test would wait for each other, and spin meanwhile.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # The first call into torch takes seconds on a busy machine, and hypothesis allows a fifth of one.
 settings.register_profile("unhurried", deadline=None)

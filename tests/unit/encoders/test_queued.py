@@ -192,10 +192,11 @@ def queries(sentences: list[str]) -> pd.DataFrame:
 def test_both_learn_what_they_are_told(
     run: Callable[..., dict[str, Any]], pairs: pd.DataFrame, queries: pd.DataFrame
 ) -> None:
-    long = {"epochs": 30, "batch_size": 2, "max_length": 64}
+    long = {"epochs": 60, "batch_size": 2, "max_length": 64}
     for name, table in (("correlation", pairs), ("listwise", queries)):
         loss = run(name, table, {}, **long)["loss"]
-        assert loss[-1] < min(0.5 * max(loss), 0.3), name
+        quarter = len(loss) // 4  # a mean, since a batch of two queries alone says little
+        assert np.mean(loss[-quarter:]) < min(0.6 * np.mean(loss[:quarter]), 0.3), name
 
 
 def test_one_row_at_a_time_learns_with_a_queue(run: Callable[..., dict[str, Any]], pairs: pd.DataFrame) -> None:
