@@ -30,19 +30,19 @@ SHARE = 0.5
 """The share of the memory that kept states may take."""
 
 
-def require_room(texts: int, translations: int, source: int, width: int, size: int) -> None:
-    """Pooled states of all texts and translations fit the memory.
+def require_room(settings: Anchoring, texts: int, translations: int, source: int, width: int) -> None:
+    """What is kept of all texts and translations fits the memory.
 
     Args:
         source, width: numbers of a state of a text, and of a translation.
-        size: states of each.
 
     Raises:
-        UserError: they do not.
+        UserError: it does not.
     """
-    needed, has = 4 * (size * (texts * source + translations * width) + translations * width), memory.machine()
+    needed, has = settings.kept_bytes(texts, translations, source, width), memory.machine()
     if needed <= SHARE * has:
         return
+    size = settings.pool_size
     numbers = f"4 bytes x {size} states x ({texts} texts x {source} + {translations} translations x {width})"
     fitting = int(size * SHARE * has / needed)
     raise UserError(
@@ -82,22 +82,25 @@ def features(encoder: SentenceTransformer, texts: Sequence[str]) -> Tensor:
 @torch.no_grad()
 def unit_vectors(encoder: SentenceTransformer, texts: Sequence[str]) -> Tensor:
     """Vectors of texts (n, d), of length one: h."""
-    return normalize(_by_batches(encoder, texts, lambda tokens: encoder(dict(tokens))["sentence_embedding"]), dim=1)
+    return _by_batches(encoder, texts, lambda tokens: normalize(encoder(dict(tokens))["sentence_embedding"], dim=1))
 
 
 def _by_batches(encoder: SentenceTransformer, texts: Sequence[str], make: Any) -> Tensor:
-    """What `make` gives of tokens, in the order of the texts; batches are of texts of like length."""
+    """What `make` gives of tokens, in the order of the texts; batches are of texts of like length.
+
+    The result is there once: states may take half of the memory.
+    """
     encoder.eval()
     order = sorted(range(len(texts)), key=lambda place: -len(texts[place]))
     prompt = encoder.prompts.get(encoder.default_prompt_name) or None
-    found = []
+    found = torch.empty(0)
     for start in range(0, len(order), BATCH):
-        chosen = [texts[place] for place in order[start : start + BATCH]]
-        tokens = batch_to_device(encoder.preprocess(chosen, prompt=prompt), encoder.device)
-        found.append(make(tokens).float().cpu())
-    back = torch.empty(len(order), dtype=torch.long)
-    back[torch.tensor(order)] = torch.arange(len(order))
-    return torch.cat(found)[back]
+        places = order[start : start + BATCH]
+        tokens = encoder.preprocess([texts[place] for place in places], prompt=prompt)
+        made = make(batch_to_device(tokens, encoder.device)).float().cpu()
+        found = found if start else made.new_empty(len(texts), *made.shape[1:])
+        found[places] = made
+    return found
 
 
 def similarities(prefix: Tensor, values: Tensor) -> Tensor:
@@ -158,7 +161,7 @@ class AnchoringLoss(nn.Module):
         self.actor, self.given = Actor().to(encoder.device), given
         size = self.path.size
         distinct, self.places = candidates.distinct()
-        require_room(len(candidates.texts), len(distinct), self.path.source, self.path.width, size)
+        require_room(settings, len(candidates.texts), len(distinct), self.path.source, self.path.width)
         self.values, self.documents = pooled_inputs(english, distinct, size), unit_vectors(english, distinct)
         self.policy = Policy(candidates, settings.weights, settings.similarity_weight)
         self.states = pooled_states(encoder, candidates.texts, size)

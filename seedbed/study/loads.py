@@ -30,12 +30,15 @@ class Load(NamedTuple):
     """MiB of each GPU."""
     parameters: float = 0
     """Weights that its own memory holds at once."""
+    kept: float = 0
+    """Bytes of its own memory that it keeps beside them."""
 
 
 def _trained(needs: Needs, job: Any) -> Load:
     if encoders.untrained(needs.study, job):
         return Load(parameters=needs.encoder(job.backbone))
-    return Load(1, needs.encoding(job.backbone, job.recipe), needs.encoder(job.backbone))
+    weights = needs.encoder(job.backbone)
+    return Load(1, needs.encoding(job.backbone, job.recipe), weights, needs.anchoring(job))
 
 
 def _aligned(needs: Needs, job: Any) -> Load:

@@ -22,7 +22,7 @@ from seedbed.languages import ANY
 from seedbed.operations.forecasting.costs import CostSpec
 from seedbed.operations.runs import python_in
 from seedbed.precision import Precision
-from seedbed.study.graph import classifiers, encoders, generators, tuned
+from seedbed.study.graph import choices, classifiers, encoders, generators, tuned
 from seedbed.study.loads import LOADS, Load
 from seedbed.study.model import Study
 
@@ -70,7 +70,8 @@ class Needs:
             return find(self, wildcards) if find else Load()
 
         def mem_mb(wildcards: Any, attempt: int) -> int:
-            needed = cost.memory_mb + load(wildcards).parameters * cost.weights / gpu_memory.MIB
+            own = load(wildcards)
+            needed = cost.memory_mb + (own.parameters * cost.weights + own.kept) / gpu_memory.MIB
             return math.ceil(HEADROOM * needed / ROUND) * ROUND * attempt
 
         grown = {"mem_mb": mem_mb, "runtime": lambda wildcards, attempt: cost.minutes * attempt}
@@ -133,6 +134,15 @@ class Needs:
         through = shapes[-1].kept if spec.fusion == "prefix" else 0
         kept = gpu_memory.KEPT_MORE * tokens * through * gpu_memory.BYTES["float32"]
         return Need(need.fixed, need.batch + kept)
+
+    def anchoring(self, job: Any) -> float:
+        """Bytes of states that a training keeps in its own memory, if no translation is another's; 0: it keeps none."""
+        count, recipe = len(choices.learnt(self.study, job)), self.study.recipes[job.recipe]
+        if not count:
+            return 0
+        rows = count * self.costs.rows.get(recipe.data.corpus, self.costs.rows["default"])
+        source, english = (shape.width for shape in self._shapes(job.backbone))
+        return recipe.learns().kept_bytes(rows / len(recipe.translators), rows, source, english)
 
     def aligning(self, backbone: str, recipe: str, count: int) -> int:
         """Training adapters of so many encoders, which are all there; what they keep for a step is one's."""

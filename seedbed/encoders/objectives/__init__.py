@@ -95,6 +95,15 @@ class Objective(Settings):
         """What the manifest should say of a training beyond its settings and losses."""
         return {}
 
+    def kept_bytes(self, texts: float, translations: float, source: float, width: float) -> float:
+        """Bytes that a training keeps of its data beside the weights.
+
+        Args:
+            translations: of all texts, each once.
+            source, width: numbers of a token's state of a text, and of a translation.
+        """
+        return 0
+
     def references(self) -> dict[str, Reference]:
         """The encoders of the study that it needs, by the names of the settings that name them."""
         return {name: value for name, value in self if isinstance(value, Reference)}

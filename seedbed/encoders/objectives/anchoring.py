@@ -62,6 +62,10 @@ class Anchoring(Objective):
     adaptor_rate: float = Field(1.0e-4, gt=0)
     """Learning rate of the adaptor."""
 
+    def kept_bytes(self, texts: float, translations: float, source: float, width: float) -> float:
+        """States of texts, and states and vectors of translations, in float32."""
+        return 4 * (self.pool_size * (texts * source + translations * width) + translations * width)
+
     def prepared(self, encoder: SentenceTransformer, folders: Mapping[str, Path], seed: int) -> SentenceTransformer:
         """The transformer with fresh features of the English encoder's width; UserError: it is no transformer."""
         import torch

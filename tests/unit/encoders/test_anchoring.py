@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from sentence_transformers import SentenceTransformer
 from torch.nn.functional import adaptive_avg_pool1d
 
 from seedbed import manifests
-from seedbed.encoders import backbone, memory, opening
+from seedbed.encoders import anchoring, backbone, memory, opening
 from seedbed.encoders.anchoring import AnchoringLoss, pooled_inputs, pooled_states, read_actor
 from seedbed.encoders.arca import Actor
 from seedbed.encoders.candidates import packed, unpacked
@@ -161,6 +162,22 @@ def test_states_that_cannot_be_kept_are_refused(sides: dict[str, Path], monkeypa
     arithmetic = r"4 bytes x 3 states x \(4 texts x 32 \+ 8 translations x 32\).* give 1 or less"
     with pytest.raises(UserError, match=arithmetic):
         loss_of(sides, kept=True)
+
+
+def test_states_are_there_once(sides: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batches are let go as they are made, and the states of a text do not hang on the others."""
+    encoder, alive = backbone.load(sides["source"], pooling="mean"), []
+    pool = anchoring.pool_time
+
+    def counted(*given: object) -> torch.Tensor:
+        assert sum(made() is not None for made in alive) <= 1, "the last one alone"
+        alive.append(weakref.ref(states := pool(*given)))
+        return states
+
+    alone = [pooled_states(encoder, [text], 3)[0] for text in TEXTS]
+    monkeypatch.setattr(anchoring, "pool_time", counted)
+    monkeypatch.setattr(anchoring, "BATCH", 1)
+    assert torch.equal(pooled_states(encoder, TEXTS, 3), torch.stack(alone)) and len(alive) == 4
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import yaml
 
 from seedbed import gpu_memory
 from seedbed.gpu_memory import Shape, guessed, shape_of
+from seedbed.languages import ANY
 from seedbed.operations.forecasting.costs import CostSpec
 from seedbed.resources import resource
 from seedbed.study.model import Study
@@ -167,3 +168,13 @@ def test_two_sides_that_stay_as_they_are_are_read_and_not_trained(tmp_path: Path
     assert all(sides < each < 1.8 * sides for each in asked) and max(asked) < KINDS["a100_80"]
     of.study.recipes["lira"] = of.study.recipes["lira"].model_copy(update={"fusion": "prefix"})
     assert of.encoding("mt5-qwen3", "lira") > 2 * sides, "steps go back through the English side"
+
+
+def test_states_that_anchoring_keeps_are_asked_for(tmp_path: Path) -> None:
+    of = needs(tmp_path, "config/lira.yaml")
+    english, source = (of.shape("encoders", name).width for name in ("Qwen3-Embedding-8B", "mt5-xl"))
+    texts = 26 * 1997  # NTREX in all languages, four translations of each
+    kept = 4 * (4 * (texts * source + 4 * texts * english) + 4 * texts * english) / gpu_memory.MIB
+    jobs = [SimpleNamespace(backbone="mt5-qwen3", recipe=recipe, lang=ANY, seed="1") for recipe in ("arca", "lira")]
+    anchored, fused = (of.of("train_encoder")["mem_mb"](job, 1) for job in jobs)
+    assert 15_000 < kept < 25_000 and anchored - fused == pytest.approx(1.5 * kept, abs=100)
