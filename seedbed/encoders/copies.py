@@ -78,14 +78,17 @@ def cut_tokenizer(tokenizer: PreTrainedTokenizerFast, ids: Sequence[int]) -> Tok
 
 
 def trimmed(encoder: SentenceTransformer, texts: Sequence[str], *, least: int = 1) -> SentenceTransformer:
-    """The encoder, in place, without the tokens that texts do not use; on these texts its vectors are as they were.
+    """The encoder, in place, without the tokens that texts do not use, after no prompt or after one of its own; on these
+    texts its vectors are as they were.
 
     Source: Abdaoui et al. (2020, "Load what you need"), who cut multilingual models to the tokens of a language.
 
     Raises:
         UserError: as `counted` and `cut_tokenizer`.
     """
-    counts = counted(encoder, texts)
+    counts: Counter[int] = Counter()
+    for prompt in sorted({"", *encoder.prompts.values()}):
+        counts |= counted(encoder, (prompt + text for text in texts))
     tokenizer, model = encoder.tokenizer, encoder[0].auto_model
     ids = kept(tokenizer, counts, least=least)
     special = {name: value for name, value in tokenizer.special_tokens_map.items() if isinstance(value, str)}
