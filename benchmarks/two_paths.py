@@ -1,7 +1,8 @@
-"""Encoding texts with their English by one encoder of two paths, beside its two encoders one after the other.
+"""Encoding texts with their English by encoders of two paths, one for each fusion, beside their two encoders one after
+the other: an anchored one of the text, and one of its English.
 
-Same process, weights and texts, each text and its English once. Prints CPU seconds (the least, taken by turns), their
-ratio, and how far the vectors are apart:
+Same process, weights and texts, each text and its English once. Prints CPU seconds (the least, taken by turns), the
+ratio of each fusion, and how far vectors side by side are from those of the two encoders:
 
     OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 python -m benchmarks.two_paths [--source DIR --english DIR]
 """
@@ -10,16 +11,22 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+from sentence_transformers import SentenceTransformer
 
 from benchmarks.models import WIDE, least_seconds, random_texts, random_weights
 from seedbed.encoders import backbone
 from seedbed.encoders.coupling import Coupling, couple
+from seedbed.encoders.objectives.anchoring import Anchoring
 from seedbed.encoders.opening import batched
 
 TOLERANCE = 1e-5
+BESIDE = ("none", "concat")
+"""Fusions whose vectors are those of both encoders side by side; that of concat is the identity before training."""
+FUSIONS = (*BESIDE, "prefix")
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -32,21 +39,31 @@ def main(argv: list[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     texts, english = random_texts(args.texts), random_texts(args.texts, 1)
+    chosen = dict(zip(texts, english, strict=True))
     with tempfile.TemporaryDirectory() as scratch:
-        sides = [getattr(args, name) or random_weights(Path(scratch) / name, **WIDE) for name in ("source", "english")]
-        source, other = (backbone.load(weights, pooling="mean") for weights in sides)
-        chosen = dict(zip(texts, english, strict=True))
-        both = couple(backbone.load(sides[0], pooling="mean"), sides[1], Coupling("none", chosen))
-    ways = {
-        "two encoders": lambda: (batched(source, args.batch_size)(texts), batched(other, args.batch_size)(english)),
-        "both paths": lambda: batched(both, args.batch_size)(texts),
-    }
+        sides = {
+            name: getattr(args, name) or random_weights(Path(scratch) / name, **WIDE) for name in ("source", "english")
+        }
+
+        def anchored() -> SentenceTransformer:
+            return Anchoring().prepared(backbone.load(sides["source"], pooling="mean"), sides, 1)
+
+        source, other = anchored(), backbone.load(sides["english"], pooling="own")
+        both = {name: couple(anchored(), sides["english"], Coupling(name, chosen)) for name in FUSIONS}
+
+    def encode(encoder: SentenceTransformer, rows: list[str] = texts) -> np.ndarray:
+        return batched(encoder, args.batch_size)(rows)
+
+    ways = {"two encoders": lambda: (encode(source), encode(other, english))}
+    ways |= {name: partial(encode, encoder) for name, encoder in both.items()}
     unit = [vectors / np.linalg.norm(vectors, axis=1, keepdims=True) for vectors in ways["two encoders"]()]
-    apart = float(np.abs(np.concatenate(unit, axis=1) / np.sqrt(2) - ways["both paths"]()).max())
+    expected = np.concatenate(unit, axis=1) / np.sqrt(2)
+    apart = max(float(np.abs(expected - encode(both[name])).max()) for name in BESIDE)
     least = least_seconds(ways, args.rounds)
     for name, seconds in least.items():
         print(f"{name}: {seconds:.2f} CPU seconds for {args.texts} texts and their English")
-    print(f"both paths / two encoders: {least['both paths'] / least['two encoders']:.2f}")
+    for name in FUSIONS:
+        print(f"{name} / two encoders: {least[name] / least['two encoders']:.2f}")
     print(f"vectors apart: {apart:.1e}")
     assert apart <= TOLERANCE
 
