@@ -78,9 +78,9 @@ def cut_tokenizer(tokenizer: PreTrainedTokenizerFast, ids: Sequence[int]) -> Tok
 
 
 def trimmed(encoder: SentenceTransformer, texts: Sequence[str], *, least: int = 1) -> SentenceTransformer:
-    """The encoder, in place, without the tokens that texts do not use, after no prompt or after one of its own; on these
-    texts its vectors are as they were.
+    """The encoder, in place, without the tokens that texts do not use, with or without its prompts before them.
 
+    On these texts its vectors are as they were.
     Source: Abdaoui et al. (2020, "Load what you need"), who cut multilingual models to the tokens of a language.
 
     Raises:

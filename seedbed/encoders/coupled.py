@@ -148,10 +148,10 @@ class Coupled(Module):
         if fusion == "prefix":
             width = english[0].auto_model.get_input_embeddings().embedding_dim
             if not isinstance(path := source[-1], FeaturePath) or path.width != width:
-                raise UserError(
-                    f"fusion prefix: the source gives no features of width {width}; start from an encoder that was "
-                    "anchored to this English one, or take concat"
-                )
+                advice = "start from an encoder that was anchored to this English one, or take concat"
+                raise UserError(f"fusion prefix: the source gives no features of width {width}; {advice}")
+            if (length := english.max_seq_length or path.size + 1) <= path.size:
+                raise UserError(f"fusion prefix: {path.size} features leave none of {length} tokens; take fewer")
 
     @property
     def auto_model(self) -> nn.Module:
@@ -184,7 +184,9 @@ class Coupled(Module):
     def translation(self, text: str) -> str:
         """The English of a text; UserError: there is none."""
         if not (found := self.english.get(text, "")).strip():
-            raise UserError(f"no English of {text[:80]!r}; give (text, English), or have its translation chosen first")
+            raise UserError(
+                f"no English of {text[:80]!r}; give a list of pairs (text, English), or have translations chosen"
+            )
         return found
 
     def preprocess(self, inputs: Sequence[Any], prompt: str | None = None, **kwargs: Any) -> dict[str, Any]:
@@ -194,6 +196,8 @@ class Coupled(Module):
             UserError: a text without English.
         """
         pairs = [one if isinstance(one, tuple | list) else (one, self.translation(one)) for one in inputs]
+        if wrong := [len(one) for one in pairs if len(one) != 2]:
+            raise UserError(f"{wrong[0]} texts in the place of two; give a list of pairs (text, English)")
         if lacking := [text for text, translation in pairs if not translation.strip()]:
             raise UserError(f"the English of {lacking[0][:80]!r} is empty; give (text, English)")
         found = {}
@@ -227,8 +231,11 @@ class Coupled(Module):
         """The vector of texts, (b, d), whose tokens stand after features (b, s, d)."""
         transformer, *others = self.sides["english"]
         model, size = transformer.auto_model, prefix.shape[1]
-        room = (transformer.max_seq_length or english["input_ids"].shape[1] + size) - size
-        ids, mask = (english[name][:, :room] for name in ("input_ids", "attention_mask"))
+        ids, mask = english["input_ids"], english["attention_mask"]
+        if (room := (transformer.max_seq_length or ids.shape[1] + size) - size) < ids.shape[1]:
+            ends = ids.gather(1, mask.sum(dim=1, keepdim=True) - 1)  # a text that is cut ends by the same token
+            last = torch.where(mask[:, room : room + 1] == 1, ends, ids[:, room - 1 : room])
+            ids, mask = torch.cat([ids[:, : room - 1], last], dim=1), mask[:, :room]
         tokens = model.get_input_embeddings()(ids)
         given = torch.cat([prefix.to(tokens), tokens], dim=1)
         mask = torch.cat([mask.new_ones(len(mask), size), mask], dim=1)

@@ -80,7 +80,8 @@ def correlation_loss(
         raise UserError(f"correlation_loss: pearson_weight {pearson_weight}; it must be from 0 to 1")
     precision = torch.promote_types(predicted.dtype, torch.float32)
     predicted, gold = (
-        torch.cat([old.detach().to(new), new]).to(precision) for old, new in zip(before, (predicted, gold), strict=True)
+        torch.cat([old.detach().to(new.device, precision), new.to(precision)])
+        for old, new in zip(before, (predicted, gold), strict=True)
     )
     ranks = soft_ranks(predicted, temperature=temperature)
     linear, ranked = _pearson(predicted, gold), _pearson(ranks, average_ranks(gold))

@@ -91,6 +91,8 @@ def _reads(study: Study, name: str, recipe: Recipe) -> None:
         raise ValueError(f"{where}.choose: actor, and no recipe that it starts from has one; name one as `actor`")
     if recipe.choose == "critic" and (recipe.similarity == NONE or not (chooser or recipe.similarity)):
         raise ValueError(f"{where}.choose: critic needs a similarity; name a backbone as `similarity`")
+    if recipe.choose == "actor":
+        _shown_the_same(where, recipe, chooser, study.recipes[chooser])
     own = chooser and study.recipes[chooser].language == "own"
     if own and chooser != encoders.starts_anchored(study, name):
         raise ValueError(
@@ -100,6 +102,16 @@ def _reads(study: Study, name: str, recipe: Recipe) -> None:
         raise ValueError(f"{where}.language: pivot; a text in {study.pivot} is its own translation")
     if recipe.fusion == "prefix" and not encoders.starts_anchored(study, name):
         raise ValueError(f"{where}.fusion: prefix, and it starts from no anchored encoder; name one as `from`")
+
+
+def _shown_the_same(where: str, recipe: Recipe, name: str, learnt: Recipe) -> None:
+    """A policy chooses among several, by what it learnt from."""
+    if (count := len(recipe.translators)) < 2:
+        raise ValueError(f"{where}.translators: {count}; a policy chooses among two or more")
+    for setting in ("judge", "similarity"):
+        has, had = getattr(recipe, setting) or NONE, getattr(learnt, setting) or NONE
+        if has != had:
+            raise ValueError(f"{where}.{setting}: {has}, and the policy of {name} learnt with {had}; give the same")
 
 
 def _require(where: str, what: str, given: Iterable[str], known: Iterable[str]) -> None:

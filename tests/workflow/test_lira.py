@@ -35,7 +35,7 @@ LIRA = STUDY | {
     },
     "recipes": {
         "base": {},
-        "arca": ARCA | SHARED,
+        "arca": ARCA | SHARED | {"data": {"candidates": "graded"}},
         "lira": SHARED | {"training": {"epochs": 1, "precision": "float32"}},
         "beside": SHARED | {"from": "arca", "fusion": "none", "choose": "critic", "similarity": "tiny-bert"},
         "translated": SHARED | {"choose": "oracle"},
@@ -210,6 +210,9 @@ def test_what_was_made_is_not_made_again(study: Project) -> None:
     ("change", "message"),
     [
         ({"recipes/arca/translators": ["human"]}, "recipes.arca.translators: 1; a policy chooses among two or more"),
+        ({"recipes/arca/data": {"candidates": "parallel"}}, "recipes.arca.data: parallel of hau has rows of the test set of own-bitext"),
+        ({"recipes/lira/translators": ["human"]}, "recipes.lira.translators: 1; a policy chooses among two or more"),
+        ({"recipes/lira/similarity": "tiny-bert"}, "recipes.lira.similarity: tiny-bert, and the policy of arca learnt with none; give the same"),
         ({"recipes/lira/translators": ["human", "nobody"]}, "recipes.lira.translators: no translator 'nobody'"),
         ({"recipes/lira/choose": "judge"}, "recipes.lira.choose: judge, and nobody judged"),
         ({"recipes/translated/translators": ["noisy"]}, "oracle takes what translator `human` wrote"),

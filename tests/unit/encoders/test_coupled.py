@@ -13,6 +13,7 @@ from sentence_transformers import SentenceTransformer
 from torch.nn.functional import normalize
 
 from seedbed.encoders import backbone
+from seedbed.encoders.coupled import Coupled
 from seedbed.encoders.coupling import Coupling, couple, read_english
 from seedbed.encoders.objectives.anchoring import Anchoring
 from seedbed.encoders.objectives.correlation import Correlation
@@ -99,11 +100,34 @@ def test_features_stand_before_the_tokens_of_the_english(sides: dict[str, Path])
         couple(backbone.load(sides["source"], pooling="mean"), sides["english"], Coupling("prefix", {}))
 
 
+def test_a_text_that_is_cut_after_features_ends_as_it_would(sides: dict[str, Path]) -> None:
+    encoder = couple(anchored(sides), sides["english"], Coupling("prefix", CHOSEN))
+    transformer, long = encoder[0].sides["english"][0], f"{ENGLISH[0]} {ENGLISH[1]}"
+    ids, size = transformer.tokenizer(long)["input_ids"], encoder[0].sides["source"][-1].size
+    transformer.max_seq_length = size + 5
+    given: list[torch.Tensor] = []
+    look_up = transformer.auto_model.get_input_embeddings()
+    look_up.register_forward_pre_hook(lambda module, read: given.append(read[0]))
+    encoder.encode([(TEXTS[0], long), (TEXTS[1], "Yes.")], batch_size=2)
+    read = {tuple(row) for row in given[-1].tolist()}
+    assert (*ids[:4], ids[-1]) in read and ids[-1] == transformer.tokenizer.sep_token_id
+    transformer.max_seq_length = size
+    with pytest.raises(UserError, match=f"{size} features leave none of {size} tokens"):
+        Coupled(anchored(sides), encoder[0].sides["english"], "prefix")
+
+
+@pytest.mark.parametrize("wrong", [[("one",)], [("a text", "its English", "more")]])
+def test_what_is_no_pair_is_told(sides: dict[str, Path], wrong: list) -> None:
+    encoder = couple(anchored(sides), sides["english"], Coupling("none", CHOSEN))
+    with pytest.raises(UserError, match=r"texts in the place of two; give a list of pairs \(text, English\)"):
+        encoder.encode(wrong)
+
+
 def test_a_text_without_english_is_told(sides: dict[str, Path], tmp_path: Path) -> None:
     folder = made(sides, tmp_path / "encoder", "none")
     encode = opened(folder, 8, tmp_path / "state", english={TEXTS[0]: ENGLISH[0], TEXTS[1]: " "}).encode
     for text in TEXTS[1:3]:
-        with pytest.raises(UserError, match=f"no English of '{text}'; give .text, English."):
+        with pytest.raises(UserError, match=f"no English of '{text}'; give a list of pairs .text, English."):
             encode([TEXTS[0], text])
     assert not [*(tmp_path / "state").rglob("*.npz")], "nothing half-written"
     with pytest.raises(UserError, match="is empty"):

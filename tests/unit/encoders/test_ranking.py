@@ -135,6 +135,13 @@ def test_the_correlation_loss_becomes_pearsons_and_spearmans() -> None:
         assert 1 - found.item() == pytest.approx(test(predicted, gold).statistic, abs=1e-6)
 
 
+def test_history_is_read_as_precisely_as_the_loss() -> None:
+    predicted, options = drawn(4, seed=1), {"pearson_weight": 0.5, **TAU}
+    old = (drawn(3, seed=2), torch.tensor([1.5, 2.9, 1.6], dtype=torch.float64))
+    whole, gold = torch.tensor([1, 2, 3, 2]), torch.tensor([1.0, 2, 3, 2], dtype=torch.float64)
+    assert torch.equal(*(correlation_loss(predicted, each, history=old, **options) for each in (whole, gold)))
+
+
 def test_history_has_no_gradient_and_the_batch_has_the_right_one() -> None:
     predicted, gold, old = drawn(5).requires_grad_(), drawn(5, seed=1), drawn(6, seed=2).requires_grad_()
 
