@@ -13,7 +13,6 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from PIL import Image
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -123,6 +122,6 @@ class Page:
         return json.loads(message)
 
 
-def luminance(image: Image.Image, columns: int, rows: int) -> np.ndarray:
-    """Mean luminance (rows, columns) of equal blocks of an image, from 0 to 255: letters become greys."""
-    return np.asarray(image.convert("L").resize((columns, rows), Image.Resampling.BOX), dtype=np.float64)
+def blocks(image: Image.Image, side: int) -> Image.Image:
+    """The mean colour of each block of so many pixels a side: a letter's edges weigh little."""
+    return image.resize((image.width // side, image.height // side), Image.Resampling.BOX)
