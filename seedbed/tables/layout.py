@@ -21,13 +21,19 @@ def layout(table: pd.DataFrame, spec: TableSpec, published: Published) -> str:
 
     Below it the paper's own table, each number with ours, their difference and a verdict.
     """
+    compared = table["paper"].notna().any()
     parts = [f"# {spec.title}", spec.caption]
+    if spec.paper and not compared:
+        parts.append("**No number here has a counterpart in the paper.**")
     if spec.across == "languages":
         metrics = {column.metric: column.measured for column in spec.columns}
         for (backbone, column), block in table.groupby(["backbone", "column"], sort=False):
             title = f"{column}, over backbones" if backbone == AVERAGE else ", ".join(filter(None, (column, backbone)))
             metric, block = metrics[block["metric"].iloc[0]], without_lone_average(block)
-            legend = _overlap_legend(block, metric) if _is_overlap(block) else _legend(block, metric)
+            if _is_overlap(block):
+                legend = [_overlap_legend(block, metric)]
+            else:
+                legend = [_legend(block, metric), *([_paper_legend(block)] if compared else [])]
             parts += [f"## {title}", *legend, _grid(block, metric)]
     else:
         means = [mean.label for mean in spec.over_columns] if spec.across == "means" else []
@@ -36,8 +42,8 @@ def layout(table: pd.DataFrame, spec: TableSpec, published: Published) -> str:
     return "\n\n".join([*parts, *_against(table, spec, published)]) + "\n"
 
 
-def _legend(block: pd.DataFrame, metric: Metric) -> list[str]:
-    """What the numbers of a block are, and what stands next to them; a paragraph each."""
+def _legend(block: pd.DataFrame, metric: Metric) -> str:
+    """What the numbers of a block are, and what stands next to them."""
     first = block.iloc[0]
     items = block[block["language"] != AVERAGE].drop_duplicates("language")
     counts = ", ".join(f"{language} {n:.0f}" for language, n in zip(items["language"], items["n"], strict=True))
@@ -51,7 +57,7 @@ def _legend(block: pd.DataFrame, metric: Metric) -> list[str]:
         f"(p < {1 - first['level']:.2g} after Benjamini and Hochberg over languages). Bold: the best of a language."
     )
     ours += " Rows: what an encoder was last trained on." if trained_on(block) else ""
-    return [ours, _paper_legend(block)]
+    return ours
 
 
 def _baseline(rows: pd.DataFrame, own: str) -> str:
@@ -76,7 +82,7 @@ def _is_overlap(block: pd.DataFrame) -> bool:
     return block["metric"].iloc[0] in OVERLAPS
 
 
-def _overlap_legend(block: pd.DataFrame, metric: Metric) -> list[str]:
+def _overlap_legend(block: pd.DataFrame, metric: Metric) -> str:
     """What overlaps are, and what stands next to them."""
     first, n = block.iloc[0], block.loc[block["language"] != AVERAGE, "n"]
     counts = " to ".join(f"{count:.0f}" for count in sorted({n.min(), n.max()}))
@@ -90,7 +96,7 @@ def _overlap_legend(block: pd.DataFrame, metric: Metric) -> list[str]:
             f" ▲ ▼: above or below {baseline}, by the bootstrap of both, each on its own "
             f"(p < {1 - first['level']:.2g} after Benjamini and Hochberg over languages)."
         )
-    return [ours]
+    return ours
 
 
 def _points(metric: Metric) -> str:
@@ -109,8 +115,7 @@ def _paper_legend(block: pd.DataFrame) -> str:
     """Which numbers are the paper's, and what they cannot be compared with."""
     first, languages = block.iloc[0], block[block["language"] != AVERAGE]
     if block["paper"].isna().all():
-        what = f"it does not have {first['column']} of {first['backbone']}"
-        return f"**No number here has a counterpart in the paper:** {what}."
+        return f"The paper does not have {first['column']} of {first['backbone']}."
     lines = ["In italics below a row: the paper's number, with the standard deviation over its seeds."]
     counts = languages.groupby("language", sort=False)["paper"].count()
     if absent := list(counts.index[counts == 0]):

@@ -38,6 +38,11 @@ def test_it_begins_with_the_readme_and_has_every_page(site):
     assert "scripts.fetch_corpus" in (site / "walkthrough/index.html").read_text()
 
 
+def test_every_page_stands_in_the_navigation():
+    listed = {*re.findall(r"\S+\.md", Path("mkdocs.yml").read_text().partition("\nnav:")[2])}
+    assert {str(page.relative_to("docs")) for page in Path("docs").rglob("*.md")} <= listed
+
+
 @pytest.mark.parametrize("room", ROOMS)
 def test_the_api_of_each_room_is_there_from_its_docstrings(site, room):
     page = (site / "reference" / room / "index.html").read_text()

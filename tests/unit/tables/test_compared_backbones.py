@@ -219,3 +219,14 @@ def test_tables_of_miners_whose_rows_are_backbones_are_compared(file: str, named
         others = {block.backbone: block.other for block in blocks if block.backbone != named}
         assert all(other and other.backbone == named for other in others.values()), table
         assert not any(block.other for block in blocks if block.backbone == named)
+
+
+@pytest.mark.parametrize("table", ["miners_table3", "miners_table16"])
+def test_language_models_without_an_example_are_compared_with_one_of_them(table: str) -> None:
+    study = Study.model_validate(yaml.safe_load(Path("config/miners.yaml").read_text()))
+    for block in plans.plan(study, table):
+        named = block.other and (block.other.backbone, block.other.system.recipe)
+        assert named == (None if block.backbone == "bloomz-560m-icl" else ("bloomz-560m-icl", "zero-shot"))
+        assert block.other is None or block.other.languages == [*block.tests]
+    demo = Study.model_validate(yaml.safe_load(Path("studies/miners.yaml").read_text()))
+    assert not any(block.other for block in plans.plan(demo, table)), "a study may lack it"

@@ -161,11 +161,20 @@ def test_a_backbone_that_the_paper_lacks_has_no_number_of_it(make, spec):
     study = make(backbones={"me5-small": ""}, resamples=100)
     table = study.tabulate(spec)
     assert table["paper"].isna().all()
-    assert page(table, spec).count("No number here has a counterpart in the paper") == 2
+    assert page(table, spec).count("No number here has a counterpart in the paper") == 1
+
+
+def test_a_block_that_the_paper_lacks_says_so_beside_those_that_it_has(make, spec):
+    text = page(make(backbones={"xlmr": "XLM-R", "me5-small": ""}, resamples=100).tabulate(spec), spec)
+    assert text.count("The paper does not have") == 3 and "The paper does not have STS of me5-small." in text
+    assert "No number here" not in text
 
 
 def test_a_table_needs_no_paper(study, spec):
-    assert study.tabulate(spec.model_copy(update={"paper": None}))["paper"].isna().all()
+    alone = spec.model_copy(update={"paper": None})
+    table = study.tabulate(alone)
+    assert table["paper"].isna().all()
+    assert "counterpart" not in page(table, alone) and "The paper does not" not in page(table, alone)
 
 
 def test_fewer_than_ten_items_have_a_value_and_their_number(make, spec):
