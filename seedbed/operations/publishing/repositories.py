@@ -131,6 +131,8 @@ def _hubs(about: Mapping[str, Any], role: str) -> list[str]:
 
 def _unlicensed(what: Path, about: Mapping[str, Any]) -> str:
     several = "and the hub takes one licence; say which by --licence"
+    if not licences.is_stated(about.get("licence")) and (unknown := licences.unknown(about)):
+        return f"{what}: {' and '.join(map(_unknown, unknown))}; such terms may bind it, so give --licence"
     if len(terms := licences.reaching(licences.stated_in(about))) > 1:
         return f"{what}: the terms of {', '.join(one.name for one in terms)} bind what learnt from outputs, {several}"
     weights = licences.of_weights(about)
@@ -141,6 +143,13 @@ def _unlicensed(what: Path, about: Mapping[str, Any]) -> str:
         return f"{what}: the hub has no licence {stated!r}; give --licence other --licence-name NAME --licence-link URL"
     backbone = about.get("backbone", "")
     return f"{what}: no licence; state that of backbone {backbone} (`licence:` of its source), or give --licence"
+
+
+def _unknown(record: Mapping[str, Any]) -> str:
+    """What is amiss with the licence of a model whose outputs an encoder learnt from."""
+    stated = record.get("licence", "")
+    amiss = f"a licence that nobody here knows, {stated!r}" if licences.is_stated(stated) else "no licence"
+    return f"{record['role']} {record['name']} states {amiss}"
 
 
 def _limits(about: Mapping[str, Any]) -> str:

@@ -122,13 +122,11 @@ def _licence(what: Path, known: dict[str, dict[str, Any]]) -> Licence:
         raise UserError(
             f"{what}: no licence of {' and '.join(unstated)}; state it in the configuration, or give --licence"
         )
-    found = next(iter(licences.reaching(about["licence"] for about in known.values())), None) or licences.found(
-        known["anchors"]["licence"]
-    )
-    if not found:
-        stated = known["anchors"]["licence"]
-        raise UserError(f"{what}: the hub has no licence {stated!r}; give --licence other with a name and a link")
-    return found
+    every = {name: licences.found(about["licence"]) for name, about in known.items()}
+    if strange := [name for name, licence in every.items() if not licence]:
+        stated = " and ".join(f"{known[name]['licence']!r} of {name}" for name in strange)
+        raise UserError(f"{what}: nobody here knows the licence {stated}; give --licence, or other with a name and a link")
+    return next(iter(licences.reaching(about["licence"] for about in known.values())), None) or every["anchors"]
 
 
 def _size(rows: int) -> str:

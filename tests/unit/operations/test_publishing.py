@@ -16,17 +16,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from huggingface_hub import DatasetCard, ModelCard
 from huggingface_hub.repocard import metadata_load
 from scipy.stats import spearmanr
 
 from scripts import publish, score
-from seedbed import manifests
+from seedbed import licences, manifests
 from seedbed.encoders import backbone, card, training
 from seedbed.io import UserError, read_json, write_json, write_table
 from seedbed.operations.publishing.checks import require_card
 from tests import tiny
 
+ROOT = Path(__file__).parents[3]
 SEMREL = "hub SemRel/SemRel2024 @ " + "ab" * 20
 ABOUT = {
     "backbone": "tiny", "recipe": "xllora", "method": "xllora", "language": "hau", "seed": 1, "backbone_licence": "MIT",
@@ -189,6 +191,34 @@ REFUSED = [
     ),
     ({"backbone_licence": "none stated"}, [], "no licence; state that of backbone tiny"),
     ({"backbone_licence": "My own"}, [], "the hub has no licence 'My own'; give --licence other --licence-name NAME"),
+    *[
+        (
+            {"data": [NLLB, GEMMA | {"role": role, "licence": stated}]},
+            [],
+            f"{role} gemma states no licence; such terms may bind it, so give --licence",
+        )
+        for role, stated in (("generator", ""), ("translator", "none stated"), ("judge", "Unknown"))
+    ],
+    *[
+        (
+            {"data": [GEMMA | {"licence": stated}]},
+            [],
+            f"generator gemma states a licence that nobody here knows, {stated!r}; such terms may bind it, so",
+        )
+        for stated in (
+            "Gemma license",
+            "Gemma Terms",
+            "Llama 3.1",
+            "Qwen Research License",
+            "OpenAI terms",
+            "other",
+        )
+    ],
+    (
+        {"data": [GEMMA, JUDGE | {"licence": ""}, NLLB | {"licence": "Mine"}]},
+        [],
+        "judge qwen states no licence and translator nllb states a licence that nobody here knows, 'Mine'; such",
+    ),
     ({}, ["--licence", "MIT"], "licence: the hub has no 'MIT'; it is called mit there"),
     ({}, ["--licence", "other"], "licence: other says nothing by itself; give a name and a link too"),
     ({"base_model": "tiny"}, [], "base_model: 'tiny' names no owner"),
@@ -202,6 +232,20 @@ def test_what_the_hub_would_refuse_is_told_before(other, tmp_path, changes, opti
     with pytest.raises(UserError, match=re.escape(message)) as caught:
         published(encoder_in(other), tmp_path / "out", *options)
     assert "\n" not in str(caught.value) and not (tmp_path / "out").exists()
+
+
+def test_a_person_names_the_licence_where_nobody_knows_a_generators_terms(other, tmp_path):
+    again(encoder_in(other), ABOUT | {"data": [GEMMA | {"licence": ""}]})
+    folder = published(encoder_in(other), tmp_path / "out", "--licence", "mit")
+    assert ModelCard.load(folder / "README.md").data.license == "mit"
+    assert "Nobody has stated the licence of gemma." in (folder / "README.md").read_text()
+
+
+@pytest.mark.parametrize("file", [*(ROOT / "config").glob("*.yaml"), *(ROOT / "studies").glob("*.yaml")], ids=str)
+def test_the_terms_of_the_generators_of_our_own_studies_are_known(file):
+    generators = (yaml.safe_load(file.read_text()).get("generators") or {}).items()
+    stated = {name: spec["source"].get("licence", "") for name, spec in generators if "source" in spec}
+    assert [name for name, licence in stated.items() if not licences.found(licence)] == []
 
 
 def test_the_numbers_of_another_encoder_are_refused(other, tmp_path):
@@ -312,6 +356,9 @@ def test_triplets_go_out_with_a_data_card_that_datasets_reads(tmp_path):
         published(file, tmp_path / "out")
     for name, licence in (("corpora/hau/text.json", "CC-BY-4.0"), ("generators/gemma/weights/seedbed.json", "MIT")):
         (results / name).parent.mkdir(parents=True)
+        write_json({"origin": "hub someone/it", "licence": "Gemma license", "files": {}}, results / name)
+        with pytest.raises(UserError, match="no licence of|the licence 'Gemma license' of gemma; give --licence"):
+            published(file, tmp_path / "out")
         write_json({"origin": "hub someone/it", "licence": licence, "files": {}}, results / name)
     folder = published(file, tmp_path / "out")
     data = DatasetCard.load(folder / "README.md").data
