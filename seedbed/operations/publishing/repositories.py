@@ -54,7 +54,7 @@ def encoder(what: Path, wishes: Wishes, repository: Path, output: Path) -> None:
     manifest = manifests.read(what / manifests.MANIFEST)
     if TRANSPORT in manifest["files"] or members_of(what, manifest):
         raise UserError(f"{what}: a server, or other encoders, make its vectors; there are no weights to publish")
-    found = results.of_encoder(wishes.scores or scores_of(what), manifest)
+    found = results.of_encoder(wishes.scores or scores_of(what, manifest), manifest)
     about = _seen(manifest["about"])
     languages = [language_of(code) for code in _languages(about)]
     metadata: dict[str, Any] = {"language": languages or ["multilingual"]}
@@ -90,13 +90,18 @@ def adapter(what: Path, wishes: Wishes, repository: Path, output: Path) -> None:
     adapter_card.write(repository, manifest, place=wishes.name, base=wishes.base, licence=wishes.licence)
 
 
-def scores_of(encoder: Path) -> Path:
+def scores_of(encoder: Path, manifest: Mapping[str, Any]) -> Path:
     """Where a study has the scores of an encoder: <results>/encoders/... and <results>/scores/... go alike.
+
+    The best of a language lies in <results>/best/{lang}; its manifest says which of the encoders it is.
 
     Raises:
         UserError: the encoder does not lie in a study's results.
     """
     parts = encoder.absolute().parts
+    if "best" in manifest and parts[-2] == "best":
+        about = manifest["about"]
+        return Path(*parts[:-2], "scores", *(str(about[key]) for key in ("backbone", "recipe", "language", "seed")))
     if len(parts) < 6 or parts[-5] != "encoders":
         raise UserError(f"{encoder}: not below the results of a study; say where its scores are by --scores")
     return Path(*parts[:-5], "scores", *parts[-4:])

@@ -26,6 +26,7 @@ from seedbed import licences, manifests
 from seedbed.encoders import backbone, card, training
 from seedbed.io import UserError, read_json, write_json, write_table
 from seedbed.operations.publishing.checks import require_card
+from seedbed.tables.best import take
 from tests import tiny
 
 ROOT = Path(__file__).parents[3]
@@ -275,6 +276,15 @@ def test_an_encoder_that_nobody_measured_says_so(study, tmp_path):
     folder = published(tmp_path / "alone", tmp_path / "out", "--scores", str(tmp_path / "none"))
     assert "None: nobody has measured it." in (folder / "README.md").read_text()
     assert not ModelCard.load(folder / "README.md").data.eval_results and not (tmp_path / "out/mteb").exists()
+
+
+def test_the_best_of_a_language_has_the_scores_of_the_encoder_that_it_is(other, tmp_path):
+    facts = {"language": "swh", "backbone": "tiny", "recipe": "xllora", "seed": 1, "base": "base", "test": {}}
+    take(encoder_in(other), other / "best/swh", facts | {"dev": {"task": "dev", "score": 0.5, "among": 2}})
+    folder = published(other / "best/swh", tmp_path / "out")
+    assert ModelCard.load(folder / "README.md").data.eval_results, "by the folder of Hausa, where it learnt"
+    same = published(encoder_in(other), tmp_path / "its")
+    assert (folder / "README.md").read_text() == (same / "README.md").read_text()
 
 
 def test_what_is_none_of_the_three_is_refused(tmp_path):
