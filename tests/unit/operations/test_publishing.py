@@ -348,34 +348,92 @@ def test_an_adapter_goes_out_with_the_base_that_peft_finds(tmp_path):
     assert 'from_pretrained("someone/hausa")' in (folder / "README.md").read_text()
 
 
-def test_triplets_go_out_with_a_data_card_that_datasets_reads(tmp_path):
+@pytest.fixture
+def triplets(tmp_path):
+    """One row that a generator wrote in one way, in a study that states its licences."""
+
+    def written(method: str, *, stated: bool = True) -> Path:
+        file = tmp_path / f"results/triplets/gemma/{method}/hau.tsv"
+        file.parent.mkdir(parents=True)
+        row = ("1", "Yara suna gida.", "Children are home.", "No child is home.")
+        write_table(pd.DataFrame([row], columns=["id", "anchor", "positive", "negative"]), file)
+        write_json({"read": 3, "kept": 1, "dropped": {"positive: empty": 2}}, file.with_suffix(".audit.json"))
+        (tmp_path / "results/corpora/eng").mkdir(parents=True)
+        for name, licence in STATED.items() if stated else ():
+            (tmp_path / "results" / name).parent.mkdir(parents=True)
+            write_json({"origin": "hub someone/it", "licence": licence, "files": {}}, tmp_path / "results" / name)
+        return file
+
+    return written
+
+
+STATED = {"corpora/hau/text.json": "CC-BY-4.0", "generators/gemma/weights/seedbed.json": "MIT"}
+
+
+def test_triplets_go_out_with_a_data_card_that_datasets_reads(triplets, tmp_path):
     from datasets import load_dataset
 
-    results = tmp_path / "results"
-    file = results / "triplets/gemma/xllora/hau.tsv"
-    file.parent.mkdir(parents=True)
-    rows = pd.DataFrame(
-        [("1", "Yara suna gida.", "Children are home.", "No child is home.")],
-        columns=["id", "anchor", "positive", "negative"],
-    )
-    write_table(rows, file)
-    write_json({"read": 3, "kept": 1, "dropped": {"positive: empty": 2}}, file.with_suffix(".audit.json"))
+    folder = published(triplets("prompting"), tmp_path / "out")
+    data = DatasetCard.load(folder / "README.md").data
+    assert data.license == "cc-by-4.0" and data.language == ["ha"] and data.size_categories == "n<1K"
+    assert data.multilinguality == "monolingual"
+    text = (folder / "README.md").read_text()
+    assert "| positive: empty | 2 |" in text and "| negative | one that contradicts it |" in text
+    (row,) = load_dataset(str(folder), "hau", split="train", cache_dir=str(tmp_path / "cache"))
+    assert row["anchor"] == "Yara suna gida." and row["negative"] == "No child is home."
+
+
+def test_triplets_of_which_nobody_knows_a_licence_are_refused(triplets, tmp_path):
+    file = triplets("prompting", stated=False)
     with pytest.raises(
         UserError, match="no licence of anchors and gemma; state it in the configuration, or give --licence"
     ):
         published(file, tmp_path / "out")
-    for name, licence in (("corpora/hau/text.json", "CC-BY-4.0"), ("generators/gemma/weights/seedbed.json", "MIT")):
-        (results / name).parent.mkdir(parents=True)
-        write_json({"origin": "hub someone/it", "licence": "Gemma license", "files": {}}, results / name)
-        with pytest.raises(UserError, match="no licence of|the licence 'Gemma license' of gemma; give --licence"):
-            published(file, tmp_path / "out")
-        write_json({"origin": "hub someone/it", "licence": licence, "files": {}}, results / name)
+    for name, licence in zip(STATED, ("CC-BY-4.0", "Gemma license"), strict=True):
+        (tmp_path / "results" / name).parent.mkdir(parents=True)
+        write_json({"licence": licence}, tmp_path / "results" / name)
+    with pytest.raises(UserError, match="nobody here knows the licence 'Gemma license' of gemma; give --licence"):
+        published(file, tmp_path / "out")
+
+
+def test_the_card_of_triplets_of_two_languages_names_both(triplets, tmp_path):
+    file = triplets("xllora")
     folder = published(file, tmp_path / "out")
     data = DatasetCard.load(folder / "README.md").data
-    assert data.license == "cc-by-4.0" and data.language == ["ha"] and data.size_categories == "n<1K"
-    assert "| positive: empty | 2 |" in (folder / "README.md").read_text()
-    (row,) = load_dataset(str(folder), "hau", split="train", cache_dir=str(tmp_path / "cache"))
-    assert row["anchor"] == "Yara suna gida." and row["negative"] == "No child is home."
+    assert data.language == ["ha", "en"] and data.multilinguality == "multilingual"
+    assert "anchors in Hausa, and to each in English a text that follows" in (folder / "README.md").read_text()
+    with pytest.raises(UserError, match="xllora writes the pivot, and the study has no text of fra; give --pivot"):
+        published(file, tmp_path / "french", "--pivot", "fra")
+    (tmp_path / "results/corpora/fra").mkdir()
+    folder = published(file, tmp_path / "french", "--pivot", "fra")
+    assert DatasetCard.load(folder / "README.md").data.language == ["ha", "fr"]
+
+
+@pytest.mark.parametrize(
+    ("method", "anchor", "positive", "negative"),
+    [
+        ("composition", "a sentence of the corpus", "a text that follows from it or means the same", "one that contra"),
+        (
+            "query-generation",
+            "a passage of the corpus",
+            "a question that it answers",
+            "one about the same subject that",
+        ),
+        ("translation", "a translation of a row's anchor", "a translation of its positive", "a translation of its neg"),
+    ],
+)
+def test_the_card_of_triplets_says_what_they_are_by_how_they_were_written(
+    triplets, tmp_path, method, anchor, positive, negative
+):
+    text = (published(triplets(method), tmp_path / "out") / "README.md").read_text()
+    for name, words in {"anchor": anchor, "positive": positive, "negative": negative}.items():
+        assert f"| {name} | {words}" in text
+    assert " ".join(text.split()).count(positive) == 2 and ("contradicts" in text) == (method == "composition")
+
+
+def test_triplets_that_no_way_of_ours_wrote_are_refused(triplets, tmp_path):
+    with pytest.raises(UserError, match="'mine' is no way to write triplets"):
+        published(triplets("mine"), tmp_path / "out")
 
 
 def test_without_a_way_to_the_hub_nothing_is_sent(study, tmp_path):
