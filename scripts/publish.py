@@ -19,6 +19,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--licence-link", default="", help="with `--licence other`")
     parser.add_argument("--base", default="", help="owner/name of the model that an adapter belongs to")
     parser.add_argument("--scores", type=Path, help="folder of an encoder's scores, if it is not beside it")
+    parser.add_argument("--pivot", default="eng", help="of triplets by xllora: the study's pivot language")
     parser.add_argument("--upload", action="store_true", help="send it to the hub")
     parser.add_argument("--private", action="store_true", help="where the repository is new, show it to nobody else")
     args = parser.parse_args(argv)
@@ -27,7 +28,7 @@ def main(argv: list[str] | None = None) -> None:
     base = require_repository(args.base, "--base") if args.base else ""
     named = (args.licence_name, args.licence_link)
     licence = licences.chosen(args.licence, *named) if args.licence or any(named) else None
-    kind = lay_out(args.what, Wishes(name, licence, base, args.scores), args.output)
+    kind = lay_out(args.what, Wishes(name, licence, base, args.scores, args.pivot), args.output)
     print(f"{args.output / REPOSITORY}: as the hub takes it")
     if args.upload:
         print(f"{name}: uploaded at {upload(args.output, name, kind, private=args.private)}")

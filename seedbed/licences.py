@@ -12,6 +12,8 @@ UNSTATED = ("", "none stated", "not stated", "unknown")
 """What a source says that names no licence."""
 BACKBONE = "backbone"
 """The role of a record of `data` that is no data, but a model whose weights an encoder has beside its backbone's."""
+MODELS = ("generator", "translator", "judge")
+"""The roles of records of models whose outputs an encoder learnt from, so that their terms may bind it."""
 OTHER = "other"
 """The hub's identifier of a licence that it has none for: a name and a link say which it is."""
 
@@ -68,15 +70,24 @@ def of_model(about: Mapping[str, Any]) -> Licence | None:
     one but several bind it.
 
     That is the one that it names itself (`licence`); else the terms of a generator, where they reach what learnt from
-    its outputs (records of `data`); else that of the models whose weights it has.
+    its outputs (records of `data`), and none where nobody knows what they ask; else that of the models whose weights it
+    has.
     """
     if is_stated(about.get("licence")):
         return found(about["licence"])
+    if unknown(about):
+        return None
     if terms := reaching(stated_in(about)):
         return terms[0] if len(terms) == 1 else None
     every = [found(one) for one in of_weights(about)]
     strict = [one for one in dict.fromkeys(every) if one and one.id not in _resource()["permissive"]]
     return None if None in every or len(strict) > 1 else [*strict, every[0]][0]
+
+
+def unknown(about: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Records of the models whose outputs an encoder learnt from, under terms that are not stated or not understood."""
+    models = (record for record in about.get("data") or [] if record.get("role") in MODELS)
+    return [record for record in models if not found(record.get("licence") or "")]
 
 
 def stated_in(about: Mapping[str, Any]) -> list[str]:

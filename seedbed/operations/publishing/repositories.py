@@ -54,7 +54,7 @@ def encoder(what: Path, wishes: Wishes, repository: Path, output: Path) -> None:
     manifest = manifests.read(what / manifests.MANIFEST)
     if TRANSPORT in manifest["files"] or members_of(what, manifest):
         raise UserError(f"{what}: a server, or other encoders, make its vectors; there are no weights to publish")
-    found = results.of_encoder(wishes.scores or scores_of(what), manifest)
+    found = results.of_encoder(wishes.scores or scores_of(what, manifest), manifest)
     about = _seen(manifest["about"])
     languages = [language_of(code) for code in _languages(about)]
     metadata: dict[str, Any] = {"language": languages or ["multilingual"]}
@@ -90,13 +90,18 @@ def adapter(what: Path, wishes: Wishes, repository: Path, output: Path) -> None:
     adapter_card.write(repository, manifest, place=wishes.name, base=wishes.base, licence=wishes.licence)
 
 
-def scores_of(encoder: Path) -> Path:
+def scores_of(encoder: Path, manifest: Mapping[str, Any]) -> Path:
     """Where a study has the scores of an encoder: <results>/encoders/... and <results>/scores/... go alike.
+
+    The best of a language lies in <results>/best/{lang}; its manifest says which of the encoders it is.
 
     Raises:
         UserError: the encoder does not lie in a study's results.
     """
     parts = encoder.absolute().parts
+    if "best" in manifest and parts[-2] == "best":
+        about = manifest["about"]
+        return Path(*parts[:-2], "scores", *(str(about[key]) for key in ("backbone", "recipe", "language", "seed")))
     if len(parts) < 6 or parts[-5] != "encoders":
         raise UserError(f"{encoder}: not below the results of a study; say where its scores are by --scores")
     return Path(*parts[:-5], "scores", *parts[-4:])
@@ -131,6 +136,8 @@ def _hubs(about: Mapping[str, Any], role: str) -> list[str]:
 
 def _unlicensed(what: Path, about: Mapping[str, Any]) -> str:
     several = "and the hub takes one licence; say which by --licence"
+    if not licences.is_stated(about.get("licence")) and (unknown := licences.unknown(about)):
+        return f"{what}: {' and '.join(map(_unknown, unknown))}; such terms may bind it, so give --licence"
     if len(terms := licences.reaching(licences.stated_in(about))) > 1:
         return f"{what}: the terms of {', '.join(one.name for one in terms)} bind what learnt from outputs, {several}"
     weights = licences.of_weights(about)
@@ -141,6 +148,13 @@ def _unlicensed(what: Path, about: Mapping[str, Any]) -> str:
         return f"{what}: the hub has no licence {stated!r}; give --licence other --licence-name NAME --licence-link URL"
     backbone = about.get("backbone", "")
     return f"{what}: no licence; state that of backbone {backbone} (`licence:` of its source), or give --licence"
+
+
+def _unknown(record: Mapping[str, Any]) -> str:
+    """What is amiss with the licence of a model whose outputs an encoder learnt from."""
+    stated = record.get("licence", "")
+    amiss = f"a licence that nobody here knows, {stated!r}" if licences.is_stated(stated) else "no licence"
+    return f"{record['role']} {record['name']} states {amiss}"
 
 
 def _limits(about: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ from huggingface_hub import DatasetCardData
 
 from seedbed import licences
 from seedbed.encoders.card import table
+from seedbed.generators.settings import WRITING
 from seedbed.io import UserError, read_json, read_table
 from seedbed.languages import registry
 from seedbed.licences import Licence
@@ -22,9 +23,8 @@ TEMPLATE = """---
 
 # {name}
 
-{rows} triplets in {language}: an anchor, a text that follows from it or means the same (`positive`), and one that
-contradicts it (`negative`). A language model wrote positives and negatives; nobody has read all of them. Made with
-Seedbed.
+{rows} triplets: anchors in {language}, and to each in {written} {positive} (`positive`) and {negative} (`negative`). A
+model wrote positives and negatives; nobody has read all of them. Made with Seedbed.
 
 ```python
 from datasets import load_dataset
@@ -49,27 +49,44 @@ It is synthetic text: a share of the rows is wrong in ways that the audit does n
 model that wrote it. It was made to train sentence encoders. Do not test on it. Terms of the anchors' source and of the
 generator apply.
 """
-COLUMNS = {
-    "id": "of the anchor in its corpus",
+COLUMNS = {"id": "of the anchor in its corpus"}
+"""What the columns of all triplets are; others say how a row was written."""
+SENTENCES = {
     "anchor": "a sentence of the corpus",
-    "positive": "what follows from it",
-    "negative": "what contradicts it",
+    "positive": "a text that follows from it or means the same",
+    "negative": "one that contradicts it",
 }
-"""What the columns of triplets are; others say how a row was written."""
+WORDS = {
+    "questions": {
+        "anchor": "a passage of the corpus",
+        "positive": "a question that it answers",
+        "negative": "one about the same subject that it does not answer",
+    },
+    "none": {
+        "anchor": "a translation of a row's anchor",
+        "positive": "a translation of its positive",
+        "negative": "a translation of its negative",
+    },
+}
+"""What anchor, positive and negative are, by the prompt that asked for them; by others they are `SENTENCES`."""
 
 
 def write(what: Path, wishes: Wishes, repository: Path, output: Path) -> None:
     """Lay out one audited set of triplets, <results>/triplets/{generator}/{method}/{lang}.tsv.
 
     Raises:
-        UserError: it is no such file, or has no rows; what it was made of states no licence, and none is given.
+        UserError: it is no such file, or has no rows; what it was made of states no licence, and none is given; it was
+            written in a pivot language that the study does not have.
     """
     audit, path = read_json(what.with_suffix(".audit.json")), what.absolute()
     rows = read_table(what, ["id", "anchor", "positive", "negative"])
     if rows.empty:
         raise UserError(f"{what}: no rows; there is nothing to publish")
     generator, method, code = path.parts[-3], path.parts[-2], path.stem
-    results = path.parents[3]
+    if method not in WRITING:
+        raise UserError(f"{what}: {method!r} is no way to write triplets ({', '.join(WRITING)}); publish a study's own")
+    results, meaning = path.parents[3], WORDS.get(WRITING[method].prompt, SENTENCES)
+    codes = [*dict.fromkeys([code, _written(what, method, results, wishes)])]
     sources = {
         "anchors": results / "corpora" / code / "text.json",
         generator: results / "generators" / generator / "weights" / MANIFEST,
@@ -78,26 +95,29 @@ def write(what: Path, wishes: Wishes, repository: Path, output: Path) -> None:
     licence = wishes.licence or _licence(what, known)
     name, config = f"{generator} {method} {code}", code
     front_matter = DatasetCardData(
-        language=[language_of(code)],
+        language=[language_of(one) for one in codes],
         **licence.metadata,
         annotations_creators=["machine-generated"],
         language_creators=["found", "machine-generated"],
-        multilinguality="monolingual",
+        multilinguality="multilingual" if len(codes) > 1 else "monolingual",
         size_categories=_size(len(rows)),
         task_categories=["sentence-similarity"],
         pretty_name=name,
         tags=["synthetic", "triplets", "sentence-transformers", "seedbed"],
         configs=[{"config_name": config, "data_files": [{"split": "train", "path": f"data/{code}.tsv"}]}],
     ).to_yaml()
-    dropped = audit.get("dropped", {})
+    dropped, said = audit.get("dropped", {}), COLUMNS | meaning
     text = TEMPLATE.format(
         front_matter=front_matter,
         name=name,
         rows=len(rows),
-        language=registry().get(code, {}).get("name", code),
+        language=_name(code),
+        written=_name(codes[-1]),
+        positive=meaning["positive"],
+        negative=meaning["negative"],
         place=wishes.name,
         config=config,
-        columns=table(("Column", "Meaning"), [(one, COLUMNS.get(one, "how it was written")) for one in rows.columns]),
+        columns=table(("Column", "Meaning"), [(one, said.get(one, "how it was written")) for one in rows.columns]),
         sources=table(
             ("Source", "Origin", "Licence"),
             [
@@ -116,19 +136,32 @@ def write(what: Path, wishes: Wishes, repository: Path, output: Path) -> None:
     (repository / "README.md").write_text(text, encoding="utf-8")
 
 
+def _written(what: Path, method: str, results: Path, wishes: Wishes) -> str:
+    """The language of positives and negatives: the anchors', or the pivot, which no file of triplets names."""
+    if WRITING[method].output == "own":
+        return what.stem
+    if not (results / "corpora" / wishes.pivot).is_dir():
+        raise UserError(f"{what}: {method} writes the pivot, and the study has no text of {wishes.pivot}; give --pivot")
+    return wishes.pivot
+
+
+def _name(code: str) -> str:
+    return registry().get(code, {}).get("name", code)
+
+
 def _licence(what: Path, known: dict[str, dict[str, Any]]) -> Licence:
     """That of the generator's terms, where they reach what it writes; else that of the anchors' source."""
     if unstated := [name for name, about in known.items() if not licences.is_stated(about.get("licence"))]:
         raise UserError(
             f"{what}: no licence of {' and '.join(unstated)}; state it in the configuration, or give --licence"
         )
-    found = next(iter(licences.reaching(about["licence"] for about in known.values())), None) or licences.found(
-        known["anchors"]["licence"]
-    )
-    if not found:
-        stated = known["anchors"]["licence"]
-        raise UserError(f"{what}: the hub has no licence {stated!r}; give --licence other with a name and a link")
-    return found
+    every = {name: licences.found(about["licence"]) for name, about in known.items()}
+    if strange := [name for name, licence in every.items() if not licence]:
+        stated = " and ".join(f"{known[name]['licence']!r} of {name}" for name in strange)
+        raise UserError(
+            f"{what}: nobody here knows the licence {stated}; give --licence, or other with a name and a link"
+        )
+    return next(iter(licences.reaching(about["licence"] for about in known.values())), None) or every["anchors"]
 
 
 def _size(rows: int) -> str:

@@ -17,3 +17,5 @@ class Wishes(NamedTuple):
     """Repository of the model that an adapter belongs to, where the study has it from elsewhere."""
     scores: Path | None = None
     """Folder of an encoder's scores; None: beside the encoders, as the study has it."""
+    pivot: str = "eng"
+    """The pivot language of the study, in which some ways write triplets."""

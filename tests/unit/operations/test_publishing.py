@@ -16,17 +16,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from huggingface_hub import DatasetCard, ModelCard
 from huggingface_hub.repocard import metadata_load
 from scipy.stats import spearmanr
 
 from scripts import publish, score
-from seedbed import manifests
+from seedbed import licences, manifests
 from seedbed.encoders import backbone, card, training
 from seedbed.io import UserError, read_json, write_json, write_table
 from seedbed.operations.publishing.checks import require_card
+from seedbed.tables.best import take
 from tests import tiny
 
+ROOT = Path(__file__).parents[3]
 SEMREL = "hub SemRel/SemRel2024 @ " + "ab" * 20
 ABOUT = {
     "backbone": "tiny", "recipe": "xllora", "method": "xllora", "language": "hau", "seed": 1, "backbone_licence": "MIT",
@@ -189,6 +192,34 @@ REFUSED = [
     ),
     ({"backbone_licence": "none stated"}, [], "no licence; state that of backbone tiny"),
     ({"backbone_licence": "My own"}, [], "the hub has no licence 'My own'; give --licence other --licence-name NAME"),
+    *[
+        (
+            {"data": [NLLB, GEMMA | {"role": role, "licence": stated}]},
+            [],
+            f"{role} gemma states no licence; such terms may bind it, so give --licence",
+        )
+        for role, stated in (("generator", ""), ("translator", "none stated"), ("judge", "Unknown"))
+    ],
+    *[
+        (
+            {"data": [GEMMA | {"licence": stated}]},
+            [],
+            f"generator gemma states a licence that nobody here knows, {stated!r}; such terms may bind it, so",
+        )
+        for stated in (
+            "Gemma license",
+            "Gemma Terms",
+            "Llama 3.1",
+            "Qwen Research License",
+            "OpenAI terms",
+            "other",
+        )
+    ],
+    (
+        {"data": [GEMMA, JUDGE | {"licence": ""}, NLLB | {"licence": "Mine"}]},
+        [],
+        "judge qwen states no licence and translator nllb states a licence that nobody here knows, 'Mine'; such",
+    ),
     ({}, ["--licence", "MIT"], "licence: the hub has no 'MIT'; it is called mit there"),
     ({}, ["--licence", "other"], "licence: other says nothing by itself; give a name and a link too"),
     ({"base_model": "tiny"}, [], "base_model: 'tiny' names no owner"),
@@ -202,6 +233,20 @@ def test_what_the_hub_would_refuse_is_told_before(other, tmp_path, changes, opti
     with pytest.raises(UserError, match=re.escape(message)) as caught:
         published(encoder_in(other), tmp_path / "out", *options)
     assert "\n" not in str(caught.value) and not (tmp_path / "out").exists()
+
+
+def test_a_person_names_the_licence_where_nobody_knows_a_generators_terms(other, tmp_path):
+    again(encoder_in(other), ABOUT | {"data": [GEMMA | {"licence": ""}]})
+    folder = published(encoder_in(other), tmp_path / "out", "--licence", "mit")
+    assert ModelCard.load(folder / "README.md").data.license == "mit"
+    assert "Nobody has stated the licence of gemma." in (folder / "README.md").read_text()
+
+
+@pytest.mark.parametrize("file", [*(ROOT / "config").glob("*.yaml"), *(ROOT / "studies").glob("*.yaml")], ids=str)
+def test_the_terms_of_the_generators_of_our_own_studies_are_known(file):
+    generators = (yaml.safe_load(file.read_text()).get("generators") or {}).items()
+    stated = {name: spec["source"].get("licence", "") for name, spec in generators if "source" in spec}
+    assert [name for name, licence in stated.items() if not licences.found(licence)] == []
 
 
 def test_the_numbers_of_another_encoder_are_refused(other, tmp_path):
@@ -231,6 +276,15 @@ def test_an_encoder_that_nobody_measured_says_so(study, tmp_path):
     folder = published(tmp_path / "alone", tmp_path / "out", "--scores", str(tmp_path / "none"))
     assert "None: nobody has measured it." in (folder / "README.md").read_text()
     assert not ModelCard.load(folder / "README.md").data.eval_results and not (tmp_path / "out/mteb").exists()
+
+
+def test_the_best_of_a_language_has_the_scores_of_the_encoder_that_it_is(other, tmp_path):
+    facts = {"language": "swh", "backbone": "tiny", "recipe": "xllora", "seed": 1, "base": "base", "test": {}}
+    take(encoder_in(other), other / "best/swh", facts | {"dev": {"task": "dev", "score": 0.5, "among": 2}})
+    folder = published(other / "best/swh", tmp_path / "out")
+    assert ModelCard.load(folder / "README.md").data.eval_results, "by the folder of Hausa, where it learnt"
+    same = published(encoder_in(other), tmp_path / "its")
+    assert (folder / "README.md").read_text() == (same / "README.md").read_text()
 
 
 def test_what_is_none_of_the_three_is_refused(tmp_path):
@@ -294,31 +348,92 @@ def test_an_adapter_goes_out_with_the_base_that_peft_finds(tmp_path):
     assert 'from_pretrained("someone/hausa")' in (folder / "README.md").read_text()
 
 
-def test_triplets_go_out_with_a_data_card_that_datasets_reads(tmp_path):
+@pytest.fixture
+def triplets(tmp_path):
+    """One row that a generator wrote in one way, in a study that states its licences."""
+
+    def written(method: str, *, stated: bool = True) -> Path:
+        file = tmp_path / f"results/triplets/gemma/{method}/hau.tsv"
+        file.parent.mkdir(parents=True)
+        row = ("1", "Yara suna gida.", "Children are home.", "No child is home.")
+        write_table(pd.DataFrame([row], columns=["id", "anchor", "positive", "negative"]), file)
+        write_json({"read": 3, "kept": 1, "dropped": {"positive: empty": 2}}, file.with_suffix(".audit.json"))
+        (tmp_path / "results/corpora/eng").mkdir(parents=True)
+        for name, licence in STATED.items() if stated else ():
+            (tmp_path / "results" / name).parent.mkdir(parents=True)
+            write_json({"origin": "hub someone/it", "licence": licence, "files": {}}, tmp_path / "results" / name)
+        return file
+
+    return written
+
+
+STATED = {"corpora/hau/text.json": "CC-BY-4.0", "generators/gemma/weights/seedbed.json": "MIT"}
+
+
+def test_triplets_go_out_with_a_data_card_that_datasets_reads(triplets, tmp_path):
     from datasets import load_dataset
 
-    results = tmp_path / "results"
-    file = results / "triplets/gemma/xllora/hau.tsv"
-    file.parent.mkdir(parents=True)
-    rows = pd.DataFrame(
-        [("1", "Yara suna gida.", "Children are home.", "No child is home.")],
-        columns=["id", "anchor", "positive", "negative"],
-    )
-    write_table(rows, file)
-    write_json({"read": 3, "kept": 1, "dropped": {"positive: empty": 2}}, file.with_suffix(".audit.json"))
+    folder = published(triplets("prompting"), tmp_path / "out")
+    data = DatasetCard.load(folder / "README.md").data
+    assert data.license == "cc-by-4.0" and data.language == ["ha"] and data.size_categories == "n<1K"
+    assert data.multilinguality == "monolingual"
+    text = (folder / "README.md").read_text()
+    assert "| positive: empty | 2 |" in text and "| negative | one that contradicts it |" in text
+    (row,) = load_dataset(str(folder), "hau", split="train", cache_dir=str(tmp_path / "cache"))
+    assert row["anchor"] == "Yara suna gida." and row["negative"] == "No child is home."
+
+
+def test_triplets_of_which_nobody_knows_a_licence_are_refused(triplets, tmp_path):
+    file = triplets("prompting", stated=False)
     with pytest.raises(
         UserError, match="no licence of anchors and gemma; state it in the configuration, or give --licence"
     ):
         published(file, tmp_path / "out")
-    for name, licence in (("corpora/hau/text.json", "CC-BY-4.0"), ("generators/gemma/weights/seedbed.json", "MIT")):
-        (results / name).parent.mkdir(parents=True)
-        write_json({"origin": "hub someone/it", "licence": licence, "files": {}}, results / name)
+    for name, licence in zip(STATED, ("CC-BY-4.0", "Gemma license"), strict=True):
+        (tmp_path / "results" / name).parent.mkdir(parents=True)
+        write_json({"licence": licence}, tmp_path / "results" / name)
+    with pytest.raises(UserError, match="nobody here knows the licence 'Gemma license' of gemma; give --licence"):
+        published(file, tmp_path / "out")
+
+
+def test_the_card_of_triplets_of_two_languages_names_both(triplets, tmp_path):
+    file = triplets("xllora")
     folder = published(file, tmp_path / "out")
     data = DatasetCard.load(folder / "README.md").data
-    assert data.license == "cc-by-4.0" and data.language == ["ha"] and data.size_categories == "n<1K"
-    assert "| positive: empty | 2 |" in (folder / "README.md").read_text()
-    (row,) = load_dataset(str(folder), "hau", split="train", cache_dir=str(tmp_path / "cache"))
-    assert row["anchor"] == "Yara suna gida." and row["negative"] == "No child is home."
+    assert data.language == ["ha", "en"] and data.multilinguality == "multilingual"
+    assert "anchors in Hausa, and to each in English a text that follows" in (folder / "README.md").read_text()
+    with pytest.raises(UserError, match="xllora writes the pivot, and the study has no text of fra; give --pivot"):
+        published(file, tmp_path / "french", "--pivot", "fra")
+    (tmp_path / "results/corpora/fra").mkdir()
+    folder = published(file, tmp_path / "french", "--pivot", "fra")
+    assert DatasetCard.load(folder / "README.md").data.language == ["ha", "fr"]
+
+
+@pytest.mark.parametrize(
+    ("method", "anchor", "positive", "negative"),
+    [
+        ("composition", "a sentence of the corpus", "a text that follows from it or means the same", "one that contra"),
+        (
+            "query-generation",
+            "a passage of the corpus",
+            "a question that it answers",
+            "one about the same subject that",
+        ),
+        ("translation", "a translation of a row's anchor", "a translation of its positive", "a translation of its neg"),
+    ],
+)
+def test_the_card_of_triplets_says_what_they_are_by_how_they_were_written(
+    triplets, tmp_path, method, anchor, positive, negative
+):
+    text = (published(triplets(method), tmp_path / "out") / "README.md").read_text()
+    for name, words in {"anchor": anchor, "positive": positive, "negative": negative}.items():
+        assert f"| {name} | {words}" in text
+    assert " ".join(text.split()).count(positive) == 2 and ("contradicts" in text) == (method == "composition")
+
+
+def test_triplets_that_no_way_of_ours_wrote_are_refused(triplets, tmp_path):
+    with pytest.raises(UserError, match="'mine' is no way to write triplets"):
+        published(triplets("mine"), tmp_path / "out")
 
 
 def test_without_a_way_to_the_hub_nothing_is_sent(study, tmp_path):

@@ -332,7 +332,10 @@ def test_a_card_names_who_translated_and_judged_what_was_learnt_and_both_sides()
     mini = {"name": "mini", "origin": "hub b/mini", "licence": "Apache-2.0", "role": "backbone"}
     arca = ask(cards.lineage, **made("arca", "mul"))
     assert [one["name"] for one in arca["data"][:2]] == ["parallel", "parallel"]
-    assert arca["data"][2:] == [nllb, served, *human, gemma] and licences.of_model(arca).name == "gemma-terms-of-use"
+    assert arca["data"][2:] == [nllb, served, *human, gemma]
+    assert licences.of_model(arca) is None, "nobody states the terms of what a server runs"
+    stated = arca | {"data": [one for one in arca["data"] if one != served]}
+    assert licences.of_model(stated).name == "gemma-terms-of-use"
     lira = ask(cards.lineage, **made("lira"))
     assert lira["data"][:7] == arca["data"] and lira["data"][7:] == [
         {"name": "graded", "origin": "file own/hau.sts.tsv", "licence": ""}, mini,
