@@ -7,10 +7,10 @@ from pydantic import StringConstraints
 
 from seedbed.languages import ANY
 
-_CODE = r"[a-z]{3}(-[A-Z][a-z]{3})?"
-Code = Annotated[str, StringConstraints(pattern=f"^{_CODE}$")]
+CODE = r"[a-z]{3}(-[A-Z][a-z]{3})?"
+Code = Annotated[str, StringConstraints(pattern=f"^{CODE}$")]
 """ISO 639-3, with a script (ISO 15924) where it is not the one that the language is mostly written in: `ace-Arab`."""
-PAIR = f"^{_CODE}-{_CODE}$"
+PAIR = f"^{CODE}-{CODE}$"
 Pair = Annotated[str, StringConstraints(pattern=PAIR)]
 """Two languages: `aze-kaz`, `hin-Latn-eng`. A test language has them in the order of their codes; of an order the first
 goes first."""

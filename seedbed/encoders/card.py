@@ -8,7 +8,7 @@ from typing import Any
 from huggingface_hub import ModelCardData
 
 from seedbed import licences, manifests
-from seedbed.encoders.int8 import GRAPH
+from seedbed.encoders import use
 
 TEMPLATE = """---
 {front_matter}
@@ -48,8 +48,6 @@ backbone, of the data and of a generator's output apply to it.{limits}
 OPENING = """# pip install "sentence-transformers>=6" "transformers>=5"{packages}
 from sentence_transformers import SentenceTransformer
 encoder = SentenceTransformer("{place}"{options})"""
-PAIRS = '[("a sentence", "its English"), ("another one", "its English")]'
-"""What an encoder of two texts reads."""
 REMOTE = """# A server makes the vectors: it is sent the texts, and the token that endpoint.json names. Seedbed asks it.
 from seedbed.encoders.backbone import open_encoder
 encoder = open_encoder("{place}", servers=True)"""
@@ -104,8 +102,7 @@ def text(
     # Without the loss curve; an untrained encoder used none of the settings.
     rows = [(k, f"{v:.4g}" if isinstance(v, float) else v) for k, v in training.items() if k != "loss"]
     opening = REMOTE if (directory / "endpoint.json").is_file() else OPENING
-    packages = " onnxruntime" if (directory / GRAPH).is_file() else ""
-    trusted = ", trust_remote_code=True" if any(directory.glob("*.py")) else ""
+    needs = use.of(directory)
     return TEMPLATE.format(
         front_matter=_front_matter(about, metadata or {}),
         name=about.get("name") or " ".join(parts) or "Sentence encoder",
@@ -115,11 +112,11 @@ def text(
         if training.get("steps") or "copy" in training
         else "None.",
         data=_data(about.get("data", []), trained=bool(training.get("steps")) or "copy" in training),
-        opening=opening.format(place=place, options=trusted, packages=packages),
+        opening=opening.format(place=place, options=needs.options, packages=needs.packages),
         versions=", ".join(f"{name} {version}" for name, version in used.items()),
         results=results and f"\n{results}\n",
         limits=limits and f" {limits}",
-        texts=PAIRS if (directory / "english").is_dir() else '["a sentence", "another one"]',
+        texts=needs.texts,
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from seedbed.encoders import backbone, copies, objectives
+from seedbed.encoders import backbone, copies, coupled, int8, objectives
 from seedbed.encoders.objectives import Copy
 from seedbed.encoders.prompts import Prefix
 from seedbed.encoders.settings import Training
@@ -41,11 +41,15 @@ def copy(
         How it was copied, parameters and bytes of both, and `agreement` on the first texts, see `copies.agreement`.
 
     Raises:
-        UserError: bad weights, or parallel adapters; fewer than two texts; as the way of copying.
+        UserError: bad weights, parallel adapters, an encoder of two texts or one in integers; fewer than two texts; as
+            the way of copying.
     """
     name = objectives.name_of(objective)
     if table is None or len(table) < objective.least:
         raise UserError(f"{name}: {0 if table is None else len(table)} texts; at least {objective.least} are needed")
+    for code, what in ((coupled.CODE, "reads two texts"), (int8.CODE, "is in integers")):
+        if (weights / code).is_file():
+            raise UserError(f"{weights}: this encoder {what} and cannot be copied; copy one that it was made from")
     texts, language = objective.columns(table)["text"], (languages or {}).get("", "")
     pooling = {"pooling": training.pooling, "layers": training.layers}
     encoder = backbone.load(weights, **pooling, prefix=prefix, language=language, seed=seed)

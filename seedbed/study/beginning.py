@@ -14,6 +14,7 @@ from seedbed.corpora.language_id import LanguageId
 from seedbed.corpora.settings import Source
 from seedbed.io import UserError, decoded, read_table
 from seedbed.languages import called, registry
+from seedbed.names import CODE
 from seedbed.resources import resource
 from seedbed.settings import suggest
 
@@ -23,6 +24,8 @@ LEAST = 50
 """Sentences below which nothing can be learnt."""
 MANY = 1000
 """Pairs of translations of which a tenth is enough to choose by, and another to report."""
+TESTED = 20
+"""Pairs below which no half of a test says anything."""
 SHARE = 0.6
 """Share of letters that must be of the language's script; and, from chance up, of sentences told from English."""
 ENGLISH = resource("demo/nli.eng.tsv")
@@ -53,6 +56,8 @@ COLUMNS = {
     "test": ["sentence1", "sentence2", "score"],
 }
 """What a person may have besides text -> its columns."""
+OWN = {"parallel": ["text"], "test": ["sentence1", "sentence2"]}
+"""The columns of it that are in the text's language, or nothing that is made here can be tested."""
 
 
 class Guess(NamedTuple):
@@ -124,6 +129,8 @@ def language_of(path: Path, texts: list[str], code: str = "", name: str = "", sc
     if not code:
         raise UserError(f"{path}: its name has no language; give --language, a code of ISO 639-3 like kin")
     row = registry().get(code, {})
+    if not regex.fullmatch(CODE, code):
+        raise UserError(f"--language {code}: expected a code of ISO 639-3, three letters like kin")
     if not (name or row.get("name")):
         near = suggest(code, sorted(registry()))
         raise UserError(f"--language {code}: not in the language registry; {near}; or give --name, its English name")
@@ -142,13 +149,8 @@ def _script(texts: list[str]) -> str:
 
 def _check(path: Path, texts: list[str], language: Guess) -> None:
     """The text is in the script of its language, and is not English."""
-    share = sum(script_share(text, language.script) for text in texts) / len(texts)
-    if share < SHARE:
-        raise UserError(
-            f"{path}: {share:.0%} of its letters are {language.script}, in which {language.name} is written, and most "
-            f"are {_script(texts)}; give another text, or --language and --script of this one"
-        )
-    english = list(read_table(ENGLISH, ["anchor"])["anchor"])
+    _written(str(path), texts, language)
+    english = _english()
     # Half of either teaches, and half is asked about: English cannot be told from English.
     told = LanguageId(texts[::2], english[::2])
     seen = float(told.in_language(texts[1::2]).mean()), 1 - float(told.in_language(english[1::2]).mean())
@@ -159,6 +161,37 @@ def _check(path: Path, texts: list[str], language: Guess) -> None:
         )
 
 
+def _english() -> list[str]:
+    return list(read_table(ENGLISH, ["anchor"])["anchor"])
+
+
+def _written(where: str, texts: list[str], language: Guess) -> None:
+    """Texts are in the script of their language."""
+    share = sum(script_share(text, language.script) for text in texts) / len(texts)
+    if share < SHARE:
+        raise UserError(
+            f"{where}: {share:.0%} of its letters are {language.script}, in which {language.name} is written, and most "
+            f"are {_script(texts)}; give another text, or --language and --script of this one"
+        )
+
+
+def _enough(text: Path, language: Guess, tables: dict[str, pd.DataFrame], given: dict[str, Path]) -> None:
+    """Tables are in the language where they should be, and what tests it has enough rows."""
+    tests = "test" if "test" in tables else "parallel"
+    if tests in tables and len(tables[tests]) < TESTED:
+        raise UserError(
+            f"{given[tests]}: {len(tables[tests])} pairs; at least {TESTED} are needed, of which half choose the best "
+            "encoder and half say how good it is"
+        )
+    told = LanguageId(sentences(text), _english())
+    for kind, columns in OWN.items():
+        for column in columns if len(tables.get(kind, ())) else ():
+            where, own = f"{given[kind]}: column {column}", list(tables[kind][column])
+            _written(where, own, language)
+            if language.code != "eng" and (share := told.in_language(own).mean()) < SHARE:
+                raise UserError(f"{where}: {1 - share:.0%} reads like English; expected {language.name}")
+
+
 def study(text: Path, language: Guess, given: dict[str, Path]) -> tuple[dict[str, Any], list[str]]:
     """The configuration of a study that fits a laptop, and what was guessed, line by line.
 
@@ -166,9 +199,11 @@ def study(text: Path, language: Guess, given: dict[str, Path]) -> tuple[dict[str
         given: files of COLUMNS, by what they are.
 
     Raises:
-        UserError: one of them cannot be read, lacks a column, or a score is no number.
+        UserError: one of them cannot be read, lacks a column, is in another language or too short to test by, or a
+            score is no number.
     """
     tables = {kind: _require(path, COLUMNS[kind]) for kind, path in given.items()}
+    _enough(text, language, tables, given)
     demo = _demo()
     entry: dict[str, Any] = {"corpus": {"file": str(text)}}
     if not language.known:

@@ -2,6 +2,8 @@
 
 from seedbed.evaluation.protocols import declared, which
 from seedbed.settings import suggest
+from seedbed.study.graph.best import reported_on
+from seedbed.study.leakage import share_rows
 from seedbed.study.model import Study
 
 
@@ -25,3 +27,9 @@ def consistent(study: Study) -> None:
         raise ValueError(f"best.test: {best.test} has the texts of {best.dev}, which chooses; take another task")
     if best.test and not declared(study.tasks[best.test].protocol).of_encoders:
         raise ValueError(f"best.test: {best.test} scores no encoders; take another task")
+    for code in study.languages:
+        if (task := reported_on(study, code)) and share_rows(study.test(best.dev, code), study.test(task, code)):
+            raise ValueError(
+                f"best: in {code}, {task} has rows of {best.dev}, which chooses; take another task, or part them by "
+                "`where`, or by `buckets` with the same `buckets_by`"
+            )

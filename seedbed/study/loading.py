@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from seedbed import tracking
 from seedbed.io import UserError
 from seedbed.settings import explain
-from seedbed.study import checks, choice, pairs, supplies, translators
+from seedbed.study import checks, choice, pairs, starts, supplies, translators
 from seedbed.study.model import Study
 
 LONGEST = 1000
@@ -25,6 +25,7 @@ def load(config: Mapping[str, Any], *, where: str = "config") -> Study:
     try:
         study = Study.model_validate(dict(config))
         checks.consistent(study)
+        starts.consistent(study)
         pairs.consistent(study)
         translators.consistent(study)
         choice.consistent(study)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from seedbed.encoders.use import Use
 from seedbed.tables.best import WORD_OVERLAP
 
 TITLE = "## The best encoder of each language"
@@ -11,7 +12,7 @@ NONE = (
     "that says how good the choice is."
 )
 CODE = """    from sentence_transformers import SentenceTransformer
-    SentenceTransformer("{folder}").encode(["a sentence", "another one"])"""
+    SentenceTransformer("{folder}"{options}).encode({texts})"""
 
 
 def text(best: Mapping[str, Mapping[str, Any]]) -> str:
@@ -23,8 +24,15 @@ def text(best: Mapping[str, Mapping[str, Any]]) -> str:
     if not best:
         return f"{TITLE}\n\n{NONE}\n"
     lines = [f"* {_language(one)} It is `{folder}`." for folder, one in best.items()]
-    code = CODE.format(folder=next(iter(best)))
-    return "\n".join([TITLE, "", *lines, "", "Two lines of Python use it:", "", code]) + "\n"
+    folder, first = next(iter(best.items()))
+    use = Use(**first.get("use", {}))
+    needed = f", with{use.packages} installed" if use.packages else ""
+    return "\n".join([TITLE, "", *lines, "", f"Two lines of Python use it{needed}:", "", lines_of(folder, use)]) + "\n"
+
+
+def lines_of(folder: str, use: Use) -> str:
+    """The two lines that open an encoder and give it texts."""
+    return CODE.format(folder=folder, options=use.options, texts=use.texts)
 
 
 def _language(one: Mapping[str, Any]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from seedbed import manifests
+from seedbed.encoders import use
 from seedbed.evaluation.aggregation import Items
 from seedbed.evaluation.significance import LEAST_ITEMS, benjamini_hochberg, percentiles, replicates, two_sided
 from seedbed.io import UserError, atomic_directory, read_json, read_table, write_json
@@ -126,7 +127,7 @@ def _rounded(value: Any) -> Any:
 
 
 def take(encoder: Path, output: Path, best: Mapping[str, Any]) -> None:
-    """Put an encoder into a folder of its own, with the choice in its manifest; its files are shared, not copied.
+    """Put an encoder into a folder of its own, with the choice and its use in its manifest; its files are shared.
 
     A file that cannot be shared (another file system) is copied.
 
@@ -142,7 +143,8 @@ def take(encoder: Path, output: Path, best: Mapping[str, Any]) -> None:
                 os.link((encoder / name).resolve(), folder / name)
             except OSError:
                 shutil.copy2(encoder / name, folder / name)
-        write_json(manifest | {"best": {**best, "rows": training.get("examples") or 0}}, folder / manifests.MANIFEST)
+        facts = {**best, "rows": training.get("examples") or 0, "use": use.of(folder)._asdict()}
+        write_json(manifest | {"best": facts}, folder / manifests.MANIFEST)
     # A link is a change of its file; were the encoder's manifest not changed later, its files would be read each time.
     own = encoder / manifests.MANIFEST
     own.chmod(own.stat().st_mode)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from seedbed.encoders.use import Use
 from seedbed.operations.verify import Reference
 from seedbed.resources import spec_file
 from seedbed.tables import answer
@@ -49,7 +50,7 @@ def test_the_readme_has_the_lines_in_which_the_demo_ends() -> None:
     assert changed.partition(generate.BEGIN)[0] == page.partition(generate.BEGIN)[0]
     assert changed.partition(generate.END)[2] == page.partition(generate.END)[2]
     assert generate.readme() == page, "python docs/generate.py"
-    assert answer.CODE.format(folder="results/demo/best/hau") in page, "which tests/workflow/test_place.py runs"
+    assert answer.lines_of("results/demo/best/hau", Use()) in page, "which tests/workflow/test_place.py runs"
 
 
 def test_the_readmes_numbers_are_those_of_the_demos_table() -> None:

@@ -14,9 +14,11 @@ from torch.nn.functional import normalize
 
 from seedbed.encoders import backbone
 from seedbed.encoders.coupled import Coupled
+from seedbed.encoders.copying import copy
 from seedbed.encoders.coupling import Coupling, couple, read_english
 from seedbed.encoders.objectives.anchoring import Anchoring
 from seedbed.encoders.objectives.correlation import Correlation
+from seedbed.encoders.objectives.halved import Halved
 from seedbed.encoders.opening import opened
 from seedbed.encoders.saving import save
 from seedbed.encoders.settings import Training
@@ -190,3 +192,11 @@ def test_two_choices_of_one_text_are_told(tmp_path: Path) -> None:
     assert read_english([tmp_path / "one"]) == {"x": "a"}
     with pytest.raises(UserError, match="'x' has other English here"):
         read_english([tmp_path / "one", tmp_path / "two"])
+
+
+def test_an_encoder_of_two_texts_is_not_copied(sides: dict[str, Path], tmp_path: Path) -> None:
+    folder, table = made(sides, tmp_path / "encoder", "none"), pd.DataFrame({"id": ["1", "2"], "text": ["a", "b"]})
+    options = {"objective": Halved(), "prefix": "", "seed": 1, "output": tmp_path / "copy", "about": {}}
+    for pooling in ("own", "mean"):
+        with pytest.raises(UserError, match="encoder: this encoder reads two texts and cannot be copied; copy one"):
+            copy(folder, table, Training(pooling=pooling), **options)

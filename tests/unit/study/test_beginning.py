@@ -120,6 +120,12 @@ def test_its_encoder_is_the_demos():
         (["test.tsv"], "test.tsv: no column 'text'; the header has id, sentence1, sentence2, score"),
         (["hau.txt", "--test", "parallel.tsv"], "parallel.tsv: no column 'sentence1'"),
         (["hau.txt", "--test", "words.tsv"], "words.tsv: line 2: the score is no number"),
+        (["hau.txt", "--test", "three.tsv"], "three.tsv: 3 pairs; at least 20 are needed, of which half choose"),
+        (["hau.txt", "--parallel", "three.tsv"], "three.tsv: 3 pairs; at least 20 are needed"),
+        (["hau.txt", "--test", "english.tsv"], "english.tsv: column sentence2: "),
+        (["hau.txt", "--test", "test.tsv", "--parallel", "english.tsv"], "english.tsv: column text: "),
+        (["hau.txt", "--test", "arabic.tsv"], "arabic.tsv: column sentence1: 0% of its letters are Latn"),
+        (["hau.txt", "--language", "bad code", "--name", "X"], "--language bad code: expected a code of ISO 639-3"),
         (["hau.txt", "--output", "hau.txt"], "hau.txt: is there already"),
     ],
 )
@@ -131,6 +137,11 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(words, fault):
     Path("english.hau.txt").write_text("\n".join(english))
     Path("text.txt").write_text(text)
     Path("few.hau.txt").write_text("Yara suna karatu.\nYa tafi gida.\n")
+    told = HAUSA.assign(text=HAUSA["sentence1"], pivot=HAUSA["sentence2"])
+    told[:3].to_csv("three.tsv", sep="\t", index=False)
+    told[["sentence2", "text"]] = pd.DataFrame({name: english[: len(told)] for name in ("sentence2", "text")})
+    told.to_csv("english.tsv", sep="\t", index=False)
+    told.assign(sentence1="سلام عليكم").to_csv("arabic.tsv", sep="\t", index=False)
     HAUSA.assign(score="high").to_csv("words.tsv", sep="\t", index=False)
     with pytest.raises(SystemExit) as error:
         main(["init", *words])

@@ -76,3 +76,17 @@ def test_a_choice_that_cannot_be_made_is_told(choice, fault):
     with pytest.raises(UserError) as error:
         load(study | {"best": choice})
     assert str(error.value).startswith(fault)
+
+
+@pytest.mark.parametrize("named", [{"test": "second"}, {}])
+@pytest.mark.parametrize(("first", "second"), [([0, 100], [0, 100]), ([0, 60], [40, 100])])
+def test_rows_that_choose_report_nothing_whatever_their_task_is_called(named, first, second):
+    study = yaml.safe_load(Path(DEMO).read_text())
+    task = study["tasks"]["graded-sts"]
+    parts = {"first": first, "second": second}
+    study["tasks"] = {name: task | {"source": task["source"] | {"buckets": rows}} for name, rows in parts.items()}
+    with pytest.raises(UserError, match="^config: best: in hau, second has rows of first, which chooses; take"):
+        load(study | {"best": {"dev": "first", **named}})
+    study["tasks"]["second"]["source"]["buckets"] = [60, 100]
+    study["tasks"]["first"]["source"]["buckets"] = [0, 60]
+    assert load(study | {"best": {"dev": "first", **named}})

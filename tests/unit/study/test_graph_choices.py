@@ -9,7 +9,7 @@ import yaml
 
 from seedbed import licences
 from seedbed.classifiers.settings import IN_CONTEXT
-from seedbed.study import checks
+from seedbed.study import checks, starts
 from seedbed.study.graph import cards, choices, classifiers, encoders, evaluation, plans, tables
 from seedbed.study.model import Study
 from seedbed.tables.figure_specs import Map
@@ -348,3 +348,21 @@ def test_a_card_names_who_translated_and_judged_what_was_learnt_and_both_sides()
         "Apache-2.0",
     )
     assert licences.of_model(translated).id == "apache-2.0"
+
+
+@pytest.mark.parametrize(
+    ("recipe", "fault"),
+    [
+        ({"from": "beside", "objective": "halved"}, "from: beside reads two texts and cannot be copied; take one"),
+        ({"from": "beside", "objective": "contrast"}, "from: beside reads two texts and cannot be trained without"),
+        ({"like": "beside", "objective": "trimmed"}, "fusion: an encoder of two texts cannot be copied; copy one"),
+        ({"from": "small", "objective": "contrast"}, "from: small is in integers, which nothing trains or copies"),
+        ({"from": "small", "objective": "trimmed"}, "from: small is in integers, which nothing trains or copies"),
+    ],
+)
+def test_what_nothing_can_start_from_is_told(recipe: dict, fault: str) -> None:
+    sentences = {"data": {"sentences": "text"}}
+    recipes = PLAIN["recipes"] | {"small": sentences | {"from": "base", "objective": "quantized"}}
+    starts.consistent(Study.model_validate(PLAIN | {"recipes": recipes}))
+    with pytest.raises(ValueError, match=f"^recipes.new.{fault}"):
+        starts.consistent(Study.model_validate(PLAIN | {"recipes": recipes | {"new": sentences | recipe}}))

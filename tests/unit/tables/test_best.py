@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from seedbed import manifests
+from seedbed.encoders.use import PAIRS, Use
 from seedbed.evaluation.scores import Scores, write
 from seedbed.io import UserError, write_table
 from seedbed.tables import answer, best
@@ -125,7 +126,7 @@ def test_it_lies_in_a_folder_of_its_own_that_takes_no_room(encoder, tmp_path):
     best.take(encoder, tmp_path / "best/hau", {"recipe": "good"})
     taken = tmp_path / "best/hau"
     assert (taken / "model.safetensors").samefile(encoder / "model.safetensors")
-    assert manifests.read(taken / "seedbed.json")["best"] == {"recipe": "good", "rows": 64}
+    assert manifests.read(taken / "seedbed.json")["best"] == {"recipe": "good", "rows": 64, "use": Use()._asdict()}
     reads = []
     for folder in (encoder, taken):
         manifests.read(folder / "seedbed.json", digest=lambda path: reads.append(path) or "")
@@ -157,6 +158,25 @@ def test_the_answer_says_what_is_best_and_what_is_told_apart():
         "and not told apart from unsupervised and word overlap. It is `results/best/hau`." in text
     )
     assert '    SentenceTransformer("results/best/hau").encode(["a sentence", "another one"])\n' in text
+
+
+@pytest.mark.parametrize(
+    ("files", "lines"),
+    [
+        (["a.py", "model.onnx"], 'with onnxruntime installed:|best", trust_remote_code=True).encode(["a sentence"'),
+        (["parallel_adapters.py"], 'use it:|best", trust_remote_code=True).encode(["a sentence", "another one"])'),
+        (["two_paths.py", "english/config.json"], f'use it:|best", trust_remote_code=True).encode({PAIRS})'),
+    ],
+)
+def test_the_lines_say_what_the_encoder_needs(encoder, tmp_path, files, lines):
+    """A copy in integers, one with parallel adapters, and one of two texts."""
+    for name in files:
+        (encoder / name).parent.mkdir(exist_ok=True)
+        (encoder / name).write_text("")
+    manifests.write(encoder, {"training": {}})
+    best.take(encoder, tmp_path / "best", {})
+    text = answer.text({"best": told() | manifests.read(tmp_path / "best/seedbed.json")["best"]})
+    assert all(part in text for part in lines.split("|"))
 
 
 def test_without_a_choice_the_answer_says_how_one_is_made():
