@@ -176,7 +176,7 @@ def _by_numbers(pairs: Sequence[Pair], tongue: Tongue, pivot: Tongue, judge: Wri
     requests = [Request(pair.id, prompt) for pair, prompt in _asked(pairs, ["numbers"], tongue, pivot, judge, backend)]
     journal.commit(Completion(one.id, "", finished=False) for one in requests if not fits(one.prompt, limit))
     told: list[int] = []
-    journal.keep(backend.write([one for one in requests if fits(one.prompt, limit)], None), told.append)
+    journal.keep(judge.write([one for one in requests if fits(one.prompt, limit)]), told.append)
     yield len(pairs)
 
 
