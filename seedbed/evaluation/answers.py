@@ -3,18 +3,20 @@
 import re
 import unicodedata
 
-_GROUPED = r"[1-9]\d{0,2}(?:(?:,\d{2,3})*,\d{3}|(?:[ \u00a0\u202f\u066c]\d{3})+|(?:\.\d{3}){2,})(?!\d)"
-"""Thousands apart by commas (also as in 1,23,456), by spaces, or by two points or more."""
-_NUMBER = re.compile(rf"(?P<sign>(?<!\w)[-\u2212])?(?P<whole>{_GROUPED}|\d+)(?:[.,\u066b](?P<part>\d+))?")
+_POINTS = r"(?:\.\d{3}){2,}|\.\d{3}(?=,\d+(?![.,]?\d))"
+_GROUPED = rf"[1-9]\d{{0,2}}(?:(?:,\d{{2,3}})*,\d{{3}}|(?:[ \u00a0\u202f\u066c，]\d{{3}})+|{_POINTS})(?!\d)"
+"""Thousands apart by commas (also as in 1,23,456), by spaces, by two points or more, or by one before a decimal comma.
+A full-width comma parts thousands alone: between other digits it parts a sentence."""
+_NUMBER = re.compile(rf"(?P<sign>(?<!\w)[-\u2212])?(?P<whole>{_GROUPED}|\d+)(?:[.,\u066b．](?P<part>\d+))?")
 
 
 def number(text: str) -> str:
     """The last number of a text, the same string for equal numbers; empty: there is none.
 
     Digits of any script are read. A comma or a space before three digits parts thousands, another comma is a decimal
-    one, and a point is a decimal one unless there are several. No zeros stand in front, and none end a fraction:
-    "1,234.00" and "১,২৩৪" are "1234", "-0,50" is "-0.5". A hyphen after a letter or digit is no sign. Source: paper 002
-    scores MGSM by exact match and names no extraction.
+    one, and a point is a decimal one unless there are several or a decimal comma follows. No zeros stand in front, and
+    none end a fraction: "1,234.00", "1.234,00" and "১,২৩৪" are "1234", "-0,50" is "-0.5". A hyphen after a letter or
+    digit is no sign. Source: paper 002 scores MGSM by exact match and names no extraction.
     """
     digits = "".join(_ascii(character) for character in text)
     if not (every := [*_NUMBER.finditer(digits)]):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,13 @@ from seedbed.corpora.clean import clean
 from seedbed.generators.asked import answers, written_by
 from seedbed.generators.backends import Backend, Completion, Request, fits, open_backend
 from seedbed.generators.journal import Journal
-from seedbed.generators.prompts import QUOTES, require_visible_thoughts, translation_prompt, without_thoughts
+from seedbed.generators.prompts import (
+    QUOTES,
+    begun_thoughts,
+    require_visible_thoughts,
+    translation_prompt,
+    without_thoughts,
+)
 from seedbed.generators.settings import Generator
 from seedbed.generators.translations import COLUMNS, finish, text_id
 from seedbed.io import UserError, read_table, sha256
@@ -68,6 +74,14 @@ class Writer:
                 require_visible_thoughts(backend.tokenizer)
             self.opened.append(backend)
         return self.opened[0]
+
+    def write(self, requests: Sequence[Request], adapter: Path | None = None) -> Iterator[Completion]:
+        """What the model answers; where its template has begun thoughts, with the mark that did, which it lacks."""
+        backend, begun = self.backend, ""
+        if hasattr(backend, "tokenizer"):
+            begun = begun_thoughts(backend.tokenizer, backend.style, backend.template)
+        for one in backend.write(requests, adapter):
+            yield replace(one, text=begun + one.text)
 
 
 def writer_of(
@@ -177,7 +191,7 @@ def _ask(texts: Sequence[str], tongue: Tongue, pivot: Tongue, writer: Writer, jo
             long.append(Completion(text_id(text), "", finished=False))
     journal.commit(long)
     with tqdm(total=len(texts), initial=len(long), unit="text", mininterval=5, desc=tongue.name) as progress:
-        journal.keep(backend.write(requests, tongue.adapter) if requests else (), progress.update)
+        journal.keep(writer.write(requests, tongue.adapter) if requests else (), progress.update)
 
 
 def sentence(text: str) -> str:

@@ -30,6 +30,8 @@ COLUMNS = ["id", "translator", *ASPECTS]
 """Columns of a file of judgements."""
 DIGITS = 4
 """Decimals of a score: what floats of other batches of a GPU differ in is beyond."""
+_LISTED = re.compile(r"^\s*(\d+)[.)][ \t]+(?=[^\d\s])", re.MULTILINE)
+"""The number of a line of a list whose lines name what they score, as in "1. Meaning: 8"."""
 
 Scores = tuple[float, ...]
 
@@ -98,7 +100,10 @@ def score_tokens(tokenizer: Any, prefix: str, scale: Sequence[int] = SCALE) -> l
 
 def numbers(text: str) -> Scores:
     """The three scores in an answer, after whatever thoughts; nan thrice unless there are three, all from 1 to 10."""
-    found = re.findall(r"\d+(?:\.\d+)?", re.sub(r"(?:/|\bout of\b)\s*10\b", "", without_thoughts(text)))
+    answer = re.sub(r"(?:/|\bout of\b)\s*10\b", "", without_thoughts(text))
+    if _LISTED.findall(answer) == ["1", "2", "3"]:
+        answer = _LISTED.sub("", answer)
+    found = re.findall(r"(?:(?<!\w)[-\u2212])?\d+(?:\.\d+)?", answer)
     scores = [int(one) if one.isdecimal() else 0 for one in found]
     if len(scores) != len(ASPECTS) or not {*scores} <= {*SCALE}:
         return (np.nan,) * len(ASPECTS)
@@ -176,7 +181,7 @@ def _by_numbers(pairs: Sequence[Pair], tongue: Tongue, pivot: Tongue, judge: Wri
     requests = [Request(pair.id, prompt) for pair, prompt in _asked(pairs, ["numbers"], tongue, pivot, judge, backend)]
     journal.commit(Completion(one.id, "", finished=False) for one in requests if not fits(one.prompt, limit))
     told: list[int] = []
-    journal.keep(backend.write([one for one in requests if fits(one.prompt, limit)], None), told.append)
+    journal.keep(judge.write([one for one in requests if fits(one.prompt, limit)]), told.append)
     yield len(pairs)
 
 

@@ -95,16 +95,28 @@ def without_thoughts(text: str) -> str:
 
     A template may have begun the thoughts: what ends them is enough.
     """
-    for opening, closing in _read("translation")["thinking"]:
-        text = text.rpartition(closing)[2]
-        text = text.partition(opening)[0] if opening in text else text
+    for opening, closing in _thinking():
+        text = re.split(re.escape(closing), text, flags=re.IGNORECASE)[-1]
+        text = re.split(re.escape(opening), text, flags=re.IGNORECASE)[0]
     return text.strip()
 
 
+def begun_thoughts(tokenizer: Any, style: Style, template: Mapping[str, bool | str] | None = None) -> str:
+    """The mark by which the chat template itself begins the model's thoughts (DeepSeek-R1); empty: it does not.
+
+    What the model writes then lacks that mark: put it before, or thoughts without an end look like an answer.
+    """
+    if style == "plain":
+        return ""
+    # A text of its own, so that no user's text that ends with a mark is taken for the template's.
+    rendered = tokenizer.decode(encode(tokenizer, "a", style, template=template)).rstrip().lower()
+    return next((opening for opening, _ in _thinking() if rendered.endswith(opening.lower())), "")
+
+
 def require_visible_thoughts(tokenizer: Any) -> None:
-    """Stop, by a UserError, where what ends thoughts is a special token: decoded, they would look like the answer."""
-    marks = {mark for pair in _read("translation")["thinking"] for mark in pair}
-    if hidden := sorted(marks & {*_special(tokenizer).values()}):
+    """Stop, by a UserError, where what marks thoughts has a special token: decoded, they would look like the answer."""
+    marks = [mark for pair in _thinking() for mark in pair]
+    if hidden := sorted(name for name in _special(tokenizer).values() if any(name in mark for mark in marks)):
         raise UserError(
             f"{tokenizer.name_or_path}: {hidden[0]} is a special token, so that its thoughts cannot be told from its "
             "answers; take a model without, or a server"
@@ -211,6 +223,10 @@ def parse(text: str) -> str:
 @functools.cache
 def _read(name: str) -> dict[str, Any]:
     return yamls.read(resource(f"prompts/{name}.yaml"))
+
+
+def _thinking() -> list[list[str]]:
+    return _read("translation")["thinking"]
 
 
 def _styled(name: str, style: Style) -> dict[str, str]:

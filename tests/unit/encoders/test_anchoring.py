@@ -23,6 +23,7 @@ from seedbed.encoders.objectives.anchoring import Anchoring
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training import train
 from seedbed.io import UserError
+from seedbed.trainers import mixed
 
 TEXTS = [
     "Ruwan sama ya sauka.",
@@ -81,14 +82,52 @@ def test_an_anchored_encoder_is_the_mean_of_adapted_states(anchored: Path) -> No
     np.testing.assert_allclose(encoder.encode(TEXTS, batch_size=1), encoder.encode(TEXTS), atol=1e-6)
 
 
-def test_a_manifest_has_what_the_policy_did(anchored: Path) -> None:
+def outcome(
+    encoder: SentenceTransformer, english: SentenceTransformer, adaptor: torch.nn.Module, actor: Actor
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Chances and rewards (texts, 2) and g (texts, d), one text at a time and as the paper writes them."""
+
+    def resized(states: torch.Tensor) -> torch.Tensor:
+        return adaptive_avg_pool1d(states.transpose(1, 2), 3).transpose(1, 2)[0]
+
+    chances, rewards, gs = [], [], []
+    look_up = english[0].auto_model.get_input_embeddings()
+    for text, *pair in zip(TEXTS, BAD, GOOD, strict=True):
+        states = encoder[0](encoder.preprocess([f"query: {text}"]))["token_embeddings"]
+        feature = adaptor(resized(states))
+        values = [resized(look_up(english.preprocess([one])["input_ids"])) for one in pair]
+        sims = torch.stack([torch.cosine_similarity(feature.flatten(), one.flatten(), dim=0) for one in values])
+        shown = torch.cat([torch.tensor([[0.2] * 3, [0.9] * 3]), sims[:, None]], dim=1)
+        chances.append(actor(shown).softmax(dim=0))
+        rewards.append(torch.tensor([0.2, 0.9]) + sims)
+        gs.append(feature.mean(dim=0))
+    return torch.stack(chances), torch.stack(rewards), torch.stack(gs)
+
+
+def test_a_manifest_has_what_the_policy_did(sides: dict[str, Path], anchored: Path) -> None:
+    """Recomputed from what is saved, and from a start of the same seed; the transformer stayed as it was."""
     learnt = manifests.read(anchored / manifests.MANIFEST)["training"]
-    assert learnt["policy_distance"] > 0
-    assert learnt["mean_reward"] == pytest.approx(learnt["mean_reward"], abs=2)
+    encoder, english = backbone.open_encoder(anchored), backbone.load(sides["english"], pooling="own")
+    objective = Anchoring(pool_size=3, hidden=16)
+    fresh = objective.prepared(backbone.load(sides["source"], pooling="mean"), sides, 1)
+    torch.manual_seed(mixed(1))
+    first = objective.loss(fresh, packed(found()), Training(part="head"), sides).actor
+    with torch.no_grad():
+        before, start, g0 = outcome(encoder, english, fresh[1].adaptor, first)
+        after, end, g1 = outcome(encoder, english, encoder[1].adaptor, read_actor(anchored))
+    liked = after.argmax(dim=1).tolist()
+    h = torch.tensor(english.encode([[BAD, GOOD][k][row] for row, k in enumerate(liked)], normalize_embeddings=True))
+    assert learnt["policy_distance"] == pytest.approx((after - before).abs().sum(dim=1).mean().item() / 2, abs=1e-5)
+    assert learnt["mean_reward"] == pytest.approx((after * end).sum(dim=1).mean().item(), abs=1e-5)
+    assert learnt["start_reward"] == pytest.approx((before * start).sum(dim=1).mean().item(), abs=1e-5)
+    norms = {"before": g0 - h, "after": g1 - h, "zero": h}
+    assert learnt["epsilon1"] == pytest.approx(
+        {name: rows.norm(dim=1).mean().item() for name, rows in norms.items()}, abs=1e-5
+    )
+    assert learnt["policy_distance"] > 1e-3 and learnt["mean_reward"] > learnt["start_reward"]
     assert learnt["epsilon1"]["zero"] == pytest.approx(1, abs=1e-5), "h has length one"
     assert learnt["epsilon1"]["after"] < learnt["epsilon1"]["before"]
     assert learnt["translators"] == ["one", "two"]
-    assert isinstance(read_actor(anchored), Actor)
 
 
 def test_a_killed_training_goes_on_to_the_same_bytes(

@@ -25,7 +25,7 @@ from seedbed.generators.backends import Backend, Completion, Request, open_backe
 from seedbed.generators.candidates import Tongue, Writer, greedy, sentence, translations
 from seedbed.generators.fetch import fetch
 from seedbed.generators.judging import judgements
-from seedbed.generators.prompts import require_visible_thoughts, without_thoughts
+from seedbed.generators.prompts import begun_thoughts, require_visible_thoughts, without_thoughts
 from seedbed.generators.settings import Generator
 from seedbed.generators.translations import candidates, finish, text_id, texts_of
 from seedbed.io import UserError, read_json, read_table, write_table
@@ -250,6 +250,15 @@ def test_a_second_job_waits_and_finds_what_the_first_was_told(tmp_path: Path) ->
         ("<think>a</think><think>b</think>“The children.”", "The children."),
         ("<think>Yara means children", ""),
         ("[THINK]hm[/THINK]The children.", "The children."),
+        ("<Think>hm</THINK>The children.", "The children."),
+        ("<thought>hm</thought>The children.", "The children."),
+        ("<reasoning>hm</reasoning>The children.", "The children."),
+        ("◁think▷hm◁/think▷The children.", "The children."),
+        (
+            "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>The children.",
+            "The children.",
+        ),
+        ("<|channel|>analysis<|message|>Yara means", ""),
         ("\n The children\n go.\n", "The children go."),
         ("'The' and 'children'", "'The' and 'children'"),
     ],
@@ -265,6 +274,25 @@ def test_thoughts_that_cannot_be_told_are_refused(tiny_generator: Path) -> None:
     with pytest.raises(UserError, match="</think> is a special token, so that its thoughts cannot be told"):
         require_visible_thoughts(tokenizer)
     assert without_thoughts("no thoughts") == "no thoughts"
+    tokenizer = AutoTokenizer.from_pretrained(tiny_generator)
+    tokenizer.add_special_tokens({"additional_special_tokens": ["<|channel|>"]})
+    with pytest.raises(UserError, match=r"<\|channel\|> is a special token"):
+        require_visible_thoughts(tokenizer)
+
+
+def test_thoughts_that_the_template_begins_have_to_end(tiny_chat_generator: Path, tmp_path: Path) -> None:
+    """DeepSeek-R1's template writes the opening mark itself; an answer that stops without the closing one has none."""
+    tokenizer = AutoTokenizer.from_pretrained(tiny_chat_generator)
+    assert begun_thoughts(tokenizer, "chat") == ""
+    tokenizer.chat_template += "{% if add_generation_prompt %}<think>\n{% endif %}"
+    assert begun_thoughts(tokenizer, "chat") == "<think>" and begun_thoughts(tokenizer, "plain") == ""
+    said = {"one": "One means", "two": "Two means </think>\n\nThe second."}
+    echo = Echo(said=said.__getitem__)
+    echo.tokenizer, echo.style, echo.template = tokenizer, "chat", {}
+    table, _ = translations(dict.fromkeys(said, "hau"), TONGUES, "eng", writer(echo, tmp_path))
+    assert table[["english", "finish"]].to_numpy().tolist() == [["", "empty"], ["The second.", "stop"]]
+    again, _ = translations(dict.fromkeys(said, "hau"), TONGUES, "eng", writer(Echo(0), tmp_path))
+    assert again.equals(table), "from the journal alone"
 
 
 @pytest.mark.parametrize(
