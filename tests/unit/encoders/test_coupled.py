@@ -13,8 +13,8 @@ from sentence_transformers import SentenceTransformer
 from torch.nn.functional import normalize
 
 from seedbed.encoders import backbone
-from seedbed.encoders.coupled import Coupled
 from seedbed.encoders.copying import copy
+from seedbed.encoders.coupled import Coupled
 from seedbed.encoders.coupling import Coupling, couple, read_english
 from seedbed.encoders.objectives.anchoring import Anchoring
 from seedbed.encoders.objectives.correlation import Correlation
