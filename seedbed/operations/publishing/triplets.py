@@ -118,13 +118,7 @@ def write(what: Path, wishes: Wishes, repository: Path, output: Path) -> None:
         place=wishes.name,
         config=config,
         columns=table(("Column", "Meaning"), [(one, said.get(one, "how it was written")) for one in rows.columns]),
-        sources=table(
-            ("Source", "Origin", "Licence"),
-            [
-                (one, shown(about.get("origin", "not known")), about.get("licence") or "not stated")
-                for one, about in known.items()
-            ],
-        ),
+        sources=_sources(known),
         audit=table(
             ("Rows", "Count"),
             [("written", audit.get("read", "")), ("kept", audit.get("kept", "")), *(dropped.items())],
@@ -143,6 +137,11 @@ def _written(what: Path, method: str, results: Path, wishes: Wishes) -> str:
     if not (results / "corpora" / wishes.pivot).is_dir():
         raise UserError(f"{what}: {method} writes the pivot, and the study has no text of {wishes.pivot}; give --pivot")
     return wishes.pivot
+
+
+def _sources(known: dict[str, dict[str, Any]]) -> str:
+    facts = ((one, shown(about.get("origin", "not known")), about.get("licence")) for one, about in known.items())
+    return table(("Source", "Origin", "Licence"), [(*said, licence or "not stated") for *said, licence in facts])
 
 
 def _name(code: str) -> str:
