@@ -76,7 +76,7 @@ def test_condas_environments_have_what_is_needed_and_no_more() -> None:
         assert [pin.partition("==")[0] for pin in packages["pip"]] == LOCKS["needed"](lists)
 
 
-def test_both_images_are_built_by_one_recipe_from_the_locks() -> None:
+def test_the_image_of_training_and_that_of_vllm_are_built_by_one_recipe_from_the_locks() -> None:
     docker, apptainer = (Path("envs", name).read_text() for name in ("Dockerfile", "apptainer.def"))
     for words in (
         "python:3.11-slim-bookworm",
@@ -86,7 +86,24 @@ def test_both_images_are_built_by_one_recipe_from_the_locks() -> None:
         assert words in docker and words in apptainer
     for name in ("gpu.lock", "vllm.lock", "image.sh"):
         assert Path("envs", name).is_file() and name in docker and f"{name} /opt/seedbed/{name}" in apptainer
-    assert subprocess.run(["sh", "-n", "envs/image.sh"]).returncode == 0
+    assert "ARG ENVIRONMENTS=gpu\n" in docker and "image.sh $ENVIRONMENTS\n" in docker
+    assert "%arguments\n    environments=gpu\n" in apptainer and "image.sh {{ environments }}\n" in apptainer
+
+
+@pytest.mark.parametrize("names", [["gpu"], ["gpu", "vllm"]])
+def test_an_image_holds_the_environments_that_it_is_told_and_git(names: list[str], tmp_path: Path) -> None:
+    """The programs that it calls are stand-ins that say what they were asked; nothing is installed."""
+    for program in ("apt-get", "python", "rm"):
+        (tmp_path / program).write_text(f'#!/bin/sh\necho {program} "$@"\n')
+        (tmp_path / program).chmod(0o755)
+    # pip lies where no stand-in can: the script says its name instead.
+    script = Path("envs/image.sh").read_text().replace('"/opt/seedbed/.venv-$name/bin/pip"', "echo pip")
+    done = subprocess.run(
+        ["/bin/sh", "-s", *names], input=script, capture_output=True, text=True, env={"PATH": str(tmp_path)}
+    )
+    assert done.returncode == 0, done.stderr
+    assert [line.rpartition("-")[2] for line in done.stdout.splitlines() if line.startswith("python")] == names
+    assert "git" in done.stdout.split() and all(f"/opt/seedbed/{name}.lock" in done.stdout for name in names)
 
 
 def test_make_builds_each_environment_from_its_lock() -> None:

@@ -114,3 +114,8 @@ def test_snakemakes_own_report_shows_tables_and_figures(finished):
     assert [name for name in names if name.endswith("table1.csv")]
     for said in ("Tables", "Figures", "made in 6 ways", "95 % bootstrap interval", "Drawn from"):
         assert said in page, said
+
+
+def test_the_readme_that_goes_with_a_deployed_study_links_to_files_beside_it_alone() -> None:
+    links = re.findall(r"\]\(((?!https?:)[^)]+)\)", Path("config/README.md").read_text())
+    assert links and all(Path("config", link).is_file() and "/" not in link for link in links)
