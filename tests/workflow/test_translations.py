@@ -209,3 +209,19 @@ def test_a_translator_more_is_asked_alone(study: Project, server: Server) -> Non
     assert server.count("judge") == 0 and len(read_table(study.root / judged(), ["id"], unique=None)) == 4 * len(
         texts(study)
     )
+
+
+def test_scores_of_encoders_that_read_translations_ask_nobody(study: Project, server: Server) -> None:
+    from tests import tiny
+
+    tiny.backbone(study.root / "own/english")
+    small, english = ({"source": {"file": f"own/{name}"}} for name in ("backbone", "english"))
+    read = {"translators": ["thinker", "plain"], "choose": "judge", "judge": "judge"}
+    changes = {
+        "backbones": {"small": small, "english": english, "both": {"pair": {"multilingual": "small", "english": "english"}}},
+        "recipes": {"base": {}, "judged": read | {"fusion": "english"}, "two": read | {"fusion": "none"}},
+    }  # fmt: skip
+    scores = [f"{ROOT}/scores/both/{recipe}/mul/hau.all.json" for recipe in ("judged", "two")]
+    done = study.snakemake(*scores, config=study.edit(changes, target="scored.yaml"))
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-6000:]
+    assert [server.count(name) for name in ("thinker", "plain", "judge")] == [0, 0, 0]
