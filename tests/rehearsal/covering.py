@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from seedbed.evaluation.protocols import declared
 from seedbed.generators.settings import POLARITIES
 from seedbed.languages import ANY
+from seedbed.names import languages_of, pair_of
 from seedbed.study.graph import generators
 from seedbed.study.model import Study
 from seedbed.tables.plan import Block, Cell
@@ -132,9 +133,32 @@ def reduced(spec: dict[str, Any], columns: Mapping[str, list[str]]) -> dict[str,
     return {**spec, "columns": cut}
 
 
+def asked(study: Study, plans: Plans, cover: Cover) -> dict[str, set[str]]:
+    """Task -> the languages, and pairs, that some table still shows of it, or of a task that is scored on its set."""
+    found: dict[str, set[str]] = {}
+    for table, block, lang, task in _tests(plans):
+        if lang in cover[table][block.column.label]:
+            for name in (task, study.test_set(task)):
+                found.setdefault(name, set()).add(lang)
+    return found
+
+
+def shortened(tasks: Mapping[str, dict[str, Any]], wanted: Mapping[str, set[str]]) -> dict[str, dict[str, Any]]:
+    """Tasks as a configuration has them, in the languages and pairs of `asked` alone; what is not asked stays."""
+    found = dict(tasks)
+    for task, langs in wanted.items():
+        found[task] = tasks[task] | {"languages": sorted(lang for lang in langs if languages_of(lang) == [lang])}
+        if "pairs" in tasks[task]:
+            kept = {order: own for order, own in tasks[task]["pairs"].items() if pair_of(order) in langs}
+            found[task]["pairs"] = kept
+    return found
+
+
 def spoken(study: Study, cover: Cover) -> list[str]:
     """The study's languages that some table still shows or learns from, or that labels are counted and timed in."""
     kept = {lang for columns in cover.values() for langs in columns.values() for lang in langs}
     kept |= {task.train_language for task in study.tasks.values()}
     kept |= {study.compute.language} if study.compute else set()
+    kept = {code for lang in kept for code in languages_of(lang)}
+    kept |= {code for recipe in study.recipes.values() if recipe.of_several for code in recipe.language}
     return [lang for lang in study.languages if lang in kept or study.languages[lang].on_request]

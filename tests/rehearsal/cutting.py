@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,11 +10,18 @@ import yaml
 
 from seedbed.resources import resource, specs
 from seedbed.study.graph.plans import plan
+from seedbed.study.graph.tables import has_column
 from seedbed.study.loading import load
 from seedbed.study.model import Study
 from seedbed.tables.plan import Block
 from seedbed.tables.specs import TableSpec
 from tests.rehearsal import covering
+
+
+@cache
+def shipped(config: str) -> Study:
+    """A study as it is shipped."""
+    return load(read(config))
 
 
 class Paper(NamedTuple):
@@ -30,12 +38,18 @@ class Paper(NamedTuple):
     """Tables that keep all of their languages."""
     beside: tuple[str, ...] = ()
     """Tables of no paper, of what its study has beyond it."""
+    fewer: bool = False
+    """Whether its tasks keep no more languages than its tables show of them: eight translate each text of a test."""
 
     @property
     def tables(self) -> list[str]:
         """All that a rehearsal makes."""
-        own = [table for table, path in sorted(specs("tables").items()) if TableSpec.load(path).group == self.group]
+        own = [table for table, path in sorted(specs("tables").items()) if self._makes(TableSpec.load(path))]
         return [*own, *self.beside]
+
+    def _makes(self, spec: TableSpec) -> bool:
+        """Whether a table is the paper's, and its data are somewhere."""
+        return spec.group == self.group and has_column(shipped(self.config), spec)
 
 
 PAPERS = {
@@ -47,6 +61,7 @@ PAPERS = {
         "neighxlm", "config/neighxlm.yaml", "sources-neighxlm.yaml", ("tests/rehearsal/overlay-neighxlm.yaml",),
         (*(f"neighxlm_table{number}" for number in range(1, 7)), "neighxlm_figure6"),
     ),
+    "002": Paper("lira", "config/lira.yaml", "sources-lira.yaml", ("tests/rehearsal/overlay-lira.yaml",), fewer=True),
     "003": Paper(
         "miners", "config/miners.yaml", "sources-miners.yaml",
         ("tests/rehearsal/overlay-miners.yaml", "tests/rehearsal/priced.yaml"),
@@ -81,7 +96,10 @@ def cut(paper: Paper) -> Cut:
         for table, columns in cover.items()
         if table not in paper.whole
     }
-    return Cut(study, plans, cover, config | {"languages": languages}, specs)
+    config = config | {"languages": languages}
+    if paper.fewer:
+        config |= {"tasks": covering.shortened(config["tasks"], covering.asked(study, plans, cover))}
+    return Cut(study, plans, cover, config, specs)
 
 
 def instead() -> dict[str, str]:

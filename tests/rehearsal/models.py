@@ -15,11 +15,12 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from tests.rehearsal import replica, writing
+from tests.rehearsal import answering, replica, writing
 from tests.rehearsal.tokenizing import CHAT, KINDS
 
 transformers.utils.logging.disable_progress_bar()
 Spec = dict[str, Any]
+State = dict[str, torch.Tensor]
 NUMBERS = ("bos_token_id", "eos_token_id", "pad_token_id", "cls_token_id", "sep_token_id")
 """Of a tokenizer, which a model's configuration repeats."""
 
@@ -36,9 +37,10 @@ def repository(name: str, entry: Spec) -> replica.Repository:
         for path in entry.get("without", []):
             (folder / path).unlink()
         files = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    told = {path: json.dumps(content).encode() for path, content in entry.get("says", {}).items()}
     unread = {path: b"{}" if path.endswith(".json") else b"" for path in entry.get("also", [])}
     commit = entry.get("revision") or hashlib.sha1(name.encode()).hexdigest()
-    return replica.Repository(commit, entry.get("branch", "main"), unread | files, {"license": entry["licence"]})
+    return replica.Repository(commit, entry.get("branch", "main"), unread | told | files, {"license": entry["licence"]})
 
 
 def write(folder: Path, entry: Spec) -> None:
@@ -49,7 +51,8 @@ def write(folder: Path, entry: Spec) -> None:
     _edit(folder / "tokenizer_config.json", template | entry.get("tokenizer_config", {}))
     model.save_pretrained(folder)
     _edit(folder / "config.json", entry.get("config_says", {}))
-    _save(folder, load_file(folder / "model.safetensors"), entry["weights"])
+    # A pickle has what is tied under each of its names.
+    _save(folder, load_file(folder / "model.safetensors"), entry["weights"], pickled=model.state_dict())
     if "modules" in entry:
         _modules(folder, entry["modules"], model.config.hidden_size, entry)
 
@@ -59,13 +62,20 @@ def made(folder: Path, entry: Spec) -> tuple[PreTrainedModel, PreTrainedTokenize
     tokenizer = KINDS[entry["tokenizer"]](folder, model_max_length=entry["length"])
     kind = getattr(transformers, entry["class"])
     numbers = {name: number for name in NUMBERS if (number := getattr(tokenizer, name)) is not None}
-    numbers["vocab_size"] = len(tokenizer)
+    numbers["vocab_size"] = len(tokenizer) + entry.get("beyond", 0)
+    if entry.get("begins_padded"):
+        numbers["decoder_start_token_id"] = tokenizer.pad_token_id
     sizes = entry["config"]
     sizes = sizes | {"text_config": sizes["text_config"] | numbers} if "text_config" in sizes else sizes | numbers
     torch.manual_seed(0)
     model = kind(kind.config_class(**sizes))
     if "writes" in entry:
         writing.plant(model, tokenizer, entry["writes"])
+    if "answers" in entry:
+        groups = answering.KINDS[entry["answers"]](tokenizer)
+        answering.plant(model, groups, tokenizer.convert_tokens_to_ids(entry["ends"]))
+    if entry.get("begins_padded"):
+        model.generation_config.bad_words_ids = [[tokenizer.pad_token_id]]
     return model.to(getattr(torch, entry.get("dtype", "float32"))), tokenizer
 
 
@@ -81,17 +91,18 @@ def write_adapter(folder: Path, base: Spec) -> None:
     adapted.save_pretrained(folder)
 
 
-def _save(folder: Path, state: dict[str, torch.Tensor], names: list[str]) -> None:
+def _save(folder: Path, state: State, names: list[str], *, pickled: State | None = None) -> None:
     """The weights in files of the real names: shards with their index, a pickle, or both kinds."""
     (folder / "model.safetensors").unlink(missing_ok=True)
     for name in names:
+        saved = pickled or state if name.endswith(".bin") else state
         if "{" in name:
-            _shards(folder, state, name)
+            _shards(folder, saved, name)
         else:
-            _save_one(folder / name, state)
+            _save_one(folder / name, saved)
 
 
-def _shards(folder: Path, state: dict[str, torch.Tensor], name: str) -> None:
+def _shards(folder: Path, state: State, name: str) -> None:
     """As many files as the name says, and an index of what is where."""
     stem, _, count = name.partition(".")[0].rpartition("-of-")
     places = {key: name.format(number * int(count) // len(state) + 1) for number, key in enumerate(sorted(state))}
@@ -102,7 +113,7 @@ def _shards(folder: Path, state: dict[str, torch.Tensor], name: str) -> None:
     (folder / f"{stem.rpartition('-')[0]}{suffix}.index.json").write_text(json.dumps(index))
 
 
-def _save_one(file: Path, state: dict[str, torch.Tensor]) -> None:
+def _save_one(file: Path, state: State) -> None:
     if file.suffix == ".bin":
         torch.save(state, file)
     else:

@@ -18,11 +18,11 @@ from seedbed.corpora.settings import Source
 from seedbed.generators.settings import POLARITIES, Generator
 from seedbed.io import UserError
 from seedbed.languages import ANY
-from seedbed.study.graph import published
+from seedbed.study.graph import published, translations
 from seedbed.study.loading import load
 from seedbed.study.model import Study
 
-TEXT = "die kinders lees boeke"
+TEXT, LANG = "die kinders lees boeke", "afr"
 
 
 class Model(NamedTuple):
@@ -33,6 +33,8 @@ class Model(NamedTuple):
     """Whose weights it is; None: an encoder's."""
     base: str = ""
     """The repository that an adapter is of."""
+    codes: tuple[str, ...] = ()
+    """Of a translator that reads codes: the language that it reads, and English."""
 
 
 def models(study: Study) -> Iterator[Model]:
@@ -41,9 +43,10 @@ def models(study: Study) -> Iterator[Model]:
     for backbone in study.backbones.values():
         if backbone.source:
             found.setdefault(backbone.source.hub, Model(backbone.source.resolved(study.facts(ANY))))
-    generators = [one for one in study.generators.values() if one.source and one.backend != "published"]
-    for one in generators:
-        found.setdefault(one.source.hub, Model(one.source.resolved(study.facts(ANY)), one))
+    for name, one in study.generators.items():
+        if one.source and one.backend != "published":
+            model = Model(one.source.resolved(study.facts(ANY)), one, codes=codes(study, name))
+            found.setdefault(one.source.hub, model)
     rungs = {rung: study.model_copy(update={"start": rung}) for rung in ("adapters", "encoders")}
     for name, one in study.generators.items():
         for method in one.adapters:
@@ -57,6 +60,12 @@ def models(study: Study) -> Iterator[Model]:
                 if source and not study.languages[lang].on_request:
                     found.setdefault(source.hub, Model(source))
     yield from found.values()
+
+
+def codes(study: Study, generator: str) -> tuple[str, ...]:
+    """How a translator that reads codes calls the language of TEXT, and the pivot; nothing for others."""
+    named = [name for name, one in study.translators.items() if (one.generator, one.reads) == (generator, "codes")]
+    return tuple(translations.code_of(study, named[0], code) for code in (LANG, study.pivot)) if named else ()
 
 
 def try_out(model: Model, store: Store, folder: Path) -> dict[str, Any]:
@@ -82,6 +91,8 @@ def used(model: Model, folder: Path) -> dict[str, Any]:
     here = model.generator.model_copy(update={"backend": "transformers"})  # no server, no GPU
     adapter = place if model.base else None
     backend = open_backend(here, folder / (model.base or model.source.hub), [place] if adapter else [])
+    if model.codes:
+        backend.between(*model.codes)
     (written,) = backend.write([Request("1", backend.encode(TEXT))], adapter)
     return {"text": written.text, "finished": written.finished}
 

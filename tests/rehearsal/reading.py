@@ -21,7 +21,8 @@ from seedbed.evaluation.protocols import declared
 from seedbed.generators.settings import PART_CORPUS
 from seedbed.io import UserError
 from seedbed.names import DRAWN, TRAINING
-from seedbed.study.graph import classifiers, generators, plans, published
+from seedbed.study import pairs
+from seedbed.study.graph import classifiers, encoders, generators, plans, published, tables
 from seedbed.study.loading import load
 from seedbed.study.model import Study
 from seedbed.tables.plan import Cell
@@ -57,6 +58,8 @@ def readings(study: Study) -> Iterator[Reading]:
                 of = study.test_set(task)
                 train[of, other] = Reading(of + TRAINING, other, kind, study.training_set(task, other), of)
     yield from train.values()
+    for task, order in pairs.own_sets(study):
+        yield Reading(task, order, declared(study.tasks[task].protocol).kind, study.test(task, order), task)
     taken = study.model_copy(update={"start": "triplets"})
     methods = {name: recipe.written for name, recipe in study.recipes.items() if recipe.written}
     trained = [cell for cell in cells(study) if cell.recipe in methods]
@@ -71,7 +74,10 @@ def roles(study: Study) -> Iterator[tuple[str, str]]:
     for lang in {*study.languages, study.pivot}:
         yield from (("text", lang), ("instructions", lang))
     yield from (("nli", study.pivot), ("nli_pairs", study.pivot))
-    for recipe in study.recipes.values():
+    for name, recipe in study.recipes.items():
+        if recipe.data and recipe.data.corpus in study.corpora.others:
+            learnt = {code for lang in study.languages for code in encoders.learnt_in(study, name, lang)}
+            yield from ((recipe.data.corpus, lang) for lang in learnt)
         drawn = recipe.text or (DRAWN.get(recipe.data.corpus) if recipe.data else None)
         yield from ((drawn, lang) for lang in (recipe.languages or study.languages) if drawn)
     for generator in study.generators.values():
@@ -93,7 +99,7 @@ def cells(study: Study) -> Iterator[Cell]:
     specs = {path.stem: TableSpec.load(str(path)) for path in sorted(Path("seedbed/resources/tables").glob("*.yaml"))}
     papers = {specs[table].group for table in study.tables}
     for table, spec in specs.items():
-        for block in plans.plan(study, table) if spec.group in papers else ():
+        for block in plans.plan(study, table) if spec.group in papers and tables.has_column(study, spec) else ():
             yield from block.cells()
 
 
@@ -106,7 +112,7 @@ def read(reading: Reading, study: Study, store: Store) -> dict[str, Any]:
         test = task is not None and not task.clean
         table, record = fetch(reading.source, reading.kind, store, study.cleaning, test=test)
         if reading.kind == "pairs":
-            check_scores(table, task.scale, record["origin"])
+            check_scores(table, task.scale if task else (0, 1), record["origin"])
     except UserError as error:
         return done | {"error": str(error)}
     rows = table.iloc[:: max(len(table) // SHOWN, 1)].to_dict("list")

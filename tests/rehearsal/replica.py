@@ -24,7 +24,7 @@ from seedbed.languages import registry
 
 HERE = Path(__file__).parent
 Spec = dict[str, Any]
-UNSPACED = ("tha", "zho")
+UNSPACED = ("jpn", "tha", "zho")
 """Languages whose words are written without blanks."""
 MEANT = {
     "ara": "arb", "azj": "aze", "cmn": "zho", "cmo": "zho", "fas": "pes", "kur": "kmr", "lav": "lvs", "mon": "khk", "msa": "zsm",
@@ -165,6 +165,13 @@ def answer(context: str, row: int, *, placed: bool) -> dict[str, list[Any]]:
 def cells(spec: Any, rows: int, lang: str, salt: str, facts: Spec) -> list[Any]:
     """One column; see the head of sources.yaml."""
     spec = {"text": spec} if isinstance(spec, str) else spec
+    if count := spec.get("several"):
+        one = {key: value for key, value in spec.items() if key != "several"}
+        flat = cells(one, rows * count, lang, salt, facts)
+        return [flat[first : first + count] for first in range(0, len(flat), count)]
+    if "inside" in spec:
+        inside = {name: cells(one, rows, lang, f"{salt} {name}", facts) for name, one in spec["inside"].items()}
+        return [dict(zip(inside, row, strict=True)) for row in zip(*inside.values(), strict=True)]
     numbers = [row // spec.get("every", 1) for row in range(rows)]
     if "text" in spec:
         asked, times = facts.get(spec["text"], spec["text"]), spec.get("times", 1)

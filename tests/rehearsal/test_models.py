@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from seedbed.generators import candidates
 from seedbed.generators.backends import Request, open_backend
-from seedbed.generators.prompts import prompter
+from seedbed.generators.judging import numbers
+from seedbed.generators.prompts import judging_prompts, prompter, translation_prompt, without_thoughts
 from seedbed.languages import registry
 from seedbed.study.loading import load
 from tests.rehearsal import replica
@@ -64,6 +66,52 @@ def test_a_generator_writes_sentences_of_the_language_that_it_is_asked_for(gener
     assert 4 < sum(len(one.text.split()) for one in written) / len(written) < 16
 
 
+@pytest.fixture(scope="module")
+def lira():
+    return load(yaml.safe_load(Path(PAPERS["002"].config).read_text()))
+
+
+@pytest.fixture
+def greedy(lira, tmp_path):
+    """Opens one of paper 002's generators, which writes the likeliest tokens."""
+
+    def opened(name):
+        settings = candidates.greedy(lira.generators[name])
+        for path, data in repository(settings.source.hub, replica.models()[settings.source.hub]).files.items():
+            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / path).write_bytes(data)
+        fewer = settings.sampling.model_copy(update={"max_new_tokens": 24})
+        return open_backend(settings.model_copy(update={"backend": "transformers", "sampling": fewer}), tmp_path)
+
+    return opened
+
+
+TOLD = {"qwen3-32b": without_thoughts, "r1-32b": without_thoughts, "gemma-2-27b": str.strip}
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_a_translator_writes_english_of_its_own_for_each_text(greedy, name):
+    backend = greedy(name)
+    asked = [translation_prompt(replica.sentence("swh", "x", row), "Swahili", "English", "chat") for row in range(24)]
+    done = [*backend.write([Request(str(row), backend.encode(text)) for row, text in enumerate(asked)], None)]
+    written = [TOLD[name](one.text) for one in done if one.finished]
+    assert len(written) > 18 and len({*written}) > 4
+    assert all(len(text.split()) == 6 and replica.is_in(text, "eng") for text in written)
+
+
+def test_a_judge_says_three_numbers(greedy):
+    backend = greedy("qwen2.5-72b")
+    asked = [
+        judging_prompts(
+            replica.sentence("swh", "x", row), replica.sentence("eng", "y", row), "Swahili", "English", "chat"
+        )
+        for row in range(24)
+    ]
+    done = [*backend.write([Request(str(row), backend.encode(one["numbers"])) for row, one in enumerate(asked)], None)]
+    scores = [numbers(one.text) for one in done]
+    assert sum(math.isfinite(score[0]) for score in scores) > 18 and len({*scores}) > 4
+
+
 def asked(server, path):
     with urllib.request.urlopen(server.url + path) as answer:
         return answer.read()
@@ -110,3 +158,6 @@ def test_every_model_can_be_fetched_and_used(opened):
             assert any(one["numbers"]) and all(map(math.isfinite, one["numbers"])), one["hub"]
         else:
             assert isinstance(one["text"], str), one["hub"]
+        if replica.models()[one["hub"]].get("answers") in ("english", "thought"):
+            words = one["text"].removeprefix("</think>")
+            assert one["finished"] and words and replica.is_in(words, "eng"), one["hub"]

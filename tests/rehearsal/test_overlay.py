@@ -14,9 +14,10 @@ SIZES = {
     "generators/*": {"shard_rows"},
     "generators/*/lora": {"examples", "epochs", "batch_size"},
     "generators/*/sampling": {"max_new_tokens"},
+    "classifiers/*/reasoning": {"max_new_tokens"},
     "classifiers/*/fine_tuning": {"epochs"},
     "recipes/*": {"rows"},
-    "recipes/*/training": {"epochs"},
+    "recipes/*/training": {"epochs", "steps"},
     "tasks/*/train": {"rows"},
     "tasks/*/fine_tuning": {"epochs"},
     "tasks/*/reading": {"epochs", "warmup_steps"},
@@ -25,7 +26,11 @@ SIZES = {
     "compute": {"dev", "sample", "queries", "epochs"},
 }
 """Group of settings -> its keys that are sizes; what they are of stays."""
-MACHINE = {"generators/gemma-3-27b/backend": "transformers", "generators/gemma-3-27b/lora/quantization": "none"}
+LARGE = ("gemma-3-27b", "llama-3.3-70b", "gemma-2-27b", "qwen3-32b", "r1-32b", "qwen2.5-72b")
+MACHINE = {
+    "generators/gemma-3-27b/lora/quantization": "none",
+    **{f"generators/{name}/backend": "transformers" for name in LARGE},
+}
 """What a machine without GPUs runs in the place of vLLM and bitsandbytes."""
 NAMED = ("generators", "classifiers", "recipes", "backbones", "corpora", "tasks")
 

@@ -86,7 +86,7 @@ def of_paper(study: Study, paper: str) -> list[str]:
     A partial table is left out where the study has no column of it: its data may be nowhere (LazRetrieval).
     """
     tables = sorted(
-        name for name in specs("tables") if (spec := table_of(name)).group == paper and _has_column(study, spec)
+        name for name in specs("tables") if (spec := table_of(name)).group == paper and has_column(study, spec)
     )
     figures = [
         name
@@ -101,7 +101,7 @@ def of_paper(study: Study, paper: str) -> list[str]:
     ]
 
 
-def _has_column(study: Study, spec: TableSpec) -> bool:
+def has_column(study: Study, spec: TableSpec) -> bool:
     """Whether the study has the tasks of a column of a table that may lack some, and their data."""
     known = {task.protocol for task in study.tasks.values()}
     there = {name for name in study.tasks if not corpora.lacking(study, name)}

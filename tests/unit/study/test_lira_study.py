@@ -81,6 +81,14 @@ def test_noise_drops_so_many_words() -> None:
         assert lira_candidates.noisy("one", share, 1) == "one"
 
 
+def test_shares_are_of_the_columns_that_the_test_set_has() -> None:
+    tasks = study_of("config/lira.yaml").tasks
+    source, shares = tasks["mlqa"].source, tasks["mlqa-shares"].source
+    queries, _ = source.joined("queries")
+    assert (shares.hub, shares.config, shares.split) == (source.hub, queries.config, source.split)
+    assert shares.columns == {"id": queries.columns["id"], "text": queries.columns["query"]}
+
+
 def test_every_encoder_of_the_study_is_planned() -> None:
     study = study_of(FILE)
     paired.of_pairs(study)
