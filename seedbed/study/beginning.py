@@ -188,7 +188,7 @@ def _enough(text: Path, language: Guess, tables: dict[str, pd.DataFrame], given:
         for column in columns if len(tables.get(kind, ())) else ():
             where, own = f"{given[kind]}: column {column}", list(tables[kind][column])
             _written(where, own, language)
-            if language.code != "eng" and (share := told.in_language(own).mean()) < SHARE:
+            if language.code != "eng" and (share := told.in_language(own).mean()) < 1 - SHARE:
                 raise UserError(f"{where}: {1 - share:.0%} reads like English; expected {language.name}")
 
 
