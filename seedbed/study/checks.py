@@ -87,8 +87,7 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
         _require(f"{where}.text", "corpus under `corpora.others`", recipe.drawn, study.corpora.others)
     elif recipe.data and recipe.data.candidates:
         _require(f"{where}.data.candidates", "corpus", recipe.data.corpus, {*study.roles, *DRAWN})
-        if learnt_whole(study, recipe.data.corpus):
-            untested(study, where, recipe.data.corpus)
+        untested(study, where, recipe.data.corpus)
     elif recipe.data and not recipe.data.written:
         key, kind = recipe.data.key, KINDS[recipe.data.key]
         if (of := study.roles.get(recipe.data.corpus, kind)) != kind and recipe.data.corpus in study.corpora.others:

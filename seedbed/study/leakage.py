@@ -12,10 +12,10 @@ LEARNT_WHOLE = ("pairs", "matched_pairs", "retrieval")
 
 
 def learnt_whole(study: Study, corpus: str) -> bool:
-    """Whether encoders learn every row of a corpus as it was fetched: pairs, queries, or one whose translations are
-    candidates."""
+    """Whether encoders learn every row of a corpus as it was fetched: pairs, queries, or one of `others` whose
+    translations are candidates."""
     learnt = {recipe.data.candidates for recipe in study.recipes.values() if recipe.data}
-    return study.roles.get(corpus) in LEARNT_WHOLE or corpus in learnt
+    return study.roles.get(corpus) in LEARNT_WHOLE or corpus in learnt & {*study.corpora.others}
 
 
 def untested(study: Study, where: str, corpus: str) -> None:
