@@ -108,10 +108,9 @@ def _shown_the_same(where: str, recipe: Recipe, name: str, learnt: Recipe) -> No
     """A policy chooses among several, by what it learnt from."""
     if (count := len(recipe.translators)) < 2:
         raise ValueError(f"{where}.translators: {count}; a policy chooses among two or more")
-    for setting in ("judge", "similarity"):
-        has, had = getattr(recipe, setting) or NONE, getattr(learnt, setting) or NONE
-        if has != had:
-            raise ValueError(f"{where}.{setting}: {has}, and the policy of {name} learnt with {had}; give the same")
+    has, had = recipe.similarity or NONE, learnt.similarity or NONE
+    if has != had:
+        raise ValueError(f"{where}.similarity: {has}, and the policy of {name} learnt with {had}; give the same")
 
 
 def _require(where: str, what: str, given: Iterable[str], known: Iterable[str]) -> None:
