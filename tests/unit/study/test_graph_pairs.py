@@ -134,7 +134,7 @@ def test_both_encoders_of_a_pair_are_in_memory_at_once() -> None:
         for name, given in {"two": job(), "one": job(test_lang="hau"), "shared": job("cross", "eng")}.items()
     }
     assert {name: tuple(load) for name, load in loads.items()} == {
-        "two": (1, 200, 14.0), "one": (1, 100, 7.0), "shared": (1, 100, 7.0),
+        "two": (1, 200, 14.0, 0), "one": (1, 100, 7.0, 0), "shared": (1, 100, 7.0, 0),
     }  # fmt: skip
 
 
