@@ -30,7 +30,17 @@ CASES = {
     f"{rule} {place}": (rule, options) for rule, expected in EXPECTED.items() for place, options in enumerate(expected)
 }
 FILES = [
-    *(".tsv", "-eng.tsv", "-eng.test.tsv", ".asked.tsv", ".human.tsv", ".machine.tsv", ".triplets.tsv", ".pairs.tsv", ".pairs.test.tsv"),
+    *(
+        ".tsv",
+        "-eng.tsv",
+        "-eng.test.tsv",
+        ".asked.tsv",
+        ".human.tsv",
+        ".machine.tsv",
+        ".triplets.tsv",
+        ".pairs.tsv",
+        ".pairs.test.tsv",
+    ),
     *(".sts.tsv", ".dev.tsv", ".learnt.tsv", ".test.tsv", ".train.tsv", ".wiki.tsv"),
     *(".news.tsv", ".news.train.tsv", ".qa.tsv", ".qa.train.tsv", ".told.tsv", ".sums.tsv"),
 ]
