@@ -69,11 +69,12 @@ def load(
             lacks weights, or as `model_files.check`; a dropout for a backbone that knows none, or for modules of its
             own; more layers than the backbone has; parallel adapters, and another pooling than own.
     """
-    folder = directory_of(Path(weights), adapted=pooling == "own")
     if pooling == "own" and (Path(weights) / "modules.json").is_file():
         if dropout is not None:
             raise UserError(f"{weights}: dropout cannot be set for modules of its own; take another pooling")
-        return put(open_encoder(weights), prefix, language)
+        encoder = open_encoder(weights)  # of two texts, each side has its tokenizer and a prefix of its own
+        return encoder if isinstance(encoder[0], coupled.Coupled) else put(encoder, prefix, language)
+    folder = directory_of(Path(weights), adapted=pooling == "own")
     if pooling == "static":
         return put(static(folder), prefix, language)
     pooling = "mean" if pooling == "own" else pooling
@@ -197,10 +198,9 @@ def load_head(weights: Path, encoder: SentenceTransformer) -> PreTrainedModel:
     if missing := sorted(key for key in report["missing_keys"] if not key.startswith(f"{transformer}.")):
         raise UserError(f"{weights}: no head for masked language modelling ({missing[0]} is missing); {advice}")
     decoder = head.get_output_embeddings()
-    tied = decoder.weight is head.get_input_embeddings().weight
-    setattr(head, transformer, _Given())
-    if tied:
+    if decoder.weight is head.get_input_embeddings().weight:
         decoder.weight = encoder[0].auto_model.get_input_embeddings().weight
+    setattr(head, transformer, _Given())
     return head
 
 

@@ -186,6 +186,28 @@ def test_a_trained_fusion_learns_what_stands_after_the_backbones(
         assert (learnt[1].linear.weight - torch.eye(64)).abs().max() > 1e-4
 
 
+def test_an_encoder_of_two_texts_goes_on_from_another(sides: dict[str, Path], tmp_path: Path) -> None:
+    """As LiRA's does, which learns graded pairs after queries: without a step it is what it starts from."""
+    first = made(sides, tmp_path / "first", "concat")
+    again = made(sides, tmp_path / "again", "concat", first)
+    one, two = (backbone.open_encoder(folder) for folder in (first, again))
+    pairs = list(CHOSEN.items())
+    np.testing.assert_array_equal(two.encode(pairs), one.encode(pairs))
+    assert two.prompts == one.prompts, "its sides have theirs"
+    rows = {"id": ["1", "2", "3"], "sentence1": TEXTS[:3], "sentence2": TEXTS[1:], "score": ["1", "4", "2"]}
+    training = Training(pooling="own", part="head", batch_size=2, epochs=3, learning_rate=1e-2, precision="float32")
+    options = {"prefix": "query: ", "seed": 1, "state": tmp_path / "state", "minutes": 60}
+    told = {"folders": {"english": sides["english"]}, "coupling": Coupling("concat", CHOSEN)}
+    objective = Correlation(queue_size=8, warm_up=2)
+    train(first, pd.DataFrame(rows), training, objective=objective, output=tmp_path / "learnt", **told, **options)
+    learnt = backbone.open_encoder(tmp_path / "learnt")
+    assert (learnt[1].linear.weight - one[1].linear.weight).abs().max() > 1e-4
+    for name, weight in one[0].state_dict().items():
+        torch.testing.assert_close(learnt[0].state_dict()[name], weight, rtol=0, atol=0)
+    with pytest.raises(UserError, match="fusion none: training starts from an encoder with concat"):
+        made(sides, tmp_path / "other", "none", first)
+
+
 def test_two_choices_of_one_text_are_told(tmp_path: Path) -> None:
     for name, english in (("one", "a"), ("two", "b")):
         (tmp_path / name).write_text(f"id\ttext\tenglish\n1\tx\t{english}\n")
