@@ -67,7 +67,7 @@ def made(folder: Path, entry: Spec) -> tuple[PreTrainedModel, PreTrainedTokenize
         numbers["decoder_start_token_id"] = tokenizer.pad_token_id
     sizes = entry["config"]
     sizes = sizes | {"text_config": sizes["text_config"] | numbers} if "text_config" in sizes else sizes | numbers
-    torch.manual_seed(0)
+    torch.manual_seed(entry.get("seed", 0))
     model = kind(kind.config_class(**sizes))
     if "writes" in entry:
         writing.plant(model, tokenizer, entry["writes"])

@@ -86,9 +86,9 @@ def test_no_model_is_loaded_with_its_own_code(path: Path) -> None:
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=str)
 def test_no_foreign_code_is_trusted(path: Path) -> None:
-    """Not in a call; a card tells it of encoders whose own code lies beside them, where Seedbed may not be installed."""
+    """Not in a call; who uses encoders whose own code lies beside them is told it, where Seedbed may not be installed."""
     found = re.findall(r".*trust_remote_code\W+True.*", path.read_text())
-    assert len(found) == (path == Path("seedbed/encoders/card.py")) and not [
+    assert len(found) == (path == Path("seedbed/encoders/use.py")) and not [
         line for line in found if '.py"' not in line
     ]
 

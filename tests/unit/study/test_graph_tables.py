@@ -91,6 +91,15 @@ def test_a_table_has_a_spec_and_maybe_a_papers_numbers(paper) -> None:
     assert ask(tables.metrics, figure="miners_figure3") == [], "a map has no metric"
 
 
+def test_a_table_is_made_where_one_of_its_columns_can_be(paper) -> None:
+    """Paper 002's tables 2 and 11 are of a set that nobody has published."""
+    lira = study_of("config/lira.yaml")
+    there = {number: tables.has_column(lira, tables.table_of(f"lira_table{number}")) for number in (1, 2, 3, 11)}
+    assert there == {1: True, 2: False, 3: True, 11: False}
+    assert not tables.has_column(paper, tables.table_of("lira_table9")), "no task measures norms"
+    assert tables.has_column(paper, tables.table_of("table1")), "it may lack nothing"
+
+
 def test_every_spec_is_read_at_the_start(tmp_path, monkeypatch) -> None:
     tables.check_specs()
     (tmp_path / "resources/tables").mkdir(parents=True)
