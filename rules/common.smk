@@ -3,6 +3,7 @@
 from pathlib import Path
 import atexit
 import contextlib
+import json
 import os
 import sys
 import time

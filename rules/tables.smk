@@ -137,12 +137,12 @@ rule report:
         title=f"Seedbed: {STUDY.results}",
         cards=tables.cards,
         benchmarks=f"{STUDY.results}/benchmarks",
-        gpu_rules=NEEDS.gpu_rules,
+        gpus=json.dumps(NEEDS.gpus_by_folder),
     message:
         "Write the report"
     shell:
         "python -m scripts.report --title {params.title:q} --tables {input.tables:q} --layouts {input.layouts:q}"
         " --figures {input.figures:q} --audits {input.audits:q} --triplets {input.triplets:q} --rejected {input.rejected:q}"
         " --neighbours {input.neighbours:q} --cards {params.cards:q} --config {input.config:q}"
-        " --best {input.best:q} --benchmarks {params.benchmarks:q} --prices {params.prices:q} --gpu-rules {params.gpu_rules:q}"
+        " --best {input.best:q} --benchmarks {params.benchmarks:q} --prices {params.prices:q} --gpus {params.gpus:q}"
         " --answer {output.answer:q} --output {output.report:q} > {log:q} 2>&1"

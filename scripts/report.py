@@ -1,5 +1,6 @@
 """Pack tables, figures, audits, cards and configuration into one zip with a page to read."""
 
+import json
 from pathlib import Path
 
 from scripts.cli import arguments, run
@@ -24,14 +25,16 @@ def main(argv: list[str] | None = None) -> None:
     )
     parser.add_argument("--benchmarks", type=Path, help="what jobs took; left out, the page does not say")
     parser.add_argument("--prices", default="{}", help="JSON: seedbed.tables.settings.Forecast")
-    parser.add_argument("--gpu-rules", nargs="*", default=[], help="rules whose jobs ran on GPUs, if the device is one")
+    parser.add_argument(
+        "--gpus", default="{}", help="JSON: folder of benchmarks -> GPUs of a job, if the device is one"
+    )
     parser.add_argument("--answer", type=Path, help="Markdown: the best encoders, as the page begins with them")
     args = parser.parse_args(argv)
 
     files = {group: getattr(args, group) for group in GROUPS}
     best = {str(manifest.parent): read_json(manifest)["best"] for manifest in args.best}
     text, families = answer.text(best), {code: facts.get("family", "") for code, facts in registry().items()}
-    made = making.told(args.benchmarks, Forecast.load(args.prices), args.gpu_rules) if args.benchmarks else {}
+    made = making.told(args.benchmarks, Forecast.load(args.prices), json.loads(args.gpus)) if args.benchmarks else {}
     shown = {"answer": text, "made": made, "languages": standing(best.values(), families)}
     limits = {"sample": args.sample, "anchors": args.anchors, "max_megabytes": args.max_megabytes}
     report(files, args.output, args.title, **shown, **limits)

@@ -58,9 +58,19 @@ class Needs:
         return {rule: threads for rule, count in wanted.items() if threads and count > threads}
 
     @property
-    def gpu_rules(self) -> list[str]:
-        """The rules whose jobs may ask for a GPU."""
-        return sorted({*LOADS} - {"fetch_model"})
+    def gpus_by_folder(self) -> dict[str, int]:
+        """Folder of benchmarks -> GPUs of each job below it: 1 of a rule, and what a generator writes on."""
+        writing = {
+            "synthesise": {name: name for name in self.study.generators},
+            "translate": {name: one.generator for name, one in self.study.translators.items()},
+            "judge": {name: one.generator for name, one in self.study.judges.items()},
+        }
+        rules = dict.fromkeys(sorted({*LOADS} - {"fetch_model"}), 1)
+        return rules | {
+            f"{rule}/{name}": self.gpus(generator) if generator else 0
+            for rule, generators in writing.items()
+            for name, generator in generators.items()
+        }
 
     def of(self, rule: str) -> dict[str, Any]:
         """The resources of a rule, as Snakemake calls them: `mem_mb` and `runtime` (minutes) grow with each attempt."""

@@ -3,8 +3,9 @@
 import datetime
 import os
 import platform
+import re
 import subprocess
-from collections.abc import Collection
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -13,35 +14,45 @@ from seedbed.resources import ROOT
 from seedbed.tables.settings import Forecast
 
 HOUR = 3600
+PROCESSORS = Path("/proc/cpuinfo")
 
 
-def told(benchmarks: Path, prices: Forecast, gpu_rules: Collection[str]) -> dict[str, str]:
+def told(benchmarks: Path, prices: Forecast, gpus: Mapping[str, int]) -> dict[str, str]:
     """What the page says below its title.
 
     Args:
         benchmarks: folder {rule}/....jsonl of what Snakemake measured; of a job that ran again the last time counts.
         prices: of an hour of a core and of a GPU, and whether jobs ran on GPUs at all.
-        gpu_rules: rules whose jobs ask for a GPU.
+        gpus: folder below `benchmarks` -> GPUs of each job in it; the longest name counts.
 
     Returns:
         Made (date, UTC), Commit, Machine, Jobs (their hours), and Cost where there is a price.
     """
     found = {"Made": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}", "Commit": commit() or "not known"}
-    found["Machine"] = f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}"
-    jobs, cores, gpus = hours(benchmarks, gpu_rules if prices.device == "gpu" else ())
-    found["Jobs"] = f"{jobs}, {cores:.2f} CPU hours, {gpus:.2f} GPU hours"
+    found["Machine"] = f"{os.cpu_count()} cores, {processor()}, {platform.system()}"
+    jobs, cores, cards = hours(benchmarks, gpus if prices.device == "gpu" else {})
+    found["Jobs"] = f"{jobs}, {cores:.2f} CPU hours, {cards:.2f} GPU hours"
     if prices.gpu_hour or prices.cpu_hour:
-        cost = cores * prices.cpu_hour + gpus * prices.gpu_hour
+        cost = cores * prices.cpu_hour + cards * prices.gpu_hour
         found["Cost"] = f"{cost:.2f} {prices.currency}".strip()
     return found
 
 
-def hours(benchmarks: Path, gpu_rules: Collection[str]) -> tuple[int, float, float]:
-    """How many jobs there were, their CPU hours, and the hours of those that had a GPU.
+def processor() -> str:
+    """The model of this machine's processor where Linux names it, or its architecture."""
+    try:
+        named = re.search(r"^model name\s*:\s*(.+)$", PROCESSORS.read_text(encoding="utf-8"), flags=re.M)
+    except OSError:
+        named = None
+    return named[1].strip() if named else platform.machine()
+
+
+def hours(benchmarks: Path, gpus: Mapping[str, int]) -> tuple[int, float, float]:
+    """How many jobs there were, their CPU hours, and their GPU hours: an hour of two GPUs is two.
 
     A file that is broken, or of a job too short to be measured, counts for nothing.
     """
-    jobs, cores, gpus = 0, 0.0, 0.0
+    jobs, cores, cards = 0, 0.0, 0.0
     for file in sorted(benchmarks.rglob("*.jsonl")):
         try:
             last = pd.read_json(file, lines=True).iloc[-1]
@@ -49,8 +60,10 @@ def hours(benchmarks: Path, gpu_rules: Collection[str]) -> tuple[int, float, flo
         except (ValueError, KeyError, IndexError):
             continue
         jobs, cores = jobs + 1, cores + (0.0 if pd.isna(used) else float(used)) / HOUR
-        gpus += wall / HOUR if file.relative_to(benchmarks).parts[0] in gpu_rules else 0.0
-    return jobs, cores, gpus
+        # The nearest folder first.
+        folders = (str(folder) for folder in file.relative_to(benchmarks).parents)
+        cards += wall / HOUR * next((gpus[folder] for folder in folders if folder in gpus), 0)
+    return jobs, cores, cards
 
 
 def commit() -> str:

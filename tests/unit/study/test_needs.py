@@ -110,6 +110,17 @@ def test_weights_that_are_there_go_before_a_guess(tmp_path: Path) -> None:
     assert needs(tmp_path).encoding("xlm-r", "crosslingual") < guess
 
 
+def test_the_page_counts_the_gpus_that_write(tmp_path: Path) -> None:
+    generators = yaml.safe_load(Path("config/lira.yaml").read_text())["generators"]
+    spread = {name: entry | {"backend": "vllm", "tensor_parallel": 4} for name, entry in generators.items()}
+    asked = needs(tmp_path, "config/lira.yaml", generators=spread)
+    gpus, study = asked.gpus_by_folder, asked.study
+    assert gpus["train_encoder"] == gpus["judge"] == 1 and "tabulate" not in gpus
+    translators = [name for name, one in study.translators.items() if one.generator]
+    assert translators and {gpus[f"translate/{name}"] for name in translators} == {4}
+    assert {gpus[f"judge/{name}"] for name in study.judges} == {4}
+
+
 def test_every_job_of_the_papers_fits_a_gpu_of_80_gb(tmp_path: Path) -> None:
     paper = needs(tmp_path, gpus={"memory": KINDS})
     assert paper.kinds(paper.adapting("gemma-3-27b")) == {"constraint": "a100_40|a100_80|h100"}

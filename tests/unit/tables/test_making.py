@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import platform
 import re
 from pathlib import Path
 
@@ -27,13 +28,28 @@ def benchmarks(tmp_path: Path) -> Path:
 
 
 def test_hours_are_those_of_the_last_time_that_each_job_ran(benchmarks):
-    jobs, cores, gpus = making.hours(benchmarks, ["train_encoder", "score"])
+    jobs, cores, gpus = making.hours(benchmarks, {"train_encoder": 1, "score": 1})
     assert (jobs, cores, gpus) == (3, pytest.approx(1.1), pytest.approx(0.5))
+
+
+def test_an_hour_of_two_gpus_is_two_and_of_a_server_none(benchmarks):
+    for name in ("synthesise/large/xllora/hau/0", "synthesise/served/xllora/hau/0", "synthesise/small/xllora/hau/0"):
+        (benchmarks / name).parent.mkdir(parents=True)
+        (benchmarks / f"{name}.jsonl").write_text(json.dumps({"s": 3600, "cpu_time": 0}))
+    *_, cards = making.hours(benchmarks, {"synthesise": 1, "synthesise/large": 4, "synthesise/served": 0})
+    assert cards == pytest.approx(5)
+
+
+def test_a_processor_is_named_where_linux_names_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(making, "PROCESSORS", tmp_path / "cpuinfo")
+    assert making.processor() == platform.machine()
+    (tmp_path / "cpuinfo").write_text("processor\t: 0\nmodel name\t: Example 9000 @ 2 GHz\nmodel name\t: other\n")
+    assert making.processor() == "Example 9000 @ 2 GHz"
 
 
 def test_a_page_says_the_cost_where_there_are_prices(benchmarks):
     prices = Forecast(device="gpu", gpu_hour=2, cpu_hour=0.1, currency="EUR")
-    told = making.told(benchmarks, prices, ["train_encoder"])
+    told = making.told(benchmarks, prices, {"train_encoder": 1})
     assert told["Jobs"] == "3, 1.10 CPU hours, 0.50 GPU hours" and told["Cost"] == "1.11 EUR"
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", told["Made"]) and re.fullmatch(
         r"[0-9a-f]+\+?|v.*|not known", told["Commit"]
@@ -41,5 +57,5 @@ def test_a_page_says_the_cost_where_there_are_prices(benchmarks):
 
 
 def test_jobs_of_a_machine_without_a_gpu_took_no_gpu_hours(benchmarks):
-    told = making.told(benchmarks, Forecast(device="cpu"), ["train_encoder"])
+    told = making.told(benchmarks, Forecast(device="cpu"), {"train_encoder": 1})
     assert told["Jobs"].endswith("0.00 GPU hours") and "Cost" not in told
