@@ -22,7 +22,7 @@ from seedbed.generators.backends import Backend, Completion, Request, fits
 from seedbed.generators.candidates import Tongue, Writer
 from seedbed.generators.journal import COMMIT_ROWS, Journal
 from seedbed.generators.likelihoods import answer_log_likelihoods
-from seedbed.generators.prompts import encode_text, judging_prompts, score_prefix, without_thoughts
+from seedbed.generators.prompts import begun_thoughts, encode_text, judging_prompts, score_prefix, without_thoughts
 from seedbed.generators.translation_settings import ASPECTS, SCALE
 from seedbed.io import UserError, fingerprint
 
@@ -208,6 +208,11 @@ def _by_likelihood(
             "with backend transformers"
         )
     backend, limit = judge.backend, judge.generator.sampling.max_prompt_tokens
+    if begun := begun_thoughts(backend.tokenizer, backend.style, backend.template):
+        raise UserError(
+            f"{backend.tokenizer.name_or_path}: its chat template begins with {begun}, so that no score comes next; "
+            "tell it by `template` not to think, or set `answer: numbers`"
+        )
     scores = score_tokens(backend.tokenizer, score_prefix(judge.generator.prompts))
     by_text: dict[str, list[Pair]] = {}
     for pair in pairs:

@@ -1,6 +1,6 @@
 """The scores of one encoder, with their intervals: what a model card and mteb's leaderboard say of it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -129,7 +129,7 @@ def metadata(results: Iterable[Result]) -> list[EvalResult]:
     ]
 
 
-def section(results: Iterable[Result]) -> str:
+def section(results: Collection[Result]) -> str:
     """The scores as a section of a card."""
     rows = [
         (one.task, one.language, one.metric, f"{one.value:.1f}", _bounds(one), one.n, shown(one.dataset["origin"]))
@@ -138,7 +138,9 @@ def section(results: Iterable[Result]) -> str:
     if not rows:
         return "## Scores\n\nNone: nobody has measured it."
     header = ("Task", "Language", "Metric", "Score", "Interval", "Items", "Test set")
-    said = "Points of 100. Intervals hold 95 % of a bootstrap over test items; that of training seeds is not in them."
+    levels = sorted({f"{one.level:.0%}".replace("%", " %") for one in results if one.interval})
+    hold = " Intervals hold {} of a bootstrap over test items; that of training seeds is not in them."
+    said = "Points of 100." + (hold.format(" and ".join(levels)) if levels else "")
     return f"## Scores\n\n{table(header, rows)}\n\n{said}"
 
 

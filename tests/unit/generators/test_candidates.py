@@ -387,3 +387,16 @@ def test_likelihoods_of_a_server_are_refused_before_it_is_asked(tmp_path: Path) 
     table = pd.DataFrame({"id": ["1"], "text": ["a"], "english": ["b"], "finish": ["stop"]})
     with pytest.raises(UserError, match="^judge: backend openai-chat has no likelihoods; set `answer: numbers`"):
         judgements({"t": table}, {"a": "hau"}, TONGUES, "eng", judge)
+
+
+def test_a_score_does_not_follow_thoughts_that_the_template_begins(tiny_chat_generator: Path, tmp_path: Path) -> None:
+    settings = generator(tiny_chat_generator).model_copy(update={"prompts": "chat"})
+    backend = open_backend(settings, tiny_chat_generator)
+    judge = Writer(settings, "likelihood", open=lambda: backend, weights="w", state=tmp_path)
+    table = pd.DataFrame({"id": ["1"], "text": ["a"], "english": ["b"], "finish": ["stop"]})
+    scores, counts = judgements({"t": table}, {"a": "hau"}, TONGUES, "eng", judge)
+    assert counts["judged"] == 1 and scores["semantic"].between(1, 10).all()
+    backend.tokenizer.chat_template += "{% if add_generation_prompt %}<think>\n{% endif %}"
+    table = table.assign(english="another")
+    with pytest.raises(UserError, match="its chat template begins with <think>, so that no score comes next"):
+        judgements({"t": table}, {"a": "hau"}, TONGUES, "eng", judge)
