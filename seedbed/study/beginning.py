@@ -150,10 +150,10 @@ def _script(texts: list[str]) -> str:
 def _check(path: Path, texts: list[str], language: Guess) -> None:
     """The text is in the script of its language, and is not English."""
     _written(str(path), texts, language)
-    english = _english()
+    own, english = _as_many(texts, _english())
     # Half of either teaches, and half is asked about: English cannot be told from English.
-    told = LanguageId(texts[::2], english[::2])
-    seen = float(told.in_language(texts[1::2]).mean()), 1 - float(told.in_language(english[1::2]).mean())
+    told = LanguageId(own[::2], english[::2])
+    seen = float(told.in_language(own[1::2]).mean()), 1 - float(told.in_language(english[1::2]).mean())
     if language.code != "eng" and sum(seen) / 2 < (1 + SHARE) / 2:
         raise UserError(
             f"{path}: reads like English, from which {1 - sum(seen) / 2:.0%} of sentences cannot be told; expected "
@@ -163,6 +163,12 @@ def _check(path: Path, texts: list[str], language: Guess) -> None:
 
 def _english() -> list[str]:
     return list(read_table(ENGLISH, ["anchor"])["anchor"])
+
+
+def _as_many(*texts: list[str]) -> list[list[str]]:
+    """Of each list as many as the shortest has, from its beginning to its end: more texts would claim more words."""
+    least = min(map(len, texts))
+    return [[one[place * len(one) // least] for place in range(least)] for one in texts]
 
 
 def _written(where: str, texts: list[str], language: Guess) -> None:
@@ -183,7 +189,7 @@ def _enough(text: Path, language: Guess, tables: dict[str, pd.DataFrame], given:
             f"{given[tests]}: {len(tables[tests])} pairs; at least {TESTED} are needed, of which half choose the best "
             "encoder and half say how good it is"
         )
-    told = LanguageId(sentences(text), _english())
+    told = LanguageId(*_as_many(sentences(text), _english()))
     for kind, columns in OWN.items():
         for column in columns if len(tables.get(kind, ())) else ():
             where, own = f"{given[kind]}: column {column}", list(tables[kind][column])

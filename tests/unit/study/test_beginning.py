@@ -149,6 +149,19 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(words, fault):
     assert not Path("config.yaml").exists()
 
 
+def test_a_short_text_is_told_from_english_and_english_of_any_kind_is_not():
+    """Both sides learn from as many sentences."""
+    indonesian = pd.read_csv(resource("demo/sts.ind.tsv"), sep="\t")["sentence1"]
+    for lines, code in ((indonesian, "ind"), (HAUSA["sentence1"], "hau")):
+        short = [" ".join(line.split()[:5]) for line in lines[:50]]
+        assert language_of(Path(f"{code}.txt"), short).code == code
+    prose = (ROOT / "docs/encoders.md").read_text() + (ROOT / "docs/triplets.md").read_text()
+    told = [" ".join(prose.split()[first : first + 20]) for first in range(0, 20 * 200, 20)]
+    for count in (50, 200):
+        with pytest.raises(UserError, match="reads like English"):
+            language_of(Path("ind.txt"), told[:count])
+
+
 def test_a_language_is_found_wherever_the_name_of_the_file_has_it():
     for name in ("news.ha.txt", "Hausa.txt", "ntrex-hau.txt"):
         Path(name).write_text(Path("hau.txt").read_text())
