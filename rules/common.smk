@@ -3,7 +3,6 @@
 from pathlib import Path
 import atexit
 import contextlib
-import json
 import os
 import sys
 import time

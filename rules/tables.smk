@@ -137,7 +137,7 @@ rule report:
         title=f"Seedbed: {STUDY.results}",
         cards=tables.cards,
         benchmarks=f"{STUDY.results}/benchmarks",
-        gpus=json.dumps(NEEDS.gpus_by_folder),
+        gpus=NEEDS.gpus_by_folder,
     message:
         "Write the report"
     shell:

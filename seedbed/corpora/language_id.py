@@ -50,3 +50,9 @@ class LanguageId:
         if not len(texts):
             return np.zeros(0, dtype=bool)
         return np.concatenate([self._bayes.predict(counts) for counts in self._counted(texts)]).astype(bool)
+
+
+def as_many(*texts: Sequence[str]) -> list[list[str]]:
+    """Of each list as many as the shortest has, from its beginning to its end: more texts would claim more words."""
+    least = min(map(len, texts))
+    return [[one[place * len(one) // least] for place in range(least)] for one in texts]

@@ -10,7 +10,7 @@ import regex
 
 from seedbed.corpora.clean import characters_of, clean, script_share, unicode_scripts
 from seedbed.corpora.forms import parse
-from seedbed.corpora.language_id import LanguageId
+from seedbed.corpora.language_id import LanguageId, as_many
 from seedbed.corpora.settings import Source
 from seedbed.io import UserError, decoded, read_table
 from seedbed.languages import called, registry
@@ -150,7 +150,7 @@ def _script(texts: list[str]) -> str:
 def _check(path: Path, texts: list[str], language: Guess) -> None:
     """The text is in the script of its language, and is not English."""
     _written(str(path), texts, language)
-    own, english = _as_many(texts, _english())
+    own, english = as_many(texts, _english())
     # Half of either teaches, and half is asked about: English cannot be told from English.
     told = LanguageId(own[::2], english[::2])
     seen = float(told.in_language(own[1::2]).mean()), 1 - float(told.in_language(english[1::2]).mean())
@@ -163,12 +163,6 @@ def _check(path: Path, texts: list[str], language: Guess) -> None:
 
 def _english() -> list[str]:
     return list(read_table(ENGLISH, ["anchor"])["anchor"])
-
-
-def _as_many(*texts: list[str]) -> list[list[str]]:
-    """Of each list as many as the shortest has, from its beginning to its end: more texts would claim more words."""
-    least = min(map(len, texts))
-    return [[one[place * len(one) // least] for place in range(least)] for one in texts]
 
 
 def _written(where: str, texts: list[str], language: Guess) -> None:
@@ -189,7 +183,7 @@ def _enough(text: Path, language: Guess, tables: dict[str, pd.DataFrame], given:
             f"{given[tests]}: {len(tables[tests])} pairs; at least {TESTED} are needed, of which half choose the best "
             "encoder and half say how good it is"
         )
-    told = LanguageId(*_as_many(sentences(text), _english()))
+    told = LanguageId(*as_many(sentences(text), _english()))
     for kind, columns in OWN.items():
         for column in columns if len(tables.get(kind, ())) else ():
             where, own = f"{given[kind]}: column {column}", list(tables[kind][column])

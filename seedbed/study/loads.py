@@ -133,3 +133,18 @@ LOADS: dict[str, Callable[[Needs, Any], Load]] = {
     "measure_compute": _measured,
 }
 """Rule -> the load of one of its jobs, for the rules that open models."""
+
+
+def gpus_by_folder(needs: Needs) -> dict[str, int]:
+    """Folder of benchmarks -> GPUs of each job below it: 1 of a rule, and what a generator writes on."""
+    study = needs.study
+    writing = {
+        "synthesise": {name: name for name in study.generators},
+        "translate": {name: one.generator for name, one in study.translators.items()},
+        "judge": {name: one.generator for name, one in study.judges.items()},
+    }
+    return dict.fromkeys(sorted({*LOADS} - {"fetch_model"}), 1) | {
+        f"{rule}/{name}": needs.gpus(generator) if generator else 0
+        for rule, generators in writing.items()
+        for name, generator in generators.items()
+    }

@@ -5,6 +5,7 @@ Sizes of its models say how much memory; seedbed/resources/forecast.yaml has the
 No program imports this: what a job asks for changes no result.
 """
 
+import json
 import math
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -23,7 +24,7 @@ from seedbed.operations.forecasting.costs import CostSpec
 from seedbed.operations.runs import python_in
 from seedbed.precision import Precision
 from seedbed.study.graph import choices, classifiers, encoders, generators, tuned
-from seedbed.study.loads import LOADS, Load
+from seedbed.study.loads import LOADS, Load, gpus_by_folder
 from seedbed.study.model import Study
 
 ROUND = 100
@@ -58,19 +59,9 @@ class Needs:
         return {rule: threads for rule, count in wanted.items() if threads and count > threads}
 
     @property
-    def gpus_by_folder(self) -> dict[str, int]:
-        """Folder of benchmarks -> GPUs of each job below it: 1 of a rule, and what a generator writes on."""
-        writing = {
-            "synthesise": {name: name for name in self.study.generators},
-            "translate": {name: one.generator for name, one in self.study.translators.items()},
-            "judge": {name: one.generator for name, one in self.study.judges.items()},
-        }
-        rules = dict.fromkeys(sorted({*LOADS} - {"fetch_model"}), 1)
-        return rules | {
-            f"{rule}/{name}": self.gpus(generator) if generator else 0
-            for rule, generators in writing.items()
-            for name, generator in generators.items()
-        }
+    def gpus_by_folder(self) -> str:
+        """`loads.gpus_by_folder` of the study, as JSON."""
+        return json.dumps(gpus_by_folder(self))
 
     def of(self, rule: str) -> dict[str, Any]:
         """The resources of a rule, as Snakemake calls them: `mem_mb` and `runtime` (minutes) grow with each attempt."""
