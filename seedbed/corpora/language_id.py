@@ -53,6 +53,6 @@ class LanguageId:
 
 
 def as_many(*texts: Sequence[str]) -> list[list[str]]:
-    """Of each list as many as the shortest has, from its beginning to its end: more texts would claim more words."""
+    """As many texts of each list as the shortest has, from its beginning to its end: more would claim more words."""
     least = min(map(len, texts))
     return [[one[place * len(one) // least] for place in range(least)] for one in texts]
