@@ -138,7 +138,7 @@ def section(results: Collection[Result]) -> str:
     if not rows:
         return "## Scores\n\nNone: nobody has measured it."
     header = ("Task", "Language", "Metric", "Score", "Interval", "Items", "Test set")
-    levels = sorted({f"{one.level:.0%}".replace("%", " %") for one in results if one.interval})
+    levels = sorted({_percent(one.level) for one in results if one.interval})
     hold = " Intervals hold {} of a bootstrap over test items; that of training seeds is not in them."
     said = "Points of 100." + (hold.format(" and ".join(levels)) if levels else "")
     return f"## Scores\n\n{table(header, rows)}\n\n{said}"
@@ -161,4 +161,8 @@ def _bounds(one: Result) -> str:
 
 
 def _between(one: Result) -> str:
-    return f" ({one.level:.0%} interval {_bounds(one)})".replace("%", " %") if one.interval else ""
+    return f" ({_percent(one.level)} interval {_bounds(one)})" if one.interval else ""
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}".replace("%", " %")
