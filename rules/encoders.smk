@@ -1,6 +1,29 @@
 """Room 4: sentence encoders."""
 
 
+rule choose_prefix:
+    input:
+        scores=listed(prefix_choice.trials),
+    output:
+        paths.PREFIX,
+    log:
+        "<logs>/choose_prefix/{backbone}/{recipe}/{lang}.log",
+    benchmark:
+        "<benchmarks>/choose_prefix/{backbone}/{recipe}/{lang}.jsonl"
+    localrule: True
+    conda:
+        "../envs/main.yaml"
+    threads: NEEDS.threads("choose_prefix")
+    resources:
+        **NEEDS.of("choose_prefix"),
+    params:
+        **settings(dev="best.dev", prefixes=prefix_choice.offered),
+        code=code("choose_prefix"),
+        scores=named(prefix_choice.trials),
+    shell:
+        "python -m scripts.choose_prefix --dev {params.dev:q} --prefixes {params.prefixes:q} --scores {params.scores:q} --output {output:q} > {log:q} 2>&1"
+
+
 rule train_encoder:
     input:
         weights=encoders.starting_weights,
@@ -12,6 +35,7 @@ rule train_encoder:
         candidates=choices.learnt,
         judged=choices.learnt_judgements,
         chosen=choices.read,
+        prefix=listed(prefixes.chosen),
     output:
         paths.ENCODER,
     log:
@@ -29,7 +53,7 @@ rule train_encoder:
     params:
         **settings(
             training=lambda wildcards: encoders.training_of(wildcards.recipe),
-            prefix=encoders.prefix,
+            prefix=prefixes.of_encoder,
             about=cards.lineage,
             minutes="checkpoint_minutes",
         ),
@@ -37,6 +61,7 @@ rule train_encoder:
         code=code("train_encoder", modules=encoders.modules),
         objective=encoders.objective,
         prompts=prefixes.arguments,
+        choice=options(prefixes.chosen, "--{}-prefix"),
         refer=named(choices.references, option="--refer"),
         translated=choices.training_arguments,
         texts=option("texts"),
@@ -49,7 +74,7 @@ rule train_encoder:
         "Train {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}, seed {wildcards.seed}"
     shell:
         "GPUS={resources.gpu:q} python -m scripts.train_encoder {params.weights:q} {params.endpoint:q} {params.objective:q} {params.refer:q} {params.texts:q} {params.each:q} {params.pivot:q} {params.rows:q} {params.translated:q}"
-        " --training {params.training:q} --prefix={params.prefix:q} {params.prompts:q} --seed {wildcards.seed:q} --about {params.about:q}"
+        " --training {params.training:q} --prefix={params.prefix:q} {params.choice:q} {params.prompts:q} --seed {wildcards.seed:q} --about {params.about:q}"
         " --state {params.state:q} --checkpoint-minutes {params.minutes:q} --output {params.directory:q} > {log:q} 2>&1"
 
 

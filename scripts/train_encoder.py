@@ -18,6 +18,7 @@ from seedbed.encoders.coupling import Coupling, read_english
 from seedbed.encoders.mined import require_mined
 from seedbed.encoders.objectives import Copy
 from seedbed.encoders.pivot import with_pivot
+from seedbed.encoders.prefix_choice import chosen
 from seedbed.encoders.prompts import by_language
 from seedbed.encoders.settings import Endpoint, Mining, Training
 from seedbed.encoders.training import save, train
@@ -46,6 +47,7 @@ def main(argv: list[str] | None = None) -> None:
     add_translations(parser)
     parser.add_argument("--training", default="{}", help="JSON: seedbed.encoders.settings.Training")
     parser.add_argument("--prefix", default="", help="put before every text, in training and in use")
+    parser.add_argument("--chosen-prefix", type=Path, help="JSON of choose_prefix: instead of --prefix")
     parser.add_argument("--language", default="", help="of the texts, if the prefix has {columns} of the registry")
     parser.add_argument(
         "--languages", nargs="+", default=[], type=pair, metavar="COLUMN=LANGUAGE", help="of columns in another"
@@ -58,7 +60,7 @@ def main(argv: list[str] | None = None) -> None:
     add_checkpoints(parser)
     args = parser.parse_args(argv)
 
-    prefix = by_language(args.prefix, dict(args.own_prefixes))
+    prefix = by_language(chosen(args.chosen_prefix) if args.chosen_prefix else args.prefix, dict(args.own_prefixes))
     if args.endpoint:
         endpoint = Endpoint.load(args.endpoint)
         about = {"endpoint": endpoint.url, "model": endpoint.model, "seed": args.seed}
@@ -67,9 +69,10 @@ def main(argv: list[str] | None = None) -> None:
     table = read_rows(args) if args.texts or args.each or args.translations else None
     objective = objectives.parsed(args.objective) if args.objective else None
     settings, languages = Training.load(args.training), {"": args.language} | dict(args.languages)
+    folders = {name: Path(folder) for name, folder in args.refer}
     same = {"prefix": prefix, "languages": languages, "seed": args.seed, "about": args.about}
     if isinstance(objective, Copy):
-        copy(args.weights, table, settings, objective=objective, output=args.output, **same)
+        copy(args.weights, table, settings, objective=objective, folders=folders, output=args.output, **same)
         return
     with resumable(args, argv) as options:
         train(
@@ -77,7 +80,7 @@ def main(argv: list[str] | None = None) -> None:
             table,
             settings,
             objective=objective,
-            folders={name: Path(folder) for name, folder in args.refer},
+            folders=folders,
             coupling=Coupling(args.fusion, read_english(args.english)) if args.fusion else None,
             **same,
             **options,

@@ -1,9 +1,13 @@
 """What a development task chooses: of candidates, the one with the best score."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+
+from seedbed import manifests
+from seedbed.io import UserError, read_json
 
 Candidate = TypeVar("Candidate")
 
@@ -30,3 +34,37 @@ def best(
         for candidate, found, mean in zip(candidates, scores, means, strict=True)
     ]
     return candidates[int(np.argmax(means))], records
+
+
+def best_listed(
+    what: str, dev: str, lists: Mapping[Candidate, Mapping[str, Path]]
+) -> tuple[Candidate, list[dict[str, Any]]]:
+    """The candidate whose encoders score best on a development task.
+
+    Args:
+        what: what a candidate is, in the records and in messages.
+        dev: the task.
+        lists: candidate -> language -> the list of scores (`manifests.write_list`) of the encoders that try it.
+
+    Returns:
+        As `best`.
+
+    Raises:
+        UserError: a list that is none, or without a score of the task; candidates that are scored in different
+            languages.
+    """
+    scores = [
+        {code: _mean(dev, code, path) for code, path in sorted(by_language.items())} for by_language in lists.values()
+    ]
+    if len({tuple(found) for found in scores}) > 1:
+        each = "; ".join(f"{candidate}: {', '.join(sorted(given))}" for candidate, given in lists.items())
+        raise UserError(f"{dev}: {what}s are scored in {each}; give scores in the same languages for each")
+    return best(what, list(lists), scores)
+
+
+def _mean(dev: str, code: str, path: Path) -> float:
+    """Of the main scores of a list's encoders."""
+    files = [path.parent / name for name in manifests.read(path)["files"] if name.endswith(f"/{dev}/{code}.json")]
+    if not files:
+        raise UserError(f"{path}: no score on {dev} in {code}")
+    return float(np.mean([read_json(file)["main_score"] for file in files]))

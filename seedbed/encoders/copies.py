@@ -1,4 +1,4 @@
-"""Small copies of an encoder: fewer tokens, no transformer, half the bits."""
+"""Copies of an encoder: fewer tokens, no transformer, half the bits; and one of several, their mean."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import StaticEmbedding, Transformer
 from tokenizers import Tokenizer
 from torch import nn
+from torch.optim.swa_utils import AveragedModel
 from transformers import PreTrainedTokenizerFast
 
 from seedbed.encoders.int8 import Int8Transformer
@@ -166,6 +167,23 @@ def _around(tokenizer: PreTrainedTokenizerFast) -> tuple[list[int], list[int]]:
     plain = tokenizer("a", add_special_tokens=False)["input_ids"]
     start = next(place for place in range(len(whole)) if whole[place : place + len(plain)] == plain)
     return whole[:start], whole[start + len(plain) :]
+
+
+def averaged(encoder: SentenceTransformer, others: Iterable[SentenceTransformer]) -> SentenceTransformer:
+    """The mean of an encoder's weights and those of others that were trained from the same one.
+
+    Raises:
+        UserError: the encoder has no transformer, or one with parallel adapters; another one has other weights.
+    """
+    require_plain(encoder)
+    mean = AveragedModel(encoder)
+    mean.update_parameters(encoder)  # the first is the mean of one
+    shapes = {name: weight.shape for name, weight in encoder.named_parameters()}
+    for place, other in enumerate(others, start=2):
+        if {name: weight.shape for name, weight in other.named_parameters()} != shapes:
+            raise UserError(f"averaged: encoder {place} has other weights than the first; average seeds of one recipe")
+        mean.update_parameters(other)
+    return mean.module
 
 
 def rounded(encoder: SentenceTransformer) -> SentenceTransformer:

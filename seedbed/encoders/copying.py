@@ -28,6 +28,7 @@ def copy(
     seed: int,
     output: Path,
     about: Mapping[str, Any],
+    folders: Mapping[str, Path] | None = None,
 ) -> dict[str, Any]:
     """Open an encoder, make a copy of it by what texts use, and save that with its card.
 
@@ -35,6 +36,7 @@ def copy(
         weights, prefix, languages: as of `backbone.load`; `training` says the pooling.
         table: `id` and `text`.
         objective: the way of copying.
+        folders: those of `objective.references`, or of each other seed.
         output: replaced as a whole, at the end.
 
     Returns:
@@ -55,7 +57,7 @@ def copy(
     encoder = backbone.load(weights, **pooling, prefix=prefix, language=language, seed=seed)
     some, was = texts[:COMPARED], copies.size(encoder)
     before = encoder.encode(some)
-    small = objective.copied(encoder, texts)
+    small = objective.copied(encoder, texts, {**(folders or {}), "weights": weights})
     agreement = round(copies.agreement(before, small.encode(some)), 4)
     small = objective.stored(small)
     facts = {"copy": name, **objective.model_dump(mode="json"), "examples": len(texts), "agreement": agreement}

@@ -119,6 +119,9 @@ class Recipe(Settings):
     prefix: str | None = None
     """Put before every sentence instead of the backbone's prefix. Left out, it is that of the recipe that it starts
     from; from `adapted` or `vocabulary` there is none, since a vocabulary of its own ends the backbone's prefix."""
+    prefix_of: Once[str] = []
+    """Two untrained recipes or more, each with another prefix: before anything is trained, `best.dev` chooses in each
+    language whose prefix every sentence gets; where it has no test, in the languages that have one."""
     data: Data | None = None
     """What it learns from; left out, it is not trained."""
     objective: dict[str, dict[str, Any]] = {}
@@ -194,6 +197,8 @@ class Recipe(Settings):
             raise ValueError("text: this recipe learns from no sentences alone; leave it out")
         if not self.objective and self.start and not self.fusion:
             raise ValueError("from: nothing is trained; give `data` and an `objective`, or leave it out")
+        if self.prefix_of and (self.prefix is not None or len(self.prefix_of) < 2):
+            raise ValueError("prefix_of: name two recipes or more, and give no `prefix` beside it")
         self._translated()
         return self
 

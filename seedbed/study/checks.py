@@ -18,7 +18,7 @@ from seedbed.study.graph import encoders, generators
 from seedbed.study.leakage import learnt_whole, share_rows, untested
 from seedbed.study.model import Study
 from seedbed.study.paired import of_pairs, referred
-from seedbed.study.prefix_languages import of_prefixes
+from seedbed.study.prefix_checks import of_prefixes
 from seedbed.study.recipe_languages import of_languages
 
 

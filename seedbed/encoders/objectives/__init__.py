@@ -40,6 +40,8 @@ class Objective(Settings):
     """Whether some rows, or all, may have no negative; it is an empty text there."""
     together: ClassVar[bool] = False
     """Whether it is learnt by adapters of all of a recipe's encoders at once, see `joint`, and not by `loss`."""
+    of_seeds: ClassVar[bool] = False
+    """Whether it reads the encoders of all seeds of the recipe that it starts from; there is one encoder then."""
     least: ClassVar[int] = 1
     """Rows of a batch; a last batch with fewer is left out. A property where settings tell."""
 
@@ -122,16 +124,19 @@ class Queued(Objective):
 
 
 class Copy(Objective):
-    """What makes a small copy of an encoder by looking at texts: nothing is trained."""
+    """What makes a copy of an encoder, mostly a smaller one, by looking at texts: nothing is trained."""
 
     shapes = (("text",),)
     least = 2
 
-    def copied(self, encoder: SentenceTransformer, texts: list[str]) -> SentenceTransformer:
+    def copied(
+        self, encoder: SentenceTransformer, texts: list[str], folders: Mapping[str, Path]
+    ) -> SentenceTransformer:
         """The copy; the encoder itself may be changed, and the copy be it.
 
         Args:
             texts: without what stands before them.
+            folders: as of `loss`, and with `of_seeds` one for each seed.
         """
         raise NotImplementedError
 

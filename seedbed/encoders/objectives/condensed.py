@@ -24,7 +24,7 @@ class Condensed(Copy):
     least_count: int = Field(1, ge=1)
     """A token has a vector that stands so often in the texts; letters have one anyway."""
 
-    def copied(self, encoder, texts):
+    def copied(self, encoder, texts, folders):
         """See `encoders.copies.condensed`."""
         from seedbed.encoders.copies import condensed
 

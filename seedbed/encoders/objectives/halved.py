@@ -10,7 +10,7 @@ class Halved(Copy):
       xllora-half: {from: xllora, data: {sentences: text}, objective: halved}
     """
 
-    def copied(self, encoder, texts):
+    def copied(self, encoder, texts, folders):
         """See `encoders.copies.rounded`."""
         from seedbed.encoders.copies import rounded
 

@@ -10,7 +10,7 @@ class Quantized(Copy):
       xllora-int8: {from: xllora-trimmed, data: {sentences: text}, objective: quantized}
     """
 
-    def copied(self, encoder, texts):
+    def copied(self, encoder, texts, folders):
         """See `encoders.exporting.quantized`; the texts only say what is lost."""
         from seedbed.encoders.copies import require_plain
         from seedbed.encoders.exporting import quantized

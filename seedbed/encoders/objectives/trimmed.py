@@ -19,7 +19,7 @@ class Trimmed(Copy):
     least_count: int = Field(1, ge=1)
     """A token stays that stands so often in the texts."""
 
-    def copied(self, encoder, texts):
+    def copied(self, encoder, texts, folders):
         """See `encoders.copies.trimmed`."""
         from seedbed.encoders.copies import trimmed
 

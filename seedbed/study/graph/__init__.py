@@ -18,6 +18,7 @@ from seedbed.study.graph import (
     generators,
     mining,
     operations,
+    prefix_choice,
     prefixes,
     tables,
     translations,
@@ -43,6 +44,7 @@ ROOMS = (
     choices,
     compute,
     best,
+    prefix_choice,
     tables,
     operations,
 )

@@ -4,7 +4,7 @@ from typing import Any
 
 from seedbed.encoders import objectives
 from seedbed.generators.settings import POLARITIES
-from seedbed.study.graph import encoders
+from seedbed.study.graph import encoders, prefixes
 from seedbed.study.graph.encoders import of_recipe
 from seedbed.study.model import Study
 from seedbed.study.paths import CORPUS, TRIPLETS, at
@@ -71,7 +71,7 @@ def rows(study: Study, wildcards: Any) -> list[Any]:
 
 def prefix(study: Study, wildcards: Any) -> str:
     """The prefix of all that is read."""
-    return encoders.prefix_of(study, wildcards.backbone, wildcards.recipe)
+    return prefixes.of_recipe(study, wildcards.backbone, wildcards.recipe)
 
 
 def about(study: Study, wildcards: Any) -> dict[str, Any]:

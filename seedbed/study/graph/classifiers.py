@@ -282,5 +282,5 @@ def prefix(study: Study, wildcards: Any) -> str:
     """What stands before every text that a fine-tuned backbone reads."""
     spec = study.classifiers[wildcards.classifier]
     if spec.recipe:
-        return prefixes.same(encoders.prefix_of(study, spec.backbone, spec.recipe), spec.backbone)
+        return prefixes.same(prefixes.given(study, spec.backbone, spec.recipe), spec.backbone)
     return prefixes.same(study.backbones[spec.backbone].prefix, spec.backbone)

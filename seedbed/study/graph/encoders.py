@@ -46,6 +46,8 @@ def seeds_of(study: Study, recipe: str) -> list[int]:
     if not spec.trained and spec.start:
         return seeds_of(study, spec.start)
     untrained = not spec.trained or (spec.encoders and published.begins(study, "encoders"))
+    if not untrained and spec.learns().of_seeds:
+        return seeds_of(study, spec.start)[:1]
     return [0] if untrained else sorted(study.seeds if spec.seeds is None else spec.seeds)
 
 
@@ -66,23 +68,6 @@ def training_of(study: Study, recipe: str) -> Training:
     spec = study.recipes[recipe]
     kept = spec.start and spec.start not in STARTS
     return study.training.updated(({"pooling": "own"} if kept else {}) | spec.training)
-
-
-def prefix_of(study: Study, backbone: str, recipe: str) -> str:
-    """What stands before every text that a recipe's encoder reads; where the vocabulary is new, not the backbone's."""
-    spec = study.recipes[recipe]
-    if spec.prefix is not None:
-        return spec.prefix
-    if spec.start in STARTS:
-        return ""
-    return prefix_of(study, backbone, spec.start) if spec.start else study.backbones[body_of(study, backbone)].prefix
-
-
-def prefix(study: Study, wildcards: Any) -> str:
-    """The prefix of an encoder; of what others are aligned with, its own."""
-    if is_pivot(study, wildcards.recipe, wildcards.lang):
-        return prefix_of(study, *start_of(study, wildcards))
-    return prefix_of(study, wildcards.backbone, wildcards.recipe)
 
 
 def data_of(study: Study, recipe: str, code: str = "") -> str:
@@ -236,13 +221,19 @@ def starting_weights(study: Study, wildcards: Any) -> list[str] | str:
 def references(study: Study, wildcards: Any) -> dict[str, str]:
     """Setting of the objective -> the encoder that it refers to, or for the pivot's the vectors of the texts.
 
-    `adapters`: those of all of a recipe's encoders, where they are trained together.
+    `adapters`: those of all of a recipe's encoders, where they are trained together. `seed2`, ...: the other seeds of
+    the recipe that it starts from, where it is made of all.
     """
     recipe = study.recipes[wildcards.recipe]
     if recipe.together and not published_for(study, wildcards):
         facts = {"backbone": wildcards.backbone, "recipe": wildcards.recipe, "seed": wildcards.seed}
         return {"adapters": at(study, paths.JOINT, **facts)}
     named = {} if untrained(study, wildcards) else recipe.references()
+    if not untrained(study, wildcards) and recipe.learns().of_seeds:
+        others = seeds_of(study, recipe.start)[1:]
+        return {
+            f"seed{seed}": of_recipe(study, wildcards.backbone, recipe.start, wildcards.lang, seed) for seed in others
+        }
     return {name: _referred(study, wildcards, one) for name, one in named.items()}
 
 

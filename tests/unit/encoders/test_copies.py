@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from safetensors.torch import load_file
 
 from scripts.train_encoder import main
@@ -148,6 +149,41 @@ def test_a_quantized_encoder_is_smaller_and_near_and_has_a_vector_of_each_text_b
     )
 
 
+def test_the_mean_of_several_is_that_of_each_weight_and_loses_none(weights, tmp_path):
+    """Of three encoders of one start, which differ by more than an average of averages would hide."""
+    folders = []
+    for seed in (1, 2, 10):
+        encoder = backbone.load(weights, pooling="mean", prefix="query: ")
+        generator = torch.Generator().manual_seed(seed)
+        for weight in encoder.parameters():
+            weight.data += seed * torch.rand(weight.shape, generator=generator)
+        encoder.save_pretrained(str(tmp_path / f"seed{seed}"))
+        folders.append(tmp_path / f"seed{seed}")
+    write_table(pd.DataFrame({"id": map(str, range(40)), "text": TEXTS}), tmp_path / "texts.tsv")
+    main([
+        "--weights", str(folders[0]), "--refer", *(f"{folder.name}={folder}" for folder in folders[1:]),
+        "--texts", str(tmp_path / "texts.tsv"), "--objective", '{"averaged": {}}', "--training", '{"pooling": "own"}',
+        "--prefix=query: ", "--seed", "1", "--about", '{"language": "hau"}',
+        "--state", str(tmp_path / "state"), "--output", str(tmp_path / "mean"),
+    ])  # fmt: skip
+    each = [load_file(folder / "model.safetensors") for folder in folders]
+    mean = load_file(tmp_path / "mean/model.safetensors")
+    assert {*mean} == {*each[0]}
+    for name, weight in mean.items():
+        np.testing.assert_allclose(
+            weight, np.mean([one[name].double().numpy() for one in each], axis=0), rtol=1e-5, atol=1e-6
+        )
+    found = backbone.open_encoder(tmp_path / "mean")
+    assert found.prompts["query"] == "query: " and found.encode(TEXTS).shape == (40, found.get_embedding_dimension())
+
+
+def test_encoders_of_other_weights_have_no_mean(weights):
+    other = backbone.load(weights, pooling="mean")
+    other[0].auto_model.resize_token_embeddings(7)
+    with pytest.raises(UserError, match="averaged: encoder 2 has other weights than the first; average seeds of one"):
+        copies.averaged(backbone.load(weights, pooling="mean"), [other])
+
+
 OBJECTIVES = [{"trimmed": {}}, {"condensed": {"dimensions": 8}}, {"halved": {}}, {"quantized": {}}]
 
 
@@ -179,7 +215,7 @@ def test_what_cannot_be_copied_is_told_in_one_line(weights, made, tmp_path):
     with pytest.raises(UserError, match="parallel adapters; copy the one that was aligned"):
         copies.rounded(encoder)
     with pytest.raises(UserError, match="parallel adapters; copy the one that was aligned"):
-        load("quantized").copied(encoder, TEXTS)
+        load("quantized").copied(encoder, TEXTS, {})
     static = backbone.open_encoder(made({"condensed": {"dimensions": 8}}))
     with pytest.raises(UserError, match="no transformer; copy the one that it was made from"):
         copies.trimmed(static, TEXTS)

@@ -54,7 +54,9 @@ def test_the_program_writes_what_was_chosen(tmp_path: Path) -> None:
 
 def test_what_does_not_fit_is_one_line(tmp_path: Path) -> None:
     hau, swh = scores(tmp_path / "a", {1: 0.5}), scores(tmp_path / "b", {1: 0.5}, code="swh")
-    with pytest.raises(UserError, match=r"dev: scales are scored in 1: hau; 2: swh; give scores in the same languages"):
+    with pytest.raises(
+        UserError, match=r"dev: scales are scored in 1.0: hau; 2.0: swh; give scores in the same languages"
+    ):
         choose("dev", {1.0: {"hau": hau}, 2.0: {"swh": swh}})
     with pytest.raises(UserError, match=r"hau.dev.json: no score on test in hau"):
         choose("test", {1.0: {"hau": hau}, 2.0: {"hau": hau}})

@@ -7,7 +7,7 @@ import pytest
 from seedbed.io import UserError
 from seedbed.names import ANCHORS
 from seedbed.study.checks import consistent
-from seedbed.study.graph import adaptation, cards, classifiers, corpora, encoders
+from seedbed.study.graph import adaptation, cards, classifiers, corpora, encoders, prefixes
 from seedbed.study.supplies import with_sources
 from tests.asking import TOLD, asking, study_of
 
@@ -65,8 +65,8 @@ def test_recipes_start_from_it_in_each_language_and_for_all_seeds(ask) -> None:
 
 def test_the_backbones_prefix_ends_with_its_vocabulary(told, ask) -> None:
     names = ("base", "own", "swapped", "further", "taught")
-    assert [encoders.prefix_of(told, "bert", name) for name in names] == ["query: ", "", "q: ", "", "query: "]
-    assert ask(encoders.prefix, **OWN) == "" and ask(encoders.prefix, **OWN | {"recipe": "base"}) == "query: "
+    assert [prefixes.of_recipe(told, "bert", name) for name in names] == ["query: ", "", "q: ", "", "query: "]
+    assert ask(prefixes.of_encoder, **OWN) == "" and ask(prefixes.of_encoder, **OWN | {"recipe": "base"}) == "query: "
     tuned = {"tuned": {"backbone": "bert", "recipe": "own", "fine_tuning": {}}}
     assert asking(study_of(TOLD, classifiers=tuned, compute=None))(classifiers.prefix, classifier="tuned") == ""
     assert ask(classifiers.prefix, classifier="tuned") == "query: "

@@ -10,7 +10,7 @@ import yaml
 from seedbed import licences
 from seedbed.classifiers.settings import IN_CONTEXT
 from seedbed.study import checks, starts
-from seedbed.study.graph import cards, choices, classifiers, encoders, evaluation, plans, tables
+from seedbed.study.graph import cards, choices, classifiers, encoders, evaluation, plans, prefixes, tables
 from seedbed.study.model import Study
 from seedbed.tables.figure_specs import Map
 from tests.asking import Wildcards, asking
@@ -63,7 +63,7 @@ def test_a_pair_has_the_weights_and_prefix_of_its_sides(study: Study, ask) -> No
     assert encoders.body_of(study, "two") == "bert" and encoders.body_of(study, "mini") == "mini"
     assert ask(encoders.starting_weights, **made("arca", "mul")) == "encoders/bert/weights/seedbed.json"
     assert ask(encoders.starting_weights, **made("lira")) == ARCA
-    assert encoders.prefix_of(study, "two", "lira") == "query: "
+    assert prefixes.of_recipe(study, "two", "lira") == "query: "
     assert encoders.backbones_of(study, "base") == ["bert", "mini"]
     assert encoders.backbones_of(study, "lira") == ["two"]
     assert encoders.starts_anchored(study, "lira") == "arca" and encoders.starts_anchored(study, "none") == ""

@@ -9,7 +9,7 @@ import pytest
 
 from seedbed.encoders.settings import Backbone
 from seedbed.study.checks import consistent
-from seedbed.study.graph import adaptation, alignment, cards, encoders, generators, mining
+from seedbed.study.graph import adaptation, alignment, cards, encoders, generators, mining, prefixes
 from tests.asking import TOLD, Wildcards, asking, study_of
 
 API = {"backbone": "api", "recipe": "base", "lang": "mul", "seed": "0"}
@@ -281,7 +281,7 @@ def test_the_pivots_encoder_is_that_which_others_are_aligned_with() -> None:
     starts = {lang: asked(encoders.start_of, **ALIGNED | {"lang": lang}) for lang in ("eng", "hin")}
     assert starts == {"eng": ("other", "larger"), "hin": ("bert", "multi-m")}
     assert asked(encoders.starting_weights, **english) == "encoders/other/larger/eng/5/seedbed.json"
-    assert (asked(encoders.prefix, **english), asked(encoders.prefix, **ALIGNED)) == ("q: ", "")
+    assert (asked(prefixes.of_encoder, **english), asked(prefixes.of_encoder, **ALIGNED)) == ("q: ", "")
     card = asked(cards.lineage, **english)
     theirs = asked(cards.lineage, **english | {"backbone": "other", "recipe": "larger"})
     assert (card["backbone"], card["recipe"], card["summary"]) == ("bert", "aligned", "Of NLI.")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from seedbed.io import UserError
-from seedbed.study.graph import encoders, prefixes
-from seedbed.study.prefix_languages import of_prefixes
+from seedbed.study.graph import encoders, prefix_choice, prefixes
+from seedbed.study.loading import load
+from seedbed.study.prefix_checks import of_prefixes
 from tests.asking import TOLD, asking, study_of
 
 SPOKEN = {"bert": {"source": {"file": "own/bert"}, "prefix": "{flores}"}}
@@ -40,7 +43,7 @@ def test_a_job_is_told_the_language_and_that_of_other_columns() -> None:
     assert ask(prefixes.arguments, **of("taught", "hau")) == [*taught, "pivot=eng"]
     assert ask(prefixes.arguments, **of("xllora", "hau")) == [*taught, "positive=eng", "negative=eng"]
     assert ask(prefixes.in_pivot, **of("own", "hau")) == []
-    assert ask(encoders.prefix, **of("own", "hau")) == "{flores}"
+    assert ask(prefixes.of_encoder, **of("own", "hau")) == "{flores}"
 
 
 def test_what_the_study_says_of_a_language_is_told() -> None:
@@ -82,3 +85,77 @@ def test_a_recipe_may_leave_a_language_out() -> None:
     with pytest.raises(ValueError, match="languages.abs: no flores"):
         of_prefixes(study(languages={"abs": {}, "hau": {}}, recipes={"base": {}}))
     of_prefixes(study(languages={"abs": {}, "hau": {}}, recipes=recipes))
+
+
+PICKY = {"backbone": "bert", "recipe": "picky", "seed": "3"}
+
+
+def test_a_prefix_is_chosen_among_those_of_untrained_recipes_in_each_language(ask) -> None:
+    file = "encoders/bert/picky/prefix/hau.json"
+    assert ask(prefixes.chosen, **PICKY, lang="hau") == {"chosen": file}
+    assert ask(prefixes.chosen, **PICKY | {"recipe": "mean"}, lang="hau") == {"chosen": file}
+    assert ask(prefixes.chosen, **PICKY | {"recipe": "base"}, lang="mul") == {}
+    assert ask(prefix_choice.offered, **PICKY, lang="hau") == ["asked=asked: ", "base=query: "]
+    scores = {f"{name}/hau": f"scores/bert/{name}/mul/hau.all.json" for name in ("asked", "base")}
+    assert ask(prefix_choice.trials, **PICKY, lang="hau") == scores
+
+
+def test_where_a_language_has_no_test_those_that_have_one_choose() -> None:
+    asked = asking(study_of(TOLD, best={"dev": "told"}))  # a task of Hindi alone
+    assert [*asked(prefix_choice.trials, **PICKY, lang="hau")] == ["asked/hin", "base/hin"]
+
+
+def test_a_recipe_with_a_prefix_of_its_own_or_a_new_vocabulary_has_no_choice(told) -> None:
+    assert [prefixes.chooser_of(told, name) for name in ("picky", "mean", "base", "own", "swapped", "further")] == [
+        "picky", "picky", "", "", "", "",
+    ]  # fmt: skip
+
+
+def test_what_must_know_a_prefix_beforehand_refuses_one_that_is_chosen(told, ask) -> None:
+    message = r"recipes.picky.prefix_of: a development task chooses this prefix, .* encoders of mean are fine-tuned"
+    with pytest.raises(UserError, match=message):
+        ask(prefixes.alone, **PICKY | {"recipe": "mean"}, lang="hau")
+    assert prefixes.given(told, "bert", "base") == "query: "
+
+
+def test_the_mean_of_seeds_is_one_encoder_that_reads_the_others(told, ask) -> None:
+    assert (encoders.seeds_of(told, "picky"), encoders.seeds_of(told, "mean")) == ([3, 5], [3])
+    found = ask(encoders.references, **PICKY | {"recipe": "mean"}, lang="hau")
+    assert found == {"seed5": "encoders/bert/picky/hau/5/seedbed.json"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"best": None}, "config: recipes.picky.prefix_of: a development task chooses; give `best: "),
+        ({"recipes/picky/prefix_of": ["base", "bases"]}, "config: recipes.picky.prefix_of: no recipe 'bases'; did you mean 'base'"),
+        ({"recipes/picky/prefix_of": ["base", "mean"]}, "config: recipes.picky.prefix_of: mean is trained, or has no prefix"),
+        ({"recipes/picky/prefix_of": ["base"]}, "config.recipes.picky: prefix_of: name two recipes or more, and give no `prefix`"),
+        ({"recipes/picky/prefix": "q: "}, "config.recipes.picky: prefix_of: name two recipes or more, and give no `prefix`"),
+        ({"recipes/base/backbones": ["other"]}, "config: recipes.picky.prefix_of: base is not there for me5-small, as picky is; add it to its `backbones`"),
+        ({"recipes/base/languages": ["ind"]}, "config: recipes.picky.prefix_of: base is not there for hau, as picky is; add it to its `languages`"),
+        ({"recipes/base/prefix": "{flores}"}, "config: recipes.picky.prefix_of: '{flores}' of base is another in each language; name others"),
+        ({"recipes/near": {"method": "neighxlm-k2", "from": "picky"}}, "config: recipes.picky.prefix_of: near needs the prefix with which neighbours were mined; give `recipes.near.prefix`"),
+        ({"recipes/mean/from": ""}, "config: recipes.mean.from: mean is the mean of two encoders or more, of a recipe's seeds; give them"),
+        ({"recipes/picky/seeds": [1]}, "config: recipes.picky.seeds: mean is the mean of two encoders or more, of a recipe's seeds; give them"),
+    ],
+)  # fmt: skip
+def test_a_choice_or_a_mean_that_cannot_be_made_is_told(changes: dict[str, Any], message: str) -> None:
+    config = yaml.safe_load(Path("config/demo.yaml").read_text()) | {"seeds": [1, 2], "tables": [], "figures": []}
+    config["backbones"]["other"] = config["backbones"]["me5-small"]
+    config["recipes"] = {
+        "base": {},
+        "bare": {"method": "base", "prefix": ""},
+        "picky": {"method": "unsupervised", "prefix_of": ["base", "bare"]},
+        "mean": {"from": "picky", "data": {"sentences": "text"}, "objective": "averaged"},
+    }
+    load(config)
+    for path, value in changes.items():
+        *folders, last = path.split("/")
+        place = config
+        for folder in folders:
+            place = place[folder]
+        place[last] = value
+    with pytest.raises(UserError) as error:
+        load(config)
+    assert str(error.value).startswith(message)

@@ -1,0 +1,75 @@
+"""What must hold of prefixes: those that hang on the language of a text, and those that a development task chooses."""
+
+from itertools import chain
+
+from seedbed.languages import placeholders, registry
+from seedbed.settings import suggest
+from seedbed.study.graph import encoders, prefixes
+from seedbed.study.model import Study
+
+
+def of_prefixes(study: Study) -> None:
+    """Every column that a prefix names is there, in each language whose texts a recipe's encoders read.
+
+    Of prefixes among which one is chosen, each is that of an untrained recipe, and what learns can wait for the choice.
+
+    Raises:
+        ValueError: the first fault.
+    """
+    for name in study.recipes:
+        if chooser := prefixes.chooser_of(study, name):
+            _chosen(study, name, chooser)
+    given = {f"backbones.{name}.prefix": backbone.prefix for name, backbone in study.backbones.items()}
+    given |= {f"recipes.{name}.prefix": recipe.prefix or "" for name, recipe in study.recipes.items()}
+    known = {*next(iter(registry().values())), *chain.from_iterable(one.codes for one in study.languages.values())}
+    for where, prefix in given.items():
+        for column in placeholders(prefix):
+            if column not in known:
+                raise ValueError(
+                    f"{where}: no column {column!r} of the language registry; {suggest(column, sorted(known))}"
+                )
+    for name, recipe in study.recipes.items():
+        for backbone in encoders.backbones_of(study, name) or study.backbones:
+            _in_languages(study, backbone, name, recipe.languages or [*study.languages])
+
+
+def _in_languages(study: Study, backbone: str, recipe: str, codes: list[str]) -> None:
+    for column in placeholders(prefix := prefixes.of_recipe(study, backbone, recipe)):
+        for code in codes:
+            if not study.facts(code).get(column):
+                raise ValueError(
+                    f"languages.{code}: no {column}, which stands in the prefix {prefix!r} of {backbone} before its "
+                    f"texts; set `codes: {{{column}: ...}}`, or leave it out of `recipes.{recipe}.languages`"
+                )
+
+
+def _chosen(study: Study, name: str, chooser: str) -> None:
+    """A prefix that a development task chooses for a recipe, or for what it starts from."""
+    where, recipe = f"recipes.{chooser}.prefix_of", study.recipes[name]
+    if not study.best:
+        raise ValueError(f"{where}: a development task chooses; give `best: {{dev: TASK}}`")
+    for other in study.recipes[chooser].prefix_of:
+        if other not in study.recipes:
+            raise ValueError(f"{where}: no recipe {other!r}; {suggest(other, sorted(study.recipes))}")
+        found = study.recipes[other]
+        if found.trained or found.start or found.paired or found.prefix_of:
+            raise ValueError(f"{where}: {other} is trained, or has no prefix of its own; name untrained recipes")
+        for kind, (asked, there) in _reach(study, name, other).items():
+            if lacking := sorted({*asked} - {*there}):
+                raise ValueError(
+                    f"{where}: {other} is not there for {lacking[0]}, as {name} is; add it to its `{kind}`"
+                )
+        for backbone in encoders.backbones_of(study, name) or study.backbones:
+            if placeholders(prefix := prefixes.of_recipe(study, backbone, other)):
+                raise ValueError(f"{where}: {prefix!r} of {other} is another in each language; name others")
+    mined = recipe.data and recipe.data.neighbours
+    if recipe.paired or recipe.together or mined or encoders.pivots(study, name):
+        why = "neighbours were mined" if mined else "other encoders read texts"
+        raise ValueError(f"{where}: {name} needs the prefix with which {why}; give `recipes.{name}.prefix`")
+
+
+def _reach(study: Study, *names: str) -> dict[str, list[list[str]]]:
+    """The languages, and the backbones, of each of some recipes."""
+    languages = [study.recipes[name].languages or [*study.languages] for name in names]
+    backbones = [encoders.backbones_of(study, name) or [*study.backbones] for name in names]
+    return {"languages": languages, "backbones": backbones}
