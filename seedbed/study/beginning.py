@@ -1,54 +1,29 @@
 """A study for a file of text: what can be guessed is guessed, and said."""
 
-from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
-import regex
 
-from seedbed.corpora.clean import characters_of, clean, script_share, unicode_scripts
-from seedbed.corpora.forms import parse
 from seedbed.corpora.language_id import LanguageId, as_many
-from seedbed.corpora.settings import Source
-from seedbed.io import UserError, decoded, read_table
-from seedbed.languages import called, registry
-from seedbed.names import CODE
-from seedbed.resources import resource
-from seedbed.settings import suggest
+from seedbed.io import UserError
+from seedbed.study.own_text import (
+    SHARE,
+    TABLES,
+    Guess,
+    english,
+    remark,
+    require_columns,
+    require_language,
+    sentences,
+)
 
-LINES = 2000
-"""Lines that are looked at."""
-LEAST = 50
-"""Sentences below which nothing can be learnt."""
 MANY = 1000
 """Pairs of translations of which a tenth is enough to choose by, and another to report."""
 TESTED = 20
 """Pairs below which no half of a test says anything."""
-SHARE = 0.6
-"""Share of letters that must be of the language's script; and, from chance up, of sentences told from English."""
-ENGLISH = resource("demo/nli.eng.tsv")
-TABLES = (".tsv", ".csv")
 ENDS = (1, 4, 5, 10, 100)
 """Where usual scales of graded pairs end."""
-COMMON = (
-    "Latn",
-    "Cyrl",
-    "Arab",
-    "Ethi",
-    "Deva",
-    "Beng",
-    "Hebr",
-    "Grek",
-    "Thai",
-    "Telu",
-    "Taml",
-    "Mymr",
-    "Khmr",
-    "Tibt",
-)
-"""Scripts among which that of an unknown language is looked for."""
 COLUMNS = {
     "pairs": ["anchor", "positive"],
     "triplets": ["anchor", "positive", "negative"],
@@ -60,121 +35,6 @@ OWN = {"parallel": ["text"], "test": ["sentence1", "sentence2"]}
 """The columns of it that are in the text's language, or nothing that is made here can be tested."""
 
 
-class Guess(NamedTuple):
-    """What is known of the language of a text."""
-
-    code: str
-    name: str
-    script: str
-    known: bool
-    """Whether the registry has it."""
-    why: str
-
-
-def sentences(path: Path) -> list[str]:
-    """The first sentences of a text, one a line; of a table its column `text`.
-
-    Raises:
-        UserError: no such file, not UTF-8 (with a guess of what it is), no column `text`, or too few sentences.
-    """
-    if not path.is_file():
-        raise UserError(f"{path}: no such file; give a text with one sentence a line")
-    with path.open("rb") as stream:
-        begin = stream.read(4)
-    if begin[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in begin:
-        raise UserError(f"{path}: UTF-16, not UTF-8; convert it: iconv -f UTF-16 -t UTF-8 {path.name}")
-    lines = list(_require(path, ["text"])["text"]) if path.suffix in TABLES else list(islice(_lines(path), LINES))
-    found = [text for line in lines if (text := clean(line))]
-    if len(found) < LEAST:
-        raise UserError(f"{path}: {len(found)} sentences; at least {LEAST} are needed, one a line")
-    return found
-
-
-def _lines(path: Path) -> Iterator[str]:
-    with path.open("rb") as stream:
-        try:
-            for part in decoded(stream, path):
-                yield from part.splitlines()
-        except UserError as error:
-            raise UserError(f"{error}, as by: iconv -f WINDOWS-1252 -t UTF-8 {path.name}") from None
-
-
-def _require(path: Path, columns: list[str]) -> pd.DataFrame:
-    """The first rows of a table with these columns."""
-    if not path.is_file():
-        raise UserError(f"{path}: no such file; expected a table with the columns {', '.join(columns)}")
-    if path.suffix not in TABLES:
-        raise UserError(f"{path}: expected .tsv or .csv, with the columns {', '.join(columns)}")
-    blocks = parse(path.name, path.open("rb"), Source(file=str(path)))
-    table = next(blocks, pd.DataFrame()).head(LINES)
-    blocks.close()
-    if missing := [name for name in columns if name not in table.columns]:
-        raise UserError(f"{path}: no column {missing[0]!r}; the header has {', '.join(map(str, table.columns))}")
-    return table
-
-
-def language_of(path: Path, texts: list[str], code: str = "", name: str = "", script: str = "") -> Guess:
-    """The language of a text: the one that is named, or that the file is named after.
-
-    Raises:
-        UserError: none is named, an unknown one has no name, or the text is in another script, or in English.
-    """
-    why = "as --language says"
-    if not code:
-        parts = [part for part in regex.split(r"[._\s-]+", path.stem) if len(part) > 1]
-        named = (part if part in registry() else called(part) for part in reversed(parts))
-        code, why = next(filter(None, named), ""), f"as the file is named {path.name}"
-    elif code not in registry():
-        code = called(code) or code
-    if not code:
-        raise UserError(f"{path}: its name has no language; give --language, a code of ISO 639-3 like kin")
-    row = registry().get(code, {})
-    if not regex.fullmatch(CODE, code):
-        raise UserError(f"--language {code}: expected a code of ISO 639-3, three letters like kin")
-    if not (name or row.get("name")):
-        near = suggest(code, sorted(registry()))
-        raise UserError(f"--language {code}: not in the language registry; {near}; or give --name, its English name")
-    if script and not unicode_scripts(script):
-        raise UserError(f"--script {script}: not known; expected a script of ISO 15924, like Latn")
-    found = Guess(code, name or row["name"], script or row.get("script") or _script(texts), bool(row), why)
-    _check(path, texts, found)
-    return found
-
-
-def _script(texts: list[str]) -> str:
-    """The script of most letters."""
-    text = " ".join(texts[:200])
-    return max(COMMON, key=lambda script: len(regex.findall(f"[{characters_of(script)}]", text)))
-
-
-def _check(path: Path, texts: list[str], language: Guess) -> None:
-    """The text is in the script of its language, and is not English."""
-    _written(str(path), texts, language)
-    own, english = as_many(texts, _english())
-    # Half of either teaches, and half is asked about: English cannot be told from English.
-    told = LanguageId(own[::2], english[::2])
-    seen = float(told.in_language(own[1::2]).mean()), 1 - float(told.in_language(english[1::2]).mean())
-    if language.code != "eng" and sum(seen) / 2 < (1 + SHARE) / 2:
-        raise UserError(
-            f"{path}: reads like English, from which {1 - sum(seen) / 2:.0%} of sentences cannot be told; expected "
-            f"{language.name}"
-        )
-
-
-def _english() -> list[str]:
-    return list(read_table(ENGLISH, ["anchor"])["anchor"])
-
-
-def _written(where: str, texts: list[str], language: Guess) -> None:
-    """Texts are in the script of their language."""
-    share = sum(script_share(text, language.script) for text in texts) / len(texts)
-    if share < SHARE:
-        raise UserError(
-            f"{where}: {share:.0%} of its letters are {language.script}, in which {language.name} is written, and most "
-            f"are {_script(texts)}; give another text, or --language and --script of this one"
-        )
-
-
 def _enough(text: Path, language: Guess, tables: dict[str, pd.DataFrame], given: dict[str, Path]) -> None:
     """Tables are in the language where they should be, and what tests it has enough rows."""
     tests = "test" if "test" in tables else "parallel"
@@ -183,12 +43,12 @@ def _enough(text: Path, language: Guess, tables: dict[str, pd.DataFrame], given:
             f"{given[tests]}: {len(tables[tests])} pairs; at least {TESTED} are needed, of which half choose the best "
             "encoder and half say how good it is"
         )
-    told = LanguageId(*as_many(sentences(text), _english()))
+    told = LanguageId(*as_many(sentences(text), english()))
     for kind, columns in OWN.items():
         for column in columns if len(tables.get(kind, ())) else ():
             where, own = f"{given[kind]}: column {column}", list(tables[kind][column])
-            _written(where, own, language)
-            if language.code != "eng" and (share := told.in_language(own).mean()) < 1 - SHARE:
+            require_language(where, own, language)
+            if not language.sure and language.code != "eng" and (share := told.in_language(own).mean()) < 1 - SHARE:
                 raise UserError(f"{where}: {1 - share:.0%} reads like English; expected {language.name}")
 
 
@@ -202,18 +62,18 @@ def study(text: Path, language: Guess, given: dict[str, Path]) -> tuple[dict[str
         UserError: one of them cannot be read, lacks a column, is in another language or too short to test by, or a
             score is no number.
     """
-    tables = {kind: _require(path, COLUMNS[kind]) for kind, path in given.items()}
+    tables = {kind: require_columns(path, COLUMNS[kind]) for kind, path in given.items()}
     _enough(text, language, tables, given)
     demo = _demo()
     entry: dict[str, Any] = {"corpus": {"file": str(text)}}
     if not language.known:
         entry = {"name": language.name, "script": language.script} | entry
     said = [f"The language is {language.name} ({language.code}), {language.why}; its script is {language.script}."]
-    said.append("The text is not English; whether it is another language with the same script was not seen.")
-    english = "{resources}/demo/nli.eng.tsv"
+    said.append(remark(sentences(text), language))
+    pivot = "{resources}/demo/nli.eng.tsv"
     corpora: dict[str, Any] = {
-        "text": {"file": english, "columns": {"id": "id", "text": "anchor"}},
-        "nli": {"file": english},
+        "text": {"file": pivot, "columns": {"id": "id", "text": "anchor"}},
+        "nli": {"file": pivot},
     }
     recipes: dict[str, Any] = {"base": {}, "unsupervised": {}, "crosslingual": {}}
     others: dict[str, Any] = {}

@@ -8,8 +8,9 @@ import yaml
 
 from seedbed.io import UserError, atomic
 from seedbed.resources import ROOT
-from seedbed.study.beginning import COLUMNS, language_of, sentences, study
+from seedbed.study.beginning import COLUMNS, study
 from seedbed.study.loading import load
+from seedbed.study.own_text import language_of, sentences
 
 HEAD = """# Written by `seedbed init`; every key is explained in docs/config.md. What was guessed:
 {guesses}
@@ -28,6 +29,7 @@ def main(argv: list[str] | None = None) -> None:
     init.add_argument("--language", default="", help="ISO 639-3; left out, the file's name says it")
     init.add_argument("--name", default="", help="English name of a language that is not in the registry")
     init.add_argument("--script", default="", help="ISO 15924; left out, the registry or the text says it")
+    init.add_argument("--sure", action="store_true", help="it is in that language, whatever it reads like")
     for kind, columns in COLUMNS.items():
         init.add_argument(f"--{kind}", type=Path, help=f".tsv or .csv: id, {', '.join(columns)}")
     init.add_argument("--output", type=Path, default=Path("config.yaml"), help="the study; it must not be there")
@@ -42,7 +44,7 @@ def begin(args: argparse.Namespace) -> None:
     """Write the study, checked as Snakemake checks it; UserError: a file or language is wrong, or it is there."""
     if args.output.exists():
         raise UserError(f"{args.output}: is there already; give another by --output")
-    language = language_of(args.text, sentences(args.text), args.language, args.name, args.script)
+    language = language_of(args.text, sentences(args.text), args.language, args.name, args.script, sure=args.sure)
     given = {kind: path for kind in COLUMNS if (path := getattr(args, kind))}
     found, said = study(args.text, language, given)
     load(found)

@@ -14,9 +14,9 @@ from seedbed.corpora.settings import Cleaning
 from seedbed.encoders.recipes import KINDS
 from seedbed.io import UserError
 from seedbed.resources import ROOT, resource
-from seedbed.study.beginning import ENGLISH, language_of, sentences
 from seedbed.study.command import main
 from seedbed.study.loading import load
+from seedbed.study.own_text import ENGLISH, language_of, sentences
 
 HAUSA = pd.read_csv(resource("demo/sts.hau.tsv"), sep="\t")
 
@@ -107,7 +107,13 @@ def test_its_encoder_is_the_demos():
             ["latin.hau.txt"],
             "latin.hau.txt: byte 0 is not UTF-8; convert the file to UTF-8, as by: iconv -f WINDOWS-1252",
         ),
-        (["english.hau.txt"], "english.hau.txt: reads like English"),
+        (["english.hau.txt"], "english.hau.txt: 99% of it reads like English; expected Hausa; give another text, or"),
+        (["english.hau.txt", "--language", "bjn", "--name", "Banjar"], "english.hau.txt: reads like English"),
+        (
+            ["hau.txt", "--language", "swh"],
+            "hau.txt: 99% of it reads like Hausa; expected Swahili; give another text, or",
+        ),
+        (["hau.txt", "--test", "indonesian.tsv"], "indonesian.tsv: column sentence1: 99% of it reads like Indonesian;"),
         (
             ["hau.txt", "--language", "amh"],
             "hau.txt: 0% of its letters are Ethi, in which Amharic is written, and most are Latn",
@@ -137,6 +143,7 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(words, fault):
     Path("english.hau.txt").write_text("\n".join(english))
     Path("text.txt").write_text(text)
     Path("few.hau.txt").write_text("Yara suna karatu.\nYa tafi gida.\n")
+    pd.read_csv(resource("demo/sts.ind.tsv"), sep="\t").to_csv("indonesian.tsv", sep="\t", index=False)
     told = HAUSA.assign(text=HAUSA["sentence1"], pivot=HAUSA["sentence2"])
     told[:3].to_csv("three.tsv", sep="\t", index=False)
     told[["sentence2", "text"]] = pd.DataFrame({name: english[: len(told)] for name in ("sentence2", "text")})
@@ -147,6 +154,19 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(words, fault):
         main(["init", *words])
     assert str(error.value).startswith(f"error: {fault}") and "\n" not in str(error.value)
     assert not Path("config.yaml").exists()
+
+
+def test_a_person_who_is_sure_is_right():
+    assert [*written("hau.txt", "--language", "swh", "--sure")["languages"]] == ["swh"]
+    assert "Whether the text is in that language was not asked." in Path("config.yaml").read_text()
+
+
+def test_what_was_seen_of_the_language_is_said():
+    written("hau.txt")
+    assert "CLD2 reads 99% of the text as Hausa." in Path("config.yaml").read_text()
+    Path("config.yaml").unlink()
+    written("hau.txt", "--language", "xyz", "--name", "Xyz")
+    assert "whether it is Xyz, which CLD2 does not know, or another" in Path("config.yaml").read_text()
 
 
 def test_a_short_text_is_told_from_english_and_english_of_any_kind_is_not():

@@ -1,0 +1,46 @@
+"""Which language a text is in, of the 165 that CLD2 tells apart; many low-resource languages are not among them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import pycld2
+
+from seedbed.languages import registry
+
+OTHERWISE = {"jav": "jw", "heb": "iw"}
+"""What CLD2 calls a language by an older code."""
+NAMES = {code: name for name, code in pycld2.LANGUAGES if name in pycld2.DETECTED_LANGUAGES}
+"""Code -> the name of a language, in capitals."""
+
+
+class Identified(NamedTuple):
+    """The language that most of a text is in."""
+
+    name: str
+    share: float
+    """What part of the letters is in it."""
+    expected: float
+    """The share of the language that was expected."""
+
+
+def code_of(code: str) -> str:
+    """What CLD2 calls a language of ISO 639-3; empty: it does not know it."""
+    names = (OTHERWISE.get(code), registry().get(code, {}).get("iso1"), code)
+    return next((name for name in names if name in NAMES), "")
+
+
+def identified(texts: Sequence[str], expected: str) -> Identified | None:
+    """The language of texts that should be in `expected` (ISO 639-3); None: CLD2 is not sure.
+
+    Source: Compact Language Detector 2, a naive Bayes classifier over parts of words.
+    """
+    sure, _, found = pycld2.detect("\n".join(texts))
+    shares = {code: share / 100 for _, code, share, _ in found}
+    code = max(shares, key=lambda one: shares[one])
+    if not sure or code not in NAMES:
+        return None
+    names = {code_of(one): row["name"] for one, row in registry().items()}
+    name = names.get(code) or NAMES[code].capitalize()
+    return Identified(name, shares[code], shares.get(code_of(expected), 0.0))

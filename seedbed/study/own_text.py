@@ -1,0 +1,199 @@
+"""A text of somebody's own: its sentences, and what language they are in."""
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+import regex
+
+from seedbed.corpora.clean import characters_of, clean, script_share, unicode_scripts
+from seedbed.corpora.forms import parse
+from seedbed.corpora.language_id import LanguageId, as_many
+from seedbed.corpora.settings import Source
+from seedbed.io import UserError, decoded, read_table
+from seedbed.languages import called, registry
+from seedbed.names import CODE
+from seedbed.resources import resource
+from seedbed.settings import suggest
+from seedbed.study.identified import code_of, identified
+
+LINES = 2000
+"""Lines that are looked at."""
+LEAST = 50
+"""Sentences below which nothing can be learnt."""
+SHARE = 0.6
+"""Share of letters that must be of the language's script; and, from chance up, of sentences told from English."""
+FOREIGN = 0.05
+"""Share of a text in its own language below which it is in another one."""
+ENGLISH = resource("demo/nli.eng.tsv")
+TABLES = (".tsv", ".csv")
+COMMON = (
+    "Latn",
+    "Cyrl",
+    "Arab",
+    "Ethi",
+    "Deva",
+    "Beng",
+    "Hebr",
+    "Grek",
+    "Thai",
+    "Telu",
+    "Taml",
+    "Mymr",
+    "Khmr",
+    "Tibt",
+)
+"""Scripts among which that of an unknown language is looked for."""
+
+
+class Guess(NamedTuple):
+    """What is known of the language of a text."""
+
+    code: str
+    name: str
+    script: str
+    known: bool
+    """Whether the registry has it."""
+    why: str
+    sure: bool = False
+    """Whether a person says so, whatever the text reads like."""
+
+
+def sentences(path: Path) -> list[str]:
+    """The first sentences of a text, one a line; of a table its column `text`.
+
+    Raises:
+        UserError: no such file, not UTF-8 (with a guess of what it is), no column `text`, or too few sentences.
+    """
+    if not path.is_file():
+        raise UserError(f"{path}: no such file; give a text with one sentence a line")
+    with path.open("rb") as stream:
+        begin = stream.read(4)
+    if begin[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in begin:
+        raise UserError(f"{path}: UTF-16, not UTF-8; convert it: iconv -f UTF-16 -t UTF-8 {path.name}")
+    table = path.suffix in TABLES
+    lines = list(require_columns(path, ["text"])["text"]) if table else list(islice(_lines(path), LINES))
+    found = [text for line in lines if (text := clean(line))]
+    if len(found) < LEAST:
+        raise UserError(f"{path}: {len(found)} sentences; at least {LEAST} are needed, one a line")
+    return found
+
+
+def _lines(path: Path) -> Iterator[str]:
+    with path.open("rb") as stream:
+        try:
+            for part in decoded(stream, path):
+                yield from part.splitlines()
+        except UserError as error:
+            raise UserError(f"{error}, as by: iconv -f WINDOWS-1252 -t UTF-8 {path.name}") from None
+
+
+def require_columns(path: Path, columns: list[str]) -> pd.DataFrame:
+    """The first rows of a table with these columns; a UserError if it is none, or lacks one."""
+    if not path.is_file():
+        raise UserError(f"{path}: no such file; expected a table with the columns {', '.join(columns)}")
+    if path.suffix not in TABLES:
+        raise UserError(f"{path}: expected .tsv or .csv, with the columns {', '.join(columns)}")
+    blocks = parse(path.name, path.open("rb"), Source(file=str(path)))
+    table = next(blocks, pd.DataFrame()).head(LINES)
+    blocks.close()
+    if missing := [name for name in columns if name not in table.columns]:
+        raise UserError(f"{path}: no column {missing[0]!r}; the header has {', '.join(map(str, table.columns))}")
+    return table
+
+
+def language_of(
+    path: Path, texts: list[str], code: str = "", name: str = "", script: str = "", *, sure: bool = False
+) -> Guess:
+    """The language of a text: the one that is named, or that the file is named after.
+
+    Args:
+        sure: the text is in that language, whatever it reads like.
+
+    Raises:
+        UserError: none is named, an unknown one has no name, or the text is in another script, or in another language.
+    """
+    why = "as --language says"
+    if not code:
+        parts = [part for part in regex.split(r"[._\s-]+", path.stem) if len(part) > 1]
+        named = (part if part in registry() else called(part) for part in reversed(parts))
+        code, why = next(filter(None, named), ""), f"as the file is named {path.name}"
+    elif code not in registry():
+        code = called(code) or code
+    if not code:
+        raise UserError(f"{path}: its name has no language; give --language, a code of ISO 639-3 like kin")
+    row = registry().get(code, {})
+    if not regex.fullmatch(CODE, code):
+        raise UserError(f"--language {code}: expected a code of ISO 639-3, three letters like kin")
+    if not (name or row.get("name")):
+        near = suggest(code, sorted(registry()))
+        raise UserError(f"--language {code}: not in the language registry; {near}; or give --name, its English name")
+    if script and not unicode_scripts(script):
+        raise UserError(f"--script {script}: not known; expected a script of ISO 15924, like Latn")
+    found = Guess(code, name or row["name"], script or row.get("script") or _script(texts), bool(row), why, sure)
+    _check(path, texts, found)
+    return found
+
+
+def _script(texts: list[str]) -> str:
+    """The script of most letters."""
+    text = " ".join(texts[:200])
+    return max(COMMON, key=lambda script: len(regex.findall(f"[{characters_of(script)}]", text)))
+
+
+def _check(path: Path, texts: list[str], language: Guess) -> None:
+    """The text is in its language, and is not English."""
+    require_language(str(path), texts, language)
+    if language.sure or language.code == "eng":
+        return
+    own, other = as_many(texts, english())
+    # Half of either teaches, and half is asked about: English cannot be told from English.
+    told = LanguageId(own[::2], other[::2])
+    seen = float(told.in_language(own[1::2]).mean()), 1 - float(told.in_language(other[1::2]).mean())
+    if sum(seen) / 2 < (1 + SHARE) / 2:
+        raise UserError(
+            f"{path}: reads like English, from which {1 - sum(seen) / 2:.0%} of sentences cannot be told; expected "
+            f"{language.name}"
+        )
+
+
+def english() -> list[str]:
+    """English sentences, which other text is told from."""
+    return list(read_table(ENGLISH, ["anchor"])["anchor"])
+
+
+def require_language(where: str, texts: list[str], language: Guess) -> None:
+    """Texts are in the script of their language, and, where CLD2 knows that, in no other language.
+
+    Raises:
+        UserError: they are not.
+    """
+    share = sum(script_share(text, language.script) for text in texts) / len(texts)
+    if share < SHARE:
+        raise UserError(
+            f"{where}: {share:.0%} of its letters are {language.script}, in which {language.name} is written, and most "
+            f"are {_script(texts)}; give another text, or --language and --script of this one"
+        )
+    if language.sure or not code_of(language.code) or not (found := identified(texts, language.code)):
+        return
+    if found.share >= SHARE and found.expected < FOREIGN:
+        raise UserError(
+            f"{where}: {found.share:.0%} of it reads like {found.name}; expected {language.name}; give another text, "
+            "or --language of this one, or --sure if it is right"
+        )
+
+
+def remark(texts: list[str], language: Guess) -> str:
+    """What was seen of the language of texts that passed, in a sentence."""
+    if language.sure:
+        return "Whether the text is in that language was not asked."
+    if not code_of(language.code):
+        return (
+            f"The text is not English; whether it is {language.name}, which CLD2 does not know, or another language "
+            "with the same script was not seen."
+        )
+    found = identified(texts, language.code)
+    share = found.expected if found else 0.0
+    return f"CLD2 reads {share:.0%} of the text as {language.name}."
