@@ -5,6 +5,7 @@ import os
 import platform
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -29,7 +30,8 @@ def told(benchmarks: Path, prices: Forecast, gpus: Mapping[str, int]) -> dict[st
         Made (date, UTC), Commit, Machine, Jobs (their hours), and Cost where there is a price.
     """
     found = {"Made": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}", "Commit": commit() or "not known"}
-    found["Machine"] = f"{os.cpu_count()} cores, {processor()}, {platform.system()}"
+    machine = [f"{os.cpu_count()} cores", processor(), *graphics(), platform.system()]
+    found["Machine"] = ", ".join(machine)
     jobs, cores, cards = hours(benchmarks, gpus if prices.device == "gpu" else {})
     found["Jobs"] = f"{jobs}, {cores:.2f} CPU hours, {cards:.2f} GPU hours"
     if prices.gpu_hour or prices.cpu_hour:
@@ -45,6 +47,12 @@ def processor() -> str:
     except OSError:
         named = None
     return named[1].strip() if named else platform.machine()
+
+
+def graphics() -> list[str]:
+    """The models of this machine's NVIDIA GPUs, each with how many there are; where a scheduler has them, none."""
+    named = Counter(_said("nvidia-smi", "--query-gpu=name", "--format=csv,noheader").splitlines())
+    return [f"{count} x {name.strip()}" for name, count in sorted(named.items())]
 
 
 def hours(benchmarks: Path, gpus: Mapping[str, int]) -> tuple[int, float, float]:
@@ -68,8 +76,12 @@ def hours(benchmarks: Path, gpus: Mapping[str, int]) -> tuple[int, float, float]
 
 def commit() -> str:
     """The commit of this clone, with `+` where files were changed; empty: it is no clone, or git is not there."""
+    return _said("git", "-C", str(ROOT), "describe", "--always", "--dirty=+", "--abbrev=12")
+
+
+def _said(*command: str) -> str:
+    """What a command prints; empty: it is not there, or it failed."""
     try:
-        command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty=+", "--abbrev=12"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
         return ""

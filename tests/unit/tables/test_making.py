@@ -47,6 +47,21 @@ def test_a_processor_is_named_where_linux_names_it(tmp_path, monkeypatch):
     assert making.processor() == "Example 9000 @ 2 GHz"
 
 
+def test_the_gpus_of_this_machine_are_named_if_there_are_some(benchmarks, tmp_path, monkeypatch):
+    program = tmp_path / "bin/nvidia-smi"
+    program.parent.mkdir()
+    program.write_text(
+        '#!/bin/sh\n[ "$*" = "--query-gpu=name --format=csv,noheader" ] && printf "NVIDIA A\\nNVIDIA B\\nNVIDIA A\\n"'
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=":")
+    assert making.graphics() == ["2 x NVIDIA A", "1 x NVIDIA B"]
+    told = making.told(benchmarks, Forecast(device="gpu"), {})
+    assert re.fullmatch(r"\d+ cores, .+, 2 x NVIDIA A, 1 x NVIDIA B, \w+", told["Machine"])
+    program.write_text("#!/bin/sh\necho no devices; exit 9")
+    assert making.graphics() == []
+
+
 def test_a_page_says_the_cost_where_there_are_prices(benchmarks):
     prices = Forecast(device="gpu", gpu_hour=2, cpu_hour=0.1, currency="EUR")
     told = making.told(benchmarks, prices, {"train_encoder": 1})
