@@ -104,7 +104,18 @@ def study(text: Path, language: Guess, given: dict[str, Path]) -> tuple[dict[str
     found |= {"anchors": {"count": 320}, "generators": {}, "backbones": demo["backbones"]}
     found |= {"training": demo["training"] | {"epochs": 1}, "recipes": recipes}
     tests = _tests(language.code, given, tables, said)
+    if "best" in tests:
+        said.append("The test that chooses also says whether the backbone's prefix stands before texts, or none.")
+        found["recipes"] = _with_choice(recipes)
     return found | tests | {"forecast": {"device": "cpu"}}, said
+
+
+def _with_choice(recipes: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Recipes of which those that are trained take the backbone's prefix or none, whichever chooses better."""
+    untrained = {"base": {}, "bare": {"method": "base", "prefix": ""}}
+    return untrained | {
+        name: recipe | {"prefix_of": [*untrained]} for name, recipe in recipes.items() if name not in untrained
+    }
 
 
 def _many(tables: dict[str, pd.DataFrame]) -> bool:

@@ -55,6 +55,8 @@ def test_half_of_a_test_set_chooses_and_half_reports():
     buckets = [study["tasks"][f"own-sts-{half}"]["source"]["buckets"] for half in ("dev", "test")]
     assert buckets == [[0, 50], [50, 100]] and study["tasks"]["own-sts-dev"]["scale"] == [0, 1]
     assert {"own-triplets", "translations"} <= {*study["recipes"]}
+    trained = [recipe for recipe in load(study).recipes.values() if recipe.trained]
+    assert len(trained) == 6 and all(recipe.prefix_of == ["base", "bare"] for recipe in trained)
 
 
 def test_without_a_test_set_translations_are_tests_and_teach_nothing():
