@@ -136,15 +136,19 @@ LOADS: dict[str, Callable[[Needs, Any], Load]] = {
 
 
 def gpus_by_folder(needs: Needs) -> dict[str, int]:
-    """Folder of benchmarks -> GPUs of each job below it: 1 of a rule, and what a generator writes on."""
+    """Folder of benchmarks -> GPUs of each job below it: 1 of a rule, what a generator writes or answers on, or none."""
     study = needs.study
     writing = {
         "synthesise": {name: name for name in study.generators},
         "translate": {name: one.generator for name, one in study.translators.items()},
         "judge": {name: one.generator for name, one in study.judges.items()},
     }
-    return dict.fromkeys(sorted({*LOADS} - {"fetch_model"}), 1) | {
+    asked = {name: one.generator for name, one in study.classifiers.items() if one.prompted or one.as_baseline}
+    found = {
         f"{rule}/{name}": needs.gpus(generator) if generator else 0
-        for rule, generators in writing.items()
+        for rule, generators in (writing | {"score": asked}).items()
         for name, generator in generators.items()
     }
+    remote = [name for name, one in study.backbones.items() if one.endpoint]
+    found |= {f"{rule}/{name}": 0 for rule in ("train_encoder", "score") for name in remote}
+    return dict.fromkeys(sorted({*LOADS} - {"fetch_model"}), 1) | found
