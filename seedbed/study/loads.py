@@ -136,7 +136,7 @@ LOADS: dict[str, Callable[[Needs, Any], Load]] = {
 
 
 def gpus_by_folder(needs: Needs) -> dict[str, int]:
-    """Folder of benchmarks -> GPUs of each job below it: 1 of a rule, what a generator writes or answers on, or none."""
+    """Folder of benchmarks -> GPUs of each job below it: 1, what a generator writes or answers on, or none."""
     study = needs.study
     writing = {
         "synthesise": {name: name for name in study.generators},
