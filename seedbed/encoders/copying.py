@@ -1,4 +1,4 @@
-"""Making a small copy of an encoder, and saying what it loses."""
+"""Making a copy of an encoder, smaller or of several seeds, and saying how far it is from what it was."""
 
 from collections.abc import Mapping
 from pathlib import Path

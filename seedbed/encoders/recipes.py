@@ -198,7 +198,9 @@ class Recipe(Settings):
         if not self.objective and self.start and not self.fusion:
             raise ValueError("from: nothing is trained; give `data` and an `objective`, or leave it out")
         if self.prefix_of and (self.prefix is not None or len(self.prefix_of) < 2):
-            raise ValueError("prefix_of: name two recipes or more, and give no `prefix` beside it")
+            raise ValueError("prefix_of: name two recipes or more and no `prefix`; or a `prefix`, and `prefix_of: []`")
+        if self.prefix_of and not self.objective:
+            raise ValueError("prefix_of: nothing is trained; the untrained recipes that it names are there already")
         self._translated()
         return self
 

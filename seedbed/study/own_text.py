@@ -194,6 +194,6 @@ def remark(texts: list[str], language: Guess) -> str:
             f"The text is not English; whether it is {language.name}, which CLD2 does not know, or another language "
             "with the same script was not seen."
         )
-    found = identified(texts, language.code)
-    share = found.expected if found else 0.0
-    return f"CLD2 reads {share:.0%} of the text as {language.name}."
+    if not (found := identified(texts, language.code)):
+        return "CLD2 is not sure which language the text is in."
+    return f"CLD2 reads {found.expected:.0%} of the text as {language.name}."

@@ -19,6 +19,12 @@ def of_prefixes(study: Study) -> None:
     for name in study.recipes:
         if chooser := prefixes.chooser_of(study, name):
             _chosen(study, name, chooser)
+    for name, spec in study.classifiers.items():
+        if spec.recipe in study.recipes and (chooser := prefixes.chooser_of(study, spec.recipe)):
+            raise ValueError(
+                f"classifiers.{name}.recipe: the prefix of {spec.recipe} is chosen, see `recipes.{chooser}.prefix_of`; "
+                "fine-tuning has to know it beforehand, so take a recipe with a `prefix`"
+            )
     given = {f"backbones.{name}.prefix": backbone.prefix for name, backbone in study.backbones.items()}
     given |= {f"recipes.{name}.prefix": recipe.prefix or "" for name, recipe in study.recipes.items()}
     known = {*next(iter(registry().values())), *chain.from_iterable(one.codes for one in study.languages.values())}
@@ -48,6 +54,8 @@ def _chosen(study: Study, name: str, chooser: str) -> None:
     where, recipe = f"recipes.{chooser}.prefix_of", study.recipes[name]
     if not study.best:
         raise ValueError(f"{where}: a development task chooses; give `best: {{dev: TASK}}`")
+    if study.best.dev in study.tasks and not study.tested_by(study.best.dev):
+        raise ValueError(f"best.dev: {study.best.dev} has no set in any language of the study, and chooses a prefix")
     for other in study.recipes[chooser].prefix_of:
         if other not in study.recipes:
             raise ValueError(f"{where}: no recipe {other!r}; {suggest(other, sorted(study.recipes))}")
@@ -59,13 +67,16 @@ def _chosen(study: Study, name: str, chooser: str) -> None:
                 raise ValueError(
                     f"{where}: {other} is not there for {lacking[0]}, as {name} is; add it to its `{kind}`"
                 )
-        for backbone in encoders.backbones_of(study, name) or study.backbones:
-            if placeholders(prefix := prefixes.of_recipe(study, backbone, other)):
-                raise ValueError(f"{where}: {prefix!r} of {other} is another in each language; name others")
+    for backbone in encoders.backbones_of(study, name) or study.backbones:
+        offered = {prefixes.of_recipe(study, backbone, other) for other in study.recipes[chooser].prefix_of}
+        if by_language := sorted(filter(placeholders, offered)):
+            raise ValueError(f"{where}: {by_language[0]!r} is another in each language; name other recipes")
+        if len(offered) < 2:
+            raise ValueError(f"{where}: of {backbone} all have the prefix {min(offered)!r}; give them different ones")
     mined = recipe.data and recipe.data.neighbours
     if recipe.paired or recipe.together or mined or encoders.pivots(study, name):
         why = "neighbours were mined" if mined else "other encoders read texts"
-        raise ValueError(f"{where}: {name} needs the prefix with which {why}; give `recipes.{name}.prefix`")
+        raise ValueError(f"{where}: {name} needs the prefix with which {why}; give it a `prefix`, and no `prefix_of`")
 
 
 def _reach(study: Study, *names: str) -> dict[str, list[list[str]]]:

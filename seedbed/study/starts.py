@@ -1,7 +1,7 @@
 """Encoders that no training or copy can start from."""
 
 from seedbed.encoders.objectives import Copy
-from seedbed.study.graph import encoders
+from seedbed.study.graph import encoders, published
 from seedbed.study.model import Study
 
 
@@ -17,9 +17,13 @@ def consistent(study: Study) -> None:
             continue
         start = study.recipes.get(recipe.start)
         copied = isinstance(recipe.learns(), Copy)
-        if recipe.learns().of_seeds and (not start or len(encoders.seeds_of(study, recipe.start)) < 2):
-            where = f"recipes.{name}.from" if not start else f"recipes.{recipe.start}.seeds"
-            raise ValueError(f"{where}: {name} is the mean of two encoders or more, of a recipe's seeds; give them")
+        if recipe.learns().of_seeds:
+            _several(study, name)
+        if copied and start and start.trained and (start.learns().together or "condensed" in start.objective):
+            what = "parallel adapters" if start.learns().together else "no transformer"
+            raise ValueError(
+                f"recipes.{name}.from: {recipe.start} has {what} and cannot be copied; take another recipe"
+            )
         if copied and recipe.fusion:
             raise ValueError(f"recipes.{name}.fusion: an encoder of two texts cannot be copied; copy one of one text")
         if start and start.fusion and not recipe.paired:
@@ -32,3 +36,18 @@ def consistent(study: Study) -> None:
                 f"recipes.{name}.from: {recipe.start} is in integers, which nothing trains or copies; take the recipe "
                 "that it was made from"
             )
+
+
+def _several(study: Study, name: str) -> None:
+    """The mean of several seeds is of a recipe that has them, all of them."""
+    recipe = study.recipes[name]
+    if published.begins(study, "encoders") and recipe.encoders:
+        return
+    start = study.recipes.get(recipe.start)
+    seeds = encoders.seeds_of(study, recipe.start) if start else []
+    if not start or seeds == [0]:
+        raise ValueError(f"recipes.{name}.from: {name} is the mean of a recipe's seeds; name one that is trained here")
+    if len(seeds) < 2:
+        raise ValueError(f"recipes.{recipe.start}.seeds: {name} is their mean, and there is one; give two or more")
+    if recipe.seeds is not None and sorted(recipe.seeds) != seeds:
+        raise ValueError(f"recipes.{name}.seeds: it is the mean of all seeds of {recipe.start}; give that its `seeds`")

@@ -40,6 +40,8 @@ class Objective(Settings):
     """Whether some rows, or all, may have no negative; it is an empty text there."""
     together: ClassVar[bool] = False
     """Whether it is learnt by adapters of all of a recipe's encoders at once, see `joint`, and not by `loss`."""
+    drawless: ClassVar[bool] = False
+    """Whether nothing is drawn at random: one encoder comes of each that it starts from."""
     of_seeds: ClassVar[bool] = False
     """Whether it reads the encoders of all seeds of the recipe that it starts from; there is one encoder then."""
     least: ClassVar[int] = 1
@@ -128,6 +130,7 @@ class Copy(Objective):
 
     shapes = (("text",),)
     least = 2
+    drawless = True
 
     def copied(
         self, encoder: SentenceTransformer, texts: list[str], folders: Mapping[str, Path]

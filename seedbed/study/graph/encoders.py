@@ -41,13 +41,15 @@ def learnt_in(study: Study, recipe: str, folder: str) -> list[str]:
 
 
 def seeds_of(study: Study, recipe: str) -> list[int]:
-    """Nothing is random about an encoder that is not trained."""
+    """Nothing is random about an encoder that is not trained; of a copy there is one for each that it is made of."""
     spec = study.recipes[pairs.maker(study, recipe)]
     if not spec.trained and spec.start:
         return seeds_of(study, spec.start)
     untrained = not spec.trained or (spec.encoders and published.begins(study, "encoders"))
-    if not untrained and spec.learns().of_seeds:
-        return seeds_of(study, spec.start)[:1]
+    if not untrained and (learns := spec.learns()).drawless:
+        several = spec.start in study.recipes and not learns.of_seeds
+        started = seeds_of(study, spec.start) if spec.start in study.recipes else sorted(study.seeds)
+        return [one for one in started if one in (spec.seeds or started)] if several else started[:1]
     return [0] if untrained else sorted(study.seeds if spec.seeds is None else spec.seeds)
 
 

@@ -53,7 +53,7 @@ def chooser_of(study: Study, recipe: str) -> str:
 def chosen(study: Study, wildcards: Any) -> dict[str, str]:
     """`chosen`: the file that says which prefix was chosen for an encoder; nothing where the study gives it."""
     backbone, recipe = _maker(study, wildcards)
-    if not (chooser := chooser_of(study, recipe)):
+    if encoders.published_for(study, wildcards) or not (chooser := chooser_of(study, recipe)):
         return {}
     lang = encoders.trained_on(study, chooser, wildcards.lang)
     return {"chosen": at(study, paths.PREFIX, backbone=backbone, recipe=chooser, lang=lang)}

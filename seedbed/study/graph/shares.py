@@ -24,11 +24,13 @@ LANGUAGES = 16
 def scored_with(study: Study, task: str, system: str, recipe: str) -> str:
     """The job in which a backbone or classifier is scored on a task: of the task alone, or of all TOGETHER.
 
-    No farther shots are drawn, and nothing is fine-tuned, for a task that no table or figure shows.
+    No farther shots are drawn, and nothing is fine-tuned, for a task that no table or figure shows. Where a prefix is
+    chosen, one task more, or another, must not choose again and train again.
     """
     spec = study.classifiers.get(system)
     shown = spec and spec.in_context and spec.in_context.every_variant()[recipe]
-    alone = (spec and spec.fine_tuning) or (shown and shown.percentile)
+    chooses = study.best and task == study.best.dev and any(recipe in one.prefix_of for one in study.recipes.values())
+    alone = (spec and spec.fine_tuning) or (shown and shown.percentile) or chooses
     return task if study.tasks[task].on_request or alone or tuned.tunes(study, task) else TOGETHER
 
 

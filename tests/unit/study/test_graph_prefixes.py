@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import yaml
 
 from seedbed.io import UserError
-from seedbed.study.graph import encoders, prefix_choice, prefixes
+from seedbed.study.graph import encoders, evaluation, prefix_choice, prefixes
 from seedbed.study.loading import load
 from seedbed.study.prefix_checks import of_prefixes
 from tests.asking import TOLD, asking, study_of
@@ -95,14 +96,14 @@ def test_a_prefix_is_chosen_among_those_of_untrained_recipes_in_each_language(as
     assert ask(prefixes.chosen, **PICKY, lang="hau") == {"chosen": file}
     assert ask(prefixes.chosen, **PICKY | {"recipe": "mean"}, lang="hau") == {"chosen": file}
     assert ask(prefixes.chosen, **PICKY | {"recipe": "base"}, lang="mul") == {}
-    assert ask(prefix_choice.offered, **PICKY, lang="hau") == ["asked=asked: ", "base=query: "]
-    scores = {f"{name}/hau": f"scores/bert/{name}/mul/hau.all.json" for name in ("asked", "base")}
+    assert ask(prefix_choice.offered, **PICKY, lang="hau") == ["asked=asked: ", "spoken=said: "]
+    scores = {f"{name}/hau": f"scores/bert/{name}/mul/hau.bitext.json" for name in ("asked", "spoken")}
     assert ask(prefix_choice.trials, **PICKY, lang="hau") == scores
 
 
 def test_where_a_language_has_no_test_those_that_have_one_choose() -> None:
     asked = asking(study_of(TOLD, best={"dev": "told"}))  # a task of Hindi alone
-    assert [*asked(prefix_choice.trials, **PICKY, lang="hau")] == ["asked/hin", "base/hin"]
+    assert [*asked(prefix_choice.trials, **PICKY, lang="hau")] == ["asked/hin", "spoken/hin"]
 
 
 def test_a_recipe_with_a_prefix_of_its_own_or_a_new_vocabulary_has_no_choice(told) -> None:
@@ -118,6 +119,31 @@ def test_what_must_know_a_prefix_beforehand_refuses_one_that_is_chosen(told, ask
     assert prefixes.given(told, "bert", "base") == "query: "
 
 
+def test_one_task_more_chooses_no_prefix_again() -> None:
+    """The score that chooses is made alone, and a job that makes others too would run again with each of them."""
+    told = study_of(TOLD)
+    one = SimpleNamespace(backbone="bert", recipe="spoken", lang="mul", test_lang="hau", tasks="all")
+    assert "bitext" not in evaluation.tasks_of(told, one)
+    assert evaluation.tasks_of(told, SimpleNamespace(**vars(one) | {"tasks": "bitext"})) == ["bitext"]
+    assert "bitext" in evaluation.tasks_of(
+        told, SimpleNamespace(**vars(one) | {"recipe": "unsupervised", "lang": "hau"})
+    )
+
+
+def test_of_a_copy_there_is_one_for_each_that_it_is_made_of(told) -> None:
+    recipes = RECIPES | {
+        "unsupervised": {},
+        "copied": {"from": "unsupervised", "data": {"sentences": "text"}, "objective": "halved"},
+        "mean": {"from": "unsupervised", "data": {"sentences": "text"}, "objective": "averaged"},
+        "small": {"from": "mean", "data": {"sentences": "text"}, "objective": "trimmed"},
+        "bare": {"data": {"sentences": "text"}, "objective": "trimmed"},
+        "base-copied": {"from": "base", "data": {"sentences": "text"}, "objective": "halved"},
+    }
+    found = {name: encoders.seeds_of(study(recipes=recipes), name) for name in recipes}
+    assert found["copied"] == [3, 5] and found["mean"] == found["small"] == found["bare"] == [3]
+    assert found["base-copied"] == [0]
+
+
 def test_the_mean_of_seeds_is_one_encoder_that_reads_the_others(told, ask) -> None:
     assert (encoders.seeds_of(told, "picky"), encoders.seeds_of(told, "mean")) == ([3, 5], [3])
     found = ask(encoders.references, **PICKY | {"recipe": "mean"}, lang="hau")
@@ -130,14 +156,22 @@ def test_the_mean_of_seeds_is_one_encoder_that_reads_the_others(told, ask) -> No
         ({"best": None}, "config: recipes.picky.prefix_of: a development task chooses; give `best: "),
         ({"recipes/picky/prefix_of": ["base", "bases"]}, "config: recipes.picky.prefix_of: no recipe 'bases'; did you mean 'base'"),
         ({"recipes/picky/prefix_of": ["base", "mean"]}, "config: recipes.picky.prefix_of: mean is trained, or has no prefix"),
-        ({"recipes/picky/prefix_of": ["base"]}, "config.recipes.picky: prefix_of: name two recipes or more, and give no `prefix`"),
-        ({"recipes/picky/prefix": "q: "}, "config.recipes.picky: prefix_of: name two recipes or more, and give no `prefix`"),
+        ({"recipes/picky/prefix_of": ["base"]}, "config.recipes.picky: prefix_of: name two recipes or more and no `prefix`; or"),
+        ({"recipes/picky/prefix": "q: "}, "config.recipes.picky: prefix_of: name two recipes or more and no `prefix`; or"),
         ({"recipes/base/backbones": ["other"]}, "config: recipes.picky.prefix_of: base is not there for me5-small, as picky is; add it to its `backbones`"),
         ({"recipes/base/languages": ["ind"]}, "config: recipes.picky.prefix_of: base is not there for hau, as picky is; add it to its `languages`"),
-        ({"recipes/base/prefix": "{flores}"}, "config: recipes.picky.prefix_of: '{flores}' of base is another in each language; name others"),
-        ({"recipes/near": {"method": "neighxlm-k2", "from": "picky"}}, "config: recipes.picky.prefix_of: near needs the prefix with which neighbours were mined; give `recipes.near.prefix`"),
-        ({"recipes/mean/from": ""}, "config: recipes.mean.from: mean is the mean of two encoders or more, of a recipe's seeds; give them"),
-        ({"recipes/picky/seeds": [1]}, "config: recipes.picky.seeds: mean is the mean of two encoders or more, of a recipe's seeds; give them"),
+        ({"recipes/base/prefix": "{flores}"}, "config: recipes.picky.prefix_of: '{flores}' is another in each language; name other recipes"),
+        ({"recipes/near": {"method": "neighxlm-k2", "from": "picky"}}, "config: recipes.picky.prefix_of: near needs the prefix with which neighbours were mined; give it a `prefix`, and no"),
+        ({"recipes/bare/prefix": "query: "}, "config: recipes.picky.prefix_of: of me5-small all have the prefix 'query: '; give them"),
+        ({"recipes/near": {"method": "base", "prefix_of": ["base", "bare"]}}, "config.recipes.near: prefix_of: nothing is trained; the untrained"),
+        ({"tasks/kolibri-bitext/languages": ["kin"]}, "config: best.dev: kolibri-bitext has no set in any language of the study"),
+        ({"classifiers": {"one": {"backbone": "me5-small", "recipe": "picky", "fine_tuning": {}}}}, "config: classifiers.one.recipe: the prefix of picky is chosen, see `recipes.picky.prefix_of`"),
+        ({"recipes/mean/from": ""}, "config: recipes.mean.from: mean is the mean of a recipe's seeds; name one that is trained here"),
+        ({"recipes/mean/from": "base"}, "config: recipes.mean.from: mean is the mean of a recipe's seeds; name one that is trained here"),
+        ({"recipes/picky/seeds": [1]}, "config: recipes.picky.seeds: mean is their mean, and there is one; give two or more"),
+        ({"recipes/mean/seeds": [2]}, "config: recipes.mean.seeds: it is the mean of all seeds of picky; give that its `seeds`"),
+        ({"recipes/static": {"data": {"sentences": "text"}, "objective": "condensed"}, "recipes/mean/from": "static"}, "config: recipes.static.seeds: mean is their mean, and there is one"),
+        ({"recipes/static": {"from": "picky", "data": {"sentences": "text"}, "objective": "condensed"}, "recipes/mean/from": "static"}, "config: recipes.mean.from: static has no transformer and cannot be copied"),
     ],
 )  # fmt: skip
 def test_a_choice_or_a_mean_that_cannot_be_made_is_told(changes: dict[str, Any], message: str) -> None:

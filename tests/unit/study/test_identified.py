@@ -25,3 +25,15 @@ def test_salad_is_no_language() -> None:
 def test_languages_go_by_the_codes_of_the_registry() -> None:
     codes = {"hau": "ha", "kin": "rw", "jav": "jw", "heb": "iw", "ceb": "ceb", "bjn": "", "xyz": ""}
     assert {code: code_of(code) for code in codes} == codes
+
+
+def test_signs_that_are_no_letters_change_nothing() -> None:
+    """CLD2 takes text for HTML unless it is told, and reads no control characters."""
+    texts = pd.read_csv(resource("demo/sts.ind.tsv"), sep="\t")["sentence1"].tolist()
+    assert identified(["Bei 5 < 7 ni.", "\x92\ufffe\ufdd0", *texts], "hau").name == "Indonesian"
+
+
+def test_chinese_is_chinese_in_both_scripts() -> None:
+    found = identified(["這個國家的學生們正在學習歷史和語言。", "我們明天去圖書館讀書。"] * 10, "zho")
+    assert found.name == "Chinese" and found.expected > 0.9
+    assert (code_of("nob"), code_of("ven")) == ("no", "ve")
