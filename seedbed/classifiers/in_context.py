@@ -16,7 +16,7 @@ from seedbed.classifiers.settings import Reasoning
 from seedbed.generators.asked import written_by
 from seedbed.generators.backends import Backend, Completion, Prompt, Request, fits, open_backend
 from seedbed.generators.journal import Journal, Unkept
-from seedbed.generators.prompts import encode_text, with_shots
+from seedbed.generators.prompts import begun_thoughts, encode_text, with_shots
 from seedbed.generators.settings import Answering, Generator
 from seedbed.io import UserError, compact, fingerprint
 
@@ -43,11 +43,19 @@ def open_greedy(generator: Generator, base: Path | None, how: Answering) -> Back
     """Load a model that is to answer with labels: it writes the likeliest tokens.
 
     Raises:
-        UserError: a back end without likelihoods is to give them, or as `open_backend`.
+        UserError: a back end without likelihoods is to give them, or one whose chat template begins thoughts, so that
+            no label comes next; or as `open_backend`.
     """
     if how.answer == "likelihood" and generator.backend != "transformers":
         raise UserError(f"icl: backend {generator.backend} has no likelihoods of labels; set `answer: generation`")
-    return open_backend(greedy(generator, how), base)
+    backend = open_backend(greedy(generator, how), base)
+    likely = how.answer == "likelihood"
+    if likely and (begun := begun_thoughts(backend.tokenizer, backend.style, backend.template)):
+        raise UserError(
+            f"{backend.tokenizer.name_or_path}: its chat template begins with {begun}, so that no label comes next; "
+            "tell it by `template` not to think, or set `answer: generation`"
+        )
+    return backend
 
 
 def ask(

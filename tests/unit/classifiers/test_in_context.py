@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from functools import partial
 from http.server import BaseHTTPRequestHandler
@@ -203,3 +204,17 @@ def test_what_cannot_be_asked_is_told(tiny_generator: Path) -> None:
     assert "in case alone: A, a; set `case: exact`" in fault(["A", "a"], Answering(answer="generation"))
     assert "no token for the label ''" in fault(["", "a"], Answering())
     assert "no chat template" in fault(LABELS, Answering(), prompts="chat")
+
+
+def test_a_label_does_not_follow_thoughts_that_the_template_begins(tiny_chat_generator: Path, tmp_path: Path) -> None:
+    shutil.copytree(tiny_chat_generator, tmp_path / "thinks")
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "thinks")
+    tokenizer.chat_template += "{% if add_generation_prompt %}<think>\n{% endif %}"
+    tokenizer.save_pretrained(tmp_path / "thinks")
+    thinking = settings(tmp_path / "thinks", prompts="chat")
+    with pytest.raises(
+        UserError, match="its chat template begins with <think>, so that no label comes next; tell it by"
+    ):
+        open_greedy(thinking, tmp_path / "thinks", Answering())
+    open_greedy(thinking, tmp_path / "thinks", Answering(answer="generation"))
+    open_greedy(settings(tiny_chat_generator, prompts="chat"), tiny_chat_generator, Answering())
