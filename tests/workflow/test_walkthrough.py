@@ -18,6 +18,7 @@ from tests.workflow.conftest import ENVIRONMENT
 SCRIPT = Path("docs/walkthrough.sh")
 SPOKEN_OF = ("corpora", "generators", "triplets", "encoders", "tables")
 ELSEWHERE = {
+    "choose_prefix",
     "choose_scale",
     "translate",
     "judge",
