@@ -225,7 +225,7 @@ def test_contrast_takes_triplets_before_texts(rows: pd.DataFrame) -> None:
 
 def test_the_folder_is_the_list() -> None:
     assert objectives.known() == [
-        "alignment", "anchoring", "condensed", "contrast", "correlation", "distillation", "graded", "halved", "joint", "listwise",
+        "alignment", "anchoring", "averaged", "condensed", "contrast", "correlation", "distillation", "graded", "halved", "joint", "listwise",
         "neighbours", "quantized", "ranking", "trimmed",
     ]  # fmt: skip
     for name in objectives.known():
