@@ -1,8 +1,6 @@
 """Choose the prefix of a recipe's encoders on a development task: that of the untrained recipe that scores best."""
 
-from pathlib import Path
-
-from scripts.cli import arguments, pair, run
+from scripts.cli import arguments, by_candidate, pair, run
 from seedbed.encoders.prefix_choice import choose
 from seedbed.io import write_json
 
@@ -14,11 +12,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--scores", required=True, nargs="+", type=pair, help="RECIPE/LANGUAGE=FILE, the list of score")
     args = parser.parse_args(argv)
 
-    lists: dict[str, dict[str, Path]] = {}
-    for key, file in args.scores:
-        recipe, _, language = key.partition("/")
-        lists.setdefault(recipe, {})[language] = Path(file)
-    write_json(choose(args.dev, dict(args.prefixes), lists), args.output)
+    write_json(choose(args.dev, dict(args.prefixes), by_candidate(args.scores)), args.output)
 
 
 if __name__ == "__main__":

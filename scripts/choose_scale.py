@@ -1,8 +1,6 @@
 """Choose the scale of a composition on a development task: that whose encoders score best."""
 
-from pathlib import Path
-
-from scripts.cli import arguments, pair, run
+from scripts.cli import arguments, by_candidate, pair, run
 from seedbed.generators.scales import choose
 from seedbed.io import write_json
 
@@ -13,10 +11,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--scores", required=True, nargs="+", type=pair, help="SCALE/LANGUAGE=FILE, the list of score")
     args = parser.parse_args(argv)
 
-    lists: dict[float, dict[str, Path]] = {}
-    for key, file in args.scores:
-        scale, _, language = key.partition("/")
-        lists.setdefault(float(scale), {})[language] = Path(file)
+    lists = {float(scale): files for scale, files in by_candidate(args.scores).items()}
     write_json(choose(args.dev, lists), args.output)
 
 

@@ -6,7 +6,7 @@ import errno
 import gc
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, get_args
 
@@ -28,6 +28,15 @@ def run(main: Callable[[], None]) -> None:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EROFS):
             raise
         sys.exit(f"error: {error.filename or 'output'}: {error.strerror.lower()}; nothing was written")
+
+
+def by_candidate(pairs: Iterable[tuple[str, str]]) -> dict[str, dict[str, Path]]:
+    """Candidate -> language -> file, of arguments CANDIDATE/LANGUAGE=FILE."""
+    found: dict[str, dict[str, Path]] = {}
+    for key, file in pairs:
+        candidate, _, language = key.partition("/")
+        found.setdefault(candidate, {})[language] = Path(file)
+    return found
 
 
 def pair(text: str) -> tuple[str, str]:

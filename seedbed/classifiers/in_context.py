@@ -46,10 +46,10 @@ def open_greedy(generator: Generator, base: Path | None, how: Answering) -> Back
         UserError: a back end without likelihoods is to give them, or one whose chat template begins thoughts, so that
             no label comes next; or as `open_backend`.
     """
-    if how.answer == "likelihood" and generator.backend != "transformers":
+    likely = how.answer == "likelihood"
+    if likely and generator.backend != "transformers":
         raise UserError(f"icl: backend {generator.backend} has no likelihoods of labels; set `answer: generation`")
     backend = open_backend(greedy(generator, how), base)
-    likely = how.answer == "likelihood"
     if likely and (begun := begun_thoughts(backend.tokenizer, backend.style, backend.template)):
         raise UserError(
             f"{backend.tokenizer.name_or_path}: its chat template begins with {begun}, so that no label comes next; "
