@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from scripts.cli import arguments, run
+from seedbed.choices import chosen
 from seedbed.generators.composition import compose_directories
-from seedbed.generators.scales import chosen
 from seedbed.generators.settings import Composition
 
 
@@ -19,7 +19,7 @@ def main(argv: list[str] | None = None) -> None:
 
     composition = Composition.load(args.composition)
     if args.chosen:
-        composition = composition.updated({"scale": chosen(args.chosen)})
+        composition = composition.updated({"scale": chosen(args.chosen, "scale", float)})
     compose_directories(args.task, args.target, args.source, composition, args.output)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from scripts.cli import add_checkpoints, arguments, pair, resumable, run
+from seedbed.choices import chosen
 from seedbed.corpora.subset import subset
 from seedbed.encoders import objectives
 from seedbed.encoders.backbone import remote
@@ -18,7 +19,6 @@ from seedbed.encoders.coupling import Coupling, read_english
 from seedbed.encoders.mined import require_mined
 from seedbed.encoders.objectives import Copy
 from seedbed.encoders.pivot import with_pivot
-from seedbed.encoders.prefix_choice import chosen
 from seedbed.encoders.prompts import by_language
 from seedbed.encoders.settings import Endpoint, Mining, Training
 from seedbed.encoders.training import save, train
@@ -52,15 +52,14 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument(
         "--languages", nargs="+", default=[], type=pair, metavar="COLUMN=LANGUAGE", help="of columns in another"
     )
-    parser.add_argument(
-        "--own-prefixes", nargs="+", default=[], type=pair, metavar="LANGUAGE=PREFIX", help="unlike the registry's"
-    )
+    parser.add_argument("--own-prefixes", nargs="+", default=[], type=pair, help="LANGUAGE=PREFIX, not the registry's")
     parser.add_argument("--seed", required=True, type=int)
     parser.add_argument("--about", default={}, type=json_object, help="JSON for the card: seedbed.encoders.card.write")
     add_checkpoints(parser)
     args = parser.parse_args(argv)
 
-    prefix = by_language(chosen(args.chosen_prefix) if args.chosen_prefix else args.prefix, dict(args.own_prefixes))
+    given = chosen(args.chosen_prefix, "prefix", str) if args.chosen_prefix else args.prefix
+    prefix = by_language(given, dict(args.own_prefixes))
     if args.endpoint:
         endpoint = Endpoint.load(args.endpoint)
         about = {"endpoint": endpoint.url, "model": endpoint.model, "seed": args.seed}

@@ -10,6 +10,7 @@ from seedbed import manifests
 from seedbed.io import UserError, read_json
 
 Candidate = TypeVar("Candidate")
+Chosen = TypeVar("Chosen", float, str)
 
 
 def best(
@@ -60,6 +61,19 @@ def best_listed(
         each = "; ".join(f"{candidate}: {', '.join(sorted(given))}" for candidate, given in lists.items())
         raise UserError(f"{dev}: {what}s are scored in {each}; give scores in the same languages for each")
     return best(what, list(lists), scores)
+
+
+def chosen(file: Path, what: str, kind: type[Chosen]) -> Chosen:
+    """What a file says under the name `what` that a development task chose, a number or a text.
+
+    Raises:
+        UserError: it says no such thing.
+    """
+    found = read_json(file)
+    value = found.get(what) if isinstance(found, dict) else None
+    if not isinstance(value, kind):
+        raise UserError(f"{file}: no `{what}` in it; delete it and run Snakemake again, which makes it again")
+    return value
 
 
 def _mean(dev: str, code: str, path: Path) -> float:

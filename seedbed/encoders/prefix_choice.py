@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from seedbed.choices import best_listed
-from seedbed.io import UserError, read_json
+from seedbed.io import UserError
 
 
 def choose(dev: str, prefixes: Mapping[str, str], lists: Mapping[str, Mapping[str, Path]]) -> dict[str, Any]:
@@ -32,12 +32,3 @@ def choose(dev: str, prefixes: Mapping[str, str], lists: Mapping[str, Mapping[st
     recipe, candidates = best_listed("recipe", dev, lists)
     told = [record | {"prefix": prefixes[record["recipe"]]} for record in candidates]
     return {"dev": dev, "prefix": prefixes[recipe], "recipe": recipe, "candidates": told}
-
-
-def chosen(file: Path) -> str:
-    """The prefix that a file of `choose` says was chosen; a UserError if it is none."""
-    found = read_json(file)
-    prefix = found.get("prefix") if isinstance(found, dict) else None
-    if not isinstance(prefix, str):
-        raise UserError(f"{file}: no `prefix` in it; delete it and run Snakemake again, which makes it again")
-    return prefix

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from seedbed.choices import best_listed
-from seedbed.io import UserError, read_json
 
 
 def choose(dev: str, lists: Mapping[float, Mapping[str, Path]]) -> dict[str, Any]:
@@ -25,12 +24,3 @@ def choose(dev: str, lists: Mapping[float, Mapping[str, Path]]) -> dict[str, Any
     """
     scale, candidates = best_listed("scale", dev, lists)
     return {"dev": dev, "scale": scale, "candidates": candidates}
-
-
-def chosen(file: Path) -> float:
-    """The scale that a file of `choose` says was chosen; a UserError if it is none."""
-    found = read_json(file)
-    scale = found.get("scale") if isinstance(found, dict) else None
-    if not isinstance(scale, int | float):
-        raise UserError(f"{file}: no `scale` in it; delete it and run Snakemake again, which makes it again")
-    return float(scale)

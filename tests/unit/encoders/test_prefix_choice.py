@@ -11,8 +11,9 @@ import pytest
 from scripts.choose_prefix import main
 from scripts.train_encoder import main as train_encoder
 from seedbed import manifests
+from seedbed.choices import chosen
 from seedbed.encoders import backbone
-from seedbed.encoders.prefix_choice import choose, chosen
+from seedbed.encoders.prefix_choice import choose
 from seedbed.io import UserError, read_json, write_json, write_table
 from tests import tiny
 
@@ -29,7 +30,7 @@ def test_the_prefix_of_the_better_recipe_is_chosen_and_put_before_every_text(tmp
     scores = [f"{name}/hau={listed(tmp_path / name, score)}" for name, score in (("query", 0.26), ("bare", 0.33))]
     file = tmp_path / "prefix.json"
     main(["--dev", "dev", "--prefixes", "query=query: ", "bare=", "--scores", *scores, "--output", str(file)])
-    assert chosen(file) == ""
+    assert chosen(file, "prefix", str) == ""
     assert read_json(file) == {
         "dev": "dev",
         "prefix": "",
@@ -55,4 +56,4 @@ def test_what_does_not_fit_is_one_line(tmp_path: Path) -> None:
     for content in ({"prefix": None}, ["q: "]):
         write_json(content, tmp_path / "prefix.json")
         with pytest.raises(UserError, match="prefix.json: no `prefix` in it; delete it"):
-            chosen(tmp_path / "prefix.json")
+            chosen(tmp_path / "prefix.json", "prefix", str)

@@ -8,7 +8,8 @@ import pytest
 
 from scripts.choose_scale import main
 from seedbed import manifests
-from seedbed.generators.scales import choose, chosen
+from seedbed.choices import chosen
+from seedbed.generators.scales import choose
 from seedbed.io import UserError, read_json, write_json
 
 
@@ -48,7 +49,7 @@ def test_the_program_writes_what_was_chosen(tmp_path: Path) -> None:
         f"{scale}/hau={scores(tmp_path / scale, {1: main_score})}" for scale, main_score in (("1", 0.2), ("0.5", 0.3))
     ]
     main(["--dev", "dev", "--scores", *given, "--output", str(tmp_path / "scale.json")])
-    assert chosen(tmp_path / "scale.json") == 0.5
+    assert chosen(tmp_path / "scale.json", "scale", float) == 0.5
     assert [record["scale"] for record in read_json(tmp_path / "scale.json")["candidates"]] == [1.0, 0.5]
 
 
@@ -63,4 +64,4 @@ def test_what_does_not_fit_is_one_line(tmp_path: Path) -> None:
     for content in ({"scales": 1}, [1], {"scale": "1"}):
         write_json(content, tmp_path / "scale.json")
         with pytest.raises(UserError, match=r"scale.json: no `scale` in it; delete it"):
-            chosen(tmp_path / "scale.json")
+            chosen(tmp_path / "scale.json", "scale", float)
