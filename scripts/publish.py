@@ -17,7 +17,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--licence", default="", help="identifier of the hub, if the study states none or another")
     parser.add_argument("--licence-name", default="", help="with `--licence other`")
     parser.add_argument("--licence-link", default="", help="with `--licence other`")
-    parser.add_argument("--base", default="", help="owner/name of the model that an adapter belongs to")
+    parser.add_argument("--base", default="", help="owner/name of the model it was made from, if not known")
     parser.add_argument("--scores", type=Path, help="folder of an encoder's scores, if it is not beside it")
     parser.add_argument("--pivot", default="eng", help="of triplets by xllora: the study's pivot language")
     parser.add_argument("--upload", action="store_true", help="send it to the hub")

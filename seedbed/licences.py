@@ -1,5 +1,6 @@
 """Licences as the hub of Hugging Face takes them: what a source states becomes the metadata of a card."""
 
+import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
@@ -16,6 +17,10 @@ MODELS = ("generator", "translator", "judge")
 """The roles of records of models whose outputs an encoder learnt from, so that their terms may bind it."""
 OTHER = "other"
 """The hub's identifier of a licence that it has none for: a name and a link say which it is."""
+
+
+_NAME, _LINK = re.compile(r"[a-z0-9][a-z0-9._-]*"), re.compile(r"https?://\S+|LICENSE(\.\w+)?")
+"""What the hub takes as the name and the link of a licence that it has none for."""
 
 
 class Licence(NamedTuple):
@@ -105,13 +110,21 @@ def chosen(id: str, name: str = "", link: str = "") -> Licence:
     """A licence that a person names.
 
     Raises:
-        UserError: the hub has no such identifier; `other` without a name or without a link.
+        UserError: the hub has no such identifier; `other` without a name or without a link, or with what is none; a
+            name or a link of a licence that the hub knows.
     """
+    if id != OTHER and (name or link):
+        raise UserError("licence: a name and a link go with the identifier `other`; give it, or leave them out")
     if id not in identifiers():
         hint = f"; it is called {known.id} there" if (known := found(id)) else ", with `other` give a name and a link"
         raise UserError(f"licence: the hub has no {id!r}{hint}")
     if id == OTHER and not (name and link):
         raise UserError("licence: other says nothing by itself; give a name and a link too")
+    if id == OTHER and not (_NAME.fullmatch(name) and _LINK.fullmatch(link)):
+        raise UserError(
+            f"licence: {name!r} at {link!r}; expected a name of small letters, digits and hyphens, and a link that "
+            "begins with https:// or is LICENSE"
+        )
     return Licence(id, name, link)
 
 

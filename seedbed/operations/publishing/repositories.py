@@ -25,9 +25,14 @@ def lay_out(what: Path, wishes: Wishes, output: Path) -> str:
 
     Raises:
         UserError: it is none of the three; the hub would refuse its card, see `checks.require_card`; it is a server's
-            or several encoders'; a number is another encoder's; an adapter's base is nowhere on the hub.
+            or several encoders'; a number is another encoder's; an adapter's base is nowhere on the hub; a wish is none
+            for its kind; the output holds other files.
     """
     kind, write = kind_of(what)
+    for wish in {"base", "scores"} - TAKES[write]:
+        if getattr(wishes, wish):
+            raise UserError(f"--{wish}: says nothing of {what}; leave it out")
+    _require_output(what, output)
     with atomic_directory(output) as directory:
         repository = directory / REPOSITORY
         repository.mkdir(parents=True)
@@ -49,12 +54,24 @@ def kind_of(what: Path) -> tuple[str, Callable[[Path, Wishes, Path, Path], None]
     raise UserError(f"{what}: no encoder (modules.json), adapter ({LORA}) or audited triplets (.tsv with .audit.json)")
 
 
+def _require_output(what: Path, output: Path) -> None:
+    """What is there already is of an earlier call, since it is replaced; a UserError if it is anything else."""
+    place, own = output.resolve(), what.resolve()
+    ours = place.is_dir() and {file.name for file in place.iterdir()} <= {REPOSITORY, leaderboard.FOLDER}
+    if output.exists() and (not ours or place == own or place in own.parents):
+        raise UserError(f"--output {output}: holds other files, which would be lost; give a folder that is not there")
+
+
 def encoder(what: Path, wishes: Wishes, repository: Path, output: Path) -> None:
     """An encoder with its scores in its card; beside it what mteb's leaderboard takes."""
     manifest = manifests.read(what / manifests.MANIFEST)
     if TRANSPORT in manifest["files"] or members_of(what, manifest):
         raise UserError(f"{what}: a server, or other encoders, make its vectors; there are no weights to publish")
-    found = results.of_encoder(wishes.scores or scores_of(what, manifest), manifest)
+    folder = wishes.scores or scores_of(what, manifest)
+    found = results.of_encoder(folder, manifest)
+    best = manifest.get("best", {})
+    if not found and (wishes.scores or best):
+        raise UserError(f"{folder}: no scores of {what}; give their folder by --scores, or run Snakemake")
     about = _seen(manifest["about"])
     languages = [language_of(code) for code in _languages(about)]
     metadata: dict[str, Any] = {"language": languages or ["multilingual"]}
@@ -62,14 +79,17 @@ def encoder(what: Path, wishes: Wishes, repository: Path, output: Path) -> None:
         metadata |= {"license_name": None, "license_link": None} | wishes.licence.metadata
     elif not licences.of_model(about):
         raise UserError(_unlicensed(what, about))
-    if found:
-        metadata |= {"eval_results": results.metadata(found), "model_name": wishes.name.rpartition("/")[2]}
+    chose = best["dev"]["task"] if best else ""
+    if tests := [one for one in found if one.task != chose]:
+        metadata |= {"eval_results": results.metadata(tests), "model_name": wishes.name.rpartition("/")[2]}
         metadata |= {"metrics": sorted({one.metric_type for one in metadata["eval_results"]})}
     metadata |= {"datasets": sorted(_hubs(about, "")) or None}
+    about |= {"base_model": wishes.base} if wishes.base else {}
     if others := _hubs(about, licences.BACKBONE):
         metadata |= {"base_model": [*filter(None, [about.get("base_model")]), *others]}
     _copy(what, repository, {*manifest["files"]} - {"README.md"})
-    said = {"place": wishes.name, "metadata": metadata, "results": results.section(found), "limits": _limits(about)}
+    said = {"place": wishes.name, "metadata": metadata, "limits": _limits(about)}
+    said["results"] = results.section(found, chose)
     training = {key: value for key, value in manifest["training"].items() if key not in ("pivot", "saved_from")}
     text = card.text(repository, about, training, manifest["versions"], **said)
     (repository / "README.md").write_text(text, encoding="utf-8")
@@ -88,6 +108,10 @@ def adapter(what: Path, wishes: Wishes, repository: Path, output: Path) -> None:
     _copy(what, repository, {*manifest["files"]} - {"README.md", LORA})
     write_json(config, repository / LORA)
     adapter_card.write(repository, manifest, place=wishes.name, base=wishes.base, licence=wishes.licence)
+
+
+TAKES: Mapping[Callable[..., None], set[str]] = {encoder: {"base", "scores"}, adapter: {"base"}, triplets.write: set()}
+"""What lays out -> the wishes that not all kinds have and this one does."""
 
 
 def scores_of(encoder: Path, manifest: Mapping[str, Any]) -> Path:

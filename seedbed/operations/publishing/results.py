@@ -62,7 +62,8 @@ def of_encoder(folder: Path, manifest: Mapping[str, Any], statistics: Statistics
             continue
         if score["encoder"].get("digest") != digest:
             raise UserError(
-                f"{path}: the numbers of another encoder; delete it and run Snakemake, which scores this one"
+                f"{path}: the numbers of another encoder; give the folder of this one's scores by --scores, or, if it "
+                "is that folder, run Snakemake, which scores this one anew"
             )
         found.append(_result(path, score, statistics))
     return found
@@ -129,10 +130,17 @@ def metadata(results: Iterable[Result]) -> list[EvalResult]:
     ]
 
 
-def section(results: Collection[Result]) -> str:
-    """The scores as a section of a card."""
+def section(results: Collection[Result], chose: str = "") -> str:
+    """The scores as a section of a card.
+
+    Args:
+        chose: the task by which the encoder was chosen among others, whose score is no test of it.
+    """
     rows = [
-        (one.task, one.language, one.metric, f"{one.value:.1f}", _bounds(one), one.n, shown(one.dataset["origin"]))
+        (
+            *(one.task + " (it was chosen by this)" * (one.task == chose), one.language, one.metric),
+            *(f"{one.value:.1f}", _bounds(one), one.n, shown(one.dataset["origin"])),
+        )
         for one in results
     ]
     if not rows:

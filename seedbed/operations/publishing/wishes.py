@@ -14,7 +14,7 @@ class Wishes(NamedTuple):
     licence: Licence | None = None
     """In the place of the one that follows from what it was made of."""
     base: str = ""
-    """Repository of the model that an adapter belongs to, where the study has it from elsewhere."""
+    """Repository of the model that an adapter or an encoder was made from, where the study has it from elsewhere."""
     scores: Path | None = None
     """Folder of an encoder's scores; None: beside the encoders, as the study has it."""
     pivot: str = "eng"

@@ -54,14 +54,14 @@ def study(tmp_path_factory):
     return results
 
 
-def scored(folder: Path, scores: Path, root: Path, **task: object) -> None:
+def scored(folder: Path, scores: Path, root: Path, name: str = "semrel", **task: object) -> None:
     texts = tiny.sentences("hau", 80)
     draw = np.random.default_rng(0).uniform(size=40).round(3)
     rows = {"id": map(str, range(40)), "sentence1": texts[:40], "sentence2": texts[40:], "score": map(str, draw)}
     write_table(pd.DataFrame(rows), root / "test.tsv")
     write_json({"origin": SEMREL, "licence": "CC-BY-4.0"}, root / "test.json")
     score.main([
-        "--systems", str(folder), "--tasks", json.dumps({"semrel": {"protocol": "sts", "scale": [0, 1]} | task}),
+        "--systems", str(folder), "--tasks", json.dumps({name: {"protocol": "sts", "scale": [0, 1]} | task}),
         "--tests", str(root / "test.tsv"), "--records", str(root / "test.json"), "--language", "hau",
         "--scores", str(scores / folder.name), "--output", str(root / "list.json"),
     ])  # fmt: skip
@@ -222,6 +222,12 @@ REFUSED = [
     ),
     ({}, ["--licence", "MIT"], "licence: the hub has no 'MIT'; it is called mit there"),
     ({}, ["--licence", "other"], "licence: other says nothing by itself; give a name and a link too"),
+    ({}, ["--licence-name", "mine"], "licence: a name and a link go with the identifier `other`"),
+    (
+        {},
+        ["--licence", "other", "--licence-name", "Mine", "--licence-link", "there"],
+        "licence: 'Mine' at 'there'; expected a name of small letters, digits and hyphens, and a link",
+    ),
     ({"base_model": "tiny"}, [], "base_model: 'tiny' names no owner"),
     ({"language": "hausa"}, [], "language 'hausa' is no code of ISO 639"),
 ]
@@ -254,7 +260,7 @@ def test_the_numbers_of_another_encoder_are_refused(other, tmp_path):
     encoder = encoder or backbone.load(tiny.backbone(tmp_path / "weights"), pooling="cls", prefix="query: ")
     training.save(encoder, encoder_in(other), ABOUT, {"steps": 3, "pooling": "cls"})
     with pytest.raises(
-        UserError, match=r"semrel/hau.json: the numbers of another encoder; delete it and run Snakemake"
+        UserError, match=r"semrel/hau.json: the numbers of another encoder; give the folder of this one"
     ):
         published(encoder_in(other), tmp_path / "out")
     assert not (tmp_path / "out").exists()
@@ -269,11 +275,14 @@ def test_numbers_that_do_not_follow_from_their_items_are_refused(other, tmp_path
         published(encoder_in(other), tmp_path / "out")
 
 
-def test_an_encoder_that_nobody_measured_says_so(study, tmp_path):
-    shutil.copytree(encoder_in(study), tmp_path / "alone")
+def test_an_encoder_that_nobody_measured_says_so(other, tmp_path):
+    shutil.copytree(encoder_in(other), tmp_path / "alone")
     with pytest.raises(UserError, match="not below the results of a study; say where its scores are by --scores"):
         published(tmp_path / "alone", tmp_path / "out")
-    folder = published(tmp_path / "alone", tmp_path / "out", "--scores", str(tmp_path / "none"))
+    with pytest.raises(UserError, match="none: no scores of .*alone; give their folder by --scores"):
+        published(tmp_path / "alone", tmp_path / "out", "--scores", str(tmp_path / "none"))
+    shutil.rmtree(other / "scores")
+    folder = published(encoder_in(other), tmp_path / "out")
     assert "None: nobody has measured it." in (folder / "README.md").read_text()
     assert not ModelCard.load(folder / "README.md").data.eval_results and not (tmp_path / "out/mteb").exists()
 
@@ -285,6 +294,35 @@ def test_the_best_of_a_language_has_the_scores_of_the_encoder_that_it_is(other, 
     assert ModelCard.load(folder / "README.md").data.eval_results, "by the folder of Hausa, where it learnt"
     same = published(encoder_in(other), tmp_path / "its")
     assert (folder / "README.md").read_text() == (same / "README.md").read_text()
+    scored(encoder_in(other), other / "scores/tiny/xllora/hau", tmp_path, name="dev")
+    folder = published(other / "best/swh", tmp_path / "out")
+    (result,) = ModelCard.load(folder / "README.md").data.eval_results
+    assert result.dataset_name == "semrel (hau)", "what chose it is no test of it"
+    assert "| dev (it was chosen by this) | hau | Spearman | " in (folder / "README.md").read_text()
+    shutil.rmtree(other / "scores/tiny/xllora")
+    with pytest.raises(UserError, match="scores/tiny/xllora/hau/1: no scores of .*best/swh; give their folder"):
+        published(other / "best/swh", tmp_path / "out")
+
+
+def test_an_output_with_other_files_is_left_alone(other, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/thesis.txt").write_text("years")
+    (tmp_path / "file").write_text("")
+    folder = published(encoder_in(other), tmp_path / "out")
+    places = (tmp_path, tmp_path / "mine", tmp_path / "file", encoder_in(other), folder)
+    for place in places:
+        with pytest.raises(UserError, match="holds other files, which would be lost"):
+            published(encoder_in(other), place)
+    shutil.copytree(encoder_in(other), folder, dirs_exist_ok=True)
+    with pytest.raises(UserError, match="holds other files"):
+        published(folder, tmp_path / "out", "--scores", str(other / "scores/tiny/xllora/hau/1"))
+    assert (tmp_path / "mine/thesis.txt").is_file() and (encoder_in(other) / "modules.json").is_file()
+
+
+def test_a_base_that_the_study_has_from_elsewhere_is_named(other, tmp_path):
+    again(encoder_in(other), ABOUT | {"base_model": ""})
+    folder = published(encoder_in(other), tmp_path / "out", "--base", "someone/whole")
+    assert ModelCard.load(folder / "README.md").data.base_model == "someone/whole"
 
 
 def test_what_is_none_of_the_three_is_refused(tmp_path):

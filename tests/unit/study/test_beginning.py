@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pandas as pd
@@ -85,15 +86,55 @@ def test_what_recipes_learn_from_can_be_read():
 
 
 def test_quotes_and_na_are_text():
-    rows = [f'{row}\t"Sannu {row}\tNA' for row in range(60)]
+    rows = [f'{row}\t"Sannu da zuwa {row}\tNA' for row in range(60)]
     Path("quoted.tsv").write_text("id\ttext\tpivot\n" + "\n".join(rows) + "\n")
-    assert sentences(Path("quoted.tsv"))[1] == '"Sannu 1'
+    assert sentences(Path("quoted.tsv"))[1] == '"Sannu da zuwa 1'
     assert written("hau.txt", "--parallel", "quoted.tsv")["best"]["dev"] == "own-bitext-dev"
 
 
 def test_a_language_that_nobody_knows_needs_a_name():
     study = written("hau.txt", "--language", "xyz", "--name", "Xyz")
     assert study["languages"]["xyz"] == {"name": "Xyz", "script": "Latn", "corpus": {"file": "hau.txt"}}
+
+
+def test_what_is_unlike_the_registry_is_written():
+    row = written("hau.txt", "--name", "Hausa of Ghana")["languages"]["hau"]
+    assert row == {"name": "Hausa of Ghana", "corpus": {"file": "hau.txt"}}
+    Path("config.yaml").unlink()
+    Path("ajami.hau.txt").write_text("\n".join(f"يارا سنا كراتو {number} غدا" for number in range(60)))
+    row = written("ajami.hau.txt", "--script", "Arab", "--sure")["languages"]["hau"]
+    assert row == {"script": "Arab", "corpus": {"file": "ajami.hau.txt"}}
+
+
+def test_a_text_is_lines_or_a_table_and_any_name_will_do(capsys):
+    HAUSA.rename(columns={"sentence1": "text"}).to_json("rows.hau.JSONL", orient="records", lines=True)
+    assert "adjacent" not in written("rows.hau.JSONL")["recipes"]
+    Path("config.yaml").unlink()
+    Path("my hau.text1").write_text(Path("hau.txt").read_text())
+    study = written("my hau.text1", "--output", "config.yaml")
+    source = {"file": "my hau.text1", "format": "text"}
+    assert study["languages"]["hau"]["corpus"] == source
+    blocks, _ = fetch(
+        load(study).languages["hau"].corpus, KINDS["sentences"], Store(Path("downloads"), Path("lock.json")), Cleaning()
+    )
+    assert sum(map(len, blocks)) > 50
+    main(["init", "hau.txt", "--output", "my study.yaml"])
+    assert "--configfile 'my study.yaml' --cores" in capsys.readouterr().out
+
+
+def test_pairs_need_no_ids():
+    HAUSA.rename(columns={"sentence1": "anchor", "sentence2": "positive"}).drop(columns="id").to_csv("pairs.csv")
+    columns = written("hau.txt", "--pairs", "pairs.csv")["corpora"]["others"]["own-pairs"]["columns"]
+    assert columns == {"sentence1": "anchor", "sentence2": "positive"}
+
+
+def test_lines_that_a_run_leaves_out_are_told():
+    text = Path("hau.txt").read_text()
+    Path("hau.txt").write_text(text + f"{' '.join(text.split())}\n" * 20)
+    written("hau.txt")
+    kept = HAUSA["sentence1"].nunique()
+    said = f"# * A run leaves out {140 - kept} of the first 140 lines: sentences are of 3 words or more and 10 to 500"
+    assert said in Path("config.yaml").read_text()
 
 
 def test_its_encoder_is_the_demos():
@@ -123,7 +164,8 @@ def test_its_encoder_is_the_demos():
         (["hau.txt", "--language", "xyz"], "--language xyz: not in the language registry; known: "),
         (["hau.txt", "--language", "xyz", "--name", "Xyz", "--script", "Foo"], "--script Foo: not known"),
         (["text.txt"], "text.txt: its name has no language; give --language"),
-        (["few.hau.txt"], "few.hau.txt: 2 sentences; at least 50 are needed"),
+        (["few.hau.txt"], "few.hau.txt: 2 sentences among 2 lines, of 3 words or more"),
+        (["long.hau.txt"], "long.hau.txt: 0 sentences among 60 lines, of 3 words or more and 10 to 500 characters"),
         (["gone.txt"], "gone.txt: no such file"),
         (["test.tsv"], "test.tsv: no column 'text'; the header has id, sentence1, sentence2, score"),
         (["hau.txt", "--test", "parallel.tsv"], "parallel.tsv: no column 'sentence1'"),
@@ -135,6 +177,15 @@ def test_its_encoder_is_the_demos():
         (["hau.txt", "--test", "arabic.tsv"], "arabic.tsv: column sentence1: 0% of its letters are Latn"),
         (["hau.txt", "--language", "bad code", "--name", "X"], "--language bad code: expected a code of ISO 639-3"),
         (["hau.txt", "--output", "hau.txt"], "hau.txt: is there already"),
+        (["copies.hau.txt"], "copies.hau.txt: 1 sentences among 60 lines, of 3 words or more"),
+        (["hau.txt.gz"], "hau.txt.gz: no text (gzip); unpack it, or save it as text in UTF-8, one sentence a line"),
+        (["rows.hau.jsonl"], "rows.hau.jsonl: no column 'text'; the header has id, sentence1"),
+        (["{x}.hau.txt"], "{x}.hau.txt: a study takes names in braces for the language's; rename the file"),
+        (["hau.txt", "--test", "same.tsv"], "same.tsv: the half of its 120 pairs that chooses has not two different"),
+        (["hau.txt", "--test", "endless.tsv"], "endless.tsv: line 42: the score is no number"),
+        (["hau.txt", "--test", "twice.tsv"], "twice.tsv: id '1' stands in several rows; give each its own"),
+        (["hau.txt", "--pairs", "english.tsv"], "english.tsv: column anchor: "),
+        (["hau.txt", "--pairs", "none.tsv"], "none.tsv: no row in it; expected one at least, with anchor, positive"),
     ],
 )
 def test_what_is_wrong_is_one_line_and_nothing_is_written(words, fault):
@@ -149,9 +200,19 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(words, fault):
     told = HAUSA.assign(text=HAUSA["sentence1"], pivot=HAUSA["sentence2"])
     told[:3].to_csv("three.tsv", sep="\t", index=False)
     told[["sentence2", "text"]] = pd.DataFrame({name: english[: len(told)] for name in ("sentence2", "text")})
+    told = told.assign(anchor=told["text"], positive=told["text"])
     told.to_csv("english.tsv", sep="\t", index=False)
+    told[:0].to_csv("none.tsv", sep="\t", index=False)
     told.assign(sentence1="سلام عليكم").to_csv("arabic.tsv", sep="\t", index=False)
     HAUSA.assign(score="high").to_csv("words.tsv", sep="\t", index=False)
+    HAUSA.assign(score=1).to_csv("same.tsv", sep="\t", index=False)
+    HAUSA.assign(score=["inf" if row == 40 else "1" for row in range(len(HAUSA))]).to_csv("endless.tsv", sep="\t")
+    HAUSA.assign(id=1).to_csv("twice.tsv", sep="\t", index=False)
+    HAUSA[["id", "sentence1"]].to_json("rows.hau.jsonl", orient="records", lines=True)
+    Path("hau.txt.gz").write_bytes(gzip.compress(text.encode()))
+    Path("{x}.hau.txt").write_text(text)
+    Path("long.hau.txt").write_text(f"{' '.join(text.split())}\n" * 60)
+    Path("copies.hau.txt").write_text("Yara suna karatu a gida.\n" * 60)
     with pytest.raises(SystemExit) as error:
         main(["init", *words])
     assert str(error.value).startswith(f"error: {fault}") and "\n" not in str(error.value)

@@ -1,0 +1,86 @@
+"""Tables that somebody has besides a text: pairs, triplets, translations, a test set."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from seedbed.corpora.columns import in_buckets
+from seedbed.corpora.forms import ENDINGS, parse
+from seedbed.corpora.settings import Source
+from seedbed.io import UserError
+
+COLUMNS = {
+    "pairs": ["anchor", "positive"],
+    "triplets": ["anchor", "positive", "negative"],
+    "parallel": ["text", "pivot"],
+    "test": ["sentence1", "sentence2", "score"],
+}
+"""What a person may have besides text -> its columns."""
+OWN = {"pairs": ["anchor"], "triplets": ["anchor"], "parallel": ["text"], "test": ["sentence1", "sentence2"]}
+"""The columns of it that are in the text's language."""
+ENDS = (1, 4, 5, 10, 100)
+"""Where usual scales of graded pairs end."""
+HALVES = ((0, 50), (50, 100))
+"""Buckets of a test set: those that choose, those that report."""
+
+
+def is_table(path: Path) -> bool:
+    """Whether a file's name says that it is a table, and no text."""
+    return ENDINGS.get(_ending(path), "text") != "text"
+
+
+def is_known(path: Path) -> bool:
+    """Whether a file's name says what it is."""
+    return _ending(path) in ENDINGS
+
+
+def _ending(path: Path) -> str:
+    return path.suffix.removeprefix(".").lower()
+
+
+def read(path: Path, columns: list[str]) -> pd.DataFrame:
+    """A table with these columns, whole.
+
+    Raises:
+        UserError: no such file, no table, no row, a column is missing, or an id stands in several rows.
+    """
+    if not path.is_file():
+        raise UserError(f"{path}: no such file; expected a table with the columns {', '.join(columns)}")
+    if not is_table(path):
+        raise UserError(f"{path}: expected .tsv, .csv, .jsonl or .parquet, with the columns {', '.join(columns)}")
+    table = pd.concat([pd.DataFrame(), *parse(path.name, path.open("rb"), Source(file=str(path)))], ignore_index=True)
+    if missing := [name for name in columns if name not in table.columns]:
+        raise UserError(f"{path}: no column {missing[0]!r}; the header has {', '.join(map(str, table.columns))}")
+    if table.empty:
+        raise UserError(f"{path}: no row in it; expected one at least, with {', '.join(columns)}")
+    if "id" in table.columns and (twice := table["id"][table["id"].duplicated()].tolist()):
+        raise UserError(f"{path}: id {twice[0]!r} stands in several rows; give each its own, or leave the column out")
+    return table
+
+
+def matched(file: Path, table: pd.DataFrame, one: str, other: str) -> dict:
+    """A source of pairs, by the names that these columns have in its file; without ids rows are numbered."""
+    known = {"id": "id"} if "id" in table.columns else {}
+    return {"file": str(file), "columns": known | {"sentence1": one, "sentence2": other}}
+
+
+def scale_of(file: Path, table: pd.DataFrame) -> tuple[float, float]:
+    """The scale on which the scores of a test set lie.
+
+    Raises:
+        UserError: a score is no finite number; the half that chooses, or the one that reports, has one score alone.
+    """
+    scores = pd.to_numeric(table["score"], errors="coerce").astype(float)
+    if not (known := np.isfinite(scores)).all():
+        raise UserError(f"{file}: line {int((~known).to_numpy().argmax()) + 2}: the score is no number")
+    graded = pd.DataFrame({"id": table.index, "sentence1": table["sentence1"], "score": scores})
+    for (first, last), use in zip(HALVES, ("chooses", "reports"), strict=True):
+        half = in_buckets(graded, Source(file=str(file), buckets=(first, last)))
+        if half["score"].nunique() < 2:
+            raise UserError(
+                f"{file}: the half of its {len(table)} pairs that {use} has not two different scores; give more pairs, "
+                "alike and unlike"
+            )
+    most = float(scores.max())
+    return min(0.0, float(scores.min())), next((float(end) for end in ENDS if most <= end), most)
