@@ -67,8 +67,9 @@ def cut_tokenizer(tokenizer: PreTrainedTokenizerFast, ids: Sequence[int]) -> Tok
     if kind not in KINDS:
         raise UserError(f"copy: a tokenizer of kind {kind} cannot be cut; only {' and '.join(KINDS)} can")
     new = {old: place for place, old in enumerate(ids)}
-    if kind == "Unigram":
-        model |= {"vocab": [model["vocab"][old] for old in ids], "unk_id": new[model["unk_id"]]}
+    if kind == "Unigram":  # what was added beyond its vocabulary stays beyond it
+        own = [old for old in ids if old < len(model["vocab"])]
+        model |= {"vocab": [model["vocab"][old] for old in own], "unk_id": new[model["unk_id"]]}
     else:
         model["vocab"] = {name: new[old] for name, old in model["vocab"].items() if old in new}
     added = [one | {"id": new[one["id"]]} for one in form["added_tokens"]]
@@ -92,6 +93,9 @@ def trimmed(encoder: SentenceTransformer, texts: Sequence[str], *, least: int = 
         counts |= counted(encoder, (prompt + text for text in texts))
     tokenizer, model = encoder.tokenizer, encoder[0].auto_model
     ids = kept(tokenizer, counts, least=least)
+    places = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
+    if getattr(places, "padding_idx", None) is not None:  # positions are counted from the id of padding on
+        ids = sorted({*ids, *range(tokenizer.pad_token_id)})
     special = {name: value for name, value in tokenizer.special_tokens_map.items() if isinstance(value, str)}
     encoder[0].processor = PreTrainedTokenizerFast(
         tokenizer_object=cut_tokenizer(tokenizer, ids),
@@ -140,10 +144,12 @@ def condensed(
     # The sign of a component is the solver's: its largest entry is to be positive.
     directions *= np.sign(directions[np.arange(dimensions), np.abs(directions).argmax(axis=1)])[:, None]
     shares = np.array([counts[token] for token in ids]) / max(1, counts.total())
+    unknown = tokenizer.unk_token_id
+    shares[[token == unknown for token in ids]] = 1  # says least, and yet a text of it alone has a vector
     weights = smoothing / (smoothing + shares)
     spread = deviations[:dimensions].clip(min=1e-9) / np.sqrt(len(ids)) if whiten else 1.0
     rows = (centred @ directions.T / spread * weights[:, None]).astype(np.float32)
-    rows[[place for place, token in enumerate(ids) if token in {*tokenizer.all_special_ids}]] = 0
+    rows[[place for place, token in enumerate(ids) if token in {*tokenizer.all_special_ids} - {unknown}]] = 0
     module = StaticEmbedding(cut_tokenizer(tokenizer, ids), embedding_weights=rows)
     return put(SentenceTransformer(modules=[module], local_files_only=True), "")
 
@@ -226,13 +232,16 @@ def size(encoder: SentenceTransformer) -> dict[str, int]:
     }
 
 
-def agreement(one: np.ndarray, other: np.ndarray) -> float:
+def agreement(one: np.ndarray, other: np.ndarray) -> float | None:
     """Pearson's correlation of the cosines of neighbouring texts, text 1 with 2, 2 with 3, ..., by two encoders.
 
-    Vectors (n, d) of the same texts; they may have other dimensions. Says how far a copy tells texts apart alike.
+    Vectors (n, d) of the same texts; they may have other dimensions. Says how far a copy tells texts apart alike. None:
+    fewer than three texts, or all alike.
     """
     cosines = []
     for vectors in (one, other):
         unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True).clip(min=1e-30)
         cosines.append((unit[1:] * unit[:-1]).sum(axis=1))
+    if min(map(np.ptp, cosines)) < 1e-6:
+        return None
     return float(np.corrcoef(*cosines)[0, 1])

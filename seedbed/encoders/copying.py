@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from seedbed import manifests
 from seedbed.encoders import backbone, copies, coupled, int8, objectives
 from seedbed.encoders.objectives import Copy
 from seedbed.encoders.prompts import Prefix
@@ -40,7 +41,8 @@ def copy(
         output: replaced as a whole, at the end.
 
     Returns:
-        How it was copied, parameters and bytes of both, and `agreement` on the first texts, see `copies.agreement`.
+        How it was copied, by how many texts, the `examples` that the original learnt from, parameters and bytes of
+        both, and `agreement` on the first texts, where there is one, see `copies.agreement`.
 
     Raises:
         UserError: bad weights, parallel adapters, an encoder of two texts or one in integers; fewer than two texts; as
@@ -58,9 +60,17 @@ def copy(
     some, was = texts[:COMPARED], copies.size(encoder)
     before = encoder.encode(some)
     small = objective.copied(encoder, texts, {**(folders or {}), "weights": weights})
-    agreement = round(copies.agreement(before, small.encode(some)), 4)
+    agreement = copies.agreement(before, small.encode(some))
     small = objective.stored(small)
-    facts = {"copy": name, **objective.model_dump(mode="json"), "examples": len(texts), "agreement": agreement}
+    facts = {"copy": name, **objective.model_dump(mode="json"), "texts": len(texts), "examples": _learnt(weights)}
+    facts |= {} if agreement is None else {"agreement": round(agreement, 4)}
     facts |= {f"{key} of the original": value for key, value in was.items()} | copies.size(small)
     save(small, output, {**about, "seed": seed}, facts, weights)
     return facts
+
+
+def _learnt(weights: Path) -> int:
+    """The rows that an encoder was last trained on; 0: none, as of a backbone."""
+    if not (weights / manifests.MANIFEST).is_file():
+        return 0
+    return (manifests.read(weights / manifests.MANIFEST).get("training") or {}).get("examples") or 0

@@ -8,21 +8,30 @@ from pathlib import Path
 import torch
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import WeightedLayerPooling
 from torch import Tensor, nn
 
-from seedbed.encoders.backbone import of_modules
+from seedbed.encoders.backbone import of_modules, stock
 from seedbed.encoders.int8 import Int8Transformer
 
 
 class _States(nn.Module):
-    """Tokens (1, t) of one text, all of which are read, to its last states (1, t, d)."""
+    """Tokens (1, t) of one text, all of which are read, to the states (1, t, d) that are pooled.
 
-    def __init__(self, transformer: nn.Module) -> None:
+    They are the last ones, or what `layers` makes of those of several layers.
+    """
+
+    def __init__(self, transformer: nn.Module, layers: list[WeightedLayerPooling]) -> None:
         super().__init__()
-        self.transformer = transformer
+        self.transformer, self.layers = transformer, nn.ModuleList(layers)
 
     def forward(self, input_ids: Tensor) -> Tensor:
-        return self.transformer(input_ids=input_ids, attention_mask=torch.ones_like(input_ids)).last_hidden_state
+        mask = torch.ones_like(input_ids)
+        found = self.transformer(input_ids=input_ids, attention_mask=mask, output_hidden_states=bool(self.layers))
+        features = {"token_embeddings": found.last_hidden_state, "all_layer_embeddings": found.hidden_states}
+        for module in self.layers:
+            features = module(features)
+        return features["token_embeddings"]
 
 
 def quantized(encoder: SentenceTransformer) -> SentenceTransformer:
@@ -32,27 +41,28 @@ def quantized(encoder: SentenceTransformer) -> SentenceTransformer:
     whose sums of 16 bits would overflow: so all machines give the same vectors. Source: dynamic quantisation of
     onnxruntime, `per_channel` and `reduce_range`.
     """
-    transformer, *others = encoder
+    transformer, *others = stock(encoder)
+    layers = [module for module in others if isinstance(module, WeightedLayerPooling)]  # they become part of the graph
     with tempfile.TemporaryDirectory() as folder:
         whole, small = Path(folder, "whole.onnx"), Path(folder, "small.onnx")
-        _export(transformer.auto_model, whole, transformer.max_seq_length)
+        _export(_States(transformer.auto_model, layers).cpu().eval(), whole, transformer.max_seq_length)
         settings = {"weight_type": QuantType.QInt8, "per_channel": True, "reduce_range": True}
         with _Quiet():
             quantize_dynamic(whole, small, **settings)
         graph = small.read_bytes()
     sizes = {"width": int(transformer.get_embedding_dimension()), "weights": transformer.auto_model.num_parameters()}
     module = Int8Transformer(graph, encoder.tokenizer, max_seq_length=transformer.max_seq_length, **sizes)
-    return of_modules(encoder, [module, *others])
+    return of_modules(encoder, [module, *(other for other in others if other not in layers)])
 
 
-def _export(model: nn.Module, path: Path, longest: int | None) -> None:
+def _export(states: _States, path: Path, longest: int | None) -> None:
     """Write a transformer's graph, for texts of 2 tokens or more."""
     import onnx
 
     text, tokens = torch.ones(1, 8, dtype=torch.long), torch.export.Dim("tokens", min=2, max=longest)
     options = {"input_names": ["input_ids"], "output_names": ["states"], "dynamic_shapes": {"input_ids": {1: tokens}}}
     with _Quiet():
-        program = torch.onnx.export(_States(model).eval(), (text,), dynamo=True, verbose=False, **options)
+        program = torch.onnx.export(states, (text,), dynamo=True, verbose=False, **options)
     graph = program.model_proto
     for node in graph.graph.node:  # where in which file of this machine it was written
         del node.metadata_props[:]

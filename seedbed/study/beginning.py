@@ -78,7 +78,8 @@ def study(text: Path, language: Guess, given: dict[str, Path]) -> tuple[dict[str
     if "parallel" in given and ("test" in given or _many(tables)):
         rest = {} if "test" in given else {"buckets": [20, 100]}
         corpora["parallel"] = {"file": str(given["parallel"])} | rest
-        others["translations"] = matched(given["parallel"], tables["parallel"], *COLUMNS["parallel"]) | rest
+        # The pivot's side is the first, as by it buckets of translations are told: those that test are not learnt.
+        others["translations"] = matched(given["parallel"], tables["parallel"], "pivot", "text") | rest
         recipes["translations"] = {"data": {"pairs": "translations"}, "objective": "ranking"}
         teacher = {"teacher": {"backbone": "me5-small", "recipe": "base"}}  # it reads the pivot's side
         recipes["distilled"] = {"data": {"parallel": "parallel"}, "objective": {"distillation": teacher}}

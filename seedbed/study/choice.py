@@ -18,15 +18,14 @@ def consistent(study: Study) -> None:
     for key, task in (("dev", best.dev), ("test", best.test)):
         if task and task not in study.tasks:
             raise ValueError(f"best.{key}: no task {task!r}; {suggest(task, sorted(study.tasks))}")
-    if not declared(study.tasks[best.dev].protocol).chooses:
-        fit = ", ".join(which(lambda protocol: protocol.chooses))
-        raise ValueError(
-            f"best.dev: {best.dev} is of protocol {study.tasks[best.dev].protocol}; one of {fit} can choose"
-        )
+        if task and not declared(protocol := study.tasks[task].protocol).chooses:
+            fit = ", ".join(which(lambda protocol: protocol.chooses))
+            raise ValueError(
+                f"best.{key}: {task} is of protocol {protocol}, which says of no encoder that it is the better; "
+                f"take one of {fit}"
+            )
     if best.test and study.test_set(best.test) == study.test_set(best.dev):
         raise ValueError(f"best.test: {best.test} has the texts of {best.dev}, which chooses; take another task")
-    if best.test and not declared(study.tasks[best.test].protocol).of_encoders:
-        raise ValueError(f"best.test: {best.test} scores no encoders; take another task")
     for code in study.languages:
         if (task := reported_on(study, code)) and share_rows(study.test(best.dev, code), study.test(task, code)):
             raise ValueError(

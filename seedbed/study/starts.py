@@ -10,7 +10,7 @@ def consistent(study: Study) -> None:
 
     Raises:
         ValueError: an encoder of two texts would be copied, or go on as one of one text; or something is made of one in
-            integers, or of several seeds where there is one.
+            integers, of a static one, or of several seeds where there is one.
     """
     for name, recipe in study.recipes.items():
         if not recipe.trained:
@@ -19,10 +19,14 @@ def consistent(study: Study) -> None:
         copied = isinstance(recipe.learns(), Copy)
         if recipe.learns().of_seeds:
             _several(study, name)
-        if copied and start and start.trained and (start.learns().together or "condensed" in start.objective):
-            what = "parallel adapters" if start.learns().together else "no transformer"
+        if copied and start and start.trained and start.learns().together:
             raise ValueError(
-                f"recipes.{name}.from: {recipe.start} has {what} and cannot be copied; take another recipe"
+                f"recipes.{name}.from: {recipe.start} has parallel adapters and cannot be copied; take another recipe"
+            )
+        if start and "condensed" in start.objective:
+            what = "copied" if copied else "trained"
+            raise ValueError(
+                f"recipes.{name}.from: {recipe.start} has no transformer and cannot be {what}; take another recipe"
             )
         if copied and recipe.fusion:
             raise ValueError(f"recipes.{name}.fusion: an encoder of two texts cannot be copied; copy one of one text")

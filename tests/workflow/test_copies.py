@@ -36,9 +36,11 @@ def test_a_copy_is_a_row_beside_what_it_was_made_of(study) -> None:
 
 
 def test_its_manifest_says_how_much_smaller_it_is(study) -> None:
+    learnt = read_json(study.root / "results/copies/encoders/tiny-bert/unsupervised/hau/1/seedbed.json")["training"]
     for name in COPIES:
         folder = study.root / f"results/copies/encoders/tiny-bert/{name}/hau/1"
         made = read_json(folder / "seedbed.json")["training"]
-        assert made["bytes"] < made["bytes of the original"] and made["examples"] == 32, name
+        assert made["bytes"] < made["bytes of the original"] and made["texts"] == 32, name
+        assert made["examples"] == learnt["examples"], name
         # On the texts by which it was made; a test's may have tokens that those have not.
         assert made["agreement"] > 0.99 or name == "condensed", name

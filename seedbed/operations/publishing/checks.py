@@ -13,7 +13,7 @@ from seedbed import licences
 from seedbed.io import UserError
 from seedbed.languages import registry
 
-_LANGUAGE = re.compile(r"[a-z]{2,3}")
+_LANGUAGE = re.compile(r"[a-z]{2,3}|multilingual")
 _KEYS = ("base_model", "library_name", "pipeline_tag", "tags")
 
 

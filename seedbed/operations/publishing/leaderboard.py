@@ -1,13 +1,16 @@
 """mteb's own files: results/{model}/{revision}/{task}.json with model_meta.json, as its leaderboard takes them."""
 
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from seedbed import licences
 from seedbed.encoders.backbone import open_encoder
+from seedbed.encoders.copies import size
+from seedbed.encoders.int8 import Int8Transformer
 from seedbed.io import UserError, read_json, sha256, write_json
 from seedbed.languages import registry
 from seedbed.operations.publishing.results import Result
@@ -74,22 +77,23 @@ def _meta(
 ) -> dict[str, Any]:
     """What mteb wants to know of a model, as its own class writes it."""
     from mteb.models import ModelMeta
+    from mteb.models.model_meta import Licenses
 
     encoder = open_encoder(repository)
+    integers = isinstance(encoder[0], Int8Transformer)
     codes = sorted({one.language for one in results})
     licence = licences.of_model(about)
+    terms = metadata.get("license_link") or metadata.get("license") or (licence and (licence.link or licence.id))
     facts = {
         "name": name,
         "revision": revision,
         "languages": [f"{code.partition('-')[0]}-{registry()[code]['script']}" for code in codes if code in registry()],
-        "n_parameters": sum(weights.numel() for weights in encoder.state_dict().values()),
-        "max_tokens": encoder.max_seq_length,
+        "n_parameters": size(encoder)["parameters"],
+        "max_tokens": encoder.max_seq_length if math.isfinite(encoder.max_seq_length or math.inf) else None,
         "embed_dim": encoder.get_embedding_dimension(),
-        "license": metadata.get("license_link")
-        or metadata.get("license")
-        or (licence and (licence.link or licence.id)),
+        "license": terms if str(terms).startswith("http") or terms in get_args(Licenses) else None,
         "open_weights": True,
-        "framework": ["Sentence Transformers", "PyTorch", "safetensors"],
+        "framework": ["Sentence Transformers", *(["ONNX"] if integers else ["PyTorch", "safetensors"])],
         "reference": f"https://huggingface.co/{name}",
         "similarity_fn_name": "cosine",
         "use_instructions": any(encoder.prompts.values()),

@@ -25,7 +25,7 @@ def reported_on(study: Study, code: str) -> str:
     there = [task for task in study.tasks if task in study.tests_by_language[code] and not study.tasks[task].on_request]
     if study.best.test:
         there = [study.best.test] if study.best.test in study.tests_by_language[code] else []
-    read = [task for task in there if {"vectors", "distances"} & {*declared(study.tasks[task].protocol).asks}]
+    read = [task for task in there if declared(study.tasks[task].protocol).chooses]  # which says what is better
     others = [task for task in read if study.test_set(task) != study.test_set(study.best.dev)]
     return min(others, key=lambda task: study.tasks[task].protocol != "sts", default="")
 

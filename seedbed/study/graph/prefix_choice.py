@@ -16,9 +16,11 @@ def offered(study: Study, wildcards: Any) -> list[str]:
 
 def trials(study: Study, wildcards: Any) -> dict[str, str]:
     """RECIPE/LANGUAGE -> the scores of that recipe's encoder on the task that chooses."""
-    found = {}
-    for name in study.recipes[wildcards.recipe].prefix_of:
-        for code in study.chosen_on(study.best.dev, wildcards.lang):
+    spec, found = study.recipes[wildcards.recipe], {}
+    chosen_on = study.chosen_on(study.best.dev, wildcards.lang)
+    own = [code for code in chosen_on if code in (spec.languages or study.languages)]
+    for name in spec.prefix_of:
+        for code in own or chosen_on:
             lang, seed = encoders.trained_on(study, name, code), encoders.seeds_of(study, name)[0]
             found[f"{name}/{code}"] = listed_in(study, Cell(wildcards.backbone, name, lang, seed, study.best.dev, code))
     return found

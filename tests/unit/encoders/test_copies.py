@@ -12,9 +12,10 @@ import pandas as pd
 import pytest
 import torch
 from safetensors.torch import load_file
+from transformers import AutoModel, AutoTokenizer, XLMRobertaConfig, XLMRobertaModel
 
 from scripts.train_encoder import main
-from seedbed.encoders import backbone, copies
+from seedbed.encoders import backbone, copies, training
 from seedbed.encoders.adapters import align
 from seedbed.encoders.objectives import load
 from seedbed.encoders.opening import opened
@@ -106,6 +107,7 @@ def test_frequent_tokens_weigh_less(made):
     tokenizer = backbone.open_encoder(flat).tokenizer
     ids = [token for text in TEXTS for token in tokenizer.encode(text, add_special_tokens=False).ids]
     share = np.bincount(ids, minlength=len(one)) / len(ids)
+    share[tokenizer.token_to_id("<unk>")] = 1  # as if each token were unknown
     used = one > 0
     np.testing.assert_allclose(two[used] / one[used], (0.01 / (0.01 + share))[used], rtol=1e-3)
 
@@ -115,6 +117,49 @@ def test_all_components_have_the_same_variance(weights):
     rows = small[0].embedding.weight.detach().numpy()
     rows = rows[np.abs(rows).sum(axis=1) > 0]
     np.testing.assert_allclose(np.square(rows).mean(axis=0), 1, rtol=0.25)  # but for those of special tokens
+
+
+def test_a_text_of_unknown_tokens_has_a_vector_that_hardly_weighs(made):
+    static = backbone.open_encoder(made({"condensed": {"dimensions": 8}}))
+    unknown, known, both = static.encode(["ሰላም", "Yara", "Yara ሰላም"])
+    assert 0 < np.linalg.norm(unknown) < 0.2 * np.linalg.norm(known)  # and less where a known one is rarer than here
+    assert _cosines(both[None], known[None])[0] > 0.98
+
+
+@pytest.mark.parametrize("way", ["trimmed", "condensed"])
+def test_tokens_that_were_added_beyond_the_vocabulary_stay(way, weights):
+    encoder = backbone.load(weights, pooling="mean")
+    encoder.tokenizer.add_tokens(["[Q]"], special_tokens=True)
+    encoder[0].auto_model.resize_token_embeddings(len(encoder.tokenizer))
+    texts = [f"[Q]{text}" for text in TEXTS]
+    before = encoder.encode(texts)
+    small = load(way).copied(encoder, texts, {}) if way == "trimmed" else copies.condensed(encoder, texts, dimensions=8)
+    assert len(small.encode(texts)) == len(texts)
+    if way == "trimmed":
+        np.testing.assert_array_equal(small.encode(texts), before)
+        assert len(small.tokenizer) == small.tokenizer.convert_tokens_to_ids("[Q]") + 1
+
+
+def test_positions_are_counted_from_the_same_place_where_padding_says_from_which(tmp_path, weights):
+    """XLM-R's do; here an id below that of padding stands in no text."""
+    config = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
+    tokenizer = AutoTokenizer.from_pretrained(weights)
+    torch.manual_seed(0)
+    places = {"vocab_size": len(tokenizer), "max_position_embeddings": 80, "pad_token_id": 20}
+    XLMRobertaModel(XLMRobertaConfig(**config, **places)).save_pretrained(tmp_path / "xlmr")
+    tokenizer.pad_token = tokenizer.convert_ids_to_tokens(20)
+    tokenizer.save_pretrained(tmp_path / "xlmr")
+    original = backbone.load(tmp_path / "xlmr", pooling="mean")
+    before = original.encode(TEXTS[:5])
+    training.save(copies.trimmed(original, TEXTS[:5]), tmp_path / "small", {}, {})
+    small = backbone.open_encoder(tmp_path / "small")
+    assert len(small.tokenizer) < len(tokenizer)
+    np.testing.assert_allclose(small.encode(TEXTS[:5]), before, atol=1e-6)
+
+
+def test_of_two_texts_no_agreement_is_said(made):
+    facts = read_json(made({"halved": {}}, texts=TEXTS[:2]) / "seedbed.json")["training"]
+    assert "agreement" not in facts and facts["texts"] == 2 and facts["examples"] == 0
 
 
 def test_half_the_bytes_and_float32_when_opened(weights, made):
@@ -147,6 +192,27 @@ def test_a_quantized_encoder_is_smaller_and_near_and_has_a_vector_of_each_text_b
         "onnxruntime" in (folder / "README.md").read_text()
         and "trust_remote_code=True" in (folder / "README.md").read_text()
     )
+
+
+@pytest.mark.parametrize("pooling", ["first_last_average", "last_two_average"])
+def test_a_quantized_encoder_pools_the_layers_that_its_original_does(pooling, weights, tmp_path):
+    """From a backbone, and from a saved encoder, whose pooling is sentence-transformers' own."""
+    model = AutoModel.from_pretrained(weights)
+    for name, weight in model.named_parameters():
+        weight.data *= 10 if ".layer.1." in name and "LayerNorm" not in name else 1  # so that layers are unlike
+    AutoTokenizer.from_pretrained(weights).save_pretrained(tmp_path / "unlike")
+    model.save_pretrained(weights := tmp_path / "unlike")
+    original, last = (backbone.load(weights, pooling=name) for name in (pooling, "mean"))
+    training.save(original, tmp_path / "encoder", {}, {})
+    for number, start in enumerate((weights, tmp_path / "encoder")):
+        small = load("quantized").copied(backbone.load(start, pooling=pooling), TEXTS, {})
+        training.save(small, tmp_path / str(number), {}, {})
+        found = backbone.open_encoder(tmp_path / str(number)).encode(TEXTS)
+        assert _cosines(found, original.encode(TEXTS)).min() > 0.99 > _cosines(found, last.encode(TEXTS)).max()
+
+
+def _cosines(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return (one * other).sum(axis=1) / np.linalg.norm(one, axis=1) / np.linalg.norm(other, axis=1)
 
 
 def test_the_mean_of_several_is_that_of_each_weight_and_loses_none(weights, tmp_path):
@@ -226,8 +292,6 @@ def test_what_cannot_be_copied_is_told_in_one_line(weights, made, tmp_path):
 
 
 def test_a_tokenizer_that_cannot_be_cut_is_refused(tmp_path):
-    from transformers import AutoTokenizer
-
     tokenizer = AutoTokenizer.from_pretrained(tiny.generator(tmp_path / "bpe"))
     with pytest.raises(UserError, match="a tokenizer of kind BPE cannot be cut; only Unigram and WordPiece can"):
         copies.cut_tokenizer(tokenizer, [0, 1, 2])

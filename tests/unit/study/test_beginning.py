@@ -72,6 +72,15 @@ def test_most_of_many_translations_teach():
     parts = [study["tasks"][f"own-bitext-{part}"]["source"]["buckets"] for part in ("dev", "test")]
     assert [*parts, study["corpora"]["parallel"]["buckets"]] == [[0, 10], [10, 20], [20, 100]]
     assert {"translations", "distilled"} <= {*study["recipes"]}
+    found, store = load(study), Store(Path("downloads"), Path("assets.lock.json"))
+    (tested, _), (learnt, _) = (
+        fetch(source, kind, store, Cleaning())
+        for source, kind in (
+            (found.tasks["own-bitext-test"].source, "parallel"), (found.corpora.others["translations"], "matched_pairs")
+        )
+    )  # fmt: skip
+    pivots = {*pd.concat(learnt)["sentence1"]}
+    assert pivots and not pivots & {*pd.concat(tested)["pivot"]}
 
 
 def test_what_recipes_learn_from_can_be_read():

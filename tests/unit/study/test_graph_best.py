@@ -66,13 +66,15 @@ def test_what_has_no_weights_to_take_home_is_not_chosen(told):
         ({"dev": "graded"}, "config: best.dev: no task 'graded'; did you mean 'graded-sts'?"),
         ({"dev": "graded-sts", "test": "sts"}, "config: best.test: no task 'sts'; "),
         ({"dev": "graded-sts", "test": "graded-sts"}, "config: best.test: graded-sts has the texts of graded-sts, which chooses"),
-        ({"dev": "seen"}, "config: best.dev: seen is of protocol layers; one of bitext, knn, retrieval, sts can choose"),
+        ({"dev": "graded-sts", "test": "shape"}, "config: best.test: shape is of protocol geometry, which says of no encoder"),
+        ({"dev": "seen"}, "config: best.dev: seen is of protocol layers, which says of no encoder that it is the better; take one"),
     ],
 )  # fmt: skip
 def test_a_choice_that_cannot_be_made_is_told(choice, fault):
     study = yaml.safe_load(Path(DEMO).read_text())
     study["tasks"]["seen"] = study["tasks"]["kolibri-bitext"] | {"protocol": "layers"}
     study["tasks"]["seen"].pop("clean")
+    study["tasks"]["shape"] = study["tasks"]["graded-sts"] | {"protocol": "geometry"}
     with pytest.raises(UserError) as error:
         load(study | {"best": choice})
     assert str(error.value).startswith(fault)

@@ -106,6 +106,15 @@ def test_where_a_language_has_no_test_those_that_have_one_choose() -> None:
     assert [*asked(prefix_choice.trials, **PICKY, lang="hau")] == ["asked/hin", "spoken/hin"]
 
 
+def test_languages_that_a_recipe_is_not_for_do_not_choose_its_prefix(told) -> None:
+    assert [*asking(told)(prefix_choice.trials, **PICKY, lang="mul")] == [
+        f"{name}/{code}" for name in ("asked", "spoken") for code in ("hau", "hin")
+    ]
+    fewer = {name: told.recipes[name].updated({"languages": ["hin"]}) for name in ("picky", "asked", "spoken")}
+    asked = asking(told.model_copy(update={"recipes": told.recipes | fewer}))
+    assert [*asked(prefix_choice.trials, **PICKY, lang="mul")] == ["asked/hin", "spoken/hin"]
+
+
 def test_a_recipe_with_a_prefix_of_its_own_or_a_new_vocabulary_has_no_choice(told) -> None:
     assert [prefixes.chooser_of(told, name) for name in ("picky", "mean", "base", "own", "swapped", "further")] == [
         "picky", "picky", "", "", "", "",
@@ -172,6 +181,7 @@ def test_the_mean_of_seeds_is_one_encoder_that_reads_the_others(told, ask) -> No
         ({"recipes/mean/seeds": [2]}, "config: recipes.mean.seeds: it is the mean of all seeds of picky; give that its `seeds`"),
         ({"recipes/static": {"data": {"sentences": "text"}, "objective": "condensed"}, "recipes/mean/from": "static"}, "config: recipes.static.seeds: mean is their mean, and there is one"),
         ({"recipes/static": {"from": "picky", "data": {"sentences": "text"}, "objective": "condensed"}, "recipes/mean/from": "static"}, "config: recipes.mean.from: static has no transformer and cannot be copied"),
+        ({"recipes/static": {"from": "picky", "data": {"sentences": "text"}, "objective": "condensed"}, "recipes/on": {"from": "static", "data": {"triplets": "nli"}, "objective": "contrast"}}, "config: recipes.on.from: static has no transformer and cannot be trained"),
     ],
 )  # fmt: skip
 def test_a_choice_or_a_mean_that_cannot_be_made_is_told(changes: dict[str, Any], message: str) -> None:
