@@ -24,6 +24,8 @@ from scipy.stats import spearmanr
 from scripts import publish, score
 from seedbed import licences, manifests
 from seedbed.encoders import backbone, card, training
+from seedbed.encoders.copies import condensed
+from seedbed.encoders.exporting import quantized
 from seedbed.io import UserError, read_json, write_json, write_table
 from seedbed.operations.publishing.checks import require_card
 from seedbed.tables.best import take
@@ -346,17 +348,38 @@ def test_a_card_without_what_the_hub_wants_is_refused(tmp_path):
             require_card(file)
 
 
-def test_mteb_loads_the_results_as_its_leaderboard_does(other, tmp_path):
-    """Name and revision are the published ones; languages are mteb's subsets of one task."""
-    from mteb.cache import ResultCache
-
-    folder = other / "scores/tiny/xllora/hau/1/semrel"
+def filed(folder: Path) -> None:
+    """mteb's own result beside a score."""
     result = {
         "dataset_revision": "ab" * 20, "task_name": "SemRel24STS", "mteb_version": "2.26.24", "evaluation_time": None,
         "scores": {"test": [{"main_score": 0.25, "cosine_spearman": 0.25, "hf_subset": "hau", "languages": ["hau-Latn"]}]},
     }  # fmt: skip
     write_json(result, folder / "hau.mteb.json")
     write_json(read_json(folder / "hau.json") | {"mteb": "hau.mteb.json"}, folder / "hau.json")
+
+
+@pytest.mark.parametrize(("way", "frameworks"), [("condensed", "safetensors"), ("quantized", "ONNX")])
+def test_what_mteb_is_told_of_small_copies(way, frameworks, tmp_path):
+    encoder = backbone.load(tiny.backbone(tmp_path / "weights"), pooling="mean")
+    weights = sum(one.numel() for one in encoder.parameters())
+    small = condensed(encoder, tiny.sentences("hau", 40), dimensions=8) if way == "condensed" else quantized(encoder)
+    folder = tmp_path / "results/encoders/tiny/xllora/mul/0"
+    training.save(small, folder, ABOUT | {"language": "mul"}, {})
+    scored(folder, tmp_path / "results/scores/tiny/xllora/mul", tmp_path)
+    filed(tmp_path / "results/scores/tiny/xllora/mul/0/semrel")
+    repository = published(folder, tmp_path / "out", "--licence", "agpl-3.0")
+    (meta,) = (read_json(path) for path in (tmp_path / "out/mteb").rglob("model_meta.json"))
+    assert frameworks in meta["framework"] and meta["license"] is None, "mteb has no such licence"
+    assert meta["n_parameters"] == (small[0].embedding.weight.numel() if way == "condensed" else weights)
+    assert (meta["max_tokens"] is None) == (way == "condensed")
+    assert ModelCard.load(repository / "README.md").data.language == ["multilingual"]
+
+
+def test_mteb_loads_the_results_as_its_leaderboard_does(other, tmp_path):
+    """Name and revision are the published ones; languages are mteb's subsets of one task."""
+    from mteb.cache import ResultCache
+
+    filed(other / "scores/tiny/xllora/hau/1/semrel")
     published(encoder_in(other), tmp_path / "out")
     loaded = ResultCache(tmp_path / "out/mteb").load_results(include_remote=False)
     (model,) = loaded.model_results
