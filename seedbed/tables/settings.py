@@ -45,5 +45,5 @@ class Best(Settings):
     dev: Name
     """The task that chooses, by its main score; no test may have its texts."""
     test: Name | None = None
-    """The task that says how good it is; left out, the first other one that tests the language, graded pairs before
-    others."""
+    """The task that says how good it is; left out, the first other one that tests the language and could choose, graded
+    pairs before others."""
