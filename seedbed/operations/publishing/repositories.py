@@ -29,9 +29,10 @@ def lay_out(what: Path, wishes: Wishes, output: Path) -> str:
             for its kind; the output holds other files.
     """
     kind, write = kind_of(what)
-    for wish in {"base", "scores"} - TAKES[write]:
-        if getattr(wishes, wish):
-            raise UserError(f"--{wish}: says nothing of {what}; leave it out")
+    if wishes.scores and write is not encoder:
+        raise UserError(f"--scores: encoders alone have scores, and {what} is none; leave it out")
+    if wishes.base and write is triplets.write:
+        raise UserError(f"--base: {what} has no weights that came from a model; leave it out")
     _require_output(what, output)
     with atomic_directory(output) as directory:
         repository = directory / REPOSITORY
@@ -108,10 +109,6 @@ def adapter(what: Path, wishes: Wishes, repository: Path, output: Path) -> None:
     _copy(what, repository, {*manifest["files"]} - {"README.md", LORA})
     write_json(config, repository / LORA)
     adapter_card.write(repository, manifest, place=wishes.name, base=wishes.base, licence=wishes.licence)
-
-
-TAKES: Mapping[Callable[..., None], set[str]] = {encoder: {"base", "scores"}, adapter: {"base"}, triplets.write: set()}
-"""What lays out -> the wishes that not all kinds have and this one does."""
 
 
 def scores_of(encoder: Path, manifest: Mapping[str, Any]) -> Path:

@@ -402,6 +402,8 @@ def test_an_adapter_goes_out_with_the_base_that_peft_finds(tmp_path):
         UserError, match="its base is 'gemma' here, and peft looks for it on the hub; give --base owner/name"
     ):
         published(adapter, tmp_path / "out")
+    with pytest.raises(UserError, match="--scores: encoders alone have scores, and .*adapter is none; leave it out"):
+        published(adapter, tmp_path / "out", "--scores", str(tmp_path))
     folder = published(adapter, tmp_path / "out", "--base", "google/gemma-3-270m")
     assert read_json(folder / "adapter_config.json")["base_model_name_or_path"] == "google/gemma-3-270m"
     data = ModelCard.load(folder / "README.md").data
@@ -459,6 +461,8 @@ def test_triplets_of_which_nobody_knows_a_licence_are_refused(triplets, tmp_path
 
 def test_the_card_of_triplets_of_two_languages_names_both(triplets, tmp_path):
     file = triplets("xllora")
+    with pytest.raises(UserError, match="--base: .*hau.tsv has no weights that came from a model; leave it out"):
+        published(file, tmp_path / "out", "--base", "someone/tiny")
     folder = published(file, tmp_path / "out")
     data = DatasetCard.load(folder / "README.md").data
     assert data.language == ["ha", "en"] and data.multilinguality == "multilingual"
