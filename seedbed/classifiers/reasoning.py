@@ -1,6 +1,7 @@
 """A language model solves problems and answers questions with options, without examples (paper 002, section 5)."""
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -15,8 +16,12 @@ from seedbed.classifiers.settings import Reasoning
 from seedbed.generators.backends import Backend, Completion, Prompt, Request, fits
 from seedbed.generators.journal import Journal, Unkept
 from seedbed.generators.prefixed import Prefixed
+from seedbed.generators.prompts import without_thoughts
 from seedbed.generators.settings import Generator
 from seedbed.io import UserError, compact, fingerprint
+
+_ALONE = r"[(\[{]?(?<![a-z'’-])([a-z])(?:[)\]}]|(?!\s*\w|['’.-]\w)|(?=\s+(?:is|because|since|and|or)\b))"
+"""A letter in brackets, or one that no word follows but those which follow the name of an option."""
 
 
 class Asked(NamedTuple):
@@ -96,10 +101,17 @@ def _weigh(
 
 
 def first_letter(text: str, letters: Sequence[str]) -> str:
-    """The letter that an answer begins with, be it in brackets or before a mark; empty: none of these."""
-    word = text.strip().lstrip("([*").partition("\n")[0]
-    alone = word[:1] in letters and not word[1:2].isalnum()
-    return word[:1] if alone else ""
+    """The letter of the option that an answer names, in either case; empty: none of these, or several.
+
+    It is the letter after "answer is" or "answer:", else the one that the text begins with, else the only one in it.
+    Only a letter that stands alone counts: "A hotel" has an article. Thoughts do not count.
+    """
+    text = re.sub(r"\\boxed|[*_`$\"]", "", without_thoughts(text))
+    for before in (r"\banswer(?: is)?:?\s*", r"\A\s*"):
+        if (said := re.search(before + _ALONE, text, re.IGNORECASE)) and said[1].upper() in letters:
+            return said[1].upper()
+    named = {letter.upper() for letter in re.findall(_ALONE, text, re.IGNORECASE)} & {*letters}
+    return named.pop() if len(named) == 1 else ""
 
 
 def require_width(model: Backend, width: int) -> None:

@@ -83,7 +83,7 @@ class Reasoning(Settings):
 
     answer: Literal["likelihood", "generation"] = "likelihood"
     """How one of several options is found. likelihood: its letter is the likeliest next; backend transformers alone.
-    generation: its letter is the first that the model writes."""
+    generation: its letter is the one that the model's answer names."""
     bos: bool = False
     """Begin a prompt of `prompts: plain` with BOS, as a Gemma needs it."""
     label_prefix: str = ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +32,12 @@ DIGITS = 4
 """Decimals of a score: what floats of other batches of a GPU differ in is beyond."""
 _LISTED = re.compile(r"^\s*(\d+)[.)][ \t]+(?=[^\d\s])", re.MULTILINE)
 """The number of a line of a list whose lines name what they score, as in "1. Meaning: 8"."""
+_SCALE = re.compile(
+    r"(?:/|\bout of\b)\s*10\b|\b10[- ]points?\b|(?<![\d-])1(?:\s*\([^()\d]*\))?\s*(?:[-\u2013]|\bto\b)\s*10\b(?!-)"
+    r"|\bbetween 1 and 10\b",
+    re.IGNORECASE,
+)
+"""The scale itself, which a judge may repeat: "8/10", "(1-10)", "from 1 (worst) to 10 (best)"."""
 
 Scores = tuple[float, ...]
 
@@ -100,7 +106,7 @@ def score_tokens(tokenizer: Any, prefix: str, scale: Sequence[int] = SCALE) -> l
 
 def numbers(text: str) -> Scores:
     """The three scores in an answer, after whatever thoughts; nan thrice unless there are three, all from 1 to 10."""
-    answer = re.sub(r"(?:/|\bout of\b)\s*10\b", "", without_thoughts(text))
+    answer = _SCALE.sub("", without_thoughts(text))
     if _LISTED.findall(answer) == ["1", "2", "3"]:
         answer = _LISTED.sub("", answer)
     found = re.findall(r"(?:(?<!\w)[-\u2212])?\d+(?:\.\d+)?", answer)
@@ -164,8 +170,7 @@ def _judged(pairs: Sequence[Pair], tongue: Tongue, pivot: Tongue, judge: Writer)
         if todo:
             how = _by_likelihood if judge.reads == "likelihood" else _by_numbers
             with tqdm(total=len(todo), unit="pair", mininterval=5, desc=tongue.name) as progress:
-                for group in how([*todo.values()], tongue, pivot, judge, journal):
-                    progress.update(group)
+                how([*todo.values()], tongue, pivot, judge, journal, progress.update)
         read = _kept if judge.reads == "likelihood" else numbers
         return {pair.id: read(journal.done[pair.id].text) for pair in pairs}
 
@@ -175,14 +180,21 @@ def _kept(text: str) -> Scores:
     return tuple(map(float, text.split()))
 
 
-def _by_numbers(pairs: Sequence[Pair], tongue: Tongue, pivot: Tongue, judge: Writer, journal: Journal) -> Iterator[int]:
+def _by_numbers(
+    pairs: Sequence[Pair],
+    tongue: Tongue,
+    pivot: Tongue,
+    judge: Writer,
+    journal: Journal,
+    told: Callable[[int], object],
+) -> None:
     """Ask for three numbers for each pair. A prompt of too many tokens is not sent, and has no answer."""
     backend, limit = judge.backend, judge.generator.sampling.max_prompt_tokens
     requests = [Request(pair.id, prompt) for pair, prompt in _asked(pairs, ["numbers"], tongue, pivot, judge, backend)]
-    journal.commit(Completion(one.id, "", finished=False) for one in requests if not fits(one.prompt, limit))
-    told: list[int] = []
-    journal.keep(judge.write([one for one in requests if fits(one.prompt, limit)]), told.append)
-    yield len(pairs)
+    long = [Completion(one.id, "", finished=False) for one in requests if not fits(one.prompt, limit)]
+    journal.commit(long)
+    told(len(long))
+    journal.keep(judge.write([one for one in requests if fits(one.prompt, limit)]), told)
 
 
 def _asked(
@@ -196,8 +208,13 @@ def _asked(
 
 
 def _by_likelihood(
-    pairs: Sequence[Pair], tongue: Tongue, pivot: Tongue, judge: Writer, journal: Journal
-) -> Iterator[int]:
+    pairs: Sequence[Pair],
+    tongue: Tongue,
+    pivot: Tongue,
+    judge: Writer,
+    journal: Journal,
+    told: Callable[[int], object],
+) -> None:
     """Score the candidates of a text together: what their prompts begin with is read once.
 
     Whole texts are written to disk, so that a killed job reads what it reads again with the same neighbours.
@@ -231,7 +248,7 @@ def _by_likelihood(
         if len(done) >= COMMIT_ROWS:
             journal.commit(done)
             done = []
-        yield len(group)
+        told(len(group))
     journal.commit(done)
 
 

@@ -215,6 +215,15 @@ def test_a_killed_judge_goes_on_and_ends_with_the_same_bytes(tiny_generator: Pat
     assert run(tmp_path / "killed", 18).equals(whole), "32 texts were on the disk"
 
 
+def test_the_bar_of_a_judge_that_writes_numbers_moves(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    texts = tiny.sentences("hau", 100)
+    table = pd.DataFrame({"id": texts, "text": texts, "english": texts, "finish": "stop"})
+    judge = Writer(generator(), "numbers", open=lambda: Echo(70, lambda text: "8, 7, 6"), weights="w", state=tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        judgements({"t": table}, dict.fromkeys(texts, "hau"), TONGUES, "eng", judge)
+    assert "| 70/100 [" in capsys.readouterr().err
+
+
 def test_what_an_answer_depends_on_asks_anew(tmp_path: Path) -> None:
     texts = dict.fromkeys(tiny.sentences("hau", 3), "hau")
     first, second, third = Echo(), Echo(), Echo()
