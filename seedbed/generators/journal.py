@@ -11,17 +11,23 @@ from typing import Any
 
 from seedbed.generators.backends import Completion, Prompt
 from seedbed.generators.settings import WRITES, Generator
-from seedbed.io import fingerprint, sha256
+from seedbed.io import UserError, fingerprint, sha256
 from seedbed.precision import precision
 
 ANSWERS = "answers"
 """The folder of the state in which answers outlive their jobs: a server's were paid for."""
-COMMIT_ROWS = 64
-"""Completions that are written to disk together: what a kill can lose."""
+COMMIT_ROWS = 8
+"""Completions that are written to disk together: a kill loses fewer."""
 
 
 class Journal:
-    """Completions on disk, one JSON object a line; the last line of a killed job may be torn and is cut off."""
+    """Completions on disk, one JSON object a line.
+
+    A killed job may have left half a line at the end, which is cut off. No other line is ever removed.
+
+    Raises:
+        UserError: a line that is no completion.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -30,20 +36,37 @@ class Journal:
         with path.open("a+b") as file:
             file.seek(0)
             whole = 0
-            for line in file:
-                if not (completion := _whole(line)):
+            for number, line in enumerate(file, start=1):
+                if not line.endswith(b"\n"):
+                    file.truncate(whole)
                     break
+                completion = self._read(line, number)
                 self.done[completion.id] = completion
                 whole += len(line)
-            file.truncate(whole)
+
+    def _read(self, line: bytes, number: int) -> Completion:
+        try:
+            return Completion(**json.loads(line))
+        except (ValueError, TypeError) as error:
+            raise UserError(
+                f"{self.path}: line {number} is no completion ({error}); restore the file, or remove this line alone: "
+                "what it answered is asked again"
+            ) from None
 
     def commit(self, completions: Iterable[Completion]) -> None:
-        """Add completions; they are on the disk when this returns."""
+        """Add completions; they are on the disk when this returns, or, where the disk refuses, not at all."""
         completions = list(completions)
-        with self.path.open("a", encoding="utf-8") as file:
-            file.writelines(json.dumps(asdict(completion), ensure_ascii=False) + "\n" for completion in completions)
-            file.flush()
-            os.fsync(file.fileno())
+        lines = "".join(json.dumps(asdict(completion), ensure_ascii=False) + "\n" for completion in completions)
+        left = lines.encode()
+        with self.path.open("ab", buffering=0) as file:
+            before = file.tell()
+            try:
+                while left:  # of a write that does not fit, a part may be written
+                    left = left[file.write(left) :]
+                os.fsync(file.fileno())
+            except OSError:
+                file.truncate(before)
+                raise
         self.done |= {completion.id: completion for completion in completions}
 
     def keep(self, completions: Iterable[Completion], told: Callable[[int], object] = lambda count: None) -> None:
@@ -89,10 +112,3 @@ def journal_name(
         made_by["dtype"] = precision(generator.dtype)
     digests = {polarity: adapter and sha256(adapter) for polarity, adapter in (adapters or {}).items()}
     return fingerprint([[[*key, prompt] for key, prompt in prompts], digests, made_by])
-
-
-def _whole(line: bytes) -> Completion | None:
-    try:
-        return Completion(**json.loads(line)) if line.endswith(b"\n") else None
-    except (ValueError, TypeError):
-        return None

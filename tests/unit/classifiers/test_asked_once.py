@@ -16,7 +16,6 @@ from seedbed.classifiers import in_context, likelihood
 from seedbed.classifiers.manifest import describe
 from seedbed.encoders import backbone
 from seedbed.evaluation.systems import in_context as system
-from seedbed.generators.journal import COMMIT_ROWS
 from seedbed.io import write_json, write_table
 from tests import tiny
 
@@ -145,7 +144,6 @@ def test_a_fourth_language_asks_for_its_prompts_alone_and_an_edit_for_what_it_to
 def test_a_killed_job_goes_on_with_the_same_bytes(
     study: Path, wanted: dict[str, bytes], counted: Counted, tmp_path: Path, left: int
 ) -> None:
-    assert ROWS < COMMIT_ROWS, "batches are kept, not groups"
     counted.left = left
     with pytest.raises(KeyboardInterrupt):
         scored(study, tmp_path)

@@ -37,7 +37,7 @@ def settings(base: Path, **sampling: Any) -> Generator:
 @pytest.fixture
 def rows() -> pd.DataFrame:
     """Every third row has no negative."""
-    count = 2 * COMMIT_ROWS
+    count = 128
     columns = {side: tiny.sentences("eng", count, seed) for seed, side in enumerate(SIDES)}
     table = pd.DataFrame({"id": [f"set:{number}" for number in range(count)], **columns})
     table.loc[::3, "negative"] = ""

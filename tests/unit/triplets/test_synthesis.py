@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -56,7 +57,7 @@ class Echo(Backend):
 
 @pytest.fixture
 def anchors():
-    rows = [f"r{number}" for number in range(2 * COMMIT_ROWS + 10)]
+    rows = [f"r{number}" for number in range(138)]
     return pd.DataFrame({"id": rows, "text": [f"Anchor {row}." for row in rows]})
 
 
@@ -150,17 +151,64 @@ def test_a_finished_polarity_is_not_asked_again(anchors, tmp_path):
     assert {name.split("/")[0] for name in last.written} == {"negative"}
 
 
-@pytest.mark.parametrize("tail", [b'{"id": "r9", "te', b'{"id": "r9"}\n', b"\0\0\0\0\n", b"[1]\n", b"\xff\n"])
-def test_a_torn_line_is_cut_off(tmp_path, tail):
+WHOLE = [Completion("positive/r1", "नमस्ते\n", True), Completion("positive/r2", "b", False)]
+
+
+@pytest.mark.parametrize(
+    "tail", [b'{"id": "r9", "te', b"\0\0\0\0", b"\xff", b'{"id": "r9", "text": "a", "finished": true}']
+)
+def test_a_torn_last_line_is_cut_off(tmp_path, tail):
     path = tmp_path / "journal.jsonl"
-    journal = Journal(path)
-    whole = [Completion("positive/r1", "नमस्ते\n", True), Completion("positive/r2", "b", False)]
-    journal.commit(whole)
+    Journal(path).commit(WHOLE)
     good = path.read_bytes()
     path.write_bytes(good + tail)
     again = Journal(path)
-    assert again.done == {completion.id: completion for completion in whole} and path.read_bytes() == good
+    assert again.done == {completion.id: completion for completion in WHOLE} and path.read_bytes() == good
     again.commit([Completion("positive/r9", "c", True)])
+    assert list(Journal(path).done) == ["positive/r1", "positive/r2", "positive/r9"]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        b'{"id": "r9", "te',
+        b'{"id": "r9"}',
+        b"\0\0",
+        b"[1]",
+        b"\xff",
+        b"",
+        b'{"id": "a", "text": "", "finished": true, "of": 2}',
+    ],
+)
+@pytest.mark.parametrize("place", [0, 3, 999, 1000])
+def test_a_bad_line_is_named_and_no_answer_is_removed(tmp_path, bad, place):
+    path = tmp_path / "journal.jsonl"
+    Journal(path).commit(Completion(str(number), "an answer", True) for number in range(1000))
+    lines = path.read_bytes().splitlines()
+    lines.insert(place, bad)
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    before = path.read_bytes()
+    with pytest.raises(UserError, match=rf"journal\.jsonl: line {place + 1} is no completion .*remove this line"):
+        Journal(path)
+    assert path.read_bytes() == before
+    del lines[place]
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    assert len(Journal(path).done) == 1000
+
+
+def test_a_full_disk_leaves_no_half_line(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    journal = Journal(path)
+    journal.commit(WHOLE)
+    good, limits = path.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(good) + 30, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            journal.keep(Completion(str(number), "an answer", True) for number in range(99))
+        assert path.read_bytes() == good
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    journal.commit([Completion("positive/r9", "c", True)])
     assert list(Journal(path).done) == ["positive/r1", "positive/r2", "positive/r9"]
 
 
