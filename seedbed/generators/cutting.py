@@ -5,8 +5,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-from safetensors.torch import load_file, save_file
-
 from seedbed import model_files
 from seedbed.io import UserError, read_json, write_json
 
@@ -23,6 +21,8 @@ def cut(directory: Path, layers: int) -> None:
     Raises:
         UserError: it has fewer blocks.
     """
+    from safetensors.torch import load_file, save_file  # brings torch, which a plan has no need of
+
     folder = model_files.modules_of(directory)[0][1] if (directory / "modules.json").is_file() else directory
     config = read_json(folder / "config.json")
     if layers > (has := config["num_hidden_layers"]):

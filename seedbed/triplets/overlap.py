@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import bootstrap
 
 from seedbed.corpora.clean import words
 
@@ -33,6 +32,8 @@ def summary(values: ArrayLike) -> dict[str, float | None]:
         `n`, `mean`, `low` and `high` (95 % percentile bootstrap interval of the mean over rows, the same on every call;
         None for a single row), and the quartiles `q25`, `q50`, `q75`.
     """
+    from scipy.stats import bootstrap  # half a second, which a plan has no need of
+
     series = np.asarray(values)
     found = {"mean": series.mean(), **{f"q{int(q * 100)}": np.quantile(series, q) for q in (0.25, 0.5, 0.75)}}
     if len(series) > 1:

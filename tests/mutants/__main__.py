@@ -1,9 +1,11 @@
 """Plant bugs, one at a time, each in a copy of the project, and run the tests that must see it.
 
     python -m tests.mutants [--room ROOM] [--only NAME] [--workers 2]
+    python -m tests.mutants --drawn 60 --seed 1
 
-cosmic-ray and mutmut make up their own bugs, of Python alone, and run one set of tests for all; these bugs are those that
-would silently give a wrong number, in rules too, and each names the few tests that see it.
+cosmic-ray and mutmut make up their own bugs, of Python alone, and run one set of tests for all; the listed bugs are those that
+would silently give a wrong number, in rules too, and each names the few tests that see it. Drawn ones are tried against
+the tests of their module first, then of their package, then all unit tests.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from tests.mutants.drawn import Drawn, draw, tests_of
 from tests.mutants.listed import Mutant, StaleError, mutants, planted
 from tests.mutants.testing import prepare, pytest
 
@@ -34,7 +37,12 @@ def main() -> int:
     parser.add_argument("--room", help="only this list")
     parser.add_argument("--only", help="only the bugs of this name")
     parser.add_argument("--workers", type=int, default=2, help="copies of the project that are tested side by side")
+    parser.add_argument("--drawn", type=int, metavar="N", help="not the list, but N changes drawn from the library")
+    parser.add_argument("--seed", type=int, default=1, help="of what is drawn")
+    parser.add_argument("--without", nargs="*", default=[], help="files of which nothing is drawn")
     args = parser.parse_args()
+    if args.drawn:
+        return sampled(draw(args.drawn, args.seed, tuple(args.without)), args.workers)
 
     chosen = [each for each in mutants() if args.room in (None, each.room) and args.only in (None, each.name)]
     if not chosen:
@@ -45,6 +53,29 @@ def main() -> int:
         passing = dict(zip(selections, pool.map(lambda tests: passes(free, tests), selections), strict=True))
         found = list(pool.map(lambda each: verdict(free, each, passing[each.tests]), chosen))
     return told(chosen, found)
+
+
+def sampled(drawn: list[Drawn], workers: int) -> int:
+    """Try mutants that were drawn and print what became of each; 1 if fewer die than must."""
+    prepare()
+    with copies(workers) as free, ThreadPoolExecutor(workers) as pool:
+        dead = sum(pool.map(lambda each: _dies(free, each), drawn))
+    print(f"{dead} of {len(drawn)} killed, {dead / len(drawn):.1%}")
+    return int(dead / len(drawn) < SHARE)
+
+
+def _dies(free: queue.Queue[Path], mutant: Drawn) -> bool:
+    start, root = time.monotonic(), free.get()
+    path = root / mutant.file
+    before = path.read_bytes()
+    try:
+        path.write_text(mutant.planted(before.decode()))
+        dead = any(pytest(root, " ".join(stage), seconds=3600) != 0 for stage in tests_of(mutant.file))
+    finally:
+        path.write_bytes(before)
+        free.put(root)
+    print(f"{KILLED if dead else SURVIVED:8}  {mutant.name}  {time.monotonic() - start:.0f} s", flush=True)
+    return dead
 
 
 @contextlib.contextmanager

@@ -24,11 +24,11 @@ def prepare() -> None:
     SERVER.set_forkserver_preload(LIBRARIES)
 
 
-def pytest(root: Path, tests: str) -> int:
+def pytest(root: Path, tests: str, seconds: float = SECONDS) -> int:
     """Pytest's exit code; 1 if it hangs."""
     process = SERVER.Process(target=run, args=(root, shlex.split(tests)))
     process.start()
-    process.join(SECONDS)
+    process.join(seconds)
     if process.is_alive():
         process.kill()
         return 1
