@@ -104,11 +104,12 @@ rule choose_translations:
         code=code("choose_translations"),
         candidates=named(choices.candidates),
         given=choices.choice_arguments,
+        endpoints=choices.endpoints_argument,
         state=STATE,
     message:
         "Choose translations of the {wildcards.test_lang} texts of {wildcards.corpus} for {wildcards.backbone}, {wildcards.recipe}"
     shell:
-        "GPUS={resources.gpu:q} python -m scripts.choose_translations --translations {params.candidates:q} {params.given:q}"
+        "GPUS={resources.gpu:q} python -m scripts.choose_translations --translations {params.candidates:q} {params.given:q} {params.endpoints:q}"
         " --how {params.how:q} --seed {wildcards.seed:q} --state {params.state:q} --output {output:q} > {log:q} 2>&1"
 
 

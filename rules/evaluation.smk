@@ -24,6 +24,7 @@ rule fuse_encoders:
         **KEPT,
         code=code("fuse_encoders", modules=evaluation.dev_code),
         members=named(evaluation.members),
+        endpoints=evaluation.endpoints_argument,
         dev=evaluation.dev_arguments,
         tests=named(evaluation.dev_tests, option="--tests"),
         trains=named(evaluation.dev_trains, option="--trains"),
@@ -31,7 +32,7 @@ rule fuse_encoders:
         "Fuse {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}, seed {wildcards.seed}"
     shell:
         "GPUS={resources.gpu:q} python -m scripts.fuse_encoders --members {params.members:q} --weights {params.weights:q}"
-        " {params.dev:q} {params.tests:q} {params.trains:q} --about {params.about:q} --state {params.state:q} --output {params.directory:q} > {log:q} 2>&1"
+        " {params.endpoints:q} {params.dev:q} {params.tests:q} {params.trains:q} --about {params.about:q} --state {params.state:q} --output {params.directory:q} > {log:q} 2>&1"
 
 
 rule score:
@@ -100,11 +101,12 @@ rule map_texts:
         encoder=subpath(input.encoder, parent=True),
         texts=named(tables.mapped_texts),
         english=option("english"),
+        endpoints=evaluation.endpoints_argument,
         state=STATE,
     message:
         "Map texts by {wildcards.backbone}, {wildcards.recipe}, for {wildcards.figure}"
     shell:
-        "GPUS={resources.gpu:q} python -m scripts.map_texts --encoder {params.encoder:q} --texts {params.texts:q} {params.english:q} --map {params.map:q}"
+        "GPUS={resources.gpu:q} python -m scripts.map_texts --encoder {params.encoder:q} --texts {params.texts:q} {params.english:q} {params.endpoints:q} --map {params.map:q}"
         " --pivot {params.pivot:q} --backbone {wildcards.backbone:q} --recipe {wildcards.recipe:q} --batch-size {params.rows:q} --state {params.state:q} --output {output:q} > {log:q} 2>&1"
 
 

@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
-from scripts.cli import arguments, pair, run
+from scripts.cli import add_endpoints, arguments, pair, run
 from seedbed.encoders.candidates import packed, unpacked
 from seedbed.encoders.choosing import adaptor_similarity, choose, given_similarity
 from seedbed.encoders.choosing_settings import Chosen
+from seedbed.encoders.settings import Endpoint
 from seedbed.generators.translations import candidates
 from seedbed.io import write_table
+from seedbed.servers import named
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -19,6 +21,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--weights", type=Path, help="of the English encoder that it was anchored to")
     parser.add_argument("--similarity", type=Path, help="an encoder of both languages, instead of the features")
     parser.add_argument("--seed", required=True, type=int, help="of a choice at random")
+    add_endpoints(parser)
     parser.add_argument("--state", type=Path, help="directory in which jobs share embeddings")
     args = parser.parse_args(argv)
 
@@ -29,7 +32,8 @@ def main(argv: list[str] | None = None) -> None:
     if args.actor and args.weights:
         found = adaptor_similarity(unpacked(table), args.actor, args.weights)
     elif args.similarity or (args.actor and not how.similarity):
-        found = given_similarity(unpacked(table), args.similarity, args.state)
+        with named(map(Endpoint.load, args.endpoints)):
+            found = given_similarity(unpacked(table), args.similarity, args.state)
     options = {"similarity": found, "actor": args.actor, "seed": args.seed, "weights": how.weights}
     write_table(choose(table, how.choose, **options), args.output)
 

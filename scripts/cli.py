@@ -112,6 +112,12 @@ def add_study(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", default={}, type=json.loads, help="JSON: what --config changes")
 
 
+def add_endpoints(parser: argparse.ArgumentParser) -> None:
+    """Arguments of every program that opens encoders which may be a server's; see `seedbed.servers.named`."""
+    said = "JSON: seedbed.encoders.settings.Endpoint, those that may be asked, as they are set today"
+    parser.add_argument("--endpoints", nargs="*", default=[], help=said)
+
+
 def add_fetching(parser: argparse.ArgumentParser) -> None:
     """Arguments of every program that fetches: what, and where downloads and their revisions are kept."""
     parser.add_argument("--source", required=True, help="JSON: seedbed.corpora.settings.Source")

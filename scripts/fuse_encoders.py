@@ -3,13 +3,15 @@
 import json
 from pathlib import Path
 
-from scripts.cli import arguments, pair, run
+from scripts.cli import add_endpoints, arguments, pair, run
 from seedbed.encoders.fusion import save
 from seedbed.encoders.opening import opened
+from seedbed.encoders.settings import Endpoint
 from seedbed.evaluation.fusion import choose
 from seedbed.evaluation.scores import read_set
 from seedbed.evaluation.settings import Task
 from seedbed.io import sha256
+from seedbed.servers import named
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -23,6 +25,7 @@ def main(argv: list[str] | None = None) -> None:
         "--trains", nargs="*", default=[], type=pair, help="LANGUAGE=FILE, what that set is labelled by"
     )
     parser.add_argument("--about", default={}, type=json.loads, help="JSON for the manifest")
+    add_endpoints(parser)
     parser.add_argument("--state", type=Path, help="directory in which jobs share embeddings")
     args = parser.parse_args(argv)
 
@@ -33,7 +36,8 @@ def main(argv: list[str] | None = None) -> None:
         save(args.output, members, args.weights[0], args.about)
         return
     task, trains = Task.load(args.task), dict(args.trains)
-    each = [opened(folder, task.batch_size, args.state) for folder in members.values()]
+    with named(map(Endpoint.load, args.endpoints)):
+        each = [opened(folder, task.batch_size, args.state) for folder in members.values()]
     sets = {lang: (read_set(task, file), read_set(task, trains.get(lang))) for lang, file in args.tests}
     encodes, widths = [one.encode for one in each], [one.width for one in each]
     weights, candidates = choose(task, sets, encodes, widths, args.weights)

@@ -2,13 +2,15 @@
 
 from pathlib import Path
 
-from scripts.cli import arguments, pair, run
+from scripts.cli import add_endpoints, arguments, pair, run
 from seedbed.corpora.settings import COLUMNS
 from seedbed.encoders.coupling import read_english
 from seedbed.encoders.opening import opened
+from seedbed.encoders.settings import Endpoint
 from seedbed.evaluation.maps import sample, sample_pairs, to_plane, write
 from seedbed.evaluation.settings import TextMap
 from seedbed.io import UserError, read_table
+from seedbed.servers import named
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -20,6 +22,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--backbone", required=True, help="the encoder's, as the map calls it")
     parser.add_argument("--recipe", required=True, help="the encoder's, as the map calls it")
     parser.add_argument("--batch-size", required=True, type=int, help="texts that are encoded together at most")
+    add_endpoints(parser)
     parser.add_argument("--state", type=Path, help="directory in which an encoder's jobs share embeddings")
     parser.add_argument("--output", required=True, type=Path, help="TSV: evaluation.maps.POINTS")
     args = parser.parse_args(argv)
@@ -28,7 +31,8 @@ def main(argv: list[str] | None = None) -> None:
     columns = ["id", *COLUMNS["parallel" if spec.pairs else "labelled_texts"]]
     sets = {language: read_table(file, columns) for language, file in args.texts}
     drawn = sample_pairs(sets, spec.pairs, spec.seed, args.pivot) if spec.pairs else sample(sets, spec.texts, spec.seed)
-    encoder = opened(args.encoder, args.batch_size, args.state, english=read_english(args.english))
+    with named(map(Endpoint.load, args.endpoints)):
+        encoder = opened(args.encoder, args.batch_size, args.state, english=read_english(args.english))
     if encoder.search:
         raise UserError(f"{args.encoder}: a fusion, which has distances alone; a map needs embeddings")
     embeddings = encoder.encode(list(drawn["text"]))

@@ -9,7 +9,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from scripts.cli import arguments, pair, run
+from scripts.cli import add_endpoints, arguments, pair, run
 from seedbed import manifests
 from seedbed.checkpoints import own_state
 from seedbed.encoders.coupling import read_choices, read_english
@@ -20,6 +20,7 @@ from seedbed.evaluation.scores import Scores, Set, check, of_all, origin_in, rea
 from seedbed.evaluation.settings import Task
 from seedbed.evaluation.systems import Opening, System, open_system
 from seedbed.generators.settings import Generator
+from seedbed.servers import named
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -50,8 +51,8 @@ def main(argv: list[str] | None = None) -> None:
         help="PLACE/LANGUAGE=TSV of texts and their English, for a system that reads both: its place among all, from 0",
     )
     parser.add_argument("--state", type=Path, help="directory in which jobs share embeddings and answers")
-    parser.add_argument("--generators", nargs="*", default=[], help="JSON: as they are set today, see Opening.now")
-    parser.add_argument("--endpoints", nargs="*", default=[], help="JSON: likewise")
+    add_endpoints(parser)
+    parser.add_argument("--generators", nargs="*", default=[], help="JSON: likewise, generators.settings.Generator")
     parser.add_argument(
         "--scores", required=True, nargs="+", type=Path, help="each system's {task}/{language}.json go here"
     )
@@ -61,15 +62,11 @@ def main(argv: list[str] | None = None) -> None:
     sets, written = read_sets(args), []
     for each in (one for own in sets.values() for one in own):  # a fault of the last costs what all before it cost
         check(each.task, each.test, each.train)
-    with own_state(args.state, args.output, argv) if args.state else nullcontext():
+    servers = [*map(Generator.load, args.generators), *map(Endpoint.load, args.endpoints)]
+    with named(servers), own_state(args.state, args.output, argv) if args.state else nullcontext():
         asked = [(place, language) for place in range(len(args.systems)) for language in sets]
         names = dict(zip(args.language, args.language_name, strict=False))
-        shared = {
-            "state": args.state,
-            "adapters": args.adapters == "on",
-            "now": [*map(Generator.load, args.generators), *map(Endpoint.load, args.endpoints)],
-            "held": {},
-        }
+        shared = {"state": args.state, "adapters": args.adapters == "on", "held": {}}
         for place, language in tqdm(asked, desc="systems", unit="system"):
             written += score_all(args, place, language, sets[language], language_name=names.get(language, ""), **shared)
         manifests.write_list(written, args.output)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.cli import add_checkpoints, arguments, pair, resumable, run
+from scripts.cli import add_checkpoints, add_endpoints, arguments, pair, resumable, run
 from seedbed.choices import chosen
 from seedbed.corpora.subset import subset
 from seedbed.encoders import objectives
@@ -23,6 +23,7 @@ from seedbed.encoders.prompts import by_language
 from seedbed.encoders.settings import Endpoint, Mining, Training
 from seedbed.encoders.training import save, train
 from seedbed.io import read_table
+from seedbed.servers import named
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -44,6 +45,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument(
         "--refer", nargs="+", default=[], type=pair, metavar="NAME=DIR", help="the encoders that the objective names"
     )
+    add_endpoints(parser)
     add_translations(parser)
     parser.add_argument("--training", default="{}", help="JSON: seedbed.encoders.settings.Training")
     parser.add_argument("--prefix", default="", help="put before every text, in training and in use")
@@ -73,7 +75,7 @@ def main(argv: list[str] | None = None) -> None:
     if isinstance(objective, Copy):
         copy(args.weights, table, settings, objective=objective, folders=folders, output=args.output, **same)
         return
-    with resumable(args, argv) as options:
+    with named(map(Endpoint.load, args.endpoints)), resumable(args, argv) as options:
         train(
             args.weights,
             table,

@@ -1,4 +1,7 @@
-"""Asking a server for JSON: patience with a busy one, one line about a broken one, and the token in neither."""
+"""Asking a server for JSON: patience with a busy one, one line about a broken one, and the token in neither.
+
+Which servers may be asked is what the study says, see `named`: not what a folder says that anybody may have made.
+"""
 
 import contextlib
 import json
@@ -6,11 +9,15 @@ import os
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterable, Iterator
+from contextvars import ContextVar
 from email.utils import parsedate_to_datetime
 from http.client import HTTPException, HTTPMessage
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 from seedbed.io import UserError
+from seedbed.settings import Settings
 
 TRIES = 7
 """The last after a minute of waiting in all."""
@@ -20,6 +27,42 @@ TOLD = 400
 """Characters of a server's own words in an error."""
 LARGEST = 2**28
 """Bytes of an answer: 2,000 embeddings of 4,096 numbers are 180 MB of JSON, and no request asks for more."""
+
+
+Given = TypeVar("Given", bound=Settings)
+_NAMED: ContextVar[tuple[Settings, ...]] = ContextVar("named", default=())
+
+
+@contextlib.contextmanager
+def named(settings: Iterable[Settings]) -> Iterator[None]:
+    """As long as the block, let folders ask the servers of these endpoints and generators; of themselves they ask none.
+
+    Args:
+        settings: as the study, or a person who runs a program, has them today.
+    """
+    token = _NAMED.set(tuple(settings))
+    try:
+        yield
+    finally:
+        _NAMED.reset(token)
+
+
+def today(described: Given, folder: Path) -> Given:
+    """An endpoint or a generator that a folder describes, with what changes no result (its key, say) as `named` has it.
+
+    Raises:
+        UserError: it asks a server, and none is `named` that is described alike.
+    """
+    for one in _NAMED.get():
+        if type(one) is type(described) and one.recorded() == described.recorded():
+            return one
+    kind = type(described).__name__.lower()
+    if url := getattr(described, "url", "") or getattr(described, "endpoint", ""):
+        raise UserError(
+            f"{folder}: it asks a server, {url!r}, and nobody but this folder names that {kind}; "
+            f"name it in the study, or give it by --{kind}s, if you trust it with texts and a token"
+        )
+    return described
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):

@@ -109,7 +109,7 @@ def open_encoder(directory: Path, *, servers: bool = False) -> SentenceTransform
     """Open an encoder that a recipe saved; no file of the directory is run.
 
     Args:
-        servers: a server may make the vectors. Not of somebody else's directory: it would be sent texts and tokens.
+        servers: a server may make the vectors, one that is `servers.named`: others would be sent texts and tokens.
 
     Raises:
         UserError: no encoder there, one that cannot be opened or lacks weights, a module without safetensors, or as

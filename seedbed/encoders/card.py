@@ -50,7 +50,10 @@ from sentence_transformers import SentenceTransformer
 encoder = SentenceTransformer("{place}"{options})"""
 REMOTE = """# A server makes the vectors: it is sent the texts, and the token that endpoint.json names. Seedbed asks it.
 from seedbed.encoders.backbone import open_encoder
-encoder = open_encoder("{place}", servers=True)"""
+from seedbed.encoders.endpoint import described
+from seedbed.servers import named
+with named([described("{place}")]):
+    encoder = open_encoder("{place}", servers=True)"""
 PLACE = "path/to/this/directory"
 """What the lines of use open, where nobody has said where the encoder will be."""
 

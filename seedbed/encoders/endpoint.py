@@ -11,7 +11,7 @@ from sentence_transformers.sentence_transformer.modules import InputModule
 
 from seedbed.encoders import settings
 from seedbed.io import UserError, read_json, write_json
-from seedbed.servers import post
+from seedbed.servers import post, today
 
 TRANSPORT = "transport.json"
 """The file of the settings that change no vector: embeddings that are kept stay good when it changes."""
@@ -80,10 +80,15 @@ class Endpoint(InputModule):
 
     @classmethod
     def load(cls, model_name_or_path: str, subfolder: str = "", **kwargs: Any) -> Self:
-        """The inverse of `save`; no server is asked; UserError: a file is missing, or is not as it was written."""
+        """The inverse of `save`; no server is asked; UserError: as `described` and `servers.today`."""
         folder = Path(model_name_or_path, subfolder)
-        everything = read_json(folder / cls.config_file_name) | read_json(folder / TRANSPORT)
-        return cls(settings.Endpoint.load(json.dumps(everything)))
+        return cls(today(described(folder), folder))
+
+
+def described(folder: Path | str) -> settings.Endpoint:
+    """The settings that `save` wrote; UserError: a file is missing, or is not as it was written."""
+    everything = read_json(Path(folder, Endpoint.config_file_name)) | read_json(Path(folder, TRANSPORT))
+    return settings.Endpoint.load(json.dumps(everything))
 
 
 def request(endpoint: settings.Endpoint, texts: list[str]) -> tuple[str, dict[str, Any]]:

@@ -56,7 +56,6 @@ def opened(
     folder: Path,
     rows: int,
     state: Path | None = None,
-    today: Callable[[Any], Any] = lambda described: described,
     *,
     adapters: bool = True,
     language: str = "",
@@ -67,7 +66,6 @@ def opened(
     Args:
         rows: texts that are encoded together at most.
         state: where the stores lie; None: nothing is kept.
-        today: gives an endpoint's settings with what changes no vector as it is now.
         adapters: False: parallel adapters are off.
         language: of the texts, see `prompts.speak`.
         english: text -> its English, for an encoder of both, which refuses a text without; others do not look at it.
@@ -78,7 +76,7 @@ def opened(
     manifest = manifests.read(folder / manifests.MANIFEST)
     if members := members_of(folder, manifest):
         each = [
-            opened(member.directory, rows, state, today, adapters=adapters, language=language, english=english)
+            opened(member.directory, rows, state, adapters=adapters, language=language, english=english)
             for member in members
         ]
         widths = [one.width for one in each]
@@ -86,10 +84,7 @@ def opened(
         facts = {"spoken": any(one.spoken for one in each), "english": any(one.english for one in each)}
         encode = side_by_side([one.encode for one in each])
         return Opened(encode, sum(widths), search, None, manifest["about"], **facts)
-    encoder = open_encoder(folder, servers=True)  # of a recipe of this study, not somebody else's
-    for module in encoder.modules():
-        if isinstance(module, Endpoint):
-            module.settings = today(module.settings)
+    encoder = open_encoder(folder, servers=True)
     prompt = speak(encoder, language, folder)
     named = _with_english(encoder, english or {})
     off = not adapters and isinstance(encoder[0], AdaptedTransformer)

@@ -16,11 +16,12 @@ from safetensors.torch import save_file
 from sentence_transformers.sentence_transformer.modules import Dense, Normalize
 from sentence_transformers.util import import_from_string
 
-from scripts import train_encoder
+from scripts import fuse_encoders, map_texts, score, train_encoder
 from seedbed import model_files
+from seedbed.classifiers import manifest
 from seedbed.corpora.assets import Store
 from seedbed.corpora.settings import Source
-from seedbed.encoders import adapters, backbone, coupled, int8
+from seedbed.encoders import adapters, backbone, coupled, int8, training
 from seedbed.encoders.settings import Endpoint
 from seedbed.generators.backends import open_backend
 from seedbed.generators.fetch import fetch
@@ -148,6 +149,71 @@ def test_no_text_and_no_token_reaches_a_models_server(
         add_module(model, name, str(inner.relative_to(model)))
         assert all("Endpoint is foreign code" in said for said in refusals(model, fetching))
         assert not server.bodies and not server.tokens
+
+
+def asking(folder: Path, server: Embedder, **changes: Any) -> Endpoint:
+    """An encoder's folder that says: ask this server, with the token of this variable."""
+    given = {"url": server.url, "model": "m", "dimensions": DIMENSIONS, "key": "HF_TOKEN"}
+    endpoint = Endpoint.model_validate(given | changes)
+    training.save(backbone.remote(endpoint), folder, {}, {})
+    return endpoint
+
+
+def scored(folder: Path, *options: str) -> None:
+    """What `scripts.score` makes of a folder."""
+    rows = "id\tsentence1\tsentence2\tscore\n" + "".join(f"{one}\ta {one}\tb {one}\t{one}\n" for one in range(4))
+    (folder.parent / "test.tsv").write_text(rows)
+    (folder.parent / "test.json").write_text('{"origin": "file x", "licence": ""}')
+    task = {"protocol": "sts", "source": {"file": "x"}, "scale": [0, 3]}
+    score.main([
+        "--systems", str(folder), "--language", "hau", "--tasks", json.dumps({"t": task}), *options,
+        "--tests", str(folder.parent / "test.tsv"), "--records", str(folder.parent / "test.json"),
+        "--scores", str(folder.parent / "scores"), "--output", str(folder.parent / "list.json"),
+    ])  # fmt: skip
+
+
+def test_a_folder_that_is_scored_asks_no_server_of_its_own_choice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Be it the encoder itself, one that it fuses, or a model that answers; nor does any other program ask it."""
+    monkeypatch.setenv("HF_TOKEN", "hf_not_a_real_token")
+    monkeypatch.setenv("OUR_KEY", "ours")
+    with Embedder() as server:
+        evil, fused, talks = tmp_path / "evil", tmp_path / "fused", tmp_path / "talks"
+        endpoint = asking(evil, server)
+        fuse_encoders.main(["--members", f"a={evil}", f"b={evil}", "--weights", "[[1, 1]]", "--output", str(fused)])
+        chat = Generator(backend="openai-chat", endpoint=server.url, served_model="m", key="HF_TOKEN")
+        answering = {"answer": "generation"}
+        system = {"kind": "in-context", "generator": json.loads(chat.dump()), "answering": answering}
+        manifest.describe(talks, {}, system | {"examples": {"count": 0}}, {})
+        elsewhere = endpoint.updated({"url": "https://host/v1"})
+
+        chosen = [
+            *("--members", f"a={evil}", f"b={evil}", "--weights", "[[1, 1], [2, 1]]", "--dev", "t"),
+            *("--task", '{"protocol": "sts"}', "--output", str(tmp_path / "again")),
+        ]
+        mapped = [
+            *("--encoder", str(evil), "--texts", f"hau={tmp_path}/labelled.tsv", "--map", '{"task": "t", "texts": 2}'),
+            *("--pivot", "eng", "--backbone", "a", "--recipe", "b", "--batch-size", "2", "--output", f"{tmp_path}/m"),
+        ]
+        (tmp_path / "labelled.tsv").write_text("id\ttext\tlabel\n1\ta\tx\n2\tb\ty\n")
+        attacks = [
+            *(lambda folder=folder: scored(folder) for folder in (evil, fused, talks)),
+            lambda: scored(evil, "--endpoints", elsewhere.dump(), "--generators", chat.dump()),
+            lambda: scored(talks, "--generators", chat.updated({"served_model": "n"}).dump()),
+            lambda: fuse_encoders.main(chosen),
+            lambda: map_texts.main(mapped),
+            lambda: backbone.open_encoder(evil, servers=True),
+        ]
+        for attack in attacks:
+            with pytest.raises(UserError) as caught:
+                attack()
+            assert "\n" not in str(caught.value) and server.url in str(caught.value)
+            assert not server.bodies and not server.tokens
+        # What the study names is asked as the study says, not as the folder does.
+        named = endpoint.updated({"key": "OUR_KEY"}).dump()
+        scored(evil, "--endpoints", elsewhere.dump(), named)
+        assert {*server.tokens} == {"Bearer ours"}
 
 
 @pytest.mark.parametrize(

@@ -17,13 +17,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from seedbed import manifests
 from seedbed.evaluation.scores import Answer, Scores, Set
-from seedbed.settings import Settings
 from seedbed.vectors.types import Encode, Layers, Search
 
 if TYPE_CHECKING:
     from seedbed.encoders.coupling import Choice, Choose
 
-Chosen = TypeVar("Chosen", bound=Settings)
 Opened = TypeVar("Opened")
 
 ENCODER = "encoder"
@@ -43,8 +41,6 @@ class Opening:
     """Name of that language, as prompts use it."""
     state: Path | None
     """Where jobs share what encoders and servers answered; None: nothing is kept."""
-    now: Sequence[Settings] = ()
-    """Settings of generators and endpoints as the study has them today: what changes no result may have changed."""
     adapters: bool = True
     """Whether parallel adapters of encoders are on."""
     english: Mapping[str, str] = field(default_factory=dict)
@@ -64,11 +60,6 @@ class Opening:
         found = opening()
         self.held[place] = known_by, found
         return found
-
-    def today(self, described: Chosen) -> Chosen:
-        """Settings that a manifest has, with what changes no result as it is today."""
-        alike = (one for one in self.now if type(one) is type(described) and one.recorded() == described.recorded())
-        return next(alike, described)
 
     @property
     def rows(self) -> int:

@@ -52,7 +52,7 @@ def _whose(choices: Mapping[str, Choice], texts: Sequence[str]) -> list[Choice]:
 
 def _opened(folder: Path, opening: Opening, language: str) -> Opened:
     options = {"adapters": opening.adapters, "language": language, "english": _english(opening)}
-    return opened(folder, opening.rows, opening.state, opening.today, **options)
+    return opened(folder, opening.rows, opening.state, **options)
 
 
 def _require_one_language(opening: Opening) -> None:

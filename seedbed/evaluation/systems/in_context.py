@@ -21,6 +21,7 @@ from seedbed.evaluation.systems import BESIDE, MODEL, Opening, System
 from seedbed.generators.asked import answers
 from seedbed.generators.settings import Answering, Generator
 from seedbed.precision import precision
+from seedbed.servers import today
 from seedbed.vectors.store import at_once
 
 LIBRARIES = ("torch", "transformers", "peft", "sentence-transformers")
@@ -30,10 +31,10 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
     """Open the model, and the encoder that finds the examples.
 
     Raises:
-        UserError: as `parts_of`, `open_greedy` and `encoders.opening.opened`.
+        UserError: as `parts_of`, `servers.today`, `open_greedy` and `encoders.opening.opened`.
     """
     settings, parts = manifest["system"], parts_of(folder, manifest, opening.language)
-    generator = opening.today(Generator.load(json.dumps(settings["generator"])))
+    generator = today(Generator.load(json.dumps(settings["generator"])), folder)
     answering = Answering.load(json.dumps(settings["answering"]))
     shots, base = icl.Shots(**settings["examples"]), parts.get("base")
     opens = partial(open_greedy, generator, base, answering)
@@ -63,7 +64,7 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
 def _retriever(folder: Path, opening: Opening) -> Opened:
     """An encoder that finds examples: one at a time is open, for all languages if its vectors do not hang on theirs."""
     how = {"language": opening.language, "english": opening.english}
-    reading = partial(opened, folder, opening.rows, opening.state, opening.today, **how)
+    reading = partial(opened, folder, opening.rows, opening.state, **how)
     if not opening.english:  # else it is of this language's texts
         found = opening.hold(BESIDE, (folder, opening.rows), reading)
         if not found.spoken:

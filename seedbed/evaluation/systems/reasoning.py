@@ -31,6 +31,7 @@ from seedbed.generators.prompts import Style, options_prompt, problem_prompt
 from seedbed.generators.settings import Generator
 from seedbed.io import UserError
 from seedbed.precision import precision
+from seedbed.servers import today
 
 LIBRARIES = ("torch", "transformers")
 
@@ -39,10 +40,10 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
     """Open the model.
 
     Raises:
-        UserError: as `parts_of`; variant translated is opened without English.
+        UserError: as `parts_of` and `servers.today`; variant translated is opened without English.
     """
     settings, parts = manifest["system"], parts_of(folder, manifest, opening.language)
-    generator = opening.today(Generator.load(json.dumps(settings["generator"])))
+    generator = today(Generator.load(json.dumps(settings["generator"])), folder)
     how, base = Reasoning.load(json.dumps(settings["reasoning"])), parts.get("base")
     said = _in_english(opening.english) if settings["variant"] == "translated" or opening.english else str
     opens = partial(open_backend, greedy(generator, how), base)

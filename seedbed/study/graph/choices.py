@@ -10,7 +10,7 @@ from seedbed.encoders.settings import Reference
 from seedbed.languages import ANY
 from seedbed.names import TRAINING, languages_of
 from seedbed.study import paths
-from seedbed.study.graph import classifiers, corpora, encoders, evaluation, shares, translations
+from seedbed.study.graph import classifiers, corpora, encoders, evaluation, servers, shares, translations
 from seedbed.study.model import Study
 from seedbed.study.paths import at, told
 
@@ -149,6 +149,11 @@ def critic(study: Study, wildcards: Any) -> list[str] | str:
     """The encoder that says how like its text each candidate is; empty: nobody is asked, or the features say it."""
     asked = study.recipes[wildcards.recipe].choose in ("actor", "critic")
     return similarity(study, wildcards) if asked else []
+
+
+def endpoints_argument(study: Study, wildcards: Any, resources: Any) -> list[str]:
+    """The endpoints behind that encoder; made of resources, they are not recorded."""
+    return servers.argument(study, [study.recipes[wildcards.recipe].similarity])
 
 
 def how(study: Study, wildcards: Any) -> Chosen:

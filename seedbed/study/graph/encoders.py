@@ -9,7 +9,7 @@ from seedbed.encoders.settings import Endpoint, Pivot, Reference, Training
 from seedbed.languages import ANY
 from seedbed.names import anchors_in
 from seedbed.study import pairs, paths
-from seedbed.study.graph import generators, published
+from seedbed.study.graph import generators, published, servers
 from seedbed.study.model import Study
 from seedbed.study.paths import at
 
@@ -271,9 +271,14 @@ def modules(study: Study, wildcards: Any) -> list[str]:
 
 
 def endpoint_argument(study: Study, wildcards: Any, resources: Any) -> list[str]:
-    """The endpoint as an argument, if it is one. Made of resources, it is not recorded: `lineage` has what counts."""
-    found = endpoint(study, wildcards)
-    return [f"--endpoint={found.dump()}"] if found else []
+    """The endpoint as an argument, if it is one, or those behind the encoders that it refers to.
+
+    Made of resources, it is not recorded: `lineage` has what counts.
+    """
+    if found := endpoint(study, wildcards):
+        return [f"--endpoint={found.dump()}"]
+    recipe = study.recipes[wildcards.recipe]
+    return servers.argument(study, [*(one.backbone for one in recipe.references().values()), recipe.similarity])
 
 
 def texts(study: Study, wildcards: Any) -> list[str] | str:

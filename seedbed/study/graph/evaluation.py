@@ -16,7 +16,7 @@ from seedbed.generators.settings import Generator
 from seedbed.io import UserError, compact
 from seedbed.names import TOGETHER, languages_of
 from seedbed.study import pairs, paths
-from seedbed.study.graph import classifiers, corpora, encoders, shares, tuned
+from seedbed.study.graph import classifiers, corpora, encoders, servers, shares, tuned
 from seedbed.study.model import Study
 from seedbed.study.paths import at, told
 
@@ -106,12 +106,15 @@ def generators(study: Study, wildcards: Any) -> list[Generator]:
 def endpoints(study: Study, wildcards: Any) -> list[Endpoint]:
     """The endpoints behind an encoder, a fusion or a classifier's retriever, as they are set today."""
     name = wildcards.backbone
-    found = {name: None} if name in study.backbones else {}
-    if not found:
-        variants = [job.recipe for job in shares.systems_of(study, wildcards)]
-        found = dict.fromkeys(classifiers.retriever_backbone(study, name, variant) for variant in variants)
-    names = [one for name in found if name for one in (study.fused[name].of if name in study.fused else [name])]
-    return [endpoint for name in dict.fromkeys(names) if (endpoint := study.backbones[name].endpoint)]
+    if name in study.backbones:
+        return servers.endpoints_of(study, [name])
+    variants = [job.recipe for job in shares.systems_of(study, wildcards)]
+    return servers.endpoints_of(study, [classifiers.retriever_backbone(study, name, one) for one in variants])
+
+
+def endpoints_argument(study: Study, wildcards: Any, resources: Any) -> list[str]:
+    """The endpoints behind an encoder or a fusion; made of resources, they are not recorded."""
+    return servers.argument(study, [wildcards.backbone])
 
 
 def can_score(study: Study, backbone: str) -> list[str] | None:

@@ -85,7 +85,8 @@ def test_a_saved_endpoint_is_an_encoder_like_any(
     monkeypatch.setenv("EMBEDDER_KEY", SECRET)
     training.save(encoder(server, prefix="query: "), tmp_path / "encoder", {"method": "published"}, {})
     assert not server.bodies, "saving asks nobody"
-    opened = backbone.open_encoder(tmp_path / "encoder", servers=True)
+    with servers.named([settings(server)]):
+        opened = backbone.open_encoder(tmp_path / "encoder", servers=True)
     assert opened[0].settings == settings(server)
     expected = np.array([vector(f"query: {text}") for text in TEXTS], np.float32)
     np.testing.assert_array_equal(opened.encode(TEXTS), expected)
@@ -103,7 +104,8 @@ def test_the_program_makes_one_without_weights(server: Embedder, tmp_path: Path)
     )  # fmt: skip
     about = read_json(tmp_path / "encoder" / "seedbed.json")["about"]
     assert about == {"backbone": "big-one", "endpoint": server.url, "model": "big", "seed": 0}
-    assert backbone.open_encoder(tmp_path / "encoder", servers=True).prompts["document"] == "query: "
+    with servers.named([settings(server)]):
+        assert backbone.open_encoder(tmp_path / "encoder", servers=True).prompts["document"] == "query: "
     assert not (tmp_path / "state").exists()
 
 
@@ -219,7 +221,8 @@ def test_what_was_paid_for_is_kept(server: Embedder, tmp_path: Path, monkeypatch
 def test_jobs_at_once_pay_for_no_text_twice(server: Embedder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EMBEDDER_KEY", raising=False)
     training.save(encoder(server), tmp_path / "encoder", {}, {})
-    jobs = [opened(tmp_path / "encoder", 128, tmp_path) for _ in range(4)]
+    with servers.named([settings(server)]):
+        jobs = [opened(tmp_path / "encoder", 128, tmp_path) for _ in range(4)]
     with ThreadPoolExecutor(len(jobs)) as pool:
         for found in pool.map(lambda job: job.encode(TEXTS), jobs):
             np.testing.assert_array_equal(found, np.array([vector(text) for text in TEXTS], np.float32))

@@ -9,7 +9,17 @@ import pytest
 
 from seedbed.encoders.settings import Backbone
 from seedbed.study.checks import consistent
-from seedbed.study.graph import adaptation, alignment, cards, encoders, generators, mining, prefixes
+from seedbed.study.graph import (
+    adaptation,
+    alignment,
+    cards,
+    choices,
+    encoders,
+    evaluation,
+    generators,
+    mining,
+    prefixes,
+)
 from tests.asking import TOLD, Wildcards, asking, study_of
 
 API = {"backbone": "api", "recipe": "base", "lang": "mul", "seed": "0"}
@@ -202,6 +212,30 @@ def test_an_endpoint_is_told_of_and_nothing_else_has_one(ask) -> None:
     (argument,) = ask(encoders.endpoint_argument, input=RESOURCES, **API)
     assert json.loads(argument.removeprefix("--endpoint="))["dimensions"] == 8
     assert ask(encoders.endpoint_argument, input=RESOURCES, **FEW) == []
+
+
+def test_a_program_is_told_of_the_servers_behind_the_encoders_that_it_opens(ask) -> None:
+    """And of no other; of fusions, of theirs."""
+    backbones = {
+        "one": {"source": {"file": "x"}},
+        "api": {"endpoint": {"url": "https://host/v1", "model": "m", "dimensions": 8}},
+        "both": {"fusion": {"of": {"one": 1, "api": 1}}},
+    }
+    teacher = {"teacher": {"backbone": "api", "recipe": "base"}}
+    recipes = {"base": {}, "taught": {"data": {"parallel": "parallel"}, "objective": {"distillation": teacher}}}
+    study = asking(study_of(TOLD, backbones=backbones, recipes=recipes, classifiers={}, compute=None))
+    jobs = {
+        ("one", "taught"): encoders.endpoint_argument,
+        ("both", "base"): evaluation.endpoints_argument,
+        ("api", "base"): evaluation.endpoints_argument,
+    }
+    for (backbone, recipe), argument in jobs.items():
+        option, endpoint = study(argument, input=RESOURCES, backbone=backbone, recipe=recipe, lang="mul", seed="0")
+        assert option == "--endpoints" and json.loads(endpoint)["model"] == "m"
+    none = {"backbone": "one", "recipe": "base", "lang": "mul", "seed": "0"}
+    assert study(encoders.endpoint_argument, input=RESOURCES, **none) == []
+    assert study(evaluation.endpoints_argument, input=RESOURCES, **none) == []
+    assert ask(choices.endpoints_argument, input=RESOURCES, **FEW) == []
 
 
 def test_an_objective_has_its_file_and_the_encoders_that_it_refers_to(ask) -> None:
