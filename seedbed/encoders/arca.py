@@ -122,7 +122,7 @@ def _chosen(mask: Tensor, actions: Tensor) -> Tensor:
 
 
 def anchor_loss(features: Tensor, documents: Tensor, *, form: Literal["squared", "cosine"] = "squared") -> Tensor:
-    """How far the mean of a feature path's states is from the vector of the translation, which gets no gradient.
+    """How far the mean of a feature path's states is from the vector of the translation.
 
     The mean over rows of |g - h|^2, or of 1 - cos(g, h). Source: paper 002, equations 3 and 5; its second version (v2)
     has the cosine.
@@ -145,7 +145,7 @@ def anchor_loss(features: Tensor, documents: Tensor, *, form: Literal["squared",
         shapes = f"features {tuple(features.shape)}, documents {tuple(documents.shape)}"
         raise UserError(f"anchor_loss: {shapes}; expected (b, s, d) and (b, d)")
     precision = torch.promote_types(features.dtype, torch.float32)
-    g, h = features.to(precision).mean(dim=1), documents.detach().to(precision)
+    g, h = features.to(precision).mean(dim=1), documents.to(precision)
     if form == "squared":
         return (g - h).square().sum(dim=1).mean()
     if form == "cosine":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from itertools import product
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -115,9 +115,16 @@ def test_anchoring_is_the_mean_of_loops() -> None:
     assert anchor_loss(torch.zeros(2, 3, 4), torch.eye(4)[:2]) == 1, "the floor of the zero map"
     order = [2, 0, 1]
     torch.testing.assert_close(anchor_loss(features[order], documents[order]), anchor_loss(features, documents))
-    documents.requires_grad_()
-    anchor_loss(features.requires_grad_(), documents).backward()
-    assert documents.grad is None and features.grad.any()
+
+
+@pytest.mark.parametrize("form", ["squared", "cosine"])
+def test_anchoring_has_a_gradient_on_both_sides(form: Literal["squared", "cosine"]) -> None:
+    features, documents = drawn(3, 5, 4).requires_grad_(), drawn(3, 4, seed=1).requires_grad_()
+    anchor_loss(features, documents, form=form).backward()
+    if form == "squared":
+        torch.testing.assert_close(documents.grad, 2 / 3 * (documents - features.mean(dim=1)).detach())
+        torch.testing.assert_close(features.grad.sum(dim=1), -documents.grad)
+    assert features.grad.any() and documents.grad.any()
 
 
 @pytest.mark.parametrize("size", [1, 3, 4, 9])
