@@ -16,6 +16,7 @@ import pandas as pd
 
 from seedbed.corpora.subset import subset
 from seedbed.encoders.crosslingual import draw
+from seedbed.encoders.objectives import LANGUAGE
 from seedbed.encoders.prompts import BEFORE, Prefix, prompt_of
 from seedbed.encoders.settings import Training
 from seedbed.io import UserError, read_table
@@ -72,8 +73,8 @@ def laid_out(
         prefix: by language, it stands in columns of BEFORE, for each sentence that of its language.
 
     Returns:
-        The rows, as many as steps times the size of a batch; and `examples`, how many ids there are to draw from, of
-        each set too, and `missing`, how many ids a language lacks.
+        The rows, as many as steps times the size of a batch, with columns of LANGUAGE if they are of several; and
+        `examples`, how many ids there are to draw from, of each set too, and `missing`, how many ids a language lacks.
 
     Raises:
         UserError: epochs too short for a step; rows of a set that make no batch in any language; or, where rows are to
@@ -101,6 +102,9 @@ def laid_out(
         log.warning("of %d ids, languages lack: %s", len(has), ", ".join(f"{c} {n}" for c, n in missing.items()))
         counts["missing"] = missing
     table = _filled(tables, texts, places, rows, languages)
+    if len(ids) > 1:
+        for place, name in enumerate(texts):
+            table[LANGUAGE + name] = pd.Categorical.from_codes(languages[:, place], [*ids])
     if not isinstance(prefix, str):
         each = np.array([prompt_of(prefix, code) for code in ids], dtype=object)
         table = table.assign(**{BEFORE + name: each[languages[:, place]] for place, name in enumerate(texts)})

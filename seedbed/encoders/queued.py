@@ -61,24 +61,35 @@ class CorrelationLoss(nn.Module):
 class ListwiseLoss(nn.Module):
     """1 - `ranking.soft_ndcg` of each query's own document among the nearest others, with a hinge and moments.
 
-    The others are the documents of the batch and of a queue of earlier ones, but for those that are relevant to the
-    query; of equal documents the newest stands for all. Source: paper 002, appendix A.4, equations 33 to 42 (DocQueue).
+    The others are the documents of the batch and of a queue of earlier ones that are in the own document's language and
+    not relevant to the query; of equal documents the newest stands for all. Source: paper 002, section 4.2 and appendix
+    A.4, equations 33 to 42 (DocQueue).
 
     Args:
         encoder: in training.
         settings: of the objective.
         queries, documents: numbers (rows,) of each row's query and document, the same for equal texts.
         relevant: whether the row's document is relevant to its query (rows,); where not, it is a document alone.
+        languages: numbers (rows,) of the languages of the documents, one for each document; None: all have one.
     """
 
     def __init__(
-        self, encoder: SentenceTransformer, settings: Listwise, queries: Tensor, documents: Tensor, relevant: Tensor
+        self,
+        encoder: SentenceTransformer,
+        settings: Listwise,
+        queries: Tensor,
+        documents: Tensor,
+        relevant: Tensor,
+        languages: Tensor | None = None,
     ) -> None:
         super().__init__()
         self.model, self.settings = encoder, settings
         self.queries, self.documents, self.relevant = queries, documents, relevant
         self.count = int(documents.max()) + 1
         self.pairs = (queries * self.count + documents)[relevant].unique()
+        self.register_buffer("language", torch.zeros(self.count, dtype=torch.int64), persistent=False)
+        if languages is not None:
+            self.language[documents] = languages
         width = encoder.get_embedding_dimension()
         self.queue = Queue(settings.queue_size, width) if settings.queue_size else None
 
@@ -92,7 +103,7 @@ class ListwiseLoss(nn.Module):
         queries, documents = _directions(self.model, features)
         numbers = self.documents[rows.cpu()].to(rows.device)
         self.batch = documents.detach(), numbers
-        own = (queries * documents).sum(dim=1)
+        own, language = (queries * documents).sum(dim=1), self.language[numbers]
         others = documents
         if self.queue is not None:  # the oldest first
             others = torch.cat([self.queue.vectors.to(documents), documents])
@@ -102,7 +113,8 @@ class ListwiseLoss(nn.Module):
         pairs = self.queries[rows.cpu()].to(rows.device)[:, None] * self.count + numbers
         with torch.autocast(rows.device.type, enabled=False):  # else cosines keep two digits
             scores = queries @ others.T
-        scores = scores.masked_fill(torch.isin(pairs, self.pairs.to(rows.device)), -torch.inf)
+        spared = torch.isin(pairs, self.pairs.to(rows.device)) | (language[:, None] != self.language[numbers])
+        scores = scores.masked_fill(spared, -torch.inf)
         hardest = scores.topk(min(self.settings.negatives, scores.shape[1])).values
         asked = self.relevant[rows.cpu()].to(rows.device) & (hardest > -torch.inf).any(dim=1)
         if not asked.any():

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
     from torch import nn
 
+LANGUAGE = "language of "
+"""What the columns begin with that name the language of each text of another column, where data are in several."""
+
 
 class Objective(Settings):
     """The settings of an objective, and what follows from them."""

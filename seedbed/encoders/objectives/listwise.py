@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from seedbed.encoders.objectives import Queued
+from seedbed.encoders.objectives import LANGUAGE, Queued
 from seedbed.encoders.objectives.graded import numbers
 from seedbed.encoders.settings import Training
 from seedbed.io import UserError
@@ -23,15 +23,16 @@ class Listwise(Queued):
     """A differentiable nDCG@k with safe negatives, a hinge and moments: see `queued.ListwiseLoss`.
 
     Rows are judgements, as of the protocol `retrieval`: a row without a query, or of relevance 0, gives a document
-    alone. No document that is relevant to a query is its negative, nor a copy of it in the queue. Source: paper 002,
-    appendix A.4, equations 33 to 42 (DocQueue); what it leaves open is in docs/decisions/lira.md.
+    alone. No document that is relevant to a query is its negative, nor a copy of it in the queue, nor one in another
+    language. Source: paper 002, section 4.2 and appendix A.4, equations 33 to 42 (DocQueue); what it leaves open is in
+    docs/decisions/lira.md.
 
         recipes:
           ranked: {data: {queries: {file: "{lang}/queries.tsv"}}, objective: {listwise: {queue_size: 4096}}}
     """
 
     shapes = (("query", "document"),)
-    optional = ("relevance",)
+    optional = ("relevance", LANGUAGE + "document")
 
     queue_size: int = Field(4096, ge=0)
     """How many earlier documents are candidates beside the batch's; 0: none. 4,096 of width 4,096 take 64 MiB."""
@@ -68,18 +69,23 @@ class Listwise(Queued):
             UserError: a relevance is no number, no row has a query and a document that is relevant to it, or no query
                 has a document that is not.
         """
+        import pandas as pd
         import torch
 
         from seedbed.encoders.queued import ListwiseLoss
 
-        queries, documents = (torch.from_numpy(table[name].factorize()[0]) for name in ("query", "document"))
+        languages = table.get(LANGUAGE + "document", pd.Series("", table.index))
+        queries, spoken = (torch.tensor(column.factorize()[0]) for column in (table["query"], languages))
+        documents = torch.tensor(table.groupby(["document", languages], observed=True).ngroup().to_numpy())
         relevant = torch.tensor((table["query"] != "").to_numpy())
         if "relevance" in table.columns:
             relevant &= torch.from_numpy(numbers(table, "relevance", "listwise") > 0)
         if not relevant.any():
             raise UserError(f"listwise: none of {len(table)} rows has a query with a relevant document; give some")
-        loss = ListwiseLoss(encoder, self, queries, documents, relevant)
-        if len(loss.pairs) == loss.count * len(queries[relevant].unique()):
-            found = f"each query's documents are all {loss.count} that there are"
+        loss = ListwiseLoss(encoder, self, queries, documents, relevant, spoken)
+        answers = pd.DataFrame({"query": loss.pairs // loss.count, "language": loss.language[loss.pairs % loss.count]})
+        known = answers.groupby(["query", "language"])["query"].transform("size")
+        if (known == torch.bincount(loss.language)[answers["language"]].numpy()).all():
+            found = "each query's documents are all that there are in their language"
             raise UserError(f"listwise: {found}, so that the queue would hold positives alone; add other documents")
         return loss

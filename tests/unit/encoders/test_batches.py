@@ -15,6 +15,7 @@ import pytest
 import torch
 
 from seedbed.encoders import batches, objectives, training
+from seedbed.encoders.objectives import LANGUAGE
 from seedbed.encoders.settings import Training
 from seedbed.io import UserError, sha256, write_table
 
@@ -38,9 +39,12 @@ def laid_out(tables: dict[str, pd.DataFrame], seed: int = 1, **settings: Any) ->
 
 def languages(batch: pd.DataFrame) -> np.ndarray:
     """The language of each sentence (rows, columns); texts are those of their row and column."""
-    for name in batch.columns.drop("id"):
+    names = [name for name in TEXTS if name in batch]
+    for name in names:
         assert [text.split()[1:] for text in batch[name]] == [[row, name] for row in batch["id"]]
-    return batch.drop(columns="id").map(lambda text: text.split()[0]).to_numpy()
+    found = batch[names].map(lambda text: text.split()[0])
+    assert (found == batch[[LANGUAGE + name for name in names]].astype(str).to_numpy()).all(axis=None)
+    return found.to_numpy()
 
 
 def test_a_batch_is_of_one_set_and_sets_take_turns() -> None:

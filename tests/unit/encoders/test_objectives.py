@@ -119,6 +119,20 @@ class WithQueue(nn.Module):
 def test_a_killed_training_goes_on_as_if_nothing_had_happened(
     run: Callable[..., dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, objective: Objective
 ) -> None:
+    killed(lambda name: run(name, objective), tmp_path, monkeypatch)
+
+
+def test_so_does_one_whose_queue_has_several_languages(
+    run: Callable[..., dict[str, Any]], rows: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    objective = objectives.load("listwise", {"queue_size": 7, "negatives": 4, "k": 2})
+    tables = {"x": rows, "y": rows.assign(document=rows["document"].str.upper())}
+    killed(lambda name: run(name, objective, tables, epochs=3), tmp_path, monkeypatch)
+
+
+def killed(run: Callable[[str], dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hold a training of six steps that is killed after the fourth against one that is not, byte for byte."""
+
     def save_and_die(trainer: Any, *args: Any) -> None:
         save(trainer, *args)
         steps.append(trainer.state.global_step)
@@ -127,12 +141,12 @@ def test_a_killed_training_goes_on_as_if_nothing_had_happened(
 
     steps: list[int] = []
     save = training._Trainer._save_checkpoint
-    unbroken = run("unbroken", objective)
+    unbroken = run("unbroken")
     with monkeypatch.context() as patch:
         patch.setattr(training._Trainer, "_save_checkpoint", save_and_die)
         with pytest.raises(KeyboardInterrupt):
-            run("resumed", objective)
-        assert run("resumed", objective) == unbroken
+            run("resumed")
+        assert run("resumed") == unbroken
     assert steps == [1, 2, 3, 4, 5], "it began anew"
     assert sha256(tmp_path / "resumed") == sha256(tmp_path / "unbroken")
     plain = {path.name for path in backbone.directory_of(tmp_path / "unbroken").iterdir()}

@@ -13,7 +13,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from seedbed.encoders import objectives, training
+from seedbed.encoders import batches, objectives, training
 from seedbed.encoders.queued import CorrelationLoss, ListwiseLoss
 from seedbed.encoders.settings import Training
 from seedbed.io import UserError
@@ -113,6 +113,52 @@ def test_listwise_is_the_papers_equations_on_the_nearest_others(gate: str, size:
         assert found.item() == pytest.approx(listwise_by_loops(lists, gate), rel=1e-9)
         loss.after_step()
         kept = [*kept, *new][-size:] if size else []
+
+
+def test_negatives_are_in_the_language_of_the_own_document() -> None:
+    """In the batch and in the queue."""
+    spoken = [0, 1, 0, 1, 1, 0, 1, 0]
+    data = [torch.tensor(each) for each in (QUERIES, [0, 1, 6, 2, 3, 7, 4, 5], [True] * 8, spoken)]
+    loss = made(ListwiseLoss, "listwise", *data, queue_size=5, negatives=3, k=2, gate="none")
+    kept: list[tuple[int, int, Any]] = []
+    for step, rows in enumerate([[0, 1, 2], [6, 3, 4], [5, 7, 0], [2, 6, 1]]):
+        queries, documents = drawn(step, 3), drawn(9 + step, 3)
+        new = [(data[1][row].item(), spoken[row], vector) for row, vector in zip(rows, documents, strict=True)]
+        lists = []
+        for place, row in enumerate(rows):
+            known = {d.item() for q, d in zip(QUERIES, data[1], strict=True) if q == QUERIES[row]}
+            newest = {d: v for d, language, v in [*kept, *new] if language == spoken[row] and d not in known}
+            near = sorted((cosine(queries[place], v) for v in newest.values()), reverse=True)[:3]
+            if near:
+                lists.append([cosine(queries[place], documents[place]), *near])
+        assert loss(columns(queries, documents), torch.tensor(rows)).item() == pytest.approx(
+            listwise_by_loops(lists, "none"), rel=1e-9
+        )
+        loss.after_step()
+        kept = [*kept, *new][-5:]
+
+
+def test_data_of_several_languages_has_negatives_of_one() -> None:
+    """What is in the queue of another language changes nothing; what is there of the own one does."""
+    each = {
+        code: pd.DataFrame({"id": list("abcdefgh")} | {name: [f"{code} {name} {row}" for row in "abcdefgh"] for name in ("query", "document")})
+        for code in "xy"
+    }  # fmt: skip
+    table, _ = batches.laid_out(each, ["query", "document"], SETTINGS.updated({"epochs": 9}), 1)
+    steps = {code: np.flatnonzero(table["query"].str.startswith(code)).reshape(-1, 3) for code in "xy"}
+    objective = objectives.load("listwise", {"queue_size": 100})
+    loss, fresh = (objective.loss(Given(), table, SETTINGS, {}).double() for _ in range(2))
+
+    def step(of: ListwiseLoss, code: str, number: int) -> float:
+        vectors = columns(drawn(number, 3), drawn(9 + number, 3))
+        found = of(vectors, torch.from_numpy(steps[code][number])).item()
+        of.after_step()
+        return found
+
+    step(loss, "x", 0), step(loss, "x", 1)
+    assert step(loss, "y", 2) == step(fresh, "y", 2) and len(loss.queue.ids) == 9
+    assert step(loss, "y", 3) == step(fresh, "y", 3)
+    assert step(loss, "x", 4) != step(fresh, "x", 4)
 
 
 def test_a_copy_of_the_own_document_in_the_queue_is_no_negative() -> None:
@@ -228,7 +274,7 @@ def test_scores_that_correlate_with_nothing(
     [
         (
             {"document": "one"},
-            "listwise: each query's documents are all 1 that there are, so that the queue would hold",
+            "listwise: each query's documents are all that there are in their language, so that the queue",
         ),
         ({"query": ""}, "listwise: none of 8 rows has a query with a relevant document"),
         ({"relevance": "0"}, "listwise: none of 8 rows has a query with a relevant document"),
