@@ -8,6 +8,7 @@ import csv
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -197,6 +198,19 @@ def _share(directory: Path) -> None:
     # In the order in which they were written: a change after the last, a manifest, is an edit by hand.
     for path in sorted((directory, *directory.rglob("*")), key=lambda path: path.stat().st_mtime_ns):
         path.chmod(0o755 if path.is_dir() else 0o644)
+
+
+def is_own(path: Path, folder: Path) -> bool:
+    """Whether what lies in a folder is a file and its own: not a link that leads elsewhere, or in a circle.
+
+    A snapshot in a cache of the hub consists of links into its repository's `blobs`: these are its own.
+    """
+    home = folder.resolve()
+    for above in (home, *home.parents):
+        if above.parent.name == "snapshots" and re.match("(models|datasets)--", above.parent.parent.name):
+            home = above.parent.parent
+    real = Path(os.path.realpath(path))
+    return real.is_file() and real.is_relative_to(home)
 
 
 def sha256(path: str | Path) -> str:

@@ -10,7 +10,7 @@ from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from seedbed.io import UserError, read_json
+from seedbed.io import UserError, is_own, read_json
 
 LARGEST = 2**27
 """Bytes of a file that is read whole. Tokenizers of 262,000 pieces have 33 MB, indexes of the largest models less."""
@@ -95,10 +95,15 @@ def check(directory: Path) -> None:
     Every folder below is looked at; nothing but JSON is read.
 
     Raises:
-        UserError: code, a file outside, or a kernel of the hub is named in it; a JSON file of it is broken; or a file
-            that is read whole is larger than LARGEST.
+        UserError: a link leads out of it, or to a folder; code, a file outside, or a kernel of the hub is named in it;
+            a JSON file of it is broken; or a file that is read whole is larger than LARGEST.
     """
     for path in sorted(Path(directory).rglob("*")):
+        # Folders that links lead to are not looked into here, and libraries would open what is in them.
+        if path.is_symlink() and not is_own(path, Path(directory)):
+            raise UserError(
+                f"{path}: leads out of its folder; copy the model, what links lead to in their place (cp -rL)"
+            )
         if path.suffix not in WHOLE or not path.is_file():
             continue
         _measure(path)

@@ -23,7 +23,7 @@ from typing import Any, BinaryIO
 from filelock import FileLock
 
 from seedbed.corpora.downloads import download
-from seedbed.io import UserError, fingerprint, read_json, sha256, write_json
+from seedbed.io import UserError, fingerprint, is_own, read_json, sha256, write_json
 
 UNPACKED = 2**36
 """Bytes that are read from one archive or compressed file: 64 GiB, as many as a download may have."""
@@ -235,15 +235,3 @@ class _Header(tarfile.TarInfo):
 def _tar(path: Path) -> tarfile.TarFile | None:
     with contextlib.suppress(tarfile.TarError):
         return tarfile.open(path, tarinfo=_Header)
-
-
-def is_own(path: Path, folder: Path) -> bool:
-    """Whether what lies in a folder is a file and its own: not a link that leads elsewhere, or in a circle.
-
-    A snapshot in a cache of the hub consists of links into its repository's `blobs`: these are its own.
-    """
-    home = folder.resolve()
-    if home.parent.name == "snapshots" and re.match("(models|datasets)--", home.parent.parent.name):
-        home = home.parent.parent
-    real = Path(os.path.realpath(path))
-    return real.is_file() and real.is_relative_to(home)

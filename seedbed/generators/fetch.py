@@ -141,16 +141,9 @@ def _local(source: Source, directory: Path) -> None:
     if not source.file or not Path(source.file).is_dir():
         raise UserError(f"{origin(source)}: a local model is a directory with config.json, weights and tokenizer")
     root = assets.local(source.file, source.sha256)
-    for path in sorted(root.rglob("*")):
-        taken = _is_wanted(path.name, pickled=source.convert)
-        if path.is_fifo() and taken:
-            raise UserError(f"{path}: a pipe; a model consists of files")
-        leads_out = path.is_symlink() if path.is_dir() else taken and not assets.is_own(path, root)
-        if leads_out:
-            raise UserError(
-                f"{path}: leads out of its folder; copy the model, what links lead to in their place (cp -rL)"
-            )
     model_files.check(root)
+    if pipes := sorted(path for path in root.rglob("*") if path.is_fifo()):
+        raise UserError(f"{pipes[0]}: a pipe; a model consists of files")
     for path in local_files(source):
         (place := directory / path.relative_to(root)).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(path, place)

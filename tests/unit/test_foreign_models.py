@@ -417,6 +417,8 @@ def test_a_snapshot_of_the_hub_is_copied_without_its_links(
     links(model, tmp_path)
     (snapshot,) = (tmp_path / "models--some--one" / "snapshots").iterdir()
     fetching(snapshot)
+    backbone.open_encoder(snapshot)
+    model_files.check(snapshot / "1_Pooling")
     copied = {path.relative_to(tmp_path / "out" / "weights") for path in (tmp_path / "out" / "weights").rglob("*")}
     assert {path.relative_to(model) for path in model.rglob("*")} == copied - {Path("seedbed.json")}
     assert not any(path.is_symlink() for path in (tmp_path / "out" / "weights").rglob("*"))
@@ -440,6 +442,24 @@ def test_no_link_is_followed(
     with pytest.raises(UserError, match=f"{name}: leads out of its folder"):
         fetching(model)
     assert not (tmp_path / "out" / "weights").exists()
+
+
+@pytest.mark.parametrize("linked", ["1_Pooling", "config.json", "deep"])
+def test_no_way_of_opening_a_model_follows_a_link(
+    model: Path, fetching: Callable[[Path], None], tmp_path: Path, linked: str
+) -> None:
+    """In a linked folder nobody would look, and libraries would open what it names."""
+    elsewhere = tmp_path / "elsewhere"
+    if linked == "deep":
+        (model / "0_Deep").mkdir()
+        shutil.copytree(model / "1_Pooling", elsewhere)
+        (model / "0_Deep" / "deep").symlink_to(elsewhere)
+    else:
+        shutil.move(model / linked, elsewhere)
+        (model / linked).symlink_to(elsewhere)
+    assert all(f"{linked}: leads out of its folder" in said for said in refusals(model, fetching))
+    with pytest.raises(UserError, match=f"{linked}: leads out of its folder"):
+        open_backend(Generator(source={"file": "x"}), model)
 
 
 def test_a_pipe_is_no_file(model: Path, fetching: Callable[[Path], None]) -> None:
