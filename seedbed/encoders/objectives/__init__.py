@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -151,9 +152,10 @@ class Copy(Objective):
         return copy
 
 
-def known() -> list[str]:
-    """The names of all objectives."""
-    return sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py"))
+@cache
+def known() -> tuple[str, ...]:
+    """The names of all objectives, in order; the folder is read once."""
+    return tuple(sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py")))
 
 
 def module_of(name: str) -> str:
@@ -164,7 +166,7 @@ def module_of(name: str) -> str:
 def load(name: str, settings: Mapping[str, Any] | None = None) -> Objective:
     """An objective by its name; UserError: no such objective, or settings that it does not have."""
     if name not in (names := known()):
-        raise UserError(f"objective: no {name!r}; {suggest(name, names)}")
+        raise UserError(f"objective: no {name!r}; {suggest(name, [*names])}")
     kind = getattr(importlib.import_module(f"{__name__}.{name}"), name.capitalize())
     try:
         return kind.model_validate(dict(settings or {}))

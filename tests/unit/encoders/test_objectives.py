@@ -238,7 +238,7 @@ def test_contrast_takes_triplets_before_texts(rows: pd.DataFrame) -> None:
 
 
 def test_the_folder_is_the_list() -> None:
-    assert objectives.known() == [
+    assert [*objectives.known()] == [
         "alignment", "anchoring", "averaged", "condensed", "contrast", "correlation", "distillation", "graded", "halved", "joint", "listwise",
         "neighbours", "quantized", "ranking", "trimmed",
     ]  # fmt: skip
@@ -248,6 +248,10 @@ def test_the_folder_is_the_list() -> None:
         assert objectives.parsed(objectives.dump(objective)) == objective
     assert objectives.load("distillation", TEACHER).references()["teacher"].recipe == "r"
     assert isinstance(objectives.load("contrast").loss(nn.Identity(), None, SETTINGS, {}), SimCSELoss)
+
+
+def test_the_folder_is_read_once_for_the_thousands_of_recipes_that_a_plan_asks() -> None:
+    assert objectives.known() is objectives.known()
 
 
 def test_a_study_that_checks_objectives_waits_for_no_torch() -> None:
