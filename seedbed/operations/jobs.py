@@ -18,6 +18,8 @@ from seedbed.operations.status import Attempts
 from seedbed.resources import ROOT
 
 RECORDS = Path(".snakemake")
+SUMMED = 10**12
+"""Bytes: files up to this size count by what is in them, here as in the profiles (`max-checksum-file-size`)."""
 
 _END = re.compile(
     r"^\[(?P<time>\w{3} \w{3} [ \d]\d [\d:]{8} \d{4})\]\n"
@@ -96,7 +98,8 @@ def dry_run(configfiles: list[Path], config: dict, threads: dict, targets: list[
                     snakefile=ROOT / "Snakefile",
                 )
                 # Half-made outputs, of a job that runs or was killed, are to be made.
-                dag = workflow.dag(types.DAGSettings(targets=set(targets), forceall=forceall, force_incomplete=True))
+                asked = {"targets": set(targets), "forceall": forceall, "force_incomplete": True}
+                dag = workflow.dag(types.DAGSettings(**asked, max_checksum_file_size=SUMMED))
                 dag.execute_workflow(executor="dryrun", execution_settings=types.ExecutionSettings(lock=False))
         except (RuleException, WorkflowError) as error:
             what = ", ".join(targets) or "the study"
@@ -107,9 +110,10 @@ def dry_run(configfiles: list[Path], config: dict, threads: dict, targets: list[
 
 
 def rooms() -> dict[str, str]:
-    """Rule -> the room whose file it stands in."""
-    files = sorted((ROOT / "rules").glob("*.smk"))
-    return {rule: file.stem for file in files for rule in re.findall(r"^rule (\w+):$", file.read_text(), flags=re.M)}
+    """Rule -> the room whose file it stands in, in the order in which the Snakefile has these."""
+    files = re.findall(r'^include: "(rules/.+)"$', (ROOT / "Snakefile").read_text(), flags=re.M)
+    rules = {Path(file).stem: re.findall(r"^rule (\w+):$", (ROOT / file).read_text(), flags=re.M) for file in files}
+    return {rule: room for room, names in rules.items() for rule in names}
 
 
 def results_of(configfiles: list[Path], config: dict) -> Path:

@@ -12,7 +12,6 @@ from seedbed.operations.job import Job
 
 Standing = Literal["done", "running", "failed", "to do"]
 
-ROOMS = ("corpora", "generators", "triplets", "encoders", "evaluation", "tables")
 SLACK = 1.0
 """Seconds by which clocks and rounded times may differ."""
 SHOWN = 20
@@ -48,7 +47,11 @@ def standing(job: Job, tried: Attempts) -> Standing:
 
 
 def layout(jobs: Sequence[Job], rooms: Mapping[str, str], tried: Attempts) -> str:
-    """A page for the terminal: sums, a table of languages by `rooms` (rule -> room), jobs that failed and that run."""
+    """A page for the terminal: sums, a table of languages by rooms, jobs that failed and that run.
+
+    Args:
+        rooms: rule -> room, in the order of the columns; a room without jobs has none.
+    """
     by_state: dict[Standing, list[Job]] = {"done": [], "running": [], "failed": [], "to do": []}
     cells: dict[tuple[str, str], Counter[str]] = {}
     for job in jobs:
@@ -57,7 +60,8 @@ def layout(jobs: Sequence[Job], rooms: Mapping[str, str], tried: Attempts) -> st
         for language in (job.language, "all"):
             cells.setdefault((language, rooms[job.rule]), Counter())[state] += 1
     counts = [f"{len(members)} {state}" for state, members in by_state.items()]
-    parts = [f"{len(jobs)} jobs: {', '.join(counts)}", _run(tried), _table(cells)]
+    columns = [room for room in dict.fromkeys(rooms.values()) if ("all", room) in cells]
+    parts = [f"{len(jobs)} jobs: {', '.join(counts)}", _run(tried), _table(cells, columns)]
     limits = {"failed": len(jobs), "running": SHOWN}
     parts += [_named(state, by_state[state], tried, limit) for state, limit in limits.items()]
     return "\n\n".join(filter(None, parts))
@@ -70,13 +74,13 @@ def _run(tried: Attempts) -> str:
     return f"A run is going on since {_clock(tried.run_since)}{word}"
 
 
-def _table(cells: Mapping[tuple[str, str], Counter[str]]) -> str:
+def _table(cells: Mapping[tuple[str, str], Counter[str]], rooms: Sequence[str]) -> str:
     """Done of all in each cell, then how many run (r) and failed (f)."""
     languages = sorted({language for language, _ in cells} - {"-", "all"})
     rows = [
-        [language, *(_cell(cells.get((language, room))) for room in ROOMS)] for language in [*languages, "-", "all"]
+        [language, *(_cell(cells.get((language, room))) for room in rooms)] for language in [*languages, "-", "all"]
     ]
-    return grid(["done/all", *ROOMS], rows, left=1) + "\nr: running, f: failed, -: of no one language"
+    return grid(["done/all", *rooms], rows, left=1) + "\nr: running, f: failed, -: of no one language"
 
 
 def _cell(count: Counter[str] | None) -> str:

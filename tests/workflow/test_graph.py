@@ -72,6 +72,24 @@ def test_touching_every_file_runs_nothing(finished):
     assert nothing_to_do(finished.snakemake("--dry-run"))
 
 
+def test_touching_files_of_megabytes_runs_nothing(project):
+    lines = [f"{n}\t{' '.join(f'kalma{n * 7 + place}' for place in range(12))}" for n in range(12_000)]
+    (project.root / "own/large.tsv").write_text("\n".join(["id\ttext", *lines]) + "\n")
+    changes = {"results": "results/large", "corpora/text": {"file": "own/large.tsv"}, "anchors/language_id": False}
+    config, target = project.edit(changes, target="large.yaml"), "results/large/corpora/hau/anchors.tsv"
+    done = project.snakemake(target, config=config)
+    assert done.returncode == 0, done.stderr[-3000:]
+    time.sleep(1.1)
+    corpus = project.root / "results/large/corpora/hau/text.tsv"
+    assert corpus.stat().st_size > 1_000_000, "Snakemake's own limit"
+    corpus.touch()
+    assert nothing_to_do(project.snakemake("--dry-run", target, config=config))
+    plan = project.program("status", "--configfiles", config, "--targets", target).stdout
+    assert ", 0 running, 0 failed, 0 to do" in plan, "who plans without a profile sees the same"
+    corpus.write_text(corpus.read_text().replace("kalma0 ", "kalma1 "))
+    assert planned(project.snakemake("--dry-run", target, config=config)), "an edit runs what reads it"
+
+
 def test_a_study_in_another_place_with_times_of_the_future_runs_nothing(finished, tmp_path):
     """Its folder was moved, its results lie behind a link, and nobody may write there."""
     moved, results = tmp_path / "moved", tmp_path / "results"

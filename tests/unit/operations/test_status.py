@@ -5,6 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
+from snakemake.cli import parse_size_in_bytes
 
 from scripts import clean_state, status
 from seedbed.operations import jobs
@@ -133,6 +135,21 @@ def test_programs_plan_what_they_are_given(program, more, job, monkeypatch, tmp_
 
 def test_every_rule_has_its_room():
     assert rooms() == {rule: room for room, rules in RULES.items() for rule in rules}
+    assert [*dict.fromkeys(rooms().values())] == [*RULES], "in the order of the house"
+
+
+@pytest.mark.parametrize("profile", ["demo", "gpu", "slurm"])
+def test_status_compares_files_as_large_as_a_run_does(profile):
+    given = yaml.safe_load(Path("profiles", profile, "profile.yaml").read_text())["max-checksum-file-size"]
+    assert parse_size_in_bytes(given) == jobs.SUMMED
+
+
+def test_each_rule_is_counted_in_some_room(job):
+    jobs = [replace(job, rule=rule, outputs=(rule,), wildcards={}, log="") for rule in rooms()]
+    page = layout(jobs, rooms(), Attempts())
+    (every,) = (line for line in page.splitlines() if line.startswith("| all"))
+    assert sum(int(cell.rpartition("/")[2]) for cell in every.split("|")[2:-1]) == len(jobs)
+    assert " classifiers |" in page and " classifiers |" not in layout(jobs[:1], rooms(), Attempts())
 
 
 def test_the_page_fits_a_terminal_and_counts_by_room_and_language(job, tmp_path):
@@ -149,7 +166,7 @@ def test_the_page_fits_a_terminal_and_counts_by_room_and_language(job, tmp_path)
     page = layout([*jobs, broken], rooms(), tried)
     assert page.startswith("2201 jobs: 198 done, 36 running, 1 failed, 1966 to do\n\nA run is going on since ")
     (hau,) = (line for line in page.splitlines() if line.startswith("| hau"))
-    assert hau.split("|")[4].strip() == "36r 99/1100"
+    assert hau.split("|")[2].strip() == "36r 99/1100"
     assert "train_encoder seed=1\n    " + broken.log in page
     assert "synthesise lang=hau shard=99 since 01 Jan" in page and page.endswith("and 16 more")
     assert max(map(len, page.replace(str(tmp_path), "").splitlines())) <= 120
