@@ -28,14 +28,13 @@ def draw(rows: int, columns: int, languages: int, rng: np.random.Generator, *, a
     Raises:
         UserError: other columns, fewer than two languages, or no rows.
     """
-    count = languages if isinstance(languages, int | np.integer) else len(languages)
     if columns not in (2, 3):
         raise UserError(f"columns: {columns}; a row has an anchor and a positive, and maybe a negative: give 2 or 3")
     if rows < 1:
         raise UserError(f"rows: {rows}; give 1 or more")
-    if min(count, at_most) < 2:
-        raise UserError(f"languages: {min(count, at_most)} for cross-lingual batches; give 2 or more")
-    chosen = rng.choice(count, min(count, at_most), replace=False)
+    if min(languages, at_most) < 2:
+        raise UserError(f"languages: {min(languages, at_most)} for cross-lingual batches; give 2 or more")
+    chosen = rng.choice(languages, min(languages, at_most), replace=False)
     drawn = rng.permuted(np.tile(chosen, (rows, 1)), axis=1)[:, :columns]
     if drawn.shape[1] < columns:
         drawn = np.concatenate([drawn, rng.choice(chosen, (rows, 1))], axis=1)

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Transformer
-from tokenizers import Tokenizer
 from tqdm.auto import tqdm
 
 from seedbed import manifests
@@ -138,8 +137,6 @@ def _token_counts(encoder: SentenceTransformer, texts: Sequence[str]) -> np.ndar
     """Tokens (n,) of each text, as cut to what the encoder reads; its prompt, the same for all, is left out."""
     if not isinstance(encoder[0], Transformer):  # characters tell them as well
         return np.array([len(text) for text in texts])
-    if isinstance(encoder.tokenizer, Tokenizer):  # of static embeddings, which read all of a text
-        return np.array([len(one) for one in encoder.tokenizer.encode_batch(list(texts), add_special_tokens=False)])
     found = encoder.tokenizer(list(texts), truncation=True, max_length=encoder.max_seq_length, verbose=False)
     return np.array([len(tokens) for tokens in found["input_ids"]])
 

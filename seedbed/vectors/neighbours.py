@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import get_args
 
 import numpy as np
@@ -48,29 +48,6 @@ def nearest(
         best = first_of_rows(rows, columns, found if metric == "euclidean" else -found, k)
         scores[block], indices[block] = found[best], columns[best]
     return scores, indices
-
-
-def nearest_of_blocks(
-    queries: ArrayLike, blocks: Iterable[ArrayLike], k: int, *, metric: Distance, cells: int = 2**25
-) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """`nearest` for a corpus that is looked at block by block: equal to the bit, however it is cut.
-
-    Args:
-        queries: (n, d).
-        blocks: the corpus, any number of its rows at a time, maybe none. One block is held at a time.
-        cells: as of `nearest`, for each block.
-
-    Returns:
-        As `nearest`; indices count over all blocks.
-
-    Raises:
-        UserError: as `nearest`, where k may not be above the rows of all blocks together.
-    """
-    found = Nearest(queries, k, metric=metric)
-    for block in blocks:
-        found.add(block, cells=cells)
-        del block  # or it would still be there while the next is made
-    return found.all()
 
 
 class Nearest:

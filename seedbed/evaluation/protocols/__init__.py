@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field
 
@@ -134,11 +134,6 @@ def metric(protocol: str, name: str) -> Metric | None:
         if of_each and name.startswith(start) and name not in (start, known):
             return found.of(name.removeprefix(start))
     return None
-
-
-def score(*given: Any, **options: Any) -> Any:
-    """Score a system on a task: see `evaluation.scores.score`, which imports this package."""
-    return importlib.import_module("seedbed.evaluation.scores").score(*given, **options)
 
 
 def which(fits: Callable[[Protocol], bool]) -> list[str]:

@@ -58,11 +58,6 @@ def translations(study: Study, translators: Iterable[str], corpus: str, lang: st
     return [at(study, paths.TRANSLATIONS, translator=name, lang=lang, corpus=corpus) for name in translators]
 
 
-def judgements(study: Study, judge: str, translators: Iterable[str], corpus: str, lang: str) -> list[str]:
-    """The judgements of each translator's candidates of a set of texts: one file has those of all."""
-    return [at(study, paths.JUDGEMENTS, judge=judge, lang=lang, corpus=corpus) for _ in translators]
-
-
 def texts(study: Study, wildcards: Any) -> list[str]:
     """What a job translates, or judges translations of."""
     return text_files(study, wildcards.corpus, wildcards.lang)

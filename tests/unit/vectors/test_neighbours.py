@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import faiss
 import numpy as np
@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.spatial.distance import cdist
 
 from seedbed.io import UserError
-from seedbed.vectors.neighbours import nearest, nearest_of_blocks
+from seedbed.vectors.neighbours import Nearest, nearest
 
 METRICS = ["cosine", "euclidean", "dot"]
 metrics = st.sampled_from(METRICS)
@@ -197,6 +197,17 @@ def cuts(draw: st.DrawFn) -> tuple[tuple[np.ndarray, np.ndarray, int], list[np.n
     search = draw(searches(st.one_of(few_values, floats)))
     places = sorted(draw(st.lists(st.integers(0, len(search[1])), max_size=6)))
     return search, np.split(search[1], places)
+
+
+def nearest_of_blocks(
+    queries: np.ndarray, blocks: Iterable[np.ndarray], k: int, *, metric: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """What `Nearest` finds in blocks, each of which is gone before the next is made."""
+    found = Nearest(queries, k, metric=metric)
+    for block in blocks:
+        found.add(block)
+        del block
+    return found.all()
 
 
 @settings(max_examples=150, deadline=None)
