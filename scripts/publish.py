@@ -21,7 +21,8 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--scores", type=Path, help="folder of an encoder's scores, if it is not beside it")
     parser.add_argument("--pivot", default="eng", help="of triplets by xllora: the study's pivot language")
     parser.add_argument("--upload", action="store_true", help="send it to the hub")
-    parser.add_argument("--private", action="store_true", help="where the repository is new, show it to nobody else")
+    parser.add_argument("--public", action="store_true", help="everybody may see it; left out, its owners alone")
+    parser.add_argument("--replace", action="store_true", help="write over a repository that holds something else")
     args = parser.parse_args(argv)
 
     name = require_repository(args.name, "--name")
@@ -29,9 +30,10 @@ def main(argv: list[str] | None = None) -> None:
     named = (args.licence_name, args.licence_link)
     licence = licences.chosen(args.licence, *named) if args.licence or any(named) else None
     kind = lay_out(args.what, Wishes(name, licence, base, args.scores, args.pivot), args.output)
-    print(f"{args.output / REPOSITORY}: as the hub takes it")
+    print(f"{args.output / REPOSITORY}: as the hub takes it; edits of its README.md stay")
     if args.upload:
-        print(f"{name}: uploaded at {upload(args.output, name, kind, private=args.private)}")
+        done = upload(args.output, name, kind, public=args.public, replace=args.replace)
+        print(f"{name}: uploaded at {done.commit}; {'everybody' if done.public else 'nobody but its owners'} sees it")
     else:
         print("Nothing was sent. To send it: python -m scripts.publish ... --upload (hf auth login comes first)")
 

@@ -129,7 +129,7 @@ def modules_of(directory: Path) -> list[tuple[str, Path]]:
     if not entries or not all(map(_is_module, entries)):
         raise UserError(f"{path}: expected a list of modules, each with type, path and name")
     for entry in entries:
-        if not _inside(entry["path"]):
+        if not is_inside(entry["path"]):
             raise UserError(f"{path}: path {entry['path']!r} leads out of the model's directory")
     return [(str(entry["type"]), Path(directory) / entry["path"]) for entry in entries]
 
@@ -262,10 +262,10 @@ def _plain(values: Iterable[Any]) -> bool:
     )
 
 
-def _inside(name: Any) -> bool:
+def is_inside(name: Any) -> bool:
     """Whether a relative path stays below where it starts."""
     return isinstance(name, str) and "\\" not in name and not {"..", "/"} & {*PurePosixPath(name).parts}
 
 
 def _file_name(name: Any) -> bool:
-    return _inside(name) and "/" not in name
+    return is_inside(name) and "/" not in name

@@ -3,42 +3,59 @@
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from seedbed import licences, manifests
+from seedbed import licences, manifests, model_files
 from seedbed.encoders import card
 from seedbed.encoders.endpoint import TRANSPORT
 from seedbed.encoders.fusion import members_of
 from seedbed.generators import adapter_card
-from seedbed.io import UserError, atomic_directory, read_json, write_json
+from seedbed.io import UserError, atomic_directory, is_own, read_json, sha256, write_json
 from seedbed.operations.publishing import leaderboard, results, triplets
 from seedbed.operations.publishing.checks import language_of, require_card
+from seedbed.operations.publishing.private import public, require_public
 from seedbed.operations.publishing.wishes import Wishes
 
 REPOSITORY = "repository"
 """What is uploaded, below the output; beside it lies what goes to mteb."""
 LORA = "adapter_config.json"
+CARD = "README.md"
+LAID_OUT = "laid_out"
+"""In the manifest of an output: the name on the hub for which it was laid out."""
 
 
 def lay_out(what: Path, wishes: Wishes, output: Path) -> str:
     """Write what goes to the hub to `output`, whole or not at all; whether it is a "model" or a "dataset".
 
+    A card that a person has edited there since stays as they left it.
+
     Raises:
         UserError: it is none of the three; the hub would refuse its card, see `checks.require_card`; it is a server's
             or several encoders'; a number is another encoder's; an adapter's base is nowhere on the hub; a wish is none
-            for its kind; the output holds other files.
+            for its kind; its files are not its own, or not those of its manifest; its card says what is of this
+            machine, see `private.require_public`; the output holds other files, or edits that would be lost.
     """
     kind, write = kind_of(what)
     if wishes.scores and write is not encoder:
         raise UserError(f"--scores: encoders alone have scores, and {what} is none; leave it out")
     if wishes.base and write is triplets.write:
         raise UserError(f"--base: {what} has no weights that came from a model; leave it out")
-    _require_output(what, output)
+    edited = _require_output(what, output)
     with atomic_directory(output) as directory:
         repository = directory / REPOSITORY
         repository.mkdir(parents=True)
         write(what, wishes, repository, directory)
-        require_card(repository / "README.md")
+        card = repository / CARD
+        made = manifests.write(directory, {LAID_OUT: wishes.name})["files"]
+        if edited:
+            if made[f"{REPOSITORY}/{CARD}"] != edited.of:
+                raise UserError(
+                    f"{output / REPOSITORY / CARD}: you have edited it, and the card would be another today; move it "
+                    f"away, lay it out anew, and put your edits in"
+                )
+            card.write_text(edited.text, encoding="utf-8")
+        require_card(card)
+        require_public(card, (Path.home(), Path.cwd(), what.absolute().parent))
     return kind
 
 
@@ -55,12 +72,43 @@ def kind_of(what: Path) -> tuple[str, Callable[[Path, Wishes, Path, Path], None]
     raise UserError(f"{what}: no encoder (modules.json), adapter ({LORA}) or audited triplets (.tsv with .audit.json)")
 
 
-def _require_output(what: Path, output: Path) -> None:
-    """What is there already is of an earlier call, since it is replaced; a UserError if it is anything else."""
+class Edited(NamedTuple):
+    """A card as a person has left it."""
+
+    text: str
+    of: str
+    """Digest of the card that was laid out."""
+
+
+def _require_output(what: Path, output: Path) -> Edited | None:
+    """What is there already is what an earlier call wrote, since it is replaced, but for the card, which may be edited.
+
+    Returns:
+        The card, if a person has edited it.
+
+    Raises:
+        UserError: anything else is there: by the list that the earlier call left there, not by names.
+    """
     place, own = output.resolve(), what.resolve()
-    ours = place.is_dir() and {file.name for file in place.iterdir()} <= {REPOSITORY, leaderboard.FOLDER}
-    if output.exists() and (not ours or place == own or place in own.parents):
-        raise UserError(f"--output {output}: holds other files, which would be lost; give a folder that is not there")
+    if output.is_symlink():
+        raise UserError(f"--output {output}: a link; give the folder itself")
+    if not output.exists() or (output.is_dir() and not [*output.iterdir()]):
+        return None
+    lost = f"--output {output}: holds other files, which would be lost; give a folder that is not there"
+    marked = output / manifests.MANIFEST
+    known = read_json(marked) if output.is_dir() and marked.is_file() else {}
+    if LAID_OUT not in known or place == own or place in own.parents:
+        raise UserError(lost)
+    there = {str(file.relative_to(output)) for file in output.rglob("*") if file.is_symlink() or not file.is_dir()}
+    if others := sorted(there - {*known["files"], manifests.MANIFEST}):
+        raise UserError(f"{lost} ({others[0]})")
+    changed = sorted(name for name in there & {*known["files"]} if sha256(output / name) != known["files"][name])
+    if others := [name for name in changed if name != f"{REPOSITORY}/{CARD}"]:
+        raise UserError(
+            f"{output / others[0]}: changed since it was laid out, and would be lost; give another --output"
+        )
+    card = output / REPOSITORY / CARD
+    return Edited(card.read_text(encoding="utf-8"), known["files"][changed[0]]) if changed else None
 
 
 def encoder(what: Path, wishes: Wishes, repository: Path, output: Path) -> None:
@@ -88,12 +136,12 @@ def encoder(what: Path, wishes: Wishes, repository: Path, output: Path) -> None:
     about |= {"base_model": wishes.base} if wishes.base else {}
     if others := _hubs(about, licences.BACKBONE):
         metadata |= {"base_model": [*filter(None, [about.get("base_model")]), *others]}
-    _copy(what, repository, {*manifest["files"]} - {"README.md"})
+    _copy(what, repository, manifest["files"], {CARD})
     said = {"place": wishes.name, "metadata": metadata, "limits": _limits(about)}
     said["results"] = results.section(found, chose)
     training = {key: value for key, value in manifest["training"].items() if key not in ("pivot", "saved_from")}
     text = card.text(repository, about, training, manifest["versions"], **said)
-    (repository / "README.md").write_text(text, encoding="utf-8")
+    (repository / CARD).write_text(text, encoding="utf-8")
     leaderboard.write(repository, about, found, wishes.name, metadata, output / leaderboard.FOLDER)
 
 
@@ -106,7 +154,8 @@ def adapter(what: Path, wishes: Wishes, repository: Path, output: Path) -> None:
     elif not adapter_card.is_on_the_hub(manifest):
         known = config["base_model_name_or_path"]
         raise UserError(f"{what}: its base is {known!r} here, and peft looks for it on the hub; give --base owner/name")
-    _copy(what, repository, {*manifest["files"]} - {"README.md", LORA})
+    manifest |= {"base": {**manifest["base"], "origin": public(manifest["base"].get("origin", ""))}}
+    _copy(what, repository, manifest["files"], {CARD, LORA})
     write_json(config, repository / LORA)
     adapter_card.write(repository, manifest, place=wishes.name, base=wishes.base, licence=wishes.licence)
 
@@ -128,12 +177,25 @@ def scores_of(encoder: Path, manifest: Mapping[str, Any]) -> Path:
     return Path(*parts[:-5], "scores", *parts[-4:])
 
 
-def _copy(what: Path, repository: Path, names: set[str]) -> None:
-    """Copy files of a folder; no links, whose times of change would look like an edit of the study's own files."""
-    for name in sorted(names):
-        file = repository / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(what / name, file)
+def _copy(what: Path, repository: Path, files: Mapping[str, str], but: set[str]) -> None:
+    """Copy the files of a manifest; no hard links, whose times of change would look like an edit of the study's own.
+
+    Args:
+        files: name -> digest, all of which are compared: anybody may have made the folder.
+        but: those that are not copied.
+
+    Raises:
+        UserError: a file leads out of the folder, or is not the one that its job wrote.
+    """
+    model_files.check(what)
+    for name, digest in sorted(files.items()):
+        if not model_files.is_inside(name) or not is_own(what / name, what):
+            raise UserError(f"{what}: its manifest names {name!r}, which is no file of its own; make it again")
+        if sha256(what / name) != digest:
+            raise UserError(f"{what / name}: not what its job wrote; put it back, or make it again")
+        if name not in but:
+            (repository / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(what / name, repository / name)
 
 
 def _languages(about: Mapping[str, Any]) -> list[str]:
@@ -144,7 +206,7 @@ def _languages(about: Mapping[str, Any]) -> list[str]:
 
 def _seen(about: Mapping[str, Any]) -> dict[str, Any]:
     """What a manifest says, without where files lie on this machine."""
-    records = [record | {"origin": results.shown(record.get("origin", ""))} for record in about.get("data", [])]
+    records = [record | {"origin": public(record.get("origin", ""))} for record in about.get("data", [])]
     return {**about, "data": records} if records else dict(about)
 
 

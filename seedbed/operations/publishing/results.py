@@ -12,6 +12,7 @@ from seedbed.evaluation import protocols
 from seedbed.evaluation.protocols import Metric
 from seedbed.evaluation.significance import LEAST_ITEMS, percentiles, replicates
 from seedbed.io import UserError, read_json, read_table
+from seedbed.operations.publishing.private import public
 from seedbed.tables.settings import Statistics
 
 TASKS = {"bitext": "translation", "knn": "text-classification", "retrieval": "text-retrieval"}
@@ -139,7 +140,7 @@ def section(results: Collection[Result], chose: str = "") -> str:
     rows = [
         (
             *(one.task + " (it was chosen by this)" * (one.task == chose), one.language, one.metric),
-            *(f"{one.value:.1f}", _bounds(one), one.n, shown(one.dataset["origin"])),
+            *(f"{one.value:.1f}", _bounds(one), one.n, public(one.dataset["origin"])),
         )
         for one in results
     ]
@@ -156,12 +157,6 @@ def repository_of(origin: str) -> str:
     """The repository of the hub in an origin; empty: it is from elsewhere."""
     place, _, name = origin.partition(" ")
     return name.partition(" ")[0] if place == "hub" else ""
-
-
-def shown(origin: str) -> str:
-    """An origin as others may see it: of a file on this machine its name alone."""
-    place, _, name = origin.partition(" ")
-    return f"a file, {Path(name).name}" if place == "file" else origin
 
 
 def _bounds(one: Result) -> str:

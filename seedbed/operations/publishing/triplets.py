@@ -9,12 +9,12 @@ from huggingface_hub import DatasetCardData
 from seedbed import licences
 from seedbed.encoders.card import table
 from seedbed.generators.settings import WRITING
-from seedbed.io import UserError, read_json, read_table
+from seedbed.io import UserError, is_own, read_json, read_table
 from seedbed.languages import registry
 from seedbed.licences import Licence
 from seedbed.manifests import MANIFEST
 from seedbed.operations.publishing.checks import language_of
-from seedbed.operations.publishing.results import shown
+from seedbed.operations.publishing.private import public
 from seedbed.operations.publishing.wishes import Wishes
 
 TEMPLATE = """---
@@ -75,9 +75,12 @@ def write(what: Path, wishes: Wishes, repository: Path, output: Path) -> None:
     """Lay out one audited set of triplets, <results>/triplets/{generator}/{method}/{lang}.tsv.
 
     Raises:
-        UserError: it is no such file, or has no rows; what it was made of states no licence, and none is given; it was
-            written in a pivot language that the study does not have.
+        UserError: it is no such file, leads elsewhere, or has no rows; what it was made of states no licence, and none
+            is given; it was written in a pivot language that the study does not have.
     """
+    for file in (what, what.with_suffix(".audit.json")):
+        if not is_own(file, what.parent):
+            raise UserError(f"{file}: leads out of its folder; copy what it leads to in its place")
     audit, path = read_json(what.with_suffix(".audit.json")), what.absolute()
     rows = read_table(what, ["id", "anchor", "positive", "negative"])
     if rows.empty:
@@ -140,7 +143,7 @@ def _written(what: Path, method: str, results: Path, wishes: Wishes) -> str:
 
 
 def _sources(known: dict[str, dict[str, Any]]) -> str:
-    facts = ((one, shown(about.get("origin", "not known")), about.get("licence")) for one, about in known.items())
+    facts = ((one, public(about.get("origin", "not known")), about.get("licence")) for one, about in known.items())
     return table(("Source", "Origin", "Licence"), [(*said, licence or "not stated") for *said, licence in facts])
 
 

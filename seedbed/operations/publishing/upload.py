@@ -1,27 +1,57 @@
 """What was laid out goes to the hub, in one commit."""
 
 from pathlib import Path
+from typing import NamedTuple
 
-from seedbed.io import UserError
+from seedbed import manifests
+from seedbed.io import UserError, read_json, write_json
+from seedbed.manifests import MANIFEST
 from seedbed.operations.publishing import leaderboard
 from seedbed.operations.publishing.repositories import REPOSITORY
 
+TAG = "seedbed"
+"""Stands in the card of all that we publish."""
 
-def upload(output: Path, name: str, kind: str, *, private: bool) -> str:
-    """Make a repository, if there is none, and commit what `repositories.lay_out` wrote; the commit's digest.
+
+class Uploaded(NamedTuple):
+    """What became of it."""
+
+    commit: str
+    public: bool
+    """Whether everybody sees it."""
+
+
+def upload(output: Path, name: str, kind: str, *, public: bool, replace: bool) -> Uploaded:
+    """Make a repository, if there is none, and commit what `repositories.lay_out` wrote.
+
+    What is there is asked first: whether everybody sees it, and whether it is ours.
 
     mteb's files then have it as the model's revision. Who may write is the hub's matter: huggingface_hub takes its
     token from where `hf auth login` or the environment left it.
 
+    Args:
+        public: everybody may see it; else nobody but its owners.
+        replace: a repository that holds something else may be overwritten.
+
     Raises:
-        UserError: the hub cannot be reached, refuses the token, the name or the card.
+        UserError: everybody would see what is not `public`; the repository holds something else, and not `replace`; the
+            hub cannot be reached, refuses the token, the name or the card.
     """
     from huggingface_hub import HfApi
-    from huggingface_hub.errors import HTTPError, OfflineModeIsEnabled
+    from huggingface_hub.errors import HTTPError, OfflineModeIsEnabled, RepositoryNotFoundError
 
     api = HfApi()
     try:
-        api.create_repo(name, repo_type=kind, private=private, exist_ok=True)
+        try:
+            found = api.repo_info(name, repo_type=kind)
+        except RepositoryNotFoundError:
+            api.create_repo(name, repo_type=kind, private=not public)
+            found = api.repo_info(name, repo_type=kind)
+        if not (public or found.private):
+            raise UserError(f"{name}: everybody can see that repository; give --public, or make it private on the hub")
+        others = [one.rfilename for one in found.siblings or [] if one.rfilename != ".gitattributes"]
+        if others and TAG not in (found.tags or []) and not replace:
+            raise UserError(f"{name}: holds {others[0]!r} and no card of Seedbed's; give another --name, or --replace")
         message = "Add what Seedbed made"
         done = api.upload_folder(repo_id=name, repo_type=kind, folder_path=output / REPOSITORY, commit_message=message)
     except OfflineModeIsEnabled:
@@ -29,4 +59,8 @@ def upload(output: Path, name: str, kind: str, *, private: bool) -> str:
     except (HTTPError, OSError, ValueError) as error:
         raise UserError(f"{name}: the hub did not take it ({' '.join(str(error).split())[:300]})") from None
     leaderboard.revised(output / leaderboard.FOLDER, done.oid)
-    return done.oid
+    known = read_json(output / MANIFEST)
+    kept = {file: digest for file, digest in known["files"].items() if file.startswith(f"{REPOSITORY}/")}
+    revised = manifests.write(output, known)["files"]
+    write_json(known | {"files": revised | kept}, output / MANIFEST)
+    return Uploaded(done.oid, not found.private)

@@ -321,6 +321,108 @@ def test_an_output_with_other_files_is_left_alone(other, tmp_path):
     assert (tmp_path / "mine/thesis.txt").is_file() and (encoder_in(other) / "modules.json").is_file()
 
 
+def test_an_output_is_known_by_what_an_earlier_call_left_there_not_by_its_name(other, tmp_path):
+    """A person's own `repository`, or a file that they put into ours, is not deleted; nor is an edit of weights."""
+    mine = tmp_path / "work"
+    (mine / "repository/.git").mkdir(parents=True)
+    (mine / "repository/thesis.txt").write_text("years")
+    out = published(encoder_in(other), tmp_path / "out").parent
+    published(encoder_in(other), out)
+    changes = {"repository/notes.txt": "mine", "repository/model.safetensors": "mine", "mteb/x.json": "{}"}
+    for name, text in changes.items():
+        kept = (out / name).read_bytes() if (out / name).is_file() else None
+        (out / name).parent.mkdir(exist_ok=True)
+        (out / name).write_text(text)
+        with pytest.raises(UserError, match="would be lost"):
+            published(encoder_in(other), out)
+        assert (out / name).read_text() == text
+        (out / name).unlink() if kept is None else (out / name).write_bytes(kept)
+    with pytest.raises(UserError, match="would be lost"):
+        published(encoder_in(other), mine)
+    assert (mine / "repository/thesis.txt").read_text() == "years"
+    (tmp_path / "link").symlink_to(out)
+    with pytest.raises(UserError, match="--output .*link: a link; give the folder itself"):
+        published(encoder_in(other), tmp_path / "link")
+    (tmp_path / "empty").mkdir()
+    assert published(encoder_in(other), tmp_path / "empty").is_dir()
+
+
+def test_an_edited_card_is_kept_and_never_lost(other, tmp_path):
+    card = published(encoder_in(other), tmp_path / "out") / "README.md"
+    edited = card.read_text() + "\nMy words.\n"
+    card.write_text(edited)
+    published(encoder_in(other), tmp_path / "out")
+    published(encoder_in(other), tmp_path / "out")
+    assert card.read_text() == edited
+    with pytest.raises(UserError, match=r"README.md: you have edited it, and the card would be another today"):
+        published(encoder_in(other), tmp_path / "out", "--licence", "apache-2.0")
+    assert card.read_text() == edited
+
+
+PRIVATE = [
+    ("news: file /home/somebody/clientX/a.txt; own: file /home/somebody/b.txt", "news: a file, a.txt; own: a file, b.txt"),
+    ("both: one: file /home/somebody/a.txt; two: hub a/b @ main", "both: one: a file, a.txt; two: hub a/b @ main"),
+    ("archive file:///home/somebody/d.zip", "an archive, d.zip"),
+    ("archive https://data.org/x.zip?token=SECRET", "archive https://data.org/x.zip"),
+    ("archive https://data.org/x.zip?X-Amz-Signature=SECRET&a=b#c", "archive https://data.org/x.zip"),
+    ("archive http://gpu07/x.zip", "an archive, x.zip"),
+    ("archive http://10.0.0.7:8000/x.zip", "an archive, x.zip"),
+    ("archive http://store.internal/x.zip", "an archive, x.zip"),
+    ("gemma at http://gpu07.cluster:8000/v1", "gemma, behind a server"),
+    ("package a==1, b==2", "package a==1, b==2"),
+    ("hub some/one @ main", "hub some/one @ main"),
+    ("file /home/somebody/a b; c: d.txt", "a file, a b; c: d.txt"),
+]  # fmt: skip
+
+
+def test_origins_go_out_without_places_hosts_and_queries(other, tmp_path):
+    records = [{"name": str(place), "origin": of, "licence": "MIT"} for place, (of, _) in enumerate(PRIVATE)]
+    again(encoder_in(other), ABOUT | {"data": records})
+    text = (published(encoder_in(other), tmp_path / "out") / "README.md").read_text()
+    assert all(f"| {place} | {shown} | MIT |" in text for place, (_, shown) in enumerate(PRIVATE))
+    assert not re.search("SECRET|somebody|gpu07|10.0.0.7|internal", text)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "See /home/somebody/notes", "~/notes", "file:///x/y", r"C:\\notes", "https://me:word@host.org/x",
+        "https://host.org/x?sig=abc", "http://gpu07:8000/v1", "http://192.168.1.4/x", str(ROOT / "results"),
+    ],
+)  # fmt: skip
+def test_a_card_that_says_where_things_are_does_not_go_out(other, tmp_path, said):
+    """Wherever it comes from: a summary, a name, an edit."""
+    again(encoder_in(other), ABOUT | {"summary": f"Made of {said}."})
+    with pytest.raises(UserError, match=r"README.md: .* is of this machine or secret, so nothing goes out"):
+        published(encoder_in(other), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_nothing_from_outside_of_a_folder_is_published(other, tmp_path):
+    """A folder that somebody else made names what is not in it, or digests that are none of its files'."""
+    (tmp_path / "secret.json").write_text('{"token": "A-TOKEN"}')
+    encoder, planted = encoder_in(other), tmp_path / "planted.txt"
+    planted.write_text("x")
+    shutil.rmtree(other / "scores")
+    manifest = read_json(encoder / manifests.MANIFEST)
+
+    def refused(files: dict[str, str]) -> str:
+        write_json(manifest | {"files": files}, encoder / manifests.MANIFEST)
+        with pytest.raises(UserError) as caught:
+            published(encoder, tmp_path / "out")
+        assert "\n" not in str(caught.value) and not (tmp_path / "out").exists()
+        return str(caught.value)
+
+    files = manifest["files"]
+    outside = os.path.relpath(planted, encoder)
+    for name in (outside, str(planted), "../1/config.json"):
+        assert "which is no file of its own" in refused(files | {name: "0" * 64})
+    zeros = {name: "0" * 64 for name in files if name.endswith("modules.json")}
+    assert "not what its job wrote" in refused(files | zeros)
+    (encoder / "extra.json").symlink_to(tmp_path / "secret.json")
+    assert "leads out of its folder" in refused(files | {"extra.json": "0" * 64})
+
+
 def test_a_base_that_the_study_has_from_elsewhere_is_named(other, tmp_path):
     again(encoder_in(other), ABOUT | {"base_model": ""})
     folder = published(encoder_in(other), tmp_path / "out", "--base", "someone/whole")
@@ -539,8 +641,19 @@ class Hub(BaseHTTPRequestHandler):
             return
         self._answer(answer)
 
+    there: dict[str, Any] | None = None
+    """What is in the repository; None: there is none before it is made."""
+
     def do_GET(self) -> None:
-        self._answer({"id": "someone/hausa", "sha": "ab" * 20, "siblings": []})
+        if self.there is None and "repository" not in self.seen:
+            self.send_response(404)
+            self.send_header("X-Error-Code", "RepoNotFound")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        private = self.seen.get("repository", {}).get("visibility") == "private"
+        known = {"id": "someone/hausa", "sha": "ab" * 20, "siblings": [], "private": private, "tags": []}
+        self._answer(known | (self.there or {}))
 
     def _answer(self, answer: dict[str, Any]) -> None:
         text = json.dumps(answer).encode()
@@ -554,15 +667,25 @@ class Hub(BaseHTTPRequestHandler):
         pass
 
 
-def sent(what: Path, output: Path, endpoint: str) -> subprocess.CompletedProcess[str]:
+@pytest.fixture
+def hub(monkeypatch):
+    """The hub's address, with a repository of these facts, or with none."""
+    monkeypatch.setattr(Hub, "seen", {})
+    with ThreadingHTTPServer(("127.0.0.1", 0), Hub) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield lambda there=None: monkeypatch.setattr(Hub, "there", there) or f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def sent(what: Path, output: Path, endpoint: str, *options: str) -> subprocess.CompletedProcess[str]:
     """The program with the hub elsewhere, which huggingface_hub reads once."""
     changes = {"HF_ENDPOINT": endpoint, "HF_TOKEN": "hf_secret", "HF_HUB_OFFLINE": "0", "HF_HUB_DISABLE_XET": "1"}
-    words = [str(what), "--name", "someone/hausa", "--output", str(output), "--upload", "--private"]
+    words = [str(what), "--name", "someone/hausa", "--output", str(output), "--upload", *options]
     command = [sys.executable, "-m", "scripts.publish", *words]
     return subprocess.run(command, capture_output=True, text=True, env=os.environ | changes)
 
 
-def test_an_upload_is_one_commit_of_what_was_laid_out(other, tmp_path):
+def test_an_upload_is_one_commit_of_what_was_laid_out(other, tmp_path, hub):
     folder = other / "scores/tiny/xllora/hau/1/semrel"
     result = {
         "dataset_revision": "ab" * 20,
@@ -573,11 +696,13 @@ def test_an_upload_is_one_commit_of_what_was_laid_out(other, tmp_path):
     subset = {"main_score": 0.25, "hf_subset": "hau", "languages": ["hau-Latn"]}
     write_json(result | {"scores": {"test": [subset]}}, folder / "hau.mteb.json")
     write_json(read_json(folder / "hau.json") | {"mteb": "hau.mteb.json"}, folder / "hau.json")
-    with ThreadingHTTPServer(("127.0.0.1", 0), Hub) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        done = sent(encoder_in(other), tmp_path / "out", f"http://127.0.0.1:{server.server_port}")
-        server.shutdown()
-    assert done.returncode == 0 and f"someone/hausa: uploaded at {'cd' * 20}" in done.stdout, done.stderr
+    published(encoder_in(other), tmp_path / "out")
+    card = tmp_path / "out/repository/README.md"
+    card.write_text(card.read_text() + "\nA sentence of mine.\n")
+    done = sent(encoder_in(other), tmp_path / "out", hub())
+    assert done.returncode == 0, done.stderr
+    assert f"someone/hausa: uploaded at {'cd' * 20}; nobody but its owners sees it" in done.stdout
+    assert "A sentence of mine." in Hub.seen["card"], "what a person wrote between looking and sending is sent"
     laid_out = {
         str(path.relative_to(tmp_path / "out/repository")): path.read_bytes()
         for path in (tmp_path / "out/repository").rglob("*")
@@ -586,6 +711,38 @@ def test_an_upload_is_one_commit_of_what_was_laid_out(other, tmp_path):
     assert Hub.seen["files"] == laid_out and "model.safetensors" in laid_out
     assert Hub.seen["repository"]["visibility"] == "private" and Hub.seen["card"] == laid_out["README.md"].decode()
     assert (tmp_path / "out/mteb/results/someone__hausa" / ("cd" * 20) / "SemRel24STS.json").is_file()
+    published(encoder_in(other), tmp_path / "out")
+    assert "A sentence of mine." in card.read_text()
+
+
+OURS = {"siblings": [{"rfilename": "README.md"}], "tags": ["seedbed", "sentence-transformers"]}
+
+
+@pytest.mark.parametrize(
+    ("there", "options", "told"),
+    [
+        (None, ["--public"], "everybody sees it"),
+        ({"private": True} | OURS, [], "nobody but its owners sees it"),
+        ({"private": True, "siblings": [{"rfilename": ".gitattributes"}]}, [], "nobody but its owners sees it"),
+        ({"private": False} | OURS, ["--public"], "everybody sees it"),
+        ({"private": True} | OURS | {"tags": []}, ["--replace"], "nobody but its owners sees it"),
+        ({"private": False} | OURS, [], "everybody can see that repository; give --public, or make it private"),
+        ({"private": False} | OURS, ["--replace"], "everybody can see that repository"),
+        ({"private": True} | OURS | {"tags": []}, ["--public"], "holds 'README.md' and no card of Seedbed's"),
+        (
+            {"private": True, "siblings": [{"rfilename": "model.safetensors"}]},
+            [],
+            "holds 'model.safetensors' and no card",
+        ),
+    ],
+)
+def test_what_a_repository_holds_and_who_sees_it_is_asked_before_anything_is_sent(
+    study, tmp_path, hub, there, options, told
+):
+    done = sent(encoder_in(study), tmp_path / "out", hub(there), *options)
+    refused = done.stderr.strip().splitlines()[-1].startswith("error: ") if done.returncode else False
+    assert told in done.stdout + done.stderr and ("sees it" in told) is not refused, done.stderr
+    assert ("files" in Hub.seen) is not refused and ("repository" in Hub.seen) is (there is None)
 
 
 def test_a_hub_that_does_not_answer_costs_one_line(study, tmp_path):

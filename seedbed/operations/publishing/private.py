@@ -1,0 +1,71 @@
+"""What of this machine and its surroundings must not go out: places of files, servers, what URLs carry beside them."""
+
+import ipaddress
+import re
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+from urllib.parse import unquote, urlsplit
+
+from seedbed.io import UserError
+from seedbed.urls import has_secret
+
+_PLACE = re.compile(r"(?P<sets>(?:^|; )(?:[\w.-]+: )*)(?P<place>hub|file|archive|package) ")
+"""Where a part of an origin begins, as `corpora.fetch.origin` writes it."""
+_SERVED = re.compile(r" at https?://\S+$")
+_URL = re.compile(r"\b(?:https?|ftp)://[^\s)>\]|\"'`]+", re.IGNORECASE)
+_PATH = re.compile(
+    r"(?<![\w.:/~-])(?:~|/(?:home|Users|root|mnt|media|tmp|scratch|srv|lustre|gpfs))/|\bfile:/|[A-Za-z]:\\"
+)
+_NEAR = (".local", ".localdomain", ".internal", ".intranet", ".lan", ".home", ".corp", ".private")
+
+
+def public(origin: str) -> str:
+    """An origin as others may see it: of files here their names alone, of URLs no query, of servers no address."""
+    begins = [*_PLACE.finditer(origin)]
+    if not begins:
+        return _SERVED.sub(", behind a server", origin)
+    ends = [*(one.start() for one in begins[1:]), len(origin)]
+    parts = zip(begins, ends, strict=True)
+    return "".join(one["sets"] + _shown(one["place"], origin[one.end() : end]) for one, end in parts)
+
+
+def _shown(place: str, value: str) -> str:
+    if place == "file":
+        return f"a file, {Path(value).name}"
+    if place != "archive":
+        return f"{place} {value}"
+    url = urlsplit(value)
+    if is_near(url.hostname or ""):
+        return f"an archive, {PurePosixPath(unquote(url.path)).name}"
+    return f"archive {url.scheme}://{url.netloc.rpartition('@')[2]}{url.path}"
+
+
+def is_near(host: str) -> bool:
+    """Whether a host is this machine or one of its own network, as far as its name or address tells; empty: it is."""
+    try:
+        return not ipaddress.ip_address(host).is_global
+    except ValueError:
+        return "." not in host.rstrip(".") or host.rstrip(".").lower().endswith(_NEAR)
+
+
+def require_public(card: Path, places: Iterable[Path]) -> None:
+    """Stop at a card that says what must not go out.
+
+    Args:
+        places: folders of this machine, which it must not name.
+
+    Raises:
+        UserError: a path of this machine; a URL with a password or a token, or of a host that nobody else reaches.
+    """
+    text = card.read_text(encoding="utf-8")
+    named = [re.escape(str(place.absolute())) for place in places if len(place.absolute().parts) > 1]
+    paths = re.compile("|".join(rf"(?<![\w.:/-]){name}\b" for name in named) or r"(?!)")
+    found = [one[0] for pattern in (paths, _PATH) for one in pattern.finditer(text)]
+    urls = [urlsplit(one[0]) for one in _URL.finditer(text)]
+    found += [f"{url.scheme}://{url.hostname}" for url in urls if "@" in url.netloc or is_near(url.hostname or "")]
+    found += [f"{url.scheme}://{url.hostname}{url.path}?..." for url in urls if has_secret(url.geturl())]
+    if found:
+        raise UserError(
+            f"{card.name}: {found[0]!r} in it is of this machine or secret, so nothing goes out; take it out of the "
+            "study (names, licences, summaries), or of the card"
+        )
