@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import get_args
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,7 @@ from seedbed.vectors.checked import as_vectors
 from seedbed.vectors.types import Distance
 
 _PAIRS = 4096  # pairs of vectors that are scored at once in float64
+_MANY = 4  # candidates for each neighbour, beyond which equal ones are sorted out before they are scored
 _EPSILON = np.finfo(np.float32).eps
 
 
@@ -38,12 +39,12 @@ def nearest(
     """
     queries, corpus = as_vectors(queries, "queries", np.float32), as_vectors(corpus, "corpus", np.float32)
     _check(queries, corpus, k, metric)
-    left, right = _proxies(queries, corpus, metric)
+    proxies = _cosine_proxies(queries, corpus) if metric == "cosine" else _proxies(queries, corpus, metric)
     scores, indices = np.empty((len(queries), k), np.float32), np.empty((len(queries), k), np.int64)
     step = max(1, cells // len(corpus))
     for start in range(0, len(queries), step):
         block = slice(start, start + step)
-        rows, columns = _candidates(left[block] @ right.T, k, dimension=right.shape[1])
+        rows, columns = _candidates(proxies, block, k)
         found = scores_of_pairs(queries[block], corpus, rows, columns, metric)
         best = first_of_rows(rows, columns, found if metric == "euclidean" else -found, k)
         scores[block], indices[block] = found[best], columns[best]
@@ -134,12 +135,63 @@ def _check(queries: NDArray, corpus: NDArray, k: int, metric: str) -> None:
 # sum over its own two vectors alone.
 
 
-def _proxies(queries: NDArray, corpus: NDArray, metric: Distance) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Matrices whose products, all within [-1.5, 1.5], order the corpus for each query as the metric does."""
+class _Proxies(NamedTuple):
+    """Matrices whose products order the corpus for each query as the metric does.
+
+    Where the products also say what the scores are, these are `offset` (n,) + `unit` times the product, give or take
+    `error`.
+    """
+
+    left: NDArray[np.float32]
+    right: NDArray[np.float32]
+    margin: float
+    """What two products must differ in, for their scores to be sure to."""
+    unit: float = 1
+    offset: NDArray[np.float64] | None = None
+    error: float = 0
+
+
+def _proxies(queries: NDArray, corpus: NDArray, metric: Distance) -> _Proxies:
+    """Products within [-1.5, 1.5]."""
     if metric == "euclidean":
-        return _euclidean_proxies(queries, corpus)[:2]
-    lengths = _lengths(corpus)
-    return _divided(queries, _lengths(queries)), _divided(corpus, lengths if metric == "cosine" else lengths.max())
+        left, right, _ = _euclidean_proxies(queries, corpus)
+    else:
+        left, right = _divided(queries, _lengths(queries)), _divided(corpus, _lengths(corpus).max())
+    return _Proxies(left, right, _margin(right.shape[1]))
+
+
+def _cosine_proxies(queries: NDArray, corpus: NDArray) -> _Proxies:
+    """Products (u - m).(v - m) + m.(v - m) of rows of length one, which are u.v - u.m, for m near the mean of the v.
+
+    So rounding errors are no greater than a narrow cone of vectors is wide; they are those of float32 around 0.
+    """
+    mean = sum(_units(corpus[block]).sum(axis=0) for block in _blocks(corpus)) / len(corpus)
+    sides, along = zip(*(_moved(x, mean) for x in (queries, corpus)), strict=True)
+    scale = max(1e-12, *(_lengths(x).max() for x in sides))
+    added = (np.ones(len(queries)), (along[1] - mean @ mean) / scale**2)
+    left, right = (np.insert(_divided(x, scale), 0, new, axis=1) for x, new in zip(sides, added, strict=True))
+    # Products are within [-1.5, 1.5], or, where a row is zero, [-3, 3]. The exact score is rounded to float32.
+    margin, unit, exact = _margin(right.shape[1]), scale**2, 1e-12
+    return _Proxies(left, right, 2 * margin + (_EPSILON + exact) / unit, unit, along[0], unit * margin + exact)
+
+
+def _moved(x: NDArray, mean: NDArray[np.float64]) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+    """Rows of length one less `mean` (n, d), and their products with it (n,)."""
+    moved, along = np.empty(x.shape, np.float32), np.empty(len(x))
+    for block in _blocks(x):
+        units = _units(x[block])
+        moved[block], along[block] = units - mean, units @ mean
+    return moved, along
+
+
+def _units(x: NDArray) -> NDArray[np.float64]:
+    """Rows of `x` (n, d) over their lengths; zero stays zero."""
+    lengths = _lengths(x)
+    return x / np.where(lengths == 0, 1, lengths)[:, None]
+
+
+def _blocks(x: NDArray) -> Iterator[slice]:
+    return (slice(start, start + _PAIRS) for start in range(0, len(x), _PAIRS))
 
 
 def _euclidean_proxies(queries: NDArray, corpus: NDArray) -> tuple[NDArray[np.float32], NDArray[np.float32], float]:
@@ -168,10 +220,28 @@ def _divided(x: NDArray[np.float32], lengths: NDArray[np.float64] | float) -> ND
     return np.divide(x, lengths, out=np.empty_like(x), casting="same_kind")
 
 
-def _candidates(products: NDArray[np.float32], k: int, *, dimension: int) -> tuple[NDArray, NDArray]:
-    """Rows and columns, in row order, of the pairs (b, m) that may be among the k best of their row."""
-    threshold = np.partition(products, -k, axis=1)[:, [-k]] - _margin(dimension)
-    return np.nonzero(products >= threshold)
+def _candidates(proxies: _Proxies, block: slice, k: int) -> tuple[NDArray, NDArray]:
+    """Rows of a block and columns, in row order, of the pairs that may be among the k best of their row."""
+    products = proxies.left[block] @ proxies.right.T
+    threshold = np.partition(products, -k, axis=1)[:, [-k]] - proxies.margin
+    rows, columns = np.nonzero(products >= threshold)
+    if proxies.offset is not None and len(rows) > _MANY * k * len(products):
+        scores = proxies.offset[block][rows] + proxies.unit * products[rows, columns]
+        starts = np.flatnonzero(np.diff(rows))
+        first = np.concatenate([_first(each, proxies.error, k) for each in np.split(scores, starts + 1)])
+        rows, columns = rows[first], columns[first]
+    return rows, columns
+
+
+def _first(scores: NDArray[np.float64], error: float, k: int) -> NDArray[np.bool_]:
+    """Which of a row's candidates (c,) may be among its k first, if their scores are off by at most `error`.
+
+    Of those whose float32 surely is that of the k-th, the k lowest are enough: equal scores stand by their index.
+    """
+    low, high = (scores - error).astype(np.float32), (scores + error).astype(np.float32)
+    last = np.partition(low, -k)[-k]
+    tied = (low == last) & (high == last)
+    return (high >= last) & (~tied | (np.cumsum(tied) <= k))
 
 
 def _margin(dimension: int) -> float:

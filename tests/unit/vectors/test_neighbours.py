@@ -14,6 +14,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.spatial.distance import cdist
 
 from seedbed.io import UserError
+from seedbed.vectors import neighbours
 from seedbed.vectors.neighbours import Nearest, nearest
 
 METRICS = ["cosine", "euclidean", "dot"]
@@ -103,6 +104,26 @@ def test_differences_below_float32_rounding_are_seen(metric: str) -> None:
     queries = (centre + 1e-5 * rng.normal(size=(20, 300))).astype(np.float32)
     scores, indices = nearest(queries, corpus, 9, metric=metric)
     expected_scores, expected_indices = brute_force(queries, corpus, 9, metric)
+    np.testing.assert_array_equal(scores, expected_scores)
+    np.testing.assert_array_equal(indices, expected_indices)
+
+
+@pytest.mark.parametrize("spread", [0, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1])
+def test_a_collapsed_encoder_costs_few_exact_cosines(spread: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nearly all of its cosines are equal in float32; the first of the equal ones are taken, of whatever length."""
+    rng = np.random.default_rng(0)
+    centre = 1 + rng.normal(size=64)
+    queries, corpus = (
+        (rng.uniform(0.5, 2, (n, 1)) * (centre + spread * rng.normal(size=(n, 64)))).astype(np.float32)
+        for n in (20, 2000)
+    )
+    scored, exact = [], neighbours.scores_of_pairs
+    monkeypatch.setattr(
+        neighbours, "scores_of_pairs", lambda q, c, rows, *more: scored.append(len(rows)) or exact(q, c, rows, *more)
+    )
+    scores, indices = nearest(queries, corpus, 9, metric="cosine")
+    assert sum(scored) <= 20 * 9 * 4, "of 40,000 pairs"
+    expected_scores, expected_indices = brute_force(queries, corpus, 9, "cosine")
     np.testing.assert_array_equal(scores, expected_scores)
     np.testing.assert_array_equal(indices, expected_indices)
 
