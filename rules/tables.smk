@@ -96,20 +96,22 @@ rule choose_best:
     resources:
         **NEEDS.of("choose_best"),
     params:
-        **settings(blocks=best.blocks, statistics="statistics", dev="best.dev"),
+        **settings(blocks=best.blocks, choice=best.choice, statistics="statistics"),
         code=code("choose_best", modules=best.metrics),
         name=lambda wildcards: STUDY.names[wildcards.lang],
         pairs=option("pairs"),
         directory=JOBS.directory,
         root=lambda wildcards: STUDY.results,
     shell:
-        "python -m scripts.choose_best --language {wildcards.lang:q} --name {params.name:q} --blocks {params.blocks:q} --dev {params.dev:q}"
+        "python -m scripts.choose_best --language {wildcards.lang:q} --name {params.name:q} --blocks {params.blocks:q} {params.choice:q}"
         " {params.pairs:q} --statistics {params.statistics:q} --root {params.root:q} --output {params.directory:q} > {log:q} 2>&1"
 
 
 rule report:
     input:
         best=best.chosen(),
+        encoders=best.every(),
+        untested=encoders.untested(),
         tables=collect(paths.TABLE, table=STUDY.tables),
         layouts=collect(paths.LAYOUT, table=STUDY.tables),
         figures=collect(paths.FIGURE, figure=STUDY.figures, form=["svg", "png"]),
@@ -136,6 +138,7 @@ rule report:
         code=code("report", *map(resource, ("report.html.j2", "report.js", "languages.tsv")), *CONFIGURATION),
         title=f"Seedbed: {STUDY.results}",
         cards=tables.cards,
+        encoders=best.named(),
         benchmarks=f"{STUDY.results}/benchmarks",
         gpus=NEEDS.gpus_by_folder,
     message:
@@ -144,5 +147,5 @@ rule report:
         "python -m scripts.report --title {params.title:q} --tables {input.tables:q} --layouts {input.layouts:q}"
         " --figures {input.figures:q} --audits {input.audits:q} --triplets {input.triplets:q} --rejected {input.rejected:q}"
         " --neighbours {input.neighbours:q} --cards {params.cards:q} --config {input.config:q}"
-        " --best {input.best:q} --benchmarks {params.benchmarks:q} --prices {params.prices:q} --gpus {params.gpus:q}"
+        " --best {input.best:q} --encoders {params.encoders:q} --benchmarks {params.benchmarks:q} --prices {params.prices:q} --gpus {params.gpus:q}"
         " --answer {output.answer:q} --output {output.report:q} > {log:q} 2>&1"

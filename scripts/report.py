@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from scripts.cli import arguments, run
+from scripts.cli import arguments, pair, run
 from seedbed.io import atomic, read_json
 from seedbed.languages import registry
 from seedbed.tables import answer, making
@@ -23,6 +23,9 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument(
         "--best", nargs="*", type=Path, default=[], help="manifest of the best encoder of each language"
     )
+    parser.add_argument(
+        "--encoders", nargs="*", type=pair, default=[], help="LANGUAGE=FOLDER of each encoder that the answer lists"
+    )
     parser.add_argument("--benchmarks", type=Path, help="what jobs took; left out, the page does not say")
     parser.add_argument("--prices", default="{}", help="JSON: seedbed.tables.settings.Forecast")
     parser.add_argument(
@@ -33,7 +36,10 @@ def main(argv: list[str] | None = None) -> None:
 
     files = {group: getattr(args, group) for group in GROUPS}
     best = {str(manifest.parent): read_json(manifest)["best"] for manifest in args.best}
-    text, families = answer.text(best), {code: facts.get("family", "") for code, facts in registry().items()}
+    encoders: dict[str, list[answer.Listed]] = {}
+    for language, folder in args.encoders:
+        encoders.setdefault(language, []).append(answer.Listed.of(Path(folder)))
+    text, families = answer.text(best, encoders), {code: facts.get("family", "") for code, facts in registry().items()}
     made = making.told(args.benchmarks, Forecast.load(args.prices), json.loads(args.gpus)) if args.benchmarks else {}
     shown = {"answer": text, "made": made, "languages": standing(best.values(), families)}
     limits = {"sample": args.sample, "anchors": args.anchors, "max_megabytes": args.max_megabytes}

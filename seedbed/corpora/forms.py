@@ -155,8 +155,8 @@ def _by_position(source: Source) -> bool:
 
 
 def _jsonl(stream: BinaryIO, name: str, source: Source) -> Blocks:
-    """Read twice: what columns there are, the last line may say; or of `source.first` lines, the last of them."""
-    stream = _seekable(stream, source.first)
+    """Read twice: what columns there are, the last line may say, or the last of those that `source.first` leaves."""
+    stream = _seekable(stream, source.first and source.skip + source.first)
     header = _header(_objects(stream, name))
     stream.seek(0)
     rows = _objects(stream, name)

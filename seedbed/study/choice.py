@@ -15,7 +15,9 @@ def consistent(study: Study) -> None:
     """
     if not (best := study.best):
         return
-    for key, task in (("dev", best.dev), ("test", best.test)):
+    if best.recipe and best.recipe not in study.recipes:
+        raise ValueError(f"best.recipe: no recipe {best.recipe!r}; {suggest(best.recipe, sorted(study.recipes))}")
+    for key, task in (("dev", best.dev), ("test", best.test), *(("also", task) for task in best.also)):
         if task and task not in study.tasks:
             raise ValueError(f"best.{key}: no task {task!r}; {suggest(task, sorted(study.tasks))}")
         if task and not declared(protocol := study.tasks[task].protocol).chooses:
@@ -24,6 +26,8 @@ def consistent(study: Study) -> None:
                 f"best.{key}: {task} is of protocol {protocol}, which says of no encoder that it is the better; "
                 f"take one of {fit}"
             )
+    if not best.dev:
+        return
     if best.test and study.test_set(best.test) == study.test_set(best.dev):
         raise ValueError(f"best.test: {best.test} has the texts of {best.dev}, which chooses; take another task")
     for code in study.languages:

@@ -1,67 +1,177 @@
-"""The command `seedbed`: `seedbed init kin.txt` writes a study of a file of text."""
+"""The command `seedbed`: `init` writes a study of a file of text, `add` adds a file to it."""
 
 import argparse
 import shlex
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
+import regex
 import yaml
 
+from seedbed import yamls
 from seedbed.io import UserError, atomic
 from seedbed.resources import ROOT
+from seedbed.settings import suggest
+from seedbed.study.adding import KINDS, entries
 from seedbed.study.beginning import study
 from seedbed.study.loading import load
 from seedbed.study.own_tables import COLUMNS
 from seedbed.study.own_text import language_of, sentences
+from seedbed.study.yaml_text import commented, edited
 
-HEAD = """# Written by `seedbed init`; every key is explained in docs/config.md. What was guessed:
+WRITTEN = "# Written by `seedbed init`"
+HEAD = (
+    WRITTEN
+    + """; every key is explained in docs/config.md. What was guessed:
 {guesses}
 #
 # The plan, then the run:
-#     snakemake {options}--cores 2 --dry-run
-#     snakemake {options}--cores 2 --show-failed-logs
+#     snakemake {options}--dry-run
+#     snakemake {options}--show-failed-logs
+# The answer is then in {results}/answer.md. More data: seedbed add FILE --{kinds}.
 """
+)
+COMMENTS = {
+    ("results",): "Where results go; another study needs another folder.",
+    ("corpora", "others"): "What encoders train on besides single sentences.",
+    ("corpora", "parallel"): "Translations: those that train.",
+    (
+        "anchors",
+    ): "How many sentences `unsupervised` trains on at most; language_id drops English ones by `corpora.text` of eng.",
+    (
+        "backbones",
+    ): "The encoder that training starts from, and what its makers put before a text; hub: NAME takes one of a hub.",
+    ("training",): "For two cores. With a GPU, or more text: more steps, larger batches.",
+    ("recipes",): "How encoders are made; leave out those that you do not want. bare is base without its prefix.",
+    ("tasks",): "What encoders are scored on.",
+    ("best",): "Which encoder the answer names first, and why.",
+    ("tables",): "`tables: [table1]` where there is a test set.",
+    ("forecast",): "What `snakemake forecast` reckons with; gpu where there is one.",
+}
+"""What is said above keys that a person may want to change."""
 
 
 def main(argv: list[str] | None = None) -> None:
     """Run the command; bad input ends it with one line and exit code 1."""
     parser = argparse.ArgumentParser(prog="seedbed", description=__doc__)
-    init = parser.add_subparsers(required=True).add_parser("init", help="write a study of a file of text")
+    commands = parser.add_subparsers(required=True)
+    init = commands.add_parser("init", help="write a study of a file of text")
     init.add_argument("text", type=Path, help="one sentence a line, or a table (.tsv, .csv, .jsonl) with a column text")
     init.add_argument("--language", default="", help="ISO 639-3; left out, the file's name says it")
     init.add_argument("--name", default="", help="English name of a language that is not in the registry")
     init.add_argument("--script", default="", help="ISO 15924; left out, the registry or the text says it")
-    init.add_argument("--sure", action="store_true", help="it is in that language, whatever it reads like")
     for kind, columns in COLUMNS.items():
         init.add_argument(f"--{kind}", type=Path, help=f"table (.tsv, .csv, .jsonl) of {', '.join(columns)}")
-    init.add_argument("--output", type=Path, default=Path("config.yaml"), help="the study; it must not be there")
+    init.add_argument("--output", type=Path, help="the study, which must not be there; left out, named as the text")
+    init.add_argument("--results", default="", help="its folder of results; left out, results/ and the study's name")
+    init.set_defaults(run=begin)
+    add = commands.add_parser("add", help="add a file to a study that `seedbed init` wrote")
+    add.add_argument("file", type=Path, help="a table, or a text with one sentence a line")
+    kinds = add.add_mutually_exclusive_group(required=True)
+    for kind in KINDS:
+        columns = COLUMNS.get(kind, ["sentences that follow one another"])
+        kinds.add_argument(
+            f"--{kind}", dest="kind", action="store_const", const=kind, help=f"it has {', '.join(columns)}"
+        )
+    add.add_argument("--study", type=Path, help="left out, the one that `seedbed init` wrote in this folder")
+    add.add_argument("--language", default="", help="of a study of several")
+    add.set_defaults(run=extend)
+    for command in (init, add):
+        command.add_argument("--sure", action="store_true", help="it is in that language, whatever it reads like")
     args = parser.parse_args(argv)
     try:
-        begin(args)
+        args.run(args)
     except UserError as error:
         sys.exit(f"error: {error}")
 
 
 def begin(args: argparse.Namespace) -> None:
     """Write the study, checked as Snakemake checks it; UserError: a file or language is wrong, or it is there."""
-    if args.output.exists():
-        raise UserError(f"{args.output}: is there already; give another by --output")
-    if braced := [path for path in (args.text, *_given(args).values()) if {*"{}"} & {*str(path)}]:
-        raise UserError(f"{braced[0]}: a study takes names in braces for the language's; rename the file")
+    given = {kind: path for kind in COLUMNS if (path := getattr(args, kind))}
+    output = args.output or Path(f"{args.text.stem}.yaml")
+    _plain(args.text, *given.values(), output, args.name, args.results)
+    if output.exists():
+        raise UserError(f"{output}: is there already; give another by --output")
     language = language_of(args.text, sentences(args.text), args.language, args.name, args.script, sure=args.sure)
-    found, said = study(args.text, language, _given(args))
-    load(found)
-    options = "" if ROOT.samefile(".") else f"--snakefile {shlex.quote(str(ROOT / 'Snakefile'))} "
-    options += "" if args.output == Path("config.yaml") else f"--configfile {shlex.quote(str(args.output))} "
-    head = HEAD.format(guesses="\n".join(f"# * {one}" for one in said), options=options)
-    with atomic(args.output) as temporary:
-        temporary.write_text(head + yaml.safe_dump(found, sort_keys=False, allow_unicode=True), encoding="utf-8")
+    results = args.results or f"results/{regex.sub(r'[^A-Za-z0-9._-]+', '-', output.stem).strip('-.') or language.code}"
+    _require_free(results)
+    found, said = study(args.text, language, given, results)
+    guesses = "\n".join(f"# * {one}" for one in said)
+    head = HEAD.format(guesses=guesses, options=_options(output), results=results, kinds="|--".join(KINDS))
+    comments = COMMENTS | {("languages", language.code, "corpus"): "The text; of skipped lines a test is made."}
+    _write(output, head + commented(found, comments), found)
     print(head, end="")
 
 
-def _given(args: argparse.Namespace) -> dict[str, Path]:
-    """The tables that are named, by what they are."""
-    return {kind: path for kind in COLUMNS if (path := getattr(args, kind))}
+def extend(args: argparse.Namespace) -> None:
+    """Add a file to a study, checked likewise; UserError: the study is not found, or the file is wrong."""
+    path = args.study or _only_study()
+    _plain(args.file, path)
+    config = yamls.read(path)
+    before = load(config, where=str(path))
+    code = args.language or next(iter(before.languages))
+    if code not in before.languages or (not args.language and len(before.languages) > 1):
+        raise UserError(f"--language {args.language}: {path} has {', '.join(before.languages)}; name one")
+    new, said = entries(before, config, args.file, args.kind, code, sure=args.sure)
+    text = edited(path.read_text(encoding="utf-8"), new, where=str(path))
+    _write(path, text, yaml.safe_load(text))
+    print("\n".join([*said, f"{path}: added {', '.join('.'.join(keys) for keys, _ in new)}. What is new runs by:"]))
+    print(f"    snakemake {_options(path)}--show-failed-logs")
+
+
+def _plain(*names: Path | str) -> None:
+    """Names that go into a study, and into its comments: nothing in them means anything there."""
+    for name in map(str, names):
+        if not name.isprintable():
+            raise UserError(f"{name!r}: has control characters; rename it")
+        if {*"{}"} & {*name}:
+            raise UserError(f"{name}: a study takes names in braces for the language's; rename the file")
+
+
+def _options(path: Path) -> str:
+    """The options by which Snakemake runs a study from this folder."""
+    clone = Path("Snakefile").is_file() and Path("seedbed/study/command.py").is_file()
+    options = "" if clone else f"--snakefile {shlex.quote(str(ROOT / 'Snakefile'))} "
+    return options + ("" if path == Path("config.yaml") else f"--configfile {shlex.quote(str(path))} ") + "--cores 2 "
+
+
+def _require_free(results: str) -> None:
+    """No study has these results: neither one that has run, nor one that lies here."""
+    if Path(results).exists():
+        raise UserError(f"{results}: holds the results of a study; give another folder by --results")
+    for file, found in _studies():
+        if found.get("results", "results") == results:
+            raise UserError(f"{results}: is the folder of {file}; give another by --results")
+
+
+def _studies() -> Iterable[tuple[Path, dict[str, Any]]]:
+    """The studies in this folder and in those below it; what cannot be read is none."""
+    for file in sorted((*Path().glob("*.y*ml"), *Path().glob("*/*.y*ml"))):
+        try:
+            found = yamls.read(file)
+        except UserError:
+            continue
+        if isinstance(found, dict) and "languages" in found:
+            yield file, found
+
+
+def _only_study() -> Path:
+    """The one study in this folder that `seedbed init` wrote."""
+    found = [str(file) for file, _ in _studies() if file.read_text(encoding="utf-8").startswith(WRITTEN)]
+    if len(found) != 1:
+        raise UserError(f"--study: name the study to add to; {suggest('', found) if found else 'none is here'}")
+    return Path(found[0])
+
+
+def _write(output: Path, text: str, expected: dict[str, Any]) -> None:
+    """Write a study that reads as expected and that Snakemake would take."""
+    if yaml.safe_load(text) != expected:
+        raise UserError(f"{output}: a name in it means something in YAML; rename the files")
+    load(expected, where=str(output))
+    with atomic(output) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

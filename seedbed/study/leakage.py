@@ -1,5 +1,6 @@
 """Whether what a study learns from, or chooses by, may be what it tests."""
 
+import math
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -22,7 +23,7 @@ def untested(study: Study, where: str, corpus: str) -> None:
     """A corpus that is learnt whole is no test set.
 
     Raises:
-        ValueError: in a language it is read where a test set is, and kept apart by neither `where` nor `buckets`.
+        ValueError: in a language it is read where a test set is, and not kept apart, see `share_rows`.
     """
     for code in study.languages:
         source = study.corpus(corpus, code)
@@ -30,19 +31,30 @@ def untested(study: Study, where: str, corpus: str) -> None:
             if (test := study.test(task, code)) and share_rows(source, test):
                 raise ValueError(
                     f"{where}.data: {corpus} of {code} has rows of the test set of {task}; learn another split, or "
-                    "part them by `where`, or by `buckets` with the same `buckets_by`"
+                    "part them by `where`, by `buckets` with the same `buckets_by`, or by `skip` and `first`"
                 )
 
 
 def share_rows(one: Source, other: Source) -> bool:
-    """Whether rows of one source may be the other's: read in one place, kept apart by neither `where` nor `buckets`."""
-    (first, last), (start, end) = one.buckets, other.buckets
-    parted = max(first, start) >= min(last, end) and one.buckets_by == other.buckets_by
+    """Whether rows of one source may be the other's: read in one place, kept apart by neither `where`, `buckets` nor
+    `skip` and `first`."""
+    parted = _parted(one.buckets, other.buckets) and one.buckets_by == other.buckets_by
+    parted |= _parted(_rows(one), _rows(other)) and _places(one) == _places(other)
     return (
         _meet(_places(one), _places(other))
         and all(_meet(one.where[column], other.where[column]) for column in {*one.where} & {*other.where})
         and not parted
     )
+
+
+def _parted(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    """Whether two ranges, each from its first number up to its last, have no number in common."""
+    return max(one[0], other[0]) >= min(one[1], other[1])
+
+
+def _rows(source: Source) -> tuple[float, float]:
+    """The rows that a source reads of all that its files have, which follow one another."""
+    return source.skip, math.inf if source.first is None else source.skip + source.first
 
 
 def _places(source: Source) -> list[str]:

@@ -88,7 +88,7 @@ class Study(Settings):
     """The ways of making an encoder."""
     classifiers: dict[Name, Classifier] = {}
     """Models that label pairs of sentences, or texts: in tables of their own, or next to encoders."""
-    tasks: Annotated[dict[Name, Task], Field(min_length=1)]
+    tasks: dict[Name, Task] = {}
     """What encoders and classifiers are scored on."""
     best: Best | None = None
     """How the best encoder of each language is chosen, which then lies in `<results>/best`; left out, none is."""

@@ -1,7 +1,7 @@
 """A text of somebody's own: its sentences, and what language they are in."""
 
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -84,7 +84,7 @@ def sentences(path: Path) -> list[str]:
         lines = list(own_tables.read(path, ["text"])["text"].head(LINES))
     else:
         _require_text(path)
-        lines = list(islice(_lines(path), LINES))
+        lines = list(islice(lines_of(path), LINES))
     found = [text for line in lines if (text := clean(line))]
     if len(kept := _kept(found)) < LEAST:
         raise UserError(
@@ -117,13 +117,20 @@ def left_out(texts: list[str]) -> list[str]:
     return [f"A run leaves out {lost} of the first {len(texts)} lines: sentences are {_BOUNDS}. Put each on a line."]
 
 
-def _lines(path: Path) -> Iterator[str]:
+def lines_of(path: Path) -> Iterator[str]:
+    """The lines of a text; raises as `sentences` where it is not UTF-8."""
     with path.open("rb") as stream:
         try:
             for part in decoded(stream, path):
                 yield from part.splitlines()
         except UserError as error:
             raise UserError(f"{error}, as by: iconv -f WINDOWS-1252 -t UTF-8 {path.name}") from None
+
+
+def neighbours(path: Path, count: int) -> int:
+    """How many of the first lines of a text, and the next line each, a run does not leave out."""
+    kept = [within_bounds(clean(line), _CLEANING) for line in islice(lines_of(path), count)]
+    return sum(one and other for one, other in pairwise(kept))
 
 
 def language_of(

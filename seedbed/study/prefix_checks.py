@@ -52,7 +52,7 @@ def _in_languages(study: Study, backbone: str, recipe: str, codes: list[str]) ->
 def _chosen(study: Study, name: str, chooser: str) -> None:
     """A prefix that a development task chooses for a recipe, or for what it starts from."""
     where, recipe = f"recipes.{chooser}.prefix_of", study.recipes[name]
-    if not study.best:
+    if not (study.best and study.best.dev):
         raise ValueError(f"{where}: a development task chooses; give `best: {{dev: TASK}}`")
     if study.best.dev in study.tasks and not study.tested_by(study.best.dev):
         raise ValueError(f"best.dev: {study.best.dev} has no set in any language of the study, and chooses a prefix")

@@ -83,7 +83,7 @@ def report(blocks: Sequence[Block], chosen: Cell, scores: Path, statistics: Stat
         items |= {WORD_OVERLAP: own} if items else {}
     ordered = {chosen.recipe: values.pop(chosen.recipe)} | values
     compared = _compared(ordered, {name: items[name] for name in ordered if name in items}, block, statistics)
-    facts = {"task": chosen.task, "metric": block.column.metric, "n": measured.n[chosen.recipe]}
+    facts = {"task": block.tests[chosen.test_lang], "metric": block.column.metric, "n": measured.n[chosen.recipe]}
     return facts | {"score": compared.pop(chosen.recipe), "others": compared}
 
 

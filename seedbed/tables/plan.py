@@ -1,7 +1,7 @@
 """Which scores, or triplets, a table is made of: its spec, met with what a study offers."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from seedbed.encoders.recipes import presets
 from seedbed.io import UserError
@@ -19,6 +19,12 @@ class Cell(NamedTuple):
     seed: int
     task: str
     test_lang: str
+
+    @classmethod
+    def named(cls, encoder: str, test_lang: str) -> Self:
+        """The score, of no task yet, of an encoder that is named as `backbone/recipe/lang/seed`."""
+        backbone, recipe, lang, seed = encoder.split("/")
+        return cls(backbone, recipe, lang, int(seed), "", test_lang)
 
     @property
     def path(self) -> str:

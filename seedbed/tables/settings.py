@@ -1,8 +1,8 @@
 """Settings of the tables room."""
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from seedbed.names import Name
 from seedbed.settings import Once, Seed, Settings
@@ -42,8 +42,22 @@ class Forecast(Settings):
 class Best(Settings):
     """Which encoder of a language is the best one: one task chooses it, and another says how good it is."""
 
-    dev: Name
+    dev: Name | None = None
     """The task that chooses, by its main score; no test may have its texts."""
+    recipe: Name | None = None
+    """Where no task can choose: the recipe that is recommended; of several seeds the first is taken."""
     test: Name | None = None
     """The task that says how good it is; left out, the first other one that tests the language and could choose, graded
     pairs before others."""
+    also: Once[Name] = []
+    """Further tasks whose scores of all encoders the answer shows."""
+    why: str = ""
+    """Why the recipe is recommended, in a sentence; the answer repeats it."""
+    limits: str = ""
+    """What the scores do not say, in a sentence or two; the answer repeats it."""
+
+    @model_validator(mode="after")
+    def _one_chooses(self) -> Self:
+        if bool(self.dev) == bool(self.recipe):
+            raise ValueError("give either `dev`, the task that chooses, or `recipe`, the one that is recommended")
+        return self

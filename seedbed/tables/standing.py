@@ -46,7 +46,7 @@ def standing(best: Iterable[Mapping[str, Any]], families: Mapping[str, str]) -> 
         families: code of a language -> its family, where known.
     """
     groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for one in best:
+    for one in (one for one in best if one["test"]):
         groups.setdefault((one["test"]["task"], one["test"]["metric"]), []).append(one)
     return [_standing(*named, members, families) for named, members in groups.items()]
 

@@ -1,5 +1,6 @@
 """The best encoder of each language: among which, by which scores."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from seedbed.evaluation import protocols
@@ -7,26 +8,34 @@ from seedbed.evaluation.protocols import declared
 from seedbed.io import compact
 from seedbed.study import pairs, paths
 from seedbed.study.graph import corpora, plans, shares
+from seedbed.study.graph import encoders as made
 from seedbed.study.model import Study
 from seedbed.study.paths import at
-from seedbed.tables.plan import Block, Cell
+from seedbed.tables.plan import Block, Cell, System
 from seedbed.tables.specs import Column
 
 
 def languages(study: Study) -> list[str]:
-    """The languages of which one encoder is chosen: those that the development task tests, and another one."""
-    return [code for code in study.languages if code not in study.reserved and reported_on(study, code)]
+    """The languages of which one encoder is chosen: those that the development task tests, and another one; or those
+    that have an encoder of the recommended recipe."""
+    taken = _recommended if study.best and study.best.recipe else reported_on
+    return [code for code in study.languages if code not in study.reserved and taken(study, code)]
+
+
+def _recommended(study: Study, code: str) -> Cell | None:
+    """The encoder of the recommended recipe, of no task; None: there is none of the language."""
+    return next((cell for cell in _encoders(study, code) if cell.recipe == study.best.recipe), None)
 
 
 def reported_on(study: Study, code: str) -> str:
     """The task that says how good the chosen encoder of a language is; empty: there is none, or nothing chooses."""
-    if not study.best or study.best.dev not in study.tests_by_language[code]:
+    if not study.best or (study.best.dev and study.best.dev not in study.tests_by_language[code]):
         return ""
     there = [task for task in study.tasks if task in study.tests_by_language[code] and not study.tasks[task].on_request]
     if study.best.test:
         there = [study.best.test] if study.best.test in study.tests_by_language[code] else []
     read = [task for task in there if declared(study.tasks[task].protocol).chooses]  # which says what is better
-    others = [task for task in read if study.test_set(task) != study.test_set(study.best.dev)]
+    others = [task for task in read if not study.best.dev or study.test_set(task) != study.test_set(study.best.dev)]
     return min(others, key=lambda task: study.tasks[task].protocol != "sts", default="")
 
 
@@ -35,32 +44,45 @@ def chosen(study: Study) -> list[str]:
     return [at(study, paths.BEST, lang=code) for code in languages(study)]
 
 
-def _blocks(study: Study, code: str) -> list[Block]:
-    """The encoders of each backbone among which one is chosen, with the number that it is reported by.
+def _systems(study: Study, code: str, task: str) -> dict[str, list[System]]:
+    """Backbone -> the recipes among whose encoders one is chosen, and which a task may compare.
 
     A fusion and an endpoint have no weights to take home; a recipe that only switches adapters off has no encoder.
     """
-    task = reported_on(study, code)
-    systems, offered = plans.of_encoders(study)
-    found = []
+    systems, _ = plans.of_encoders(study)
+    systems = [one for one in systems if not one.on_request and pairs.maker(study, one.recipe) == one.recipe]
+    found = {}
     for backbone, spec in study.backbones.items():
-        if spec.on_request or spec.fusion or spec.endpoint:
-            continue
-        own = [
-            system
-            for system in systems
-            if system.has(backbone, code)
-            and not system.on_request
-            and pairs.maker(study, system.recipe) == system.recipe
-            and system.chosen_on != task
-        ]
-        names = {system.recipe: system.recipe for system in own}
-        column = Column(label=task, protocol=study.tasks[task].protocol, metric=_metric(study, task), tasks=[task])
-        facts = {"backbone": backbone, "paper_backbone": offered[backbone].paper, "tests": {code: task}}
-        if own:
-            untrained = (name for name in names if not study.recipes[name].trained)
-            found.append(Block(**facts, column=column, systems=own, names=names, baseline=next(untrained, "")))
+        own = [one for one in systems if one.has(backbone, code) and (not task or one.chosen_on != task)]
+        if own and not (spec.on_request or spec.fusion or spec.endpoint):
+            found[backbone] = own
     return found
+
+
+def _blocks(study: Study, code: str, task: str) -> list[Block]:
+    """The encoders of each backbone among which one is chosen, with the number that a task gives them; without a task
+    none."""
+    if not task:
+        return []
+    _, offered = plans.of_encoders(study)
+    column = Column(label=task, protocol=study.tasks[task].protocol, metric=_metric(study, task), tasks=[task])
+    found = []
+    for backbone, own in _systems(study, code, task).items():
+        names = {system.recipe: system.recipe for system in own}
+        facts = {"backbone": backbone, "paper_backbone": offered[backbone].paper, "tests": {code: task}}
+        untrained = (name for name in names if not study.recipes[name].trained)
+        found.append(Block(**facts, column=column, systems=own, names=names, baseline=next(untrained, "")))
+    return found
+
+
+def _encoders(study: Study, code: str) -> list[Cell]:
+    """Every encoder that may be chosen, of no task."""
+    return [
+        Cell(backbone, system.recipe, system.folder(code), seed, "", code)
+        for backbone, own in _systems(study, code, reported_on(study, code)).items()
+        for system in own
+        for seed in system.seeds
+    ]
 
 
 def _metric(study: Study, task: str) -> str:
@@ -70,36 +92,86 @@ def _metric(study: Study, task: str) -> str:
     return next(name for name, metric in metrics.items() if metric.k is None or metric.k in spec.k)
 
 
-def _cells(study: Study, code: str) -> list[Cell]:
-    return [cell for block in _blocks(study, code) for cell in block.cells()]
+def _shown_on(study: Study, code: str) -> list[str]:
+    """Further tasks whose scores of all encoders the answer shows."""
+    return [task for task in study.best.also if task in study.tests_by_language[code]]
 
 
 def blocks(study: Study, wildcards: Any) -> str:
     """JSON: the encoders among which one is chosen, as blocks of a table."""
-    return compact([block.model_dump(mode="json") for block in _blocks(study, wildcards.lang)])
+    return _dumped(_blocks(study, wildcards.lang, reported_on(study, wildcards.lang)))
+
+
+def _dumped(found: list[Block]) -> str:
+    return compact([block.model_dump(mode="json") for block in found])
+
+
+def choice(study: Study, wildcards: Any) -> list[str]:
+    """How the encoder is chosen, as arguments: the task that chooses, or the encoder of the recommended recipe."""
+    said = [f"--{name}={text}" for name in ("why", "limits") if (text := getattr(study.best, name))]
+    also = [_dumped(_blocks(study, wildcards.lang, task)) for task in _shown_on(study, wildcards.lang)]
+    said += ["--also", *also] if also else []
+    if study.best.dev:
+        return ["--dev", study.best.dev, *said]
+    return ["--encoder", "/".join(map(str, _recommended(study, wildcards.lang)[:4])), *said]
 
 
 def encoders(study: Study, wildcards: Any) -> list[str]:
     """Every encoder that may be chosen."""
-    cells = _cells(study, wildcards.lang)
+    return _manifests(study, _encoders(study, wildcards.lang))
+
+
+def _manifests(study: Study, cells: Iterable[Cell]) -> list[str]:
     facts = [{name: getattr(cell, name) for name in ("backbone", "recipe", "lang", "seed")} for cell in cells]
     return [at(study, paths.ENCODER, **each) for each in facts]
 
 
+def listed(study: Study) -> dict[str, list[str]]:
+    """Language -> the encoders that the answer lists: of each recipe and backbone the first seed's.
+
+    They are those among which one is chosen, and those of languages without a test set.
+    """
+    found = {}
+    for code in languages(study):
+        first = {(cell.backbone, cell.recipe): cell for cell in reversed(_encoders(study, code))}
+        found[code] = _manifests(study, reversed(first.values()))
+    others = [code for code in study.languages if code not in found]
+    return found | {code: own for code in others if (own := made.untested(study, code))}
+
+
+def every(study: Study) -> list[str]:
+    """The encoders that the answer lists, each once."""
+    return [*dict.fromkeys(file for files in listed(study).values() for file in files)]
+
+
+def named(study: Study) -> list[str]:
+    """LANGUAGE=FOLDER of the encoders that the answer lists, as arguments, with the language's name."""
+    return [f"{study.names[code]}={paths.told(file)}" for code, files in listed(study).items() for file in files]
+
+
 def scores(study: Study, wildcards: Any) -> list[str]:
-    """Lists of the scores of those encoders, on the task that chooses and on the one that reports."""
+    """Lists of the scores of those encoders: on the task that chooses, on the one that reports, and on further ones."""
     code = wildcards.lang
-    asked = (study.best.dev, reported_on(study, code))
-    return sorted({shares.listed_in(study, cell._replace(task=task)) for cell in _cells(study, code) for task in asked})
+    reported = {reported_on(study, code), *_shown_on(study, code)} - {""}
+    cells = {
+        cell._replace(task=name)
+        for task in reported
+        for block in _blocks(study, code, task)
+        for cell in block.cells()
+        for name in (task, *([study.best.dev] if study.best.dev else []))
+    }
+    return sorted({shares.listed_in(study, cell) for cell in cells})
 
 
 def pairs_of(study: Study, wildcards: Any) -> list[str] | str:
     """The graded pairs that the choice is reported on, whose words are counted; of other tests nothing."""
     task = reported_on(study, wildcards.lang)
-    graded = declared(study.tasks[task].protocol).kind == "pairs"
+    graded = task and declared(study.tasks[task].protocol).kind == "pairs"
     return corpora.test_set(study, task, wildcards.lang) if graded else []
 
 
 def metrics(study: Study, wildcards: Any) -> list[str]:
-    """The metrics of the protocol that the choice is reported by; they are loaded by name."""
-    return [f"{protocols.module_of(study.tasks[reported_on(study, wildcards.lang)].protocol)}:METRICS"]
+    """The metrics of the protocols that the answer reports; they are loaded by name."""
+    tasks = [reported_on(study, wildcards.lang), *_shown_on(study, wildcards.lang)]
+    protocols_of = dict.fromkeys(study.tasks[task].protocol for task in tasks if task)
+    return [f"{protocols.module_of(protocol)}:METRICS" for protocol in protocols_of]

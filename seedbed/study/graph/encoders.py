@@ -135,11 +135,12 @@ def of_recipe(study: Study, backbone: str, recipe: str, code: str, seed: Any = N
     return at(study, paths.ENCODER, backbone=backbone, recipe=pairs.maker(study, recipe), **facts)
 
 
-def untested(study: Study) -> list[str]:
-    """The encoders of languages without a test set, for which no table asks."""
+def untested(study: Study, *codes: str) -> list[str]:
+    """The encoders of languages without a test set, for which no table asks; `codes`: of these languages alone."""
     return [
         at(study, paths.ENCODER, backbone=backbone, recipe=name, lang=trained_on(study, name, code), seed=seed)
         for code, tasks in study.tests_by_language.items()
+        if code in (codes or study.languages)
         for name, recipe in study.recipes.items()
         for backbone in backbones_of(study, name) or study.backbones
         for seed in seeds_of(study, name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -10,14 +11,17 @@ import pytest
 import yaml
 
 from seedbed.corpora.assets import Store
+from seedbed.corpora.columns import bucket
 from seedbed.corpora.fetch import fetch
 from seedbed.corpora.settings import Cleaning
 from seedbed.encoders.recipes import KINDS
 from seedbed.io import UserError
 from seedbed.resources import ROOT, resource
 from seedbed.study.command import main
+from seedbed.study.graph import corpora
 from seedbed.study.loading import load
 from seedbed.study.own_text import ENGLISH, language_of, sentences
+from tests.asking import asking
 
 HAUSA = pd.read_csv(resource("demo/sts.hau.tsv"), sep="\t")
 
@@ -29,6 +33,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("hau.txt").write_text("\n".join(HAUSA["sentence1"]) + "\n")
     HAUSA.to_csv("test.tsv", sep="\t", index=False)
     pairs = HAUSA.rename(columns={"sentence1": "anchor", "sentence2": "positive"})
+    pairs.to_csv("pairs.csv", index=False)
     pairs.assign(negative=pairs["anchor"]).to_csv("triplets.csv", index=False)
     HAUSA.rename(columns={"sentence1": "text", "sentence2": "pivot"}).to_csv("parallel.tsv", sep="\t", index=False)
     return tmp_path
@@ -36,18 +41,105 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def written(*words: str) -> dict:
     """The study that the command writes, checked."""
-    main(["init", *words])
-    found = yaml.safe_load(Path("config.yaml").read_text())
+    main(["init", *words, "--output", "study.yaml"])
+    found = yaml.safe_load(Path("study.yaml").read_text())
     load(found)
     return found
 
 
-def test_text_alone_gives_encoders_and_no_table(capsys):
-    study = written("hau.txt")
-    assert [*study["recipes"]] == ["base", "unsupervised", "crosslingual", "adjacent"] and study["tables"] == []
+@pytest.fixture
+def long_text() -> Path:
+    """Three hundred lines, none twice, and as many words in each."""
+    rows = [f"{one} {number}" for number in range(3) for one in HAUSA["sentence1"]]
+    Path("long.hau.txt").write_text("\n".join(rows[:300]) + "\n")
+    return Path("long.hau.txt")
+
+
+def test_text_alone_gives_a_recommended_encoder_and_a_test_that_needs_no_labels(capsys, long_text):
+    study = written("long.hau.txt")
+    assert [*study["recipes"]] == ["base", "bare", "unsupervised", "adjacent"] and study["tables"] == []
+    assert study["best"]["recipe"] == "adjacent" and study["best"]["test"] == "next-line" and study["best"]["limits"]
+    assert all(recipe.prefix == "" for recipe in load(study).recipes.values() if recipe.trained)
     said = capsys.readouterr().out
-    assert "# * The language is Hausa (hau), as the file is named hau.txt; its script is Latn." in said
-    assert "--dry-run" in said and said in Path("config.yaml").read_text()
+    assert "# * The language is Hausa (hau), as the file is named long.hau.txt; its script is Latn." in said
+    assert "--dry-run" in said and said in Path("study.yaml").read_text()
+    # What nobody needs: English text, a task that tests no language.
+    assert not {"text", "nli"} & {*study["corpora"]} and [*study["tasks"]] == ["next-line"]
+
+
+def test_lines_that_test_are_not_trained_on(long_text):
+    """Also where the rest of the text repeats them."""
+    lines = long_text.read_text().splitlines()
+    long_text.write_text("\n".join([*lines, *lines[:3]]) + "\n")
+    found, store = load(written("long.hau.txt")), Store(Path("downloads"), Path("lock.json"))
+    tests, _ = fetch(found.test("next-line", "hau"), "parallel", store, Cleaning())
+    held = {*(test := pd.concat(tests))["text"], *test["pivot"]}
+    assert 40 < len(held) <= 50 and held <= {*lines[:50]}
+    assert [test["pivot"].iloc[0], test["text"].iloc[1]] == [lines[1]] * 2, "a line and the next"
+    ask = asking(found)
+    for corpus in ("adjacent",):
+        assert ask(corpora.kept_apart, lang="hau", corpus=corpus) == ["corpora/hau/next-line.tsv"]
+    assert ask(corpora.tests, lang="hau", anchors="anchors") == ["corpora/hau/next-line.tsv"]
+    for source, kind in ((found.corpora.others["adjacent"], "matched_pairs"), (found.languages["hau"].corpus, "text")):
+        trained, _ = fetch(source, kind, store, Cleaning())
+        rows = pd.concat(trained).drop(columns="id").to_numpy()
+        assert not {*lines[3:50]} & {*rows.ravel()} and len(rows) > 200
+
+
+def test_a_text_that_is_too_short_or_in_no_order_has_no_test(long_text):
+    study = written("hau.txt")
+    assert "tasks" not in study and study["best"]["recipe"] == "adjacent" and "test" not in study["best"]
+    Path("study.yaml").unlink()
+    lines = long_text.read_text().splitlines()
+    Path("apart.hau.txt").write_text("\n\n".join(lines))
+    study = written("apart.hau.txt")
+    assert study["best"]["recipe"] == "bare" and "adjacent" not in study["recipes"]
+    Path("study.yaml").unlink()
+    pd.DataFrame({"text": lines}).to_csv("table.hau.csv")
+    assert written("table.hau.csv")["best"]["recipe"] == "bare"
+
+
+def test_each_study_has_a_name_and_results_of_its_own(capsys, tmp_path, monkeypatch):
+    """Also in the folder of a clone, where a config.yaml is."""
+    Path("config.yaml").write_text("languages: {hau: {}}\n")
+    main(["init", "hau.txt"])
+    assert yaml.safe_load(Path("hau.yaml").read_text())["results"] == "results/hau"
+    assert f"snakemake --snakefile {ROOT / 'Snakefile'} --configfile hau.yaml --cores 2 " in capsys.readouterr().out
+    Path("news.hau.txt").write_text(Path("hau.txt").read_text())
+    main(["init", "news.hau.txt"])
+    assert yaml.safe_load(Path("news.hau.yaml").read_text())["results"] == "results/news.hau"
+    for taken in ("results/hau", "results"):
+        with pytest.raises(SystemExit, match=r"give another .*by --results"):
+            main(["init", "hau.txt", "--output", "other.yaml", "--results", taken])
+    Path("results/swh").mkdir(parents=True)
+    with pytest.raises(SystemExit, match="give another folder by --results"):
+        main(["init", "hau.txt", "--output", "swh.yaml"])
+    assert not Path("swh.yaml").exists() and not Path("other.yaml").exists()
+
+
+def test_in_a_clone_the_command_names_the_study_alone(capsys):
+    Path("seedbed/study").mkdir(parents=True)
+    for file in ("Snakefile", "seedbed/study/command.py"):
+        Path(file).write_text("")
+    main(["init", "hau.txt"])
+    assert "#     snakemake --configfile hau.yaml --cores 2 --dry-run\n" in capsys.readouterr().out
+
+
+def test_what_a_person_changes_has_a_comment_above_it():
+    written("hau.txt", "--parallel", "parallel.tsv", "--pairs", "pairs.csv")
+    lines = Path("study.yaml").read_text().splitlines()
+    for key in ("results:", "    corpus:", "anchors:", "backbones:", "training:", "recipes:", "tasks:", "best:"):
+        (place,) = (number for number, line in enumerate(lines) if line.split(" #")[0].startswith(key))
+        assert lines[place - 1].strip().startswith("# "), key
+
+
+@pytest.mark.parametrize("name", ["a: b", "x # y", "- z", "'q'", '"d"', "&a *b", "!!x", "%TAG", "null", "1e3"])
+def test_a_name_of_a_file_means_nothing_in_yaml(name):
+    Path(f"{name}.hau.txt").write_text(Path("hau.txt").read_text())
+    Path(f"{name}.tsv").write_text(Path("test.tsv").read_text())
+    study = written(f"./{name}.hau.txt", "--test", f"{name}.tsv")
+    assert study["languages"]["hau"]["corpus"]["file"] == f"{name}.hau.txt"
+    assert study["tasks"]["own-sts-dev"]["source"]["file"] == f"{name}.tsv"
 
 
 def test_half_of_a_test_set_chooses_and_half_reports():
@@ -57,20 +149,41 @@ def test_half_of_a_test_set_chooses_and_half_reports():
     assert buckets == [[0, 50], [50, 100]] and study["tasks"]["own-sts-dev"]["scale"] == [0, 1]
     assert {"own-triplets", "translations"} <= {*study["recipes"]}
     trained = [recipe for recipe in load(study).recipes.values() if recipe.trained]
-    assert len(trained) == 6 and all(recipe.prefix_of == ["base", "bare"] for recipe in trained)
+    assert len(trained) == 5 and all(recipe.prefix_of == ["base", "bare"] for recipe in trained)
 
 
-def test_without_a_test_set_translations_are_tests_and_teach_nothing():
+def test_few_translations_are_tests_and_train_nothing(capsys):
     study = written("hau.txt", "--parallel", "parallel.tsv")
     assert study["best"]["dev"] == "own-bitext-dev" and "parallel" not in study["corpora"]
+    assert re.search(
+        r"of 120, \d+ choose, \d+ report, and none train: for that 300 are needed", capsys.readouterr().out
+    )
 
 
-def test_most_of_many_translations_teach():
-    many = pd.concat([pd.read_csv("parallel.tsv", sep="\t")] * 20, ignore_index=True)
-    many.assign(id=range(len(many))).to_csv("many.tsv", sep="\t", index=False)
-    study = written("hau.txt", "--parallel", "many.tsv")
+def translations(count: int) -> str:
+    """The name of a file of so many different translations."""
+    rows = [f"{row}\tYara {row} suna karatu a gida\tChildren read at home {row}" for row in range(count)]
+    Path("many.tsv").write_text("id\ttext\tpivot\n" + "\n".join(rows) + "\n")
+    return "many.tsv"
+
+
+@pytest.mark.parametrize(("count", "share"), [(300, 33), (500, 20), (1000, 10), (20_000, 1)])
+def test_of_many_translations_about_a_hundred_choose_as_many_report_and_the_others_train(capsys, count, share):
+    study = written("hau.txt", "--parallel", translations(count))
     parts = [study["tasks"][f"own-bitext-{part}"]["source"]["buckets"] for part in ("dev", "test")]
-    assert [*parts, study["corpora"]["parallel"]["buckets"]] == [[0, 10], [10, 20], [20, 100]]
+    learnt = study["corpora"]["parallel"]["buckets"]
+    assert [*parts, learnt] == [[0, share], [share, 2 * share], [2 * share, 100]]
+    said = re.search(r"of (\d+), (\d+) choose, (\d+) report, and (\d+) train", capsys.readouterr().out)
+    whole, *told = map(int, said.groups())
+    table = pd.read_csv("many.tsv", sep="\t")
+    buckets = table["pivot"].map(bucket)
+    assert whole == count and told == [int(buckets.between(one, end - 1).sum()) for one, end in (*parts, learnt)]
+    if count < 2000:
+        assert all(75 <= number <= 130 for number in told[:2])
+
+
+def test_translations_that_test_are_not_trained_on():
+    study = written("hau.txt", "--parallel", translations(500))
     assert {"translations", "distilled"} <= {*study["recipes"]}
     found, store = load(study), Store(Path("downloads"), Path("assets.lock.json"))
     (tested, _), (learnt, _) = (
@@ -109,7 +222,7 @@ def test_a_language_that_nobody_knows_needs_a_name():
 def test_what_is_unlike_the_registry_is_written():
     row = written("hau.txt", "--name", "Hausa of Ghana")["languages"]["hau"]
     assert row == {"name": "Hausa of Ghana", "corpus": {"file": "hau.txt"}}
-    Path("config.yaml").unlink()
+    Path("study.yaml").unlink()
     Path("ajami.hau.txt").write_text("\n".join(f"يارا سنا كراتو {number} غدا" for number in range(60)))
     row = written("ajami.hau.txt", "--script", "Arab", "--sure")["languages"]["hau"]
     assert row == {"script": "Arab", "corpus": {"file": "ajami.hau.txt"}}
@@ -118,9 +231,9 @@ def test_what_is_unlike_the_registry_is_written():
 def test_a_text_is_lines_or_a_table_and_any_name_will_do(capsys):
     HAUSA.rename(columns={"sentence1": "text"}).to_json("rows.hau.JSONL", orient="records", lines=True)
     assert "adjacent" not in written("rows.hau.JSONL")["recipes"]
-    Path("config.yaml").unlink()
+    Path("study.yaml").unlink()
     Path("my hau.text1").write_text(Path("hau.txt").read_text())
-    study = written("my hau.text1", "--output", "config.yaml")
+    study = written("my hau.text1")
     source = {"file": "my hau.text1", "format": "text"}
     assert study["languages"]["hau"]["corpus"] == source
     blocks, _ = fetch(
@@ -129,6 +242,7 @@ def test_a_text_is_lines_or_a_table_and_any_name_will_do(capsys):
     assert sum(map(len, blocks)) > 50
     main(["init", "hau.txt", "--output", "my study.yaml"])
     assert "--configfile 'my study.yaml' --cores" in capsys.readouterr().out
+    assert yaml.safe_load(Path("my study.yaml").read_text())["results"] == "results/my-study"
 
 
 def test_pairs_need_no_ids():
@@ -143,7 +257,7 @@ def test_lines_that_a_run_leaves_out_are_told():
     written("hau.txt")
     kept = HAUSA["sentence1"].nunique()
     said = f"# * A run leaves out {140 - kept} of the first 140 lines: sentences are of 3 words or more and 10 to 500"
-    assert said in Path("config.yaml").read_text()
+    assert said in Path("study.yaml").read_text()
 
 
 def test_its_encoder_is_the_demos():
@@ -189,6 +303,9 @@ def test_its_encoder_is_the_demos():
         (["copies.hau.txt"], "copies.hau.txt: 1 sentences among 60 lines, of 3 words or more"),
         (["hau.txt.gz"], "hau.txt.gz: no text (gzip); unpack it, or save it as text in UTF-8, one sentence a line"),
         (["rows.hau.jsonl"], "rows.hau.jsonl: no column 'text'; the header has id, sentence1"),
+        (["line\nbreak.hau.txt"], "'line\\nbreak.hau.txt': has control characters; rename it"),
+        (["hau.txt", "--test", "bell\x07.tsv"], "'bell\\x07.tsv': has control characters; rename it"),
+        (["hau.txt", "--name", "Hausa\nresults: /"], "'Hausa\\nresults: /': has control characters; rename it"),
         (["{x}.hau.txt"], "{x}.hau.txt: a study takes names in braces for the language's; rename the file"),
         (["hau.txt", "--test", "same.tsv"], "same.tsv: the half of its 120 pairs that chooses has not two different"),
         (["hau.txt", "--test", "endless.tsv"], "endless.tsv: line 42: the score is no number"),
@@ -225,20 +342,20 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(words, fault):
     with pytest.raises(SystemExit) as error:
         main(["init", *words])
     assert str(error.value).startswith(f"error: {fault}") and "\n" not in str(error.value)
-    assert not Path("config.yaml").exists()
+    assert not [*Path().glob("*.yaml")]
 
 
 def test_a_person_who_is_sure_is_right():
     assert [*written("hau.txt", "--language", "swh", "--sure")["languages"]] == ["swh"]
-    assert "Whether the text is in that language was not asked." in Path("config.yaml").read_text()
+    assert "Whether the text is in that language was not asked." in Path("study.yaml").read_text()
 
 
 def test_what_was_seen_of_the_language_is_said():
     written("hau.txt")
-    assert "CLD2 reads 99% of the text as Hausa." in Path("config.yaml").read_text()
-    Path("config.yaml").unlink()
+    assert "CLD2 reads 99% of the text as Hausa." in Path("study.yaml").read_text()
+    Path("study.yaml").unlink()
     written("hau.txt", "--language", "xyz", "--name", "Xyz")
-    assert "whether it is Xyz, which CLD2 does not know, or another" in Path("config.yaml").read_text()
+    assert "whether it is Xyz, which CLD2 does not know, or another" in Path("study.yaml").read_text()
 
 
 def test_a_short_text_is_told_from_english_and_english_of_any_kind_is_not():

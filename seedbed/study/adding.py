@@ -1,0 +1,114 @@
+"""More for a study that exists: pairs, triplets, translations, graded pairs or text; nothing that is there changes."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from seedbed.io import UserError
+from seedbed.study import beginning
+from seedbed.study.beginning import Parts
+from seedbed.study.model import Study
+from seedbed.study.own_tables import COLUMNS
+from seedbed.study.own_text import Guess, language_of, sentences
+from seedbed.study.yaml_text import Keys
+
+KINDS = (*COLUMNS, "text")
+"""What can be added."""
+
+
+def entries(
+    study: Study, config: Mapping[str, Any], file: Path, kind: str, code: str, *, sure: bool
+) -> tuple[list[tuple[Keys, Any]], list[str]]:
+    """What a file adds to a configuration, by the keys that lead to each entry, and what is said of it.
+
+    Args:
+        config: the study's, as it is written.
+        kind: one of KINDS.
+        code: the language of the file, one of the study's.
+        sure: it is in that language, whatever it reads like.
+
+    Raises:
+        UserError: the file is in the study, or what `seedbed init` refuses.
+    """
+    if str(file) in _files(config):
+        raise UserError(f"{file}: is in the study already; give another file, or change its entry by hand")
+    facts, corpus = study.facts(code), study.corpus("text", code)
+    language = Guess(code, facts["name"], facts["script"], True, "as the study says", sure)
+    taken = {*study.corpora.others, *study.recipes, *study.tasks, *({"parallel"} if study.corpora.parallel else ())}
+    taken |= {name.rpartition("-")[0] for name in study.tasks}
+    if kind == "text":
+        parts = _more_text(study, config, file, language)
+    else:
+        texts = sentences(Path(corpus.file)) if corpus and corpus.file else []
+        dev = study.best.dev if study.best else None
+        given = {kind: file} | ({"test": file} if kind == "parallel" and dev else {})
+        table = beginning.read(kind, file, language, texts, given)
+        parts = beginning.of_table(kind, file, table, code, tested=False, taken=taken)
+    recipes = {name: recipe | _prefix(study, config) for name, recipe in parts.recipes.items()}
+    sections = {("corpora",): parts.corpora, ("corpora", "others"): parts.others}
+    sections |= {("recipes",): recipes, ("tasks",): parts.tasks}
+    found = [((*keys, name), value) for keys, new in sections.items() for name, value in new.items()]
+    best, said = _best(config.get("best") or {}, parts)
+    return found + ([(("best",), best)] if best else []), [*parts.said, *said]
+
+
+def _files(value: Any) -> set[str]:
+    """Every file that a configuration names."""
+    if isinstance(value, Mapping):
+        own = {value["file"]} if isinstance(value.get("file"), str) else set()
+        return own.union(*map(_files, value.values()))
+    return set().union(*map(_files, value)) if isinstance(value, list) else set()
+
+
+def _more_text(study: Study, config: Mapping[str, Any], file: Path, language: Guess) -> Parts:
+    """A recipe that trains on the neighbouring sentences of the text and of all running text before it."""
+    language_of(file, sentences(file), language.code, language.name, language.script, sure=language.sure)
+    if not beginning.follow(file):
+        raise UserError(
+            f"{file}: its lines do not follow one another; give a text with one sentence a line, in their order"
+        )
+    others = (config.get("corpora") or {}).get("others") or {}
+    before = [name for name in others if name == "adjacent" or name.startswith("adjacent-")]
+    name = next(one for one in ("adjacent", *(f"adjacent-{n}" for n in range(2, 100))) if one not in study.recipes)
+    new = beginning.own_source(file) | {"columns": {"sentence1": "text"}}
+    new |= {"following": {"columns": {"sentence2": "sentence1"}}}
+    source = {"sets": _sets(others[before[-1]]) | {name: new}} if before else new
+    said = [f"`{name}` trains on the neighbouring lines of all texts; its held-out lines stay the same."]
+    recipe = {"data": {"pairs": name}} | beginning.RANKED
+    return Parts(others={name: source}, recipes={name: recipe}, said=said, best={"recipe": name})
+
+
+def _sets(source: Mapping[str, Any]) -> dict[str, Any]:
+    """The sets of a source, or it alone as one."""
+    return dict(source["sets"]) if "sets" in source else {"adjacent": source}
+
+
+def _prefix(study: Study, config: Mapping[str, Any]) -> dict[str, Any]:
+    """What new recipes say of the prefix: what those of the study say that are trained."""
+    for name, recipe in (config.get("recipes") or {}).items():
+        if study.recipes[name].trained and (
+            own := {key: recipe[key] for key in ("prefix", "prefix_of") if key in recipe}
+        ):
+            return own
+    return {}
+
+
+def _best(before: Mapping[str, Any], parts: Parts) -> tuple[dict[str, Any], list[str]]:
+    """The choice of the best encoder with what is new, and what is said of it; empty: it stays as it is.
+
+    A task that chooses goes on choosing, since prefixes are chosen by it before anything is trained.
+    """
+    if not parts.best:
+        return {}, []
+    if recipe := parts.best.get("recipe"):  # more text
+        if not before.get("recipe"):
+            return {}, []
+        return {**before, "recipe": recipe}, [f"`{recipe}` is recommended now."]
+    if chooses := before.get("dev"):
+        also = [*before.get("also", []), parts.best["test"]]
+        return {**before, "also": also}, [
+            f"{chooses} goes on choosing, and the answer shows {parts.best['test']} too: with another `best.dev` "
+            "prefixes would be chosen again, and every encoder trained again."
+        ]
+    shown = {"also": [before["test"]]} if before.get("test") else {}
+    return {**parts.best, **shown}, [f"{parts.best['dev']} chooses the best encoder now."]
