@@ -60,9 +60,55 @@ def test_what_has_no_weights_to_take_home_is_not_chosen(told):
     assert not [name for name in ("given", "chosen", "api") if f'"backbone": "{name}"' in blocks]
 
 
+RECOMMENDED = {
+    "recipe": "unsupervised",
+    "test": "graded-sts",
+    "also": ["kolibri-bitext"],
+    "why": "It is.",
+    "limits": "x",
+}
+
+
+def test_a_recommended_encoder_needs_no_task_that_chooses():
+    """Its answer waits for every encoder, and for their scores on all tasks that it shows."""
+    ask = asking(study := chosen_by(**RECOMMENDED))
+    assert ask(best.choice, lang="hau")[:4] == [
+        "--encoder",
+        "me5-small/unsupervised/hau/1",
+        "--why=It is.",
+        "--limits=x",
+    ]
+    (named, blocks) = ask(best.choice, lang="hau")[4:]
+    assert named == "--also" and '"tests": {"hau": "kolibri-bitext"}' in blocks
+    assert ask(best.scores, lang="hau") == asking(study_of(DEMO))(best.scores, lang="hau"), "dev and test, as reported"
+    assert ask(best.encoders, lang="ind") == asking(study_of(DEMO))(best.encoders, lang="ind")
+    every = [file for files in best.listed(study).values() for file in files]
+    assert len(every) == 12 and best.every(study) == [*dict.fromkeys(every)]
+    assert best.named(study)[0] == "Hausa=results/demo/encoders/me5-small/base/mul/0"
+
+
+def test_without_any_test_the_recommended_encoder_is_all_that_is_said():
+    ask = asking(study := study_of(DEMO, tasks={}, tables=[], figures=[], best={"recipe": "xllora"}))
+    assert best.languages(study) == ["hau", "ind"] and ask(best.blocks, lang="hau") == "[]"
+    assert ask(best.choice, lang="ind") == ["--encoder", "me5-small/xllora/ind/1"]
+    assert ask(best.scores, lang="hau") == [] and len(ask(best.encoders, lang="hau")) == 6
+    assert ask(best.pairs_of, lang="hau") == [] and ask(best.metrics, lang="hau") == []
+
+
+def test_encoders_of_languages_without_a_choice_are_listed_too():
+    study = study_of(DEMO, tasks={}, tables=[], figures=[], best=None)
+    assert {code: len(files) for code, files in best.listed(study).items()} == {"hau": 5, "ind": 5}, (
+        "those that are trained"
+    )
+
+
 @pytest.mark.parametrize(
     ("choice", "fault"),
     [
+        ({"recipe": "xlora"}, "config: best.recipe: no recipe 'xlora'; did you mean 'xllora'?"),
+        ({"recipe": "xllora", "also": ["sts"]}, "config: best.also: no task 'sts'; "),
+        ({}, "config.best: give either `dev`, the task that chooses, or `recipe`"),
+        ({"dev": "graded-sts", "recipe": "xllora"}, "config.best: give either `dev`, the task that chooses, or `recipe`"),
         ({"dev": "graded"}, "config: best.dev: no task 'graded'; did you mean 'graded-sts'?"),
         ({"dev": "graded-sts", "test": "sts"}, "config: best.test: no task 'sts'; "),
         ({"dev": "graded-sts", "test": "graded-sts"}, "config: best.test: graded-sts has the texts of graded-sts, which chooses"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 from scipy.stats import spearmanr
 
+from scripts import choose_best
 from seedbed import manifests
 from seedbed.encoders.use import PAIRS, Use
 from seedbed.evaluation.scores import Scores, write
@@ -17,6 +19,7 @@ from seedbed.tables import answer, best
 from seedbed.tables.plan import Block, Cell, System
 from seedbed.tables.settings import Statistics
 from seedbed.tables.specs import Column
+from seedbed.tables.standing import standing
 from seedbed.triplets.overlap import dice
 
 STATISTICS = Statistics(resamples=500)
@@ -177,6 +180,52 @@ def test_the_lines_say_what_the_encoder_needs(encoder, tmp_path, files, lines):
     best.take(encoder, tmp_path / "best", {})
     text = answer.text({"best": told() | manifests.read(tmp_path / "best/seedbed.json")["best"]})
     assert all(part in text for part in lines.split("|"))
+
+
+def test_a_recommended_encoder_is_reported_as_one_that_was_chosen(scores, encoder, tmp_path):
+    """With its reason, the limits of its test, and every encoder with the lines that open it."""
+    for recipe, seed in NOISE:
+        folder = tmp_path / "encoders/bert" / recipe / "hau" / str(seed)
+        folder.mkdir(parents=True)
+        (folder / "model.safetensors").write_bytes(recipe.encode())
+        training = {"examples": 0 if recipe == "base" else 64}
+        manifests.write(folder, {"about": {"recipe": recipe, "backbone": "bert"}, "training": training})
+    blocks = json.dumps([block().model_dump(mode="json")])
+    told = ["--language", "hau", "--name", "Hausa", "--root", str(tmp_path), "--statistics", STATISTICS.dump()]
+    told += ["--why=Measured elsewhere.", "--limits=The test is weak.", "--encoder", "bert/plain/hau/2"]
+    choose_best.main([*told, "--blocks", blocks, "--also", blocks, "--output", str(tmp_path / "best/hau")])
+    found = manifests.read(tmp_path / "best/hau/seedbed.json")["best"]
+    assert (found["recipe"], found["seed"], found["dev"], found["rows"]) == ("plain", 2, None, 64)
+    assert found["test"] == found["also"][0] and found["test"]["others"]["good"]["apart"]
+    listed = [
+        answer.Listed.of(tmp_path / f"encoders/bert/{name}") for name in ("base/hau/0", "plain/hau/1", "good/hau/1")
+    ]
+    text = answer.text({"best/hau": found}, {"Hausa": listed})
+    begins = (
+        "* **Hausa: plain** of bert, learnt from 64 rows, recommended. Measured elsewhere. On test (spearman, 60 items)"
+    )
+    assert begins in text and "The test is weak. It is `best/hau`." in text
+    number = found["test"]["score"]
+    cell = f"{number['value']:.1f} [{number['low']:.1f}, {number['high']:.1f}]"
+    assert f"| **plain** of bert | 64 rows | {cell} | {cell} |" in text and "| base of bert | nothing | " in text
+    for one in listed:
+        assert (
+            f'    SentenceTransformer("{one.folder}").encode(["a sentence", "another one"])  # {one.recipe} of bert'
+            in text
+        )
+    assert standing([found], {})[0].marks[0].value == number["value"]
+
+
+def test_a_recommended_encoder_without_a_test_is_reported_too(encoder, tmp_path):
+    folder = tmp_path / "encoders/bert/good/hau/1"
+    folder.parent.mkdir(parents=True)
+    encoder.rename(folder)
+    told = ["--language", "hau", "--name", "Hausa", "--root", str(tmp_path), "--blocks", "[]"]
+    choose_best.main([*told, "--encoder", "bert/good/hau/1", "--output", str(tmp_path / "best/hau")])
+    found = manifests.read(tmp_path / "best/hau/seedbed.json")["best"]
+    text = answer.text({"best/hau": found}, {"Hausa": [answer.Listed.of(folder)]})
+    assert "**Hausa: good** of bert, learnt from 64 rows, recommended. It is `best/hau`." in text
+    assert "| Hausa | trained on |\n| --- | --- |\n| good of  | 64 rows |" in text and standing([found], {}) == []
 
 
 def test_without_a_choice_the_answer_says_how_one_is_made():
