@@ -137,10 +137,11 @@ def _check(path: Path, name: str, digest: str, store: Store, licence: str = "") 
         store.verify(name, {"sha256": found, "licence": licence})
 
 
-def members(path: Path, pattern: str) -> list[tuple[str, io.BufferedReader]]:
-    """Open the files of an archive (or the folder, or the plain file) whose names match, in order of their names.
+def members(path: Path, pattern: str) -> Iterator[tuple[str, io.BufferedReader]]:
+    """The files of an archive (or the folder, or the plain file) whose names match, in order of their names.
 
-    A link is no member, unless a folder's leads to a file that is its own, see `is_own`.
+    Each is opened when its turn comes: a process may have a thousand files open, and a folder more of them. A link is
+    no member, unless a folder's leads to a file that is its own, see `is_own`.
 
     Raises:
         UserError: nothing matches; the file is no archive; or the members are together larger than UNPACKED, or than
@@ -161,8 +162,8 @@ def members(path: Path, pattern: str) -> list[tuple[str, io.BufferedReader]]:
     if not (chosen := fnmatch.filter(names, pattern)):
         raise UserError(f"{path}: no member matches {pattern!r}; it has {', '.join(names[:5])}, ...")
     # Together: an archive may hold the same bytes under many names.
-    _require_bounded(path, sum(found[name][0] for name in chosen), path.stat().st_size)
-    return [(name, found[name][1]()) for name in chosen]
+    require_bounded(path, sum(found[name][0] for name in chosen), path.stat().st_size)
+    return ((name, found[name][1]()) for name in chosen)
 
 
 def unpacked(stream: BinaryIO, name: str) -> io.BufferedReader:
@@ -174,7 +175,8 @@ def unpacked(stream: BinaryIO, name: str) -> io.BufferedReader:
     return io.BufferedReader(_Unpacked(stream, name), 1 << 20)
 
 
-def _require_bounded(name: str | Path, size: int, packed: int) -> None:
+def require_bounded(name: str | Path, size: int, packed: int) -> None:
+    """Stop, by a UserError, at what grows beyond UNPACKED, or beyond RATIO times its packed bytes."""
     limit = min(UNPACKED, max(SMALL, RATIO * packed))
     if size > limit:
         raise UserError(
@@ -190,13 +192,19 @@ class _Piecewise(io.RawIOBase):
     """A compressed stream, which of itself is decompressed at once where all of it is read."""
 
     def __init__(self, stream: io.BufferedIOBase) -> None:
-        self._stream = stream
+        self._stream, self._given = stream, 0
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: memoryview) -> int:
-        return self._stream.readinto(buffer)
+        length = self._stream.readinto(buffer)
+        self._given += length
+        return length
+
+    def tell(self) -> int:
+        """Bytes that it has given; what is packed within is asked for them, to bound what comes of them."""
+        return self._given
 
 
 class _Unpacked(_Piecewise):
@@ -213,7 +221,7 @@ class _Unpacked(_Piecewise):
         except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
             raise UserError(f"{self._name}: not {self._form}, or cut short ({error}); get the file again") from None
         self._size += length
-        _require_bounded(self._name, self._size, self._packed.tell())
+        require_bounded(self._name, self._size, self._packed.tell())
         return length
 
     def close(self) -> None:

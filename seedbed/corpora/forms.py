@@ -14,9 +14,11 @@ from typing import Any, BinaryIO
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet
 
 from seedbed.blocks import ROWS, Blocks
+from seedbed.corpora.assets import require_bounded
 from seedbed.corpora.nested import reached
 from seedbed.corpora.questions import divided, gathered
 from seedbed.corpora.settings import Source
@@ -27,6 +29,10 @@ ENDINGS = {
     "txt": "text", "text": "text",
 }  # fmt: skip
 """The form of a file by its name's ending."""
+PART = 2**26
+"""Bytes of a file's texts that are made of one batch of its rows."""
+WRONG = (ValueError, LookupError, TypeError, AttributeError, RecursionError, MemoryError)
+"""What readers raise of a content that is not of their form, or of more than there is memory for."""
 DOCUMENT = LINE
 """Bytes of a JSON document, which may be one line, and is read whole; lines of JSON are not."""
 
@@ -47,7 +53,7 @@ def parse(name: str, stream: BinaryIO, source: Source) -> Blocks:
             yield from READERS[form](stream, name, source)
     except UserError:
         raise
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, pa.ArrowException) as error:
+    except (*WRONG, pa.ArrowException) as error:
         reason = (str(error) or type(error).__name__).splitlines()[0]
         raise UserError(f"{name}: not {form} ({reason})") from None
 
@@ -206,16 +212,46 @@ def _header(rows: Iterator[Any]) -> list[Any]:
 
 
 def _parquet(stream: BinaryIO, name: str, source: Source) -> Blocks:
+    """A text of many rows may stand once in the file, and stays so until the rows are known to be small enough."""
     try:
+        file = _seekable(stream)
+        packed, known = file.seek(0, io.SEEK_END), pyarrow.parquet.read_metadata(file)
+        columns = [known.schema.column(place) for place in range(known.num_columns)]
+        once = [column.path for column in columns if column.physical_type == "BYTE_ARRAY"]
         # Not buffered ahead: that would hold all of its row groups.
-        file = pyarrow.parquet.ParquetFile(_seekable(stream), pre_buffer=False, buffer_size=1 << 20)
-        if not file.metadata.num_rows:
-            yield strings(file.schema_arrow.empty_table().to_pandas())
-        for batch in file.iter_batches(ROWS):
+        opened = pyarrow.parquet.ParquetFile(file, read_dictionary=once, pre_buffer=False, buffer_size=1 << 20)
+        schema, size = known.schema.to_arrow_schema(), 0
+        if not known.num_rows:
+            yield strings(schema.empty_table().to_pandas())
+        for batch in opened.iter_batches(ROWS):
             batch.validate(full=True)  # UTF-8 too, of which pyarrow takes a file's word
-            yield strings(batch.to_pandas(integer_object_nulls=True), source)
+            size += sum(map(_bytes, batch.columns))
+            require_bounded(name, size, packed)
+            for part in _small(batch):
+                rows = pa.Table.from_batches([part]).cast(schema)
+                yield strings(rows.to_pandas(integer_object_nulls=True), source)
     except OSError as error:
         raise ValueError(str(error)) from None
+
+
+def _small(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """The rows of a batch, in parts of PART bytes at most, or of one row."""
+    if len(batch) < 2 or sum(map(_bytes, batch.columns)) <= PART:
+        yield batch
+        return
+    half = len(batch) // 2
+    yield from _small(batch.slice(0, half))
+    yield from _small(batch.slice(half))
+
+
+def _bytes(cells: pa.Array) -> int:
+    """Bytes of cells as strings, each by itself, whether they are kept once or not."""
+    if pa.types.is_dictionary(cells.type) and not pa.types.is_primitive(cells.type.value_type):
+        return pc.sum(pc.binary_length(cells.dictionary).take(cells.indices)).as_py() or 0
+    if pa.types.is_nested(cells.type):
+        inner = [cells.keys, cells.items] if pa.types.is_map(cells.type) else cells.flatten()
+        return sum(map(_bytes, inner if isinstance(inner, list) else [inner]))
+    return cells.nbytes
 
 
 def _seekable(stream: BinaryIO, lines: int | None = None) -> BinaryIO:

@@ -1,17 +1,23 @@
 """One way of reading for every origin and form; real files, a real archive, a real wheel-like zip."""
 
 import gzip
+import io
 import json
+import lzma
+import resource
 import tarfile
 import zipfile
 from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 import yaml
 
 from scripts import fetch_corpus
+from seedbed.corpora import forms
 from seedbed.corpora.assets import Store
 from seedbed.corpora.columns import bucket
 from seedbed.corpora.fetch import triplets_from_labels
@@ -52,6 +58,93 @@ def test_every_form_gives_the_same_rows(tmp_path, store, form):
     found = read(Source(file=str(path), columns=columns), store)
     assert list(found["text"]) == ROWS
     assert list(found["id"]) == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize("ending", ["gz", "xz"])
+@pytest.mark.parametrize("kind", ["zip", "stored.zip", "whl", "tar", "tar.gz", "folder"])
+def test_a_compressed_file_is_read_in_whatever_holds_it(tmp_path, store, kind, ending):
+    """And is a bomb in whatever holds it."""
+    pack = {"gz": gzip.compress, "xz": lzma.compress}[ending]
+    files = {f"in/good.txt.{ending}": pack("\n".join(ROWS).encode()), f"in/bomb.txt.{ending}": pack(b" " * (80 << 20))}
+    place = tmp_path / f"a.{kind}"
+    if kind == "folder":
+        for name, content in files.items():
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            (place / name).write_bytes(content)
+    elif "tar" in kind:
+        with tarfile.open(place, "w:gz" if kind.endswith("gz") else "w") as archive:
+            for name, content in files.items():
+                entry = tarfile.TarInfo(name)
+                entry.size = len(content)
+                archive.addfile(entry, io.BytesIO(content))
+    else:
+        with zipfile.ZipFile(place, "w", zipfile.ZIP_STORED if "stored" in kind else zipfile.ZIP_DEFLATED) as archive:
+            for name, content in files.items():
+                archive.writestr(name, content)
+    assert list(read(Source(file=str(place), member="in/good*"), store)["text"]) == ROWS
+    with pytest.raises(UserError, match=rf"in/bomb.txt.{ending}: \d+ bytes in \d+ compressed ones; at most 67108864"):
+        read(Source(file=str(place), member="in/bomb*"), store)
+
+
+@pytest.mark.parametrize("kind", ["folder", "zip"])
+def test_more_files_than_a_process_may_open_are_read(tmp_path, store, kind):
+    number = 300
+    names = [f"in/{place:04}.txt" for place in range(number)]
+    (tmp_path / "a" / "in").mkdir(parents=True)
+    for name in names:
+        (tmp_path / "a" / name).write_text(f"line {name}\n")
+    place = tmp_path / "a"
+    if kind == "zip":
+        with zipfile.ZipFile(place := tmp_path / "a.zip", "w") as archive:
+            for name in names:
+                archive.write(tmp_path / "a" / name, name)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (len([*Path("/proc/self/fd").iterdir()]) + 50, hard))
+        found = read(Source(file=str(place), member="in/*.txt"), store)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert list(found["text"]) == [f"line {name}" for name in names]
+
+
+def bomb(shape: str) -> pa.Table:
+    """A long text in 20,000 rows, which a file of Parquet holds once."""
+    text, rows = "a b c " * 200_000, 20_000
+    once = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), [text])
+    return pa.table(
+        {
+            "text": once if shape == "text" else pa.array([str(place) for place in range(rows)]),
+            "of": {
+                "text": pa.array([""] * rows),
+                "list": pa.ListArray.from_arrays(pa.array(range(rows + 1), pa.int32()), once),
+                "struct": pa.StructArray.from_arrays([once], names=["t"]),
+            }[shape],
+        }
+    )
+
+
+@pytest.mark.parametrize("shape", ["text", "list", "struct"])
+def test_a_parquet_file_that_grows_is_left_before_it_fills_the_memory(tmp_path, store, shape):
+    pyarrow.parquet.write_table(bomb(shape), tmp_path / "x.parquet", store_schema=False)
+    assert (tmp_path / "x.parquet").stat().st_size < 200_000
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(UserError, match=r"x.parquet: \d+ bytes in \d+ compressed ones; at most 67108864 are read"):
+        read(Source(file=str(tmp_path / "x.parquet")), store)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 400 << 10, "KiB"
+
+
+def test_long_texts_of_parquet_are_read_in_parts(tmp_path, store, monkeypatch):
+    """Cells of every kind are those of a reading at once."""
+    rows = [
+        {"text": f"{place} {'long ' * 50}", "n": place, "of": [f"a{place}", "b"], "s": {"t": "x"}} for place in range(9)
+    ]
+    table = pa.Table.from_pylist([*rows, {"text": None, "n": None, "of": None, "s": None}])
+    pyarrow.parquet.write_table(table, tmp_path / "x.parquet")
+    source = Source(file=str(tmp_path / "x.parquet"), columns={"text": "text", "n": "n", "of": "of", "t": "s.t"})
+    whole = read(source, store)
+    monkeypatch.setattr(forms, "PART", 300)
+    pd.testing.assert_frame_equal(read(source, store), whole)
+    assert list(whole["of"])[:2] == ["a0 b", "a1 b"] and list(whole["text"])[-1] == ""
 
 
 def test_a_headerless_table_is_read_by_position(tmp_path, store):
