@@ -5,7 +5,9 @@ import contextlib
 import errno
 import gc
 import json
+import logging
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, get_args
@@ -20,6 +22,7 @@ def run(main: Callable[[], None]) -> None:
     """Run a program; bad input and a full disk end it with one line and exit code 1."""
     gc.freeze()  # what was imported stays: to look through it, at the end above all, takes seconds
     gc.enable()
+    _spare_the_log()
     try:
         main()
     except UserError as error:
@@ -28,6 +31,15 @@ def run(main: Callable[[], None]) -> None:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EROFS):
             raise
         sys.exit(f"error: {error.filename or 'output'}: {error.strerror.lower()}; nothing was written")
+
+
+def _spare_the_log() -> None:
+    """Drop what libraries log in every sound run, and what sounds like a fault to somebody who reads it."""
+    # A table of weights that a file lacks ("newly initialized") or has besides: `weights.require_whole` stops at those
+    # that an encoder needs.
+    logging.getLogger("transformers.modeling_utils").addFilter(lambda record: "LOAD REPORT" not in str(record.msg))
+    # peft asks for it by the name that transformers 5 has replaced.
+    warnings.filterwarnings("ignore", message="`is_gradient_checkpointing` is deprecated", category=FutureWarning)
 
 
 def by_candidate(pairs: Iterable[tuple[str, str]]) -> dict[str, dict[str, Path]]:

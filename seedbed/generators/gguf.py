@@ -11,6 +11,7 @@ import gguf
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
+from seedbed.io import UserError
 from seedbed.weights import LOCAL
 
 
@@ -18,11 +19,16 @@ def convert(file: Path, output: Path) -> None:
     """Dequantise a GGUF model and its tokenizer into `output`.
 
     transformers must be told to dequantise: a model it merely loaded from GGUF refuses to be saved.
+
+    Raises:
+        UserError: the file lacks a tensor of its architecture, to which transformers gives random numbers.
     """
     where = {"pretrained_model_name_or_path": str(file.parent), "gguf_file": file.name}
     with _read_once():
         options = {"dtype": torch.float32, "quantization_config": GgufConfig(dequantize=True)}
-        model = AutoModelForCausalLM.from_pretrained(**where, **LOCAL, **options)
+        model, report = AutoModelForCausalLM.from_pretrained(**where, **LOCAL, **options, output_loading_info=True)
+        if missing := sorted(report["missing_keys"]):
+            raise UserError(f"{file}: has no {missing[0]}; take a GGUF file with all tensors of its architecture")
         model.to(torch.bfloat16).save_pretrained(output)
         AutoTokenizer.from_pretrained(**where, **LOCAL).save_pretrained(output)
 

@@ -92,6 +92,21 @@ class Project:
         return target
 
 
+ALARMING = re.compile(
+    r"warn|deprecat|initiali[sz]ed|missing|unexpected|mismatch|traceback|error|fail|exception|consider|differ", re.I
+)
+
+
+def alarming(results: Path) -> dict[str, list[str]]:
+    """Log -> its lines that a reader would take for a fault; of bars, which rewrite their line, each state is one."""
+    found = {}
+    for log in sorted((results / "logs").rglob("*.log")):
+        lines = log.read_text().replace("\r", "\n").splitlines()
+        if told := [line for line in lines if ALARMING.search(line)]:
+            found[str(log.relative_to(results))] = told
+    return found
+
+
 def own_study(root: Path) -> None:
     """A study on local files: own corpora, own graded pairs, own generator and backbone directories."""
     from tests import tiny  # torch takes seconds, which a plan alone does not need

@@ -18,6 +18,7 @@ from scipy.stats import spearmanr
 from tests.embedder import DIMENSIONS, Embedder, vector
 from tests.humble import humble
 from tests.unit.test_house import ALL_RULES
+from tests.workflow.conftest import alarming
 from tests.workflow.test_status import status
 
 
@@ -57,6 +58,11 @@ def test_every_job_left_its_log_and_its_benchmark(finished):
         }
     kept = {path.relative_to(results / "state").parts[0] for path in (results / "state").rglob("*.*")}
     assert kept == {"embeddings"}, "state of finished jobs is removed, but for the embeddings that later scores share"
+
+
+def test_no_log_of_a_sound_run_has_a_line_that_alarms(finished):
+    """What libraries say without need is dropped in `scripts.cli`, each with its reason; no other line is spared."""
+    assert alarming(finished.root / "results/own") == {}
 
 
 def test_a_second_run_does_nothing(finished):
