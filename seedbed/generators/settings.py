@@ -200,6 +200,9 @@ class Generator(Settings):
     """What language adapters learn from (paper 000, tables 9 and 10). instructions: `corpora.instructions`. annotated:
     the same without its `top_up`. text: sentences. passages: sentences put together, up to `lora.max_length` tokens.
     translations: `corpora.parallel`, into the pivot language, for `translators`."""
+    language_text: str = ""
+    """A name of `corpora.others`, whose sentences they learn as text or as passages, in the language and in the pivot;
+    left out, `corpora.text`. So the pivot's can be of the same kind as the language's where its anchors are not."""
     language_loss: LanguageLoss = "text"
     """Which tokens of instructions language adapters learn. text: prompt and response alike. response: that alone."""
     xllora: XlLora = XlLora()
@@ -225,6 +228,15 @@ class Generator(Settings):
     """vllm: share of the GPU's memory."""
     tensor_parallel: NoResult[int] = Field(1, gt=0)
     """vllm: the number of GPUs that share the model."""
+
+    @model_validator(mode="after")
+    def _sentences(self) -> Self:
+        if self.language_text and DATA_KIND[self.language_data] != "text":
+            raise ValueError(
+                f"language_text: language adapters learn {self.language_data}; leave it out, or set `language_data` to "
+                "text or passages"
+            )
+        return self
 
     @model_validator(mode="after")
     def _weights_or_messages(self) -> Self:
@@ -254,7 +266,9 @@ class Generator(Settings):
     @property
     def language_corpus(self) -> str:
         """The corpus of a language that its adapter learns from."""
-        return {"passages": "text", "translations": "parallel"}.get(self.language_data, self.language_data)
+        if DATA_KIND[self.language_data] == "text":
+            return self.language_text or "text"
+        return {"translations": "parallel"}.get(self.language_data, self.language_data)
 
     def task_adapter(self, polarity: Polarity) -> str:
         """The name of the task adapter that writes a polarity."""
@@ -281,7 +295,7 @@ class Answering(Settings):
 
 
 _TRAINS = ("origin", "prompts", "dtype", "lora", "task_adapters")
-_LANGUAGE = ("language_data", "language_loss")
+_LANGUAGE = ("language_data", "language_text", "language_loss")
 WRITES = ("backend", "served_model", "sampling")
 _BY_ADAPTERS = {
     "none": ("origin", "prompts", "template", "dtype", "shots", *WRITES),

@@ -191,12 +191,14 @@ def _composition(study: Study, generator: str) -> None:
     if not study.generators[generator].composition.scale:
         return
     role = study.generators[generator].language_corpus
-    key = "instructions" if role == "annotated" else role
+    key = {"annotated": "instructions"}.get(role, f"others.{role}" if role in study.corpora.others else role)
     if lacking := [code for code in [*study.languages, study.pivot] if study.corpus(role, code) is None]:
         raise UserError(
             f"recipes.composition: language adapters learn from {role}, which {', '.join(lacking)} lack; "
             f"give `corpora.{key}`, or set `language_data` of {generator} to another kind"
         )
+    for code in [*study.languages, study.pivot]:
+        _check_file(study.corpus(role, code), f"the {role} corpus of {code}")
 
 
 def _xllora(study: Study, generator: str) -> None:

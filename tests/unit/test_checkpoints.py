@@ -26,7 +26,7 @@ EXAMPLES = [Example([1, 2], [3]), Example([1], [4])]
 TUNING = FineTuning()
 GENERATOR = Generator.model_validate({"source": {"file": "x"}, "dtype": "bfloat16"})
 
-NOT_OF_A_COMPLETION = {"like", "lora", "composition", "task_adapters", "language_data", "language_loss", "xllora", "adapters", "triplets",
+NOT_OF_A_COMPLETION = {"like", "lora", "composition", "task_adapters", "language_data", "language_text", "language_loss", "xllora", "adapters", "triplets",
                        "shots", "shard_rows"}  # fmt: skip
 """Settings of a generator that reach its completions through their prompts and adapters alone, which have digests."""
 SERVED = {"backend": "openai", "source": {"file": "x"}, "endpoint": "https://host/v1", "served_model": "m"}

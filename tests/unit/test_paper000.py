@@ -7,6 +7,7 @@ import yaml
 from seedbed.study.graph import composition, generators, plans
 from seedbed.study.model import Study
 from seedbed.tables.figure_specs import FigureSpec
+from tests.asking import asking
 
 STUDY = Study.model_validate(yaml.safe_load(Path("config.yaml").read_text()))
 
@@ -27,6 +28,25 @@ def test_adapters_are_composed_element_wise_as_equation_2_says_and_by_products_b
             composed = STUDY.generators[generators.of_recipe(STUDY, recipe)].composition
             assert composed.scale == scale
             assert not scale or composed.space == {"element-wise": "factors", "product": "product"}[line]
+
+
+def test_language_adapters_of_tables_9_and_10_learn_sentences_of_one_collection_in_english_too():
+    """And the English task adapter's anchors, which are English's own corpus, are none of them."""
+    generators_of = {}
+    for table in ("bootstrapping_table9", "bootstrapping_table10"):
+        for block in plans.plan(STUDY, table):
+            generators_of |= {cell.recipe: generators.of_recipe(STUDY, cell.recipe) for cell in block.cells()}
+    by_sentences = {
+        name for name in generators_of.values() if STUDY.generators[name].language_data in ("text", "passages")
+    }
+    assert len(by_sentences) == 4
+    leipzig, premises = STUDY.corpora.text, STUDY.corpus("text", STUDY.pivot)
+    for name in by_sentences:
+        for code in ("hin", "tel", "afr", "eng"):
+            texts = asking(STUDY)(generators.language_texts, generator=name, lang=code)
+            assert texts.endswith(f"{code}/sentences.tsv")
+            assert STUDY.corpus("sentences", code) == leipzig.resolved(STUDY.facts(code)) != premises
+    assert (premises.member, premises.columns) == ("nli_for_simcse.csv", {"text": "sent0"})
 
 
 def test_a_chosen_lambda_takes_what_figure_10_has_written_and_korean_the_scale_of_the_others():

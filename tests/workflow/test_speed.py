@@ -98,7 +98,7 @@ FIRST: dict[str, dict[str, Any]] = {
 LEFT = {
     "the study has one of it, and no other is of another kind or has files": [
         "pivot", "corpora", "classifiers", "compute", "start", "backbones/tiny-bert", "languages/hau",
-        "generators/tiny/like", "generators/tiny/adapters", "generators/tiny/triplets", "generators/tiny/xllora/source",
+        "generators/tiny/like", "generators/tiny/adapters", "generators/tiny/triplets", "generators/tiny/xllora/source", "generators/tiny/language_text",
         "recipes/xllora/languages", "recipes/xllora/seeds", "recipes/xllora/backbones", "recipes/xllora/encoders",
         "recipes/xllora/generator", "recipes/xllora/text", "recipes/xllora/start", "recipes/xllora/like", "recipes/xllora/aligned",
     ],

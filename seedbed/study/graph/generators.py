@@ -20,6 +20,7 @@ UNREAD = (
     "triplets",
     "task_adapters",
     "language_data",
+    "language_text",
     "language_loss",
     "composition",
     "shard_rows",
