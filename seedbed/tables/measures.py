@@ -68,12 +68,15 @@ def measure(scores: Path, block: Block, language: str, statistics: Statistics) -
 
     Of a column of overlap: what their triplets measure.
 
+    Args:
+        scores: the folder `scores` of the folder of results, in which triplets lie too.
+
     Raises:
         UserError: a file is missing or at odds with its items, or systems did not answer the same questions; a file of
             triplets is missing, has no rows, or lacks a column.
     """
     if block.column.protocol == OVERLAP:
-        return _overlap(block, language, statistics)
+        return _overlap(scores.parent, block, language, statistics)
     found: dict[str, list[_Score]] = {}
     for cell in block.cells():
         if cell.test_lang == language:
@@ -116,14 +119,14 @@ def lacks(scores: Path, block: Block) -> bool:
     return block.column.protocol != OVERLAP and not any(key in _file(path).metrics for path in files)
 
 
-def _overlap(block: Block, language: str, statistics: Statistics) -> Measure:
+def _overlap(results: Path, block: Block, language: str, statistics: Statistics) -> Measure:
     """The overlap (Dice) of anchors with positives and negatives (paper 000, figure 5), the rows of each on their own.
 
     Methods keep different rows of different anchors, so nothing pairs one method with another: the replicates of each
     come from a generator of its own, and no test over items compares them.
     """
     sides = block.column.measured.items
-    items = {texts.recipe: _dice(Path(texts.file), sides) for texts in block.texts() if texts.test_lang == language}
+    items = {texts.recipe: _dice(results / texts.file, sides) for texts in block.texts() if texts.test_lang == language}
     return Measure(
         language=language,
         task=block.tests[language],

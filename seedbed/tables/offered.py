@@ -29,7 +29,8 @@ class System(Settings):
     chosen_on: str = ""
     """The task that chose how they were made: no column shows them on it."""
     triplets: str = ""
-    """The file of triplets that they learn from, with {lang}; empty: none, or their targets are in another language."""
+    """The file of triplets that they learn from, in the folder of results, with {lang}; empty: none, or their targets
+    are in another language."""
     gives: list[str] = []
     """What encoders that read translations give beyond vectors: paths, choices."""
 

@@ -39,6 +39,7 @@ class Texts(NamedTuple):
     lang: str
     test_lang: str
     file: str
+    """Where it lies in the folder of results."""
 
 
 class Other(Settings):

@@ -45,7 +45,8 @@ def tabulate(
 
     Args:
         blocks: what the table shows, see `plan`.
-        scores: folder {backbone}/{recipe}/{encoder language}/{seed}/{task}/{test language}.json; overlaps need none.
+        scores: folder {backbone}/{recipe}/{encoder language}/{seed}/{task}/{test language}.json, in the folder of
+            results; overlaps need no score.
         spec: says which averages over backbones and means of columns are added, as backbones and columns of their own.
         published: the paper's numbers.
 

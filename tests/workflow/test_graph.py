@@ -65,6 +65,16 @@ def test_no_log_of_a_sound_run_has_a_line_that_alarms(finished):
     assert alarming(finished.root / "results/own") == {}
 
 
+def test_what_jobs_hand_on_and_what_lies_beside_tables_names_no_folder_of_results(finished):
+    """So the files of two runs can be compared; the report is titled by its folder, and logs have the paths that jobs had."""
+    results = finished.root / "results/own"
+    folders = [str(folder).encode() for folder in (results.relative_to(finished.root), finished.root)]
+    files = [path for path in results.rglob("*") if path.is_file() and path.name != "report.zip"]
+    files = [path for path in files if path.relative_to(results).parts[0] != "logs"]
+    assert len(files) > 100
+    assert not [path for path in files if any(folder in path.read_bytes() for folder in folders)]
+
+
 def test_a_second_run_does_nothing(finished):
     assert nothing_to_do(finished.snakemake())
 

@@ -99,12 +99,15 @@ def of_encoders(study: Study) -> tuple[list[System], dict[str, Offered]]:
 
 
 def _compared(study: Study, recipe: str) -> str:
-    """The triplets whose overlap a table can show, with {lang}: in one language, so that words can be compared."""
+    """The triplets whose overlap a table can show, with {lang}: in one language, so that words can be compared.
+
+    A path in the folder of results: a plan is the same in whatever folder it lies.
+    """
     spec = study.recipes[recipe]
     if not spec.data or KINDS[spec.data.key] != "triplets":
         return ""
     across = spec.written and WRITING[spec.written].output == "pivot"
-    return "" if across else encoders.data_of(study, recipe)
+    return "" if across else encoders.data_of(study, recipe).removeprefix(f"{study.results}/")
 
 
 def of_classifiers(study: Study) -> tuple[list[System], dict[str, Offered]]:

@@ -77,7 +77,8 @@ def scores(study: Study, wildcards: Any) -> list[str]:
 
 def texts(study: Study, wildcards: Any) -> list[str]:
     """Every file of triplets that a table measures."""
-    return sorted({texts.file for block in plans.plan(study, wildcards.table) for texts in block.texts()})
+    files = {texts.file for block in plans.plan(study, wildcards.table) for texts in block.texts()}
+    return [f"{study.results}/{file}" for file in sorted(files)]
 
 
 def of_paper(study: Study, paper: str) -> list[str]:

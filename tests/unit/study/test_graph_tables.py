@@ -54,7 +54,7 @@ def test_a_plan_is_of_all_that_a_table_can_print(told) -> None:
     assert recipes["picked"].chosen_on == "dev" and recipes["xllora"].seeds == [3, 5]
     triplets = {name: recipes[name].triplets for name in ("prompting", "xllora", "base")}
     # Positives in the pivot language share no words with anchors.
-    assert triplets == {"prompting": f"{told.results}/triplets/tiny/prompting/{{lang}}.tsv", "xllora": "", "base": ""}
+    assert triplets == {"prompting": "triplets/tiny/prompting/{lang}.tsv", "xllora": "", "base": ""}
     assert models["chosen"].tasks == ["bitext", "knn", "knn-xl"] and models["bert"].tasks is None
     systems, models = plans.of_classifiers(told)
     folders = {system.recipe: system.language for system in systems}

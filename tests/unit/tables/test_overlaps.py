@@ -45,7 +45,7 @@ def folder(tmp_path_factory):
     return root
 
 
-def systems(folder):
+def systems():
     """The recipes of the figure, and two that have no triplets in their own language."""
     own = [
         System(
@@ -53,25 +53,25 @@ def systems(folder):
             language="eng" if recipe == "english-nli" else "*",
             seeds=[1, 2],
             languages=["eng"] if recipe.startswith("english") else None,
-            triplets=f"{folder / name}/{{lang}}.tsv",
+            triplets=f"{name}/{{lang}}.tsv",
         )
         for recipe, name in FOLDERS.items()
     ]
     return [*own, System(recipe="base", language="mul", seeds=[0]), System(recipe="xllora", language="*", seeds=[1])]
 
 
-def planned(folder, spec=SPEC):
+def planned(spec=SPEC):
     """The blocks of a study of two encoders."""
     backbones = {"a": Offered(paper="XLM-R"), "b": Offered(paper="mmBERT")}
     tasks = {
         "semrel": Scored(protocol="sts", languages=["hau", "ind"]),
         "all triplets": Scored(protocol=OVERLAP, languages=["eng", "hau", "ind"]),
     }
-    return plan(spec, systems(folder), backbones, tasks, "prompting", {"eng"})
+    return plan(spec, systems(), backbones, tasks, "prompting", {"eng"})
 
 
 def tabulated(folder, spec=SPEC):
-    return tabulate(planned(folder, spec), folder / "none", Statistics(resamples=2000), spec, Published(None, PAPER))
+    return tabulate(planned(spec), folder / "none", Statistics(resamples=2000), spec, Published(None, PAPER))
 
 
 @pytest.fixture(scope="module")
@@ -90,16 +90,14 @@ def rows_of(table, metric):
     return table[(table["metric"] == metric) & (table["language"] != "avg")].to_dict("records")
 
 
-def test_the_table_asks_for_triplets_once_and_for_no_score(folder):
-    blocks = planned(folder)
+def test_the_table_asks_for_triplets_once_and_for_no_score():
+    blocks = planned()
     assert [block.backbone for block in blocks] == [""] * 6 and not [cell for block in blocks for cell in block.cells()]
     english, others = blocks[0], blocks[3]
     assert list(english.tests) == ["eng"] and list(others.tests) == ["ind", "hau"]
     assert [system.recipe for system in english.systems] == ["english-nli", "english-prompting", "english-ta"]
     assert [system.recipe for system in others.systems] == ["prompting", "composition"]
-    assert {texts.file for block in blocks for texts in block.texts()} == {
-        str(folder / name / f"{lang}.tsv") for name, lang in SETS
-    }
+    assert {texts.file for block in blocks for texts in block.texts()} == {f"{name}/{lang}.tsv" for name, lang in SETS}
 
 
 def test_every_number_is_the_mean_of_its_rows(table, folder):
@@ -194,11 +192,11 @@ def test_a_file_that_is_not_there_is_told(folder, tmp_path):
         tabulated(tmp_path)
 
 
-def test_recipes_without_triplets_of_their_language_fill_no_cell(folder):
+def test_recipes_without_triplets_of_their_language_fill_no_cell():
     columns = [column.model_copy(update={"recipes": (), "languages": ()}) for column in SPEC.columns[:1]]
     changes = {"columns": columns, "recipes": {"base": "Base", "xllora": "XL-LoRA"}, "baseline": "base"}
     with pytest.raises(UserError, match="no recipe of it learns from triplets in one language") as error:
-        planned(folder, SPEC.model_copy(update=changes))
+        planned(SPEC.model_copy(update=changes))
     assert "\n" not in str(error.value)
 
 
@@ -218,8 +216,8 @@ def test_a_study_knows_what_its_recipes_learn_from():
     found = {system.recipe: system.triplets for system in plans.of_encoders(study)[0]}
     assert found == {
         "base": "", "unsupervised": "",
-        "crosslingual": "results/corpora/{lang}/nli.tsv",
-        "prompting": "results/triplets/g/prompting/{lang}.tsv",
+        "crosslingual": "corpora/{lang}/nli.tsv",
+        "prompting": "triplets/g/prompting/{lang}.tsv",
         "xllora": "",
-        "varied": "results/triplets/g/prompting/{lang}.tsv",
+        "varied": "triplets/g/prompting/{lang}.tsv",
     }  # fmt: skip
