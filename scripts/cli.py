@@ -17,6 +17,15 @@ from seedbed.io import UserError
 from seedbed.manifests import MANIFEST
 from seedbed.precision import Precision
 
+NEEDLESS = {
+    # A table of weights that a file lacks ("newly initialized") or has besides: `weights.require_whole` stops at those
+    # that are needed.
+    "transformers.modeling_utils": "LOAD REPORT",
+    # Training writes the tokenizer's special tokens into a configuration that names none ("differ"): as it should.
+    "transformers.trainer_utils": "were aligned accordingly",
+}
+"""Logger of a library -> words of what it says without need."""
+
 
 def run(main: Callable[[], None]) -> None:
     """Run a program; bad input and a full disk end it with one line and exit code 1."""
@@ -35,9 +44,8 @@ def run(main: Callable[[], None]) -> None:
 
 def _spare_the_log() -> None:
     """Drop what libraries log in every sound run, and what sounds like a fault to somebody who reads it."""
-    # A table of weights that a file lacks ("newly initialized") or has besides: `weights.require_whole` stops at those
-    # that an encoder needs.
-    logging.getLogger("transformers.modeling_utils").addFilter(lambda record: "LOAD REPORT" not in str(record.msg))
+    for library, words in NEEDLESS.items():
+        logging.getLogger(library).addFilter(lambda record, words=words: words not in str(record.msg))
     # peft asks for it by the name that transformers 5 has replaced.
     warnings.filterwarnings("ignore", message="`is_gradient_checkpointing` is deprecated", category=FutureWarning)
 

@@ -98,7 +98,7 @@ def read(file: Path) -> Contents:
         config=BertConfig(
             vocab_size=vocabulary, hidden_size=hidden, num_hidden_layers=layers, num_attention_heads=heads,
             intermediate_size=inner, max_position_embeddings=positions, type_vocab_size=types,
-            layer_norm_eps=epsilon, bos_token_id=bos, eos_token_id=eos, pad_token_id=pad,
+            layer_norm_eps=epsilon, pad_token_id=pad,
         ),
         special={"bos_token": bos, "eos_token": eos, "pad_token": pad, "unk_token": unknown},
         pieces=pieces, normaliser=_normaliser(stream), data=data,

@@ -63,3 +63,23 @@ def test_garbage_is_collected_but_while_a_program_imports(how, said, tmp_path):
     command = [sys.executable, *(word.replace("+", " ") for word in how.split())]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert " ".join(done.stdout.split()) == said
+
+
+ALIGNING = """
+from types import SimpleNamespace
+from scripts.cli import run
+from transformers.trainer_utils import align_special_tokens, logger
+
+def main():
+    config = SimpleNamespace(eos_token_id=None, bos_token_id=None, pad_token_id=1, get_text_config=lambda: config)
+    align_special_tokens(SimpleNamespace(config=config), SimpleNamespace(eos_token_id=2, bos_token_id=0, pad_token_id=1))
+    assert (config.eos_token_id, config.bos_token_id) == (2, 0)
+    logger.warning("something else")
+"""
+
+
+@pytest.mark.parametrize(("call", "lines"), [("run(main)", 1), ("main()", 2)])
+def test_a_program_does_not_log_that_special_tokens_were_aligned(call, lines):
+    """A warning of transformers in the training of each encoder whose configuration names no special tokens."""
+    done = subprocess.run([sys.executable, "-c", f"{ALIGNING}\n{call}"], capture_output=True, text=True, check=True)
+    assert len(done.stderr.splitlines()) == lines and "something else" in done.stderr
