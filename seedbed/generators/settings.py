@@ -201,8 +201,7 @@ class Generator(Settings):
     the same without its `top_up`. text: sentences. passages: sentences put together, up to `lora.max_length` tokens.
     translations: `corpora.parallel`, into the pivot language, for `translators`."""
     language_text: str = ""
-    """A name of `corpora.others`, whose sentences they learn as text or as passages, in the language and in the pivot;
-    left out, `corpora.text`. So the pivot's can be of the same kind as the language's where its anchors are not."""
+    """A name of `corpora.others`, whose sentences text and passages are, in the pivot too; left out, `corpora.text`."""
     language_loss: LanguageLoss = "text"
     """Which tokens of instructions language adapters learn. text: prompt and response alike. response: that alone."""
     xllora: XlLora = XlLora()
@@ -228,15 +227,6 @@ class Generator(Settings):
     """vllm: share of the GPU's memory."""
     tensor_parallel: NoResult[int] = Field(1, gt=0)
     """vllm: the number of GPUs that share the model."""
-
-    @model_validator(mode="after")
-    def _sentences(self) -> Self:
-        if self.language_text and DATA_KIND[self.language_data] != "text":
-            raise ValueError(
-                f"language_text: language adapters learn {self.language_data}; leave it out, or set `language_data` to "
-                "text or passages"
-            )
-        return self
 
     @model_validator(mode="after")
     def _weights_or_messages(self) -> Self:
@@ -266,9 +256,8 @@ class Generator(Settings):
     @property
     def language_corpus(self) -> str:
         """The corpus of a language that its adapter learns from."""
-        if DATA_KIND[self.language_data] == "text":
-            return self.language_text or "text"
-        return {"translations": "parallel"}.get(self.language_data, self.language_data)
+        fixed = {"passages": "text", "translations": "parallel"}.get(self.language_data, self.language_data)
+        return self.language_text or fixed
 
     def task_adapter(self, polarity: Polarity) -> str:
         """The name of the task adapter that writes a polarity."""
@@ -276,8 +265,7 @@ class Generator(Settings):
 
 
 class Answering(Settings):
-    """The prompt by which a language model labels a text, and the form of its answer (MINERS, section 2.2 and appendix
-    A.5)."""
+    """The prompt by which a language model labels a text, and the form of its answer (MINERS, sections 2.2, A.5)."""
 
     answer: Literal["likelihood", "generation"] = "likelihood"
     """likelihood: the label with the greatest mean log-probability of its tokens; backend transformers alone.

@@ -38,9 +38,6 @@ def consistent(study: Study) -> None:
         _language(study, code)
     for name, choice in study.choosing.items():
         _choice(study, name, choice)
-    for name, generator in study.generators.items():
-        text = generator.language_text
-        _require(f"generators.{name}.language_text", "corpus under `corpora.others`", text, study.corpora.others)
     for name, recipe in study.recipes.items():
         _recipe(study, name, recipe)
     of_prefixes(study)

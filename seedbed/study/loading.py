@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from seedbed import tracking
 from seedbed.io import UserError
 from seedbed.settings import explain
-from seedbed.study import checks, choice, pairs, starts, supplies, translators
+from seedbed.study import adapters, checks, choice, pairs, starts, supplies, translators
 from seedbed.study.model import Study
 
 LONGEST = 1000
@@ -28,6 +28,7 @@ def load(config: Mapping[str, Any], *, where: str = "config") -> Study:
         starts.consistent(study)
         pairs.consistent(study)
         translators.consistent(study)
+        adapters.consistent(study)
         choice.consistent(study)
         supplies.with_sources(study)
         tracking.require(study.report_to)

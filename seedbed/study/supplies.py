@@ -59,8 +59,8 @@ def with_sources(study: Study) -> None:
 
 
 def _others(study: Study, code: str) -> set[str]:
-    """Those of `corpora.others` that recipes learn from, or are adapted by, in a language."""
-    named: set[str] = set()
+    """Those of `corpora.others` that recipes or adapters learn from, or backbones are adapted by, in a language."""
+    named = {generator.language_text for generator in study.generators.values()}
     for name, recipe in study.recipes.items():
         if code in _folders(study, name):
             named |= {recipe.data.corpus, recipe.drawn or "", study.adaptation.text if recipe.start in STARTS else ""}
@@ -191,14 +191,12 @@ def _composition(study: Study, generator: str) -> None:
     if not study.generators[generator].composition.scale:
         return
     role = study.generators[generator].language_corpus
-    key = {"annotated": "instructions"}.get(role, f"others.{role}" if role in study.corpora.others else role)
+    key = "instructions" if role == "annotated" else role
     if lacking := [code for code in [*study.languages, study.pivot] if study.corpus(role, code) is None]:
         raise UserError(
             f"recipes.composition: language adapters learn from {role}, which {', '.join(lacking)} lack; "
             f"give `corpora.{key}`, or set `language_data` of {generator} to another kind"
         )
-    for code in [*study.languages, study.pivot]:
-        _check_file(study.corpus(role, code), f"the {role} corpus of {code}")
 
 
 def _xllora(study: Study, generator: str) -> None:

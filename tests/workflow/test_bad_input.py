@@ -64,6 +64,7 @@ CONFIGURATIONS = [
     ({"generators/tiny/xllora": {"languages": ["fra"], "parts": ["human", "human"]}}, "parts: 'human' appears twice; name each once"),
     ({"generators/tiny/language_text": "news"}, "generators.tiny.language_text: no corpus under `corpora.others` 'news'"),
     ({"generators/tiny/language_text": "news", "generators/tiny/language_data": "instructions"}, "language_text: language adapters learn instructions; leave it out"),
+    ({"generators/tiny/language_text": "pairs", "corpora/others": {"pairs": {"file": "own/nli.tsv"}}, "recipes/mine": {"data": {"triplets": "pairs"}, "objective": "contrast"}}, "generators.tiny.language_text: recipes learn corpora.others.pairs as triplets; name one of sentences"),
     ({"generators/tiny/language_text": "news", "corpora/others": {"news": {"file": "own/nothing/{lang}.tsv"}}}, "own/nothing/hau.tsv"),
     ({"generators/tiny/language_data": "annotated"}, "learn from annotated, which hau, eng lack; give `corpora.instructions`"),
     ({"recipes/mine": {"like": "xlora"}}, "config.recipes: mine.like: no 'xlora' to start from; did you mean 'xllora'?"),
