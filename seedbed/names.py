@@ -1,22 +1,23 @@
 """Names: which texts can be one, what corpora are called, and which names mean something else in paths of results."""
 
 import re
-from typing import Annotated
-
-from pydantic import StringConstraints
 
 from seedbed.languages import ANY
+from seedbed.settings import named
 
 CODE = r"[a-z]{3}(-[A-Z][a-z]{3})?"
-Code = Annotated[str, StringConstraints(pattern=f"^{CODE}$")]
+Code = named(CODE, "a code of ISO 639-3, like swh, or with a script, like ace-Arab")
 """ISO 639-3, with a script (ISO 15924) where it is not the one that the language is mostly written in: `ace-Arab`."""
-PAIR = f"^{CODE}-{CODE}$"
-Pair = Annotated[str, StringConstraints(pattern=PAIR)]
+PAIR = f"{CODE}-{CODE}"
+Pair = named(PAIR, "two languages, like aze-kaz")
 """Two languages: `aze-kaz`, `hin-Latn-eng`. A test language has them in the order of their codes; of an order the first
 goes first."""
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9.-]*$", max_length=80)]
+Name = named(
+    r"[A-Za-z0-9][A-Za-z0-9.-]{0,79}",
+    "a name of at most 80 letters, digits, . and -, which begins with a letter or digit",
+)
 """A name that becomes one path segment."""
-Spec = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]+$")]
+Spec = named(r"[A-Za-z0-9_]+", "a name of letters, digits and _, like bootstrapping_table17")
 """A name of a file under resources."""
 
 

@@ -11,8 +11,9 @@ from typing import Annotated, Any, Self, TypeVar, get_args, get_origin
 from urllib.parse import urlsplit
 
 import regex
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
-from pydantic_core import PydanticCustomError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler, ValidationError
+from pydantic_core import CoreSchema, PydanticCustomError
+from pydantic_core.core_schema import no_info_before_validator_function
 
 from seedbed.io import UserError
 
@@ -24,12 +25,38 @@ SECRET = "secret"
 """The type of a fault whose value may be a secret: no error shows it."""
 
 
+def _uncoerced(schema: Any) -> Any:
+    """A schema of pydantic's whose numbers and truth values take the place of no other, those of its models apart.
+
+    By default `true` is the number 1, `"2"` is 2 and `"no"` is false. A float may be a text: YAML reads `2e-5` as one.
+    """
+    if isinstance(schema, list):
+        return [_uncoerced(inner) for inner in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if schema.get("type") in ("int", "bool"):
+        return schema | {"strict": True}
+    if schema.get("type") == "float":
+        return no_info_before_validator_function(_number, schema)
+    return {key: inner if key == "keys_schema" else _uncoerced(inner) for key, inner in schema.items()}
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError("expected a number, not true or false")
+    return value
+
+
 class Settings(BaseModel):
     """A frozen, strict group of settings that travels to a job as one line of canonical JSON."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, use_attribute_docstrings=True, validate_default=True, allow_inf_nan=False
     )
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return _uncoerced(handler(source))
 
     def dump(self) -> str:
         """Canonical JSON of what differs from the defaults, so that a new option re-runs no finished job."""
@@ -90,14 +117,22 @@ def explain(error: ValidationError, model: type[BaseModel], *, where: str) -> st
     if fault["type"] == "invalid_key" or (fault["type"] == "string_type" and fault["loc"][-1] == "[key]"):
         group = place.removesuffix(".[key]").rpartition(".")[0]
         return f"{group}: key {fault['input']!r} is no text; put it in quotes, or take another"
+    if fault["type"] == "dict_type":
+        names = fault["input"] if isinstance(fault["input"], list) else []
+        like = next((name for name in names if isinstance(name, str)), "name")
+        return f"{place}: expected settings by name, like `{like}: {{}}` (given: {_shown(fault['input'])})"
     if fault["type"] == "model_type":
         return f"{place}: {_settings_of(_fields_at(model, fault['loc']), fault['input'])}"
     if fault["type"] != "extra_forbidden":
         hidden = isinstance(fault["input"], dict) or fault["type"] == SECRET
-        given = "" if hidden else f" (given: {textwrap.shorten(repr(fault['input']), WIDEST, placeholder='...')})"
+        given = "" if hidden else f" (given: {_shown(fault['input'])})"
         return f"{place}: {fault['msg'].removeprefix('Value error, ')}{given}"
     known = sorted(_fields_at(model, fault["loc"][:-1]))
     return f"{place}: unknown key; {suggest(str(fault['loc'][-1]), known)}"
+
+
+def _shown(value: Any) -> str:
+    return textwrap.shorten(repr(value), WIDEST, placeholder="...")
 
 
 def _settings_of(fields: set[str], given: Any) -> str:
@@ -149,15 +184,21 @@ def _variable(name: str) -> str:
     return name
 
 
-def written(pattern: str, expected: str) -> AfterValidator:
-    """A check that a text is empty or matches a pattern of `regex` as a whole; its error says what is expected."""
+def written(pattern: str, expected: str, *, maybe_empty: bool = True) -> AfterValidator:
+    """A check that a text matches a pattern of `regex` as a whole, or is empty; its error says what is expected."""
 
     def check(text: str) -> str:
-        if text and not regex.fullmatch(pattern, text):
+        if not ((maybe_empty and not text) or regex.fullmatch(pattern, text)):
             raise ValueError(f"expected {expected}")
         return text
 
     return AfterValidator(check)
+
+
+def named(pattern: str, expected: str) -> Any:
+    """The type of a text that matches a pattern as a whole, which editors know from the JSON schema."""
+    shown = Field(json_schema_extra={"pattern": f"^{pattern}$"})
+    return Annotated[str, written(pattern, expected, maybe_empty=False), shown]
 
 
 T = TypeVar("T")

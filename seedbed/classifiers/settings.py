@@ -7,7 +7,7 @@ from pydantic import Field, field_validator, model_validator
 from seedbed.encoders.settings import Reference
 from seedbed.encoders.tuning_settings import FineTuning
 from seedbed.generators.settings import Answering, Composition, Lora
-from seedbed.names import TOGETHER
+from seedbed.names import TOGETHER, Name
 from seedbed.precision import Precision
 from seedbed.settings import Once, Settings
 
@@ -43,7 +43,7 @@ class InContext(Answering):
     """Examples in a prompt; the variant is one-shot, or few-shot if there are several. Variant zero-shot has none."""
     balance: bool = False
     """`shots` examples of each label, not in all."""
-    variants: dict[Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.-]*$")], Examples] = {}
+    variants: dict[Name, Examples] = {}
     """Further variants that a table can print: with farther examples, or with another retriever."""
 
     @model_validator(mode="after")
@@ -94,7 +94,7 @@ class Reasoning(Settings):
     english: str = ""
     """A name under `translators`: variant translated is asked in its English, options too."""
 
-    prefixes: dict[Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.-]*$")], Reference] = {}
+    prefixes: dict[Name, Reference] = {}
     """Further variants, like `prefixed: {backbone: PAIR, recipe: translated}`: before the tokens of a question stand
     the features that the recipe's anchored encoder makes of it. It is asked in the English that the recipe chooses, by
     the anchored recipe itself in its own language. The English side of the pair has the generator's width. Back end

@@ -15,7 +15,7 @@ from pydantic import Field, ValidationError, model_validator
 from seedbed.corpora.changes import Following, Join, Replacements, Script
 from seedbed.io import UserError
 from seedbed.names import Name
-from seedbed.settings import EACH_ONCE, Once, Seed, Settings, explain
+from seedbed.settings import EACH_ONCE, Once, Seed, Settings, explain, named
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     "text": ("text",),
@@ -57,9 +57,25 @@ Bucket = Annotated[int, Field(ge=0, le=100)]
 TOPPED_UP = "+"
 """What the ids of rows that top up a source begin with."""
 
-Sha256 = Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")]
+Sha256 = named(r"([0-9a-f]{64})?", "the 64 hexadecimal digits of a SHA-256")
+Wheel = named(r"[A-Za-z0-9][\w.-]*==\S+", "a package with its version, like kolibri==0.18.1")
+URL = re.compile(r"(https?|ftp|file)://[!-~]+|\{.*")
 _PLACEHOLDER = re.compile(r"\{([^\W\d]\w*)\}")
 """Not `{3}`, which is part of a regular expression."""
+
+
+def _require_url(archive: str) -> None:
+    """It can be fetched, and holds no password; what has placeholders is looked at again when they are filled in."""
+    try:
+        place = urlsplit(archive).netloc if URL.fullmatch(archive) else None
+    except ValueError:  # brackets that hold no address
+        place = None
+    if place is None:
+        raise ValueError(
+            f"archive: {archive!r} is no URL; expected one in ASCII, like https://host/file.zip, or give `file:` a path"
+        )
+    if "@" in place:
+        raise ValueError("a password in a URL would stand in logs and cards; fetch the archive and give it as `file:`")
 
 
 class Source(Settings):
@@ -84,7 +100,7 @@ class Source(Settings):
     sha256: Sha256 = ""
     """Digest of `archive` or `file` (of a folder as `seedbed.io.sha256` has it); without it the first download is
     locked."""
-    package: dict[str, Sha256] | None = None
+    package: dict[Wheel, Sha256] | None = None
     """Wheels of a package index, `name==version: sha256`; read without being installed."""
     sets: dict[Name, Source] = {}
     """Several sources, whose rows follow one another in the order of the sets' names: a row's id is its set's name, a
@@ -156,10 +172,8 @@ class Source(Settings):
             raise ValueError(f"buckets: from the first up to the last, which is no more of them; found {self.buckets}")
         if self.buckets_by and self.buckets == (0, 100):
             raise ValueError("buckets_by: it says what `buckets` hash, and they keep all rows; give both, or neither")
-        if self.archive and "@" in urlsplit(self.archive).netloc:
-            raise ValueError(
-                "a password in a URL would stand in logs and cards; fetch the archive and give it as `file:`"
-            )
+        if self.archive:
+            _require_url(self.archive)
         for column, expression in self.explode.items():
             try:
                 re.compile(expression)
@@ -222,6 +236,11 @@ class Source(Settings):
     def terms(self) -> str:
         """Its licence, or those of its sets, each once."""
         return self.licence or "; ".join(dict.fromkeys(one.terms for one in self.sets.values() if one.terms))
+
+    @property
+    def placeholders(self) -> set[str]:
+        """The names in braces in any of its settings."""
+        return set(_PLACEHOLDER.findall(self.model_dump_json(exclude_defaults=True)))
 
     @property
     def compares_with_itself(self) -> bool:

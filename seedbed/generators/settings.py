@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
 
 from seedbed import yamls
 from seedbed.corpora.settings import Source
@@ -62,16 +63,26 @@ PART_CORPUS: dict[Part, str] = {"human": "nli_translations", "synthetic": "paral
 """The key of `corpora:` behind each part of the XL-LoRA examples."""
 
 
+def _expression(targets: str) -> str:
+    try:
+        re.compile(targets)
+    except re.error as error:
+        raise ValueError(
+            f"no regular expression ({error}); expected one, or a keyword of peft like all-linear"
+        ) from None
+    return targets
+
+
 class Lora(Settings):
     """LoRA training of one adapter. Defaults: paper 000, appendix A.5.2, and its public code."""
 
-    rank: int = Field(8, gt=0)
+    rank: int = Field(8, gt=0, le=4096)
     """Rank r."""
     alpha: int = Field(16, gt=0)
     """Scale: the update is (alpha / rank) B A."""
     dropout: float = Field(0.05, ge=0, lt=1)
     """Dropout before A."""
-    targets: str = "all-linear"
+    targets: Annotated[str, AfterValidator(_expression)] = "all-linear"
     """Modules that get an adapter: a peft keyword or a regular expression."""
     examples: int = Field(10_000, gt=0)
     """Training examples for each adapter."""

@@ -1,10 +1,12 @@
 """What a study must be beyond the types of its settings: whole, and consistent with itself."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from pydantic import ValidationError
 
 from seedbed.classifiers.settings import Classifier
+from seedbed.corpora.settings import Source
 from seedbed.encoders.recipes import KINDS, STARTS, Recipe
 from seedbed.encoders.settings import Reference, Training
 from seedbed.evaluation.compute.settings import Compute
@@ -13,7 +15,7 @@ from seedbed.generators.settings import WRITING, Choice, Generator
 from seedbed.languages import registry
 from seedbed.names import DRAWN, RESERVED, SEED_PAIRS
 from seedbed.resources import specs
-from seedbed.settings import explain, suggest
+from seedbed.settings import Settings, explain, suggest
 from seedbed.study.graph import encoders, generators
 from seedbed.study.leakage import learnt_whole, share_rows, untested
 from seedbed.study.model import Study
@@ -34,6 +36,7 @@ def consistent(study: Study) -> None:
     for name in sorted({*study.corpora.others} & {*RESERVED["tasks"], *study.tasks}):
         stands = RESERVED["tasks"].get(name, "a task")
         raise ValueError(f"corpora.others.{name}: this name stands for {stands}; take another")
+    _placeholders(study)
     for code in study.codes:
         _language(study, code)
     for name, choice in study.choosing.items():
@@ -67,16 +70,44 @@ def consistent(study: Study) -> None:
         _require(kind, f"resources/{kind}/*.yaml", names, specs(kind))
 
 
+def _placeholders(study: Study) -> None:
+    """What sources have in braces is a column of the registry, a path, or a code of some language."""
+    known = {*study.facts(study.pivot)}.union(*(language.codes for language in study.languages.values()))
+    for place, source in _sources(study, ""):
+        for name in sorted(source.placeholders - known):
+            raise ValueError(
+                f"{place}: no registry column {name!r}, nor a path or a code of its own; {suggest(name, sorted(known))}"
+            )
+
+
+def _sources(value: Any, place: str) -> Iterator[tuple[str, Source]]:
+    """The sources in settings, each with the keys that lead to it."""
+    if isinstance(value, Source):
+        yield place, value
+    elif isinstance(value, dict | Settings):
+        for key, inner in value.items() if isinstance(value, dict) else value:
+            yield from _sources(inner, f"{place}.{key}".removeprefix("."))
+
+
 def _language(study: Study, code: str) -> None:
     facts = study.facts(code)
     if not facts["name"] or not facts["script"]:
-        raise ValueError(
-            f"languages.{code}: not in the language registry; {suggest(code, sorted(registry()))}; "
-            "or give `name`, `script` and `corpus`"
-        )
+        unknown = f"not in the language registry; {suggest(code, sorted(registry()))}"
+        if code not in study.languages:
+            raise ValueError(f"{_named_by(study, code)}: {code}: {unknown}")
+        raise ValueError(f"languages.{code}: {unknown}; or give `name`, `script` and `corpus`")
     codes = study.languages[code].codes if code in study.languages else {}
     if own := sorted({"code", "lang", "name", "script"} & {*codes}):
         raise ValueError(f"languages.{code}.codes.{own[0]}: no name in a resource; give name and script beside `codes`")
+
+
+def _named_by(study: Study, code: str) -> str:
+    """The key that names a language that is none of the study's."""
+    taught = [
+        f"generators.{name}.xllora.languages" for name, of in study.generators.items() if code in of.xllora.languages
+    ]
+    trained = [f"tasks.{name}.train_language" for name, task in study.tasks.items() if code == task.train_language]
+    return "pivot" if code == study.pivot else [*taught, *trained][0]
 
 
 def _recipe(study: Study, name: str, recipe: Recipe) -> None:
@@ -123,9 +154,12 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
     if wrong := sorted({*recipe.encoders} & {*study.fused}):
         raise ValueError(f"{where}.encoders: {wrong[0]} is a fusion; give those of its backbones")
     try:
-        encoders.training_of(study, name)
+        training = encoders.training_of(study, name)
     except ValidationError as error:
         raise ValueError(explain(error, Training, where=f"{where}.training")) from None
+    if recipe.trained and training.batch_size < (least := recipe.learns().least):
+        key = f"{where}.training" if "batch_size" in recipe.training else "training"
+        raise ValueError(f"{key}.batch_size: {training.batch_size} rows are too few for {name}; give {least} or more")
     of_languages(study, name)
 
 

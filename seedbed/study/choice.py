@@ -26,6 +26,11 @@ def consistent(study: Study) -> None:
                 f"best.{key}: {task} is of protocol {protocol}, which says of no encoder that it is the better; "
                 f"take one of {fit}"
             )
+        if task and not study.tested_by(task):
+            raise ValueError(
+                f"best.{key}: {task} has no set in any language of the study; give `tasks.{task}.source`, take another "
+                "task, or leave `best` out"
+            )
     if not best.dev:
         return
     if best.test and study.test_set(best.test) == study.test_set(best.dev):

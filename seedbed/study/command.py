@@ -80,6 +80,9 @@ def main(argv: list[str] | None = None) -> None:
     add.set_defaults(run=extend)
     for command in (init, add):
         command.add_argument("--sure", action="store_true", help="it is in that language, whatever it reads like")
+    check = commands.add_parser("check", help="say what is wrong with a study, or that nothing is")
+    check.add_argument("study", type=Path, nargs="+", help="its YAML files, as after --configfile")
+    check.set_defaults(run=look)
     args = parser.parse_args(argv)
     try:
         args.run(args)
@@ -172,6 +175,25 @@ def _write(output: Path, text: str, expected: dict[str, Any]) -> None:
     load(expected, where=str(output))
     with atomic(output) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def look(args: argparse.Namespace) -> None:
+    """Check a study as Snakemake checks it; UserError: the first fault, of a file that is no YAML with its line."""
+    from snakemake.utils import update_config  # an optional dependency: `init` writes a study without it
+
+    merged: dict[str, Any] = {}
+    for file in args.study:
+        yamls.check_configuration(file)
+        if not isinstance(content := yamls.read(file), dict):
+            raise UserError(f"{file}: no settings; expected keys such as languages")
+        update_config(merged, content)
+    load(merged)
+    print(f"{', '.join(map(str, args.study))}: nothing is wrong")
+
+
+def _given(args: argparse.Namespace) -> dict[str, Path]:
+    """The tables that are named, by what they are."""
+    return {kind: path for kind in COLUMNS if (path := getattr(args, kind))}
 
 
 if __name__ == "__main__":

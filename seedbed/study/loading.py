@@ -1,5 +1,6 @@
 """From a configuration to a study that is checked as a whole."""
 
+import re
 import textwrap
 from collections.abc import Mapping
 from typing import Any
@@ -12,6 +13,7 @@ from seedbed.settings import explain
 from seedbed.study import adapters, checks, choice, pairs, starts, supplies, translators
 from seedbed.study.model import Study
 
+CONTROL = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f]")
 LONGEST = 1000
 """Characters of an error at most: a name in it may be a page long."""
 
@@ -23,6 +25,7 @@ def load(config: Mapping[str, Any], *, where: str = "config") -> Study:
         UserError: the first fault in one line.
     """
     try:
+        _require_printable(config, where)
         study = Study.model_validate(dict(config))
         checks.consistent(study)
         starts.consistent(study)
@@ -41,3 +44,17 @@ def load(config: Mapping[str, Any], *, where: str = "config") -> Study:
     else:
         return study
     raise UserError(textwrap.shorten(fault, LONGEST, placeholder=" ..."))
+
+
+def _require_printable(value: Any, where: str) -> None:
+    """No text holds what a terminal obeys or a file system refuses; line breaks and tabs may stand in any.
+
+    Raises:
+        UserError: a control character, in a key or a value.
+    """
+    if isinstance(value, str) and (found := CONTROL.search(value)):
+        raise UserError(f"{where}: control character {found[0]!r}; remove it")
+    inner = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in inner:
+        _require_printable(key, where)
+        _require_printable(one, f"{where}.{key}")

@@ -9,10 +9,11 @@ from seedbed.corpora.clean import unicode_scripts
 from seedbed.corpora.folders import Word
 from seedbed.corpora.settings import Source
 from seedbed.names import Name
-from seedbed.settings import Settings, written
+from seedbed.settings import Settings, named, written
 
 Start = Literal["scratch", "adapters", "triplets", "encoders"]
 """The reproduction ladder, from the bottom."""
+Kind = named(r"\w+", "a kind of GPU in letters, digits and _, like a100")
 
 
 def _known_script(script: str) -> str:
@@ -82,7 +83,7 @@ class Corpora(Settings):
 class Gpus(Settings):
     """The GPUs that a cluster has, so that each job asks for one that its model fits."""
 
-    memory: dict[Annotated[str, Field(pattern=r"^\w+$")], Annotated[int, Field(gt=0)]] = {}
+    memory: dict[Kind, Annotated[int, Field(gt=0)]] = {}
     """MiB of each kind; a job that fits none is refused before anything is submitted. Empty: no job says which."""
     told_by: Literal["constraint", "gpu_model"] = "constraint"
     """What the names are to Slurm. constraint: features; all that fit are offered. gpu_model: types of `--gpus`; the

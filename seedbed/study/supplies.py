@@ -25,11 +25,14 @@ def with_sources(study: Study) -> None:
     _check_places(study)
     for code in study.languages:
         for role in ("text", "instructions", *sorted(_others(study, code))):
-            _check_file(study.corpus(role, code), f"the {role} corpus of {code}")
+            _check_file(study.corpus(role, code), f"{_corpus_key(study, role, code)}: the {role} corpus of {code}")
         for task in study.tests_by_language[code]:
-            _check_file(study.test(task, code), f"the {task} test set of {code}")
+            own = task in study.languages[code].tests
+            key = f"languages.{code}.tests.{task}" if own else f"tasks.{study.test_set(task)}.source"
+            _check_file(study.test(task, code), f"{key}: the {task} test set of {code}")
             if other := study.train_of(task, code):
-                _check_file(study.training_set(task, other), f"the {task} training set of {other}")
+                key = f"tasks.{study.test_set(task)}.train"
+                _check_file(study.training_set(task, other), f"{key}: the {task} training set of {other}")
         tested = study.tests_by_language[code] or any(code in languages_of(pair) for pair in study.tests_by_pair)
         learnt = any(task.train_language == code for task in study.tasks.values())
         if not (tested or learnt) and not any(code in _folders(study, name) for name in study.recipes):
@@ -56,6 +59,16 @@ def with_sources(study: Study) -> None:
         _learnt(study, name)
         if recipe.written:
             SUPPLIES[WRITING[recipe.written].adapters](study, generators.of_recipe(study, name))
+
+
+def _corpus_key(study: Study, role: str, code: str) -> str:
+    """The key of a study that says where a corpus of a language is."""
+    entry = study.languages[code]
+    if role in entry.corpora:
+        return f"languages.{code}.corpora.{role}"
+    if own := {"text": entry.corpus and "corpus", "instructions": entry.instructions and "instructions"}.get(role):
+        return f"languages.{code}.{own}"
+    return f"corpora.others.{role}" if role in study.corpora.others else f"corpora.{role}"
 
 
 def _others(study: Study, code: str) -> set[str]:

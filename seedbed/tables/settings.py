@@ -11,7 +11,7 @@ from seedbed.settings import Once, Seed, Settings
 class Statistics(Settings):
     """How uncertainty is stated."""
 
-    resamples: int = Field(2_000, ge=100)
+    resamples: int = Field(2_000, ge=100, le=1_000_000)
     """Bootstrap resamples (seeds, then items)."""
     level: float = Field(0.95, gt=0.5, lt=1)
     """Confidence level of the intervals."""
