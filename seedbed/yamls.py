@@ -71,3 +71,10 @@ def check_configuration(path: str | Path) -> None:
     content = read(path)
     if isinstance(content, dict) and TEMPLATE in content:
         raise UserError(f"{path}: {TEMPLATE} makes a configuration a program; write down what it gives, without it")
+
+
+def laid_over(below: Any, above: Any) -> Any:
+    """A configuration with another laid over it, as Snakemake lays several: mappings merge, other values replace."""
+    if not (isinstance(below, dict) and isinstance(above, dict)):
+        return above
+    return below | {key: laid_over(below.get(key), value) for key, value in above.items()}

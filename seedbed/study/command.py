@@ -179,14 +179,12 @@ def _write(output: Path, text: str, expected: dict[str, Any]) -> None:
 
 def look(args: argparse.Namespace) -> None:
     """Check a study as Snakemake checks it; UserError: the first fault, of a file that is no YAML with its line."""
-    from snakemake.utils import update_config  # an optional dependency: `init` writes a study without it
-
     merged: dict[str, Any] = {}
     for file in args.study:
         yamls.check_configuration(file)
         if not isinstance(content := yamls.read(file), dict):
             raise UserError(f"{file}: no settings; expected keys such as languages")
-        update_config(merged, content)
+        merged = yamls.laid_over(merged, content)
     load(merged)
     print(f"{', '.join(map(str, args.study))}: nothing is wrong")
 
