@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.mutants.drawn import Drawn, draw, tests_of
+from tests.mutants.drawn import Drawn, draw, tried_on
 from tests.mutants.listed import Mutant, StaleError, mutants, planted
 from tests.mutants.testing import prepare, pytest
 
@@ -70,7 +70,7 @@ def _dies(free: queue.Queue[Path], mutant: Drawn) -> bool:
     before = path.read_bytes()
     try:
         path.write_text(mutant.planted(before.decode()))
-        dead = any(pytest(root, " ".join(stage), seconds=3600) != 0 for stage in tests_of(mutant.file))
+        dead = any(pytest(root, " ".join(stage), seconds=3600) != 0 for stage in tried_on(mutant.file))
     finally:
         path.write_bytes(before)
         free.put(root)

@@ -89,7 +89,7 @@ def draw(count: int, seed: int, without: tuple[str, ...] = ()) -> list[Drawn]:
     return found[:count]
 
 
-def tests_of(file: str) -> list[list[str]]:
+def tried_on(file: str) -> list[list[str]]:
     """Files of tests in the order in which they are tried: of the module's name, those that import it, the package's, all."""
     path = Path(file)
     named = sorted(Path("tests/unit").rglob(f"test_{path.stem}.py"))

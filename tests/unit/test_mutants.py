@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutants.drawn import draw, mutants_of, tests_of
+from tests.mutants.drawn import draw, mutants_of, tried_on
 from tests.mutants.listed import Mutant, StaleError, mutants, planted
 
 LISTED = mutants()
@@ -47,7 +47,7 @@ def test_what_is_drawn_is_python_differs_from_the_code_and_is_the_same_every_tim
     for each in drawn:
         text = Path(each.file).read_text()
         assert ast.dump(ast.parse(each.planted(text))) != ast.dump(ast.parse(text)), each.name
-        assert all(Path(test).exists() for stage in tests_of(each.file) for test in stage)
+        assert all(Path(test).exists() for stage in tried_on(each.file) for test in stage)
 
 
 def test_each_kind_of_change_is_one_and_messages_and_annotations_have_none():
