@@ -27,6 +27,7 @@ from seedbed.resources import resource
 from seedbed.study import graph, paths
 from seedbed.study.jobs import Jobs, bound, listed, named, option, options
 from seedbed.study.needs import Needs
+from seedbed.study.remarks import remarks
 from seedbed.study.surroundings import prepare, require_own_packages
 from seedbed.study.wildcards import constraints, one_of
 from seedbed.yamls import check_configuration
@@ -45,6 +46,8 @@ try:
         check_configuration(file)
     STUDY = load(config)
     prepare(STUDY, os.environ)
+    for remark in remarks(STUDY) if workflow.is_main_process else ():
+        print(f"warning: {remark}", file=sys.stderr)
     graph.tables.check_specs()
     NEEDS = Needs(STUDY, CostSpec.load(resource("forecast.yaml")))
 except UserError as error:

@@ -28,7 +28,7 @@ NEEDLESS = {
 
 
 def run(main: Callable[[], None]) -> None:
-    """Run a program; bad input and a full disk end it with one line and exit code 1."""
+    """Run a program; bad input, a full disk and whatever the system refuses end it with one line and exit code 1."""
     gc.freeze()  # what was imported stays: to look through it, at the end above all, takes seconds
     gc.enable()
     _spare_the_log()
@@ -37,9 +37,9 @@ def run(main: Callable[[], None]) -> None:
     except UserError as error:
         sys.exit(f"error: {error}")
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EROFS):
-            raise
-        sys.exit(f"error: {error.filename or 'output'}: {error.strerror.lower()}; nothing was written")
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EROFS)
+        reason = error.strerror.lower() if error.strerror else " ".join(str(error).split()) or type(error).__name__
+        sys.exit(f"error: {error.filename or 'output'}: {reason}{'; nothing was written' if full else ''}")
 
 
 def _spare_the_log() -> None:

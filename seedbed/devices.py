@@ -49,6 +49,10 @@ def claim(environment: MutableMapping[str, str], folder: Path = FOLDER) -> None:
 def _hold(count: int, names: Sequence[str], folder: Path) -> list[str]:
     """Wait until so many are free at once: who held one and waited for another could wait for ever."""
     folder.mkdir(mode=0o700, exist_ok=True)
+    if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+        raise UserError(
+            f"{folder}: somebody else made it, and could keep all GPUs; ask them to remove it, or set TMPDIR"
+        )
     told = False
     while True:
         taken: dict[str, FileLock] = {}

@@ -1,5 +1,6 @@
-"""Secrets in the query of a URL (`?token=`, a signature): what tells them, and the URL without them."""
+"""What of a URL is not told: secrets in its query (`?token=`, a signature), hosts that nobody else reaches."""
 
+import ipaddress
 import re
 from urllib.parse import urlsplit
 
@@ -10,6 +11,9 @@ _SECRET = re.compile(
 """The whole name of such a part: also X-Amz-Signature, AWSAccessKeyId, api_key, apikey."""
 _PAIR = re.compile(r"(?P<name>[^=&;?#]+)=(?P<value>[^&;#]*)")
 HIDDEN = "***"
+URL = re.compile(r"\b(?:https?|ftp)://[^\s)>\]}|\"'`]+", re.IGNORECASE)
+"""A URL in a text."""
+_NEAR = (".local", ".localdomain", ".internal", ".intranet", ".lan", ".home", ".corp", ".private")
 
 
 def has_secret(url: str) -> bool:
@@ -26,3 +30,16 @@ def without_secrets(url: str) -> str:
         place, mark, query = url.partition("#")
     hidden = _PAIR.sub(lambda one: f"{one['name']}={HIDDEN}" if _SECRET.fullmatch(one["name"]) else one[0], query)
     return f"{place}{mark}{hidden}"
+
+
+def in_text(text: str) -> str:
+    """A text, each of whose URLs is `without_secrets`."""
+    return URL.sub(lambda one: without_secrets(one[0]), text)
+
+
+def is_near(host: str) -> bool:
+    """Whether a host is this machine or one of its own network, as far as its name or address tells; empty: it is."""
+    try:
+        return not ipaddress.ip_address(host).is_global
+    except ValueError:
+        return "." not in host.rstrip(".") or host.rstrip(".").lower().endswith(_NEAR)

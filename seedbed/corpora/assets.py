@@ -24,6 +24,7 @@ from filelock import FileLock
 
 from seedbed.corpora.downloads import download
 from seedbed.io import UserError, fingerprint, is_own, read_json, sha256, write_json
+from seedbed.urls import without_secrets
 
 UNPACKED = 2**36
 """Bytes that are read from one archive or compressed file: 64 GiB, as many as a download may have."""
@@ -112,18 +113,19 @@ def local(file: str, digest: str) -> Path:
 
 
 def archive(store: Store, url: str, digest: str, licence: str = "") -> Path:
-    """Fetch a URL.
+    """Fetch a URL; secrets in its query are neither in the lock file nor in messages, and no part of its name.
 
     Raises:
         NotThereError: the server has no such file.
         UserError: it cannot be had, or its sha256 is another one.
     """
-    name = url.rsplit("/", 1)[-1]
-    path = store.folder / "archives" / fingerprint(url)[:16] / (name if name.strip(".") else "archive")
-    with store.alone(url):
+    shown = without_secrets(url)
+    name = (shown.partition("?")[0] if shown != url else url).rsplit("/", 1)[-1]
+    path = store.folder / "archives" / fingerprint(shown)[:16] / (name if name.strip(".") else "archive")
+    with store.alone(shown):
         if not path.is_file():
             download(url, path)
-        _check(path, url, digest, store, licence)
+        _check(path, shown, digest, store, licence)
     return path
 
 

@@ -12,6 +12,7 @@ from seedbed.blocks import Blocks, together
 from seedbed.corpora.changes import SCRIPTS
 from seedbed.corpora.settings import Source
 from seedbed.io import UserError
+from seedbed.urls import without_secrets
 
 
 def renamed(blocks: Blocks, source: Source, counts: Counter[str]) -> Blocks:
@@ -110,7 +111,7 @@ def origin_of(source: Source) -> str:
     """What messages call a source."""
     if source.sets:
         return ", ".join(map(origin_of, source.sets.values()))
-    return source.hub or source.file or source.archive or ", ".join(source.package or {})
+    return source.hub or source.file or without_secrets(source.archive or "") or ", ".join(source.package or {})
 
 
 def in_buckets(table: pd.DataFrame, source: Source) -> pd.DataFrame:

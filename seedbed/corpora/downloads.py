@@ -13,6 +13,7 @@ from typing import Any
 from tqdm import tqdm
 
 from seedbed.io import UserError, read_json, write_json
+from seedbed.urls import without_secrets
 
 PAUSES = (1, 10)
 """Seconds before a download is tried again."""
@@ -42,8 +43,10 @@ def download(url: str, path: Path) -> None:
             refused = isinstance(error, urllib.error.HTTPError) and error.code < 500
             if pause is None or refused:
                 kind = NotThereError if refused and error.code in (404, 410) else UserError
-                raise kind(f"{url}: cannot be downloaded ({error}); give a local copy as `file:`") from None
-            print(f"{url}: {error}; once more in {pause} s", file=sys.stderr)
+                raise kind(
+                    f"{without_secrets(url)}: cannot be downloaded ({error}); give a local copy as `file:`"
+                ) from None
+            print(f"{without_secrets(url)}: {error}; once more in {pause} s", file=sys.stderr)
             time.sleep(pause)
 
 
@@ -101,4 +104,4 @@ def _write(response: Any, url: str, part: Path, have: int) -> None:
 
 
 def _too_long(url: str, reason: str) -> UserError:
-    return UserError(f"{url}: {reason}, give a local copy as `file:`")
+    return UserError(f"{without_secrets(url)}: {reason}, give a local copy as `file:`")

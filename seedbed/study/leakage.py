@@ -7,6 +7,7 @@ from pathlib import Path
 
 from seedbed.corpora.settings import Source
 from seedbed.study.model import Study
+from seedbed.urls import without_secrets
 
 LEARNT_WHOLE = ("pairs", "matched_pairs", "retrieval")
 """Kinds of corpora of which encoders learn every row, as it was fetched."""
@@ -63,7 +64,10 @@ def _places(source: Source) -> list[str]:
         return [str(Path(source.file, source.member or "").resolve())]
     if source.hub and not source.member:
         return [f"{source.hub}/{source.config or 'default'}/{source.split}"]
-    return [f"{origin}/{source.member or ''}" for origin in source.package or [source.hub or source.archive]]
+    return [
+        f"{origin}/{source.member or ''}"
+        for origin in source.package or [source.hub or without_secrets(source.archive or "")]
+    ]
 
 
 def _meet(some: Iterable[str], others: Iterable[str]) -> bool:

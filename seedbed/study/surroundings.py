@@ -25,11 +25,15 @@ def require_own_packages() -> None:
 
 
 def prepare(study: Study, environment: MutableMapping[str, str]) -> None:
-    """Let jobs run this environment's `python`, whatever conda puts before it, and the programs of this project."""
+    """Let jobs run this environment's `python`, whatever conda puts before it, and the programs of this project.
+
+    And no Python file of the folder in which a study runs: a `numpy.py` there is no library.
+    """
     others = filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))
     environment |= {
         "PATH": _first(str(Path(sys.executable).parent), *os.get_exec_path()),
         "PYTHONPATH": _first(str(ROOT), *others),
+        "PYTHONSAFEPATH": "1",
         tracking.ASKED: study.report_to,
     }
 

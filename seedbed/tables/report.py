@@ -19,6 +19,7 @@ from seedbed.resources import resource
 from seedbed.settings import explain
 from seedbed.tables import neighbour_browser, triplet_browser
 from seedbed.tables.standing import Standing
+from seedbed.urls import in_text
 
 TEMPLATE = resource("report.html.j2")
 SCRIPT = resource("report.js")
@@ -73,7 +74,8 @@ def report(
     with atomic(output) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         _add(archive, "index.html", page.encode())
         for name, path in sorted(small.items()):
-            _add(archive, name, path.read_bytes())
+            # A configuration as it is on the page: it may have URLs with secrets.
+            _add(archive, name, in_text(_text(path)).encode() if name.startswith("config/") else path.read_bytes())
 
 
 def _named(paths: Sequence[Path]) -> dict[str, Path]:
@@ -113,7 +115,7 @@ def _page(files: Mapping[str, Mapping[str, Path]], sample: int, anchors: int, te
         audits={name: _checked(path, _Audit, "a report of audit_triplets") for name, path in files["audits"].items()},
         triplets=triplet_browser.browse(kept, rejected, anchors, sample),
         cards={name: _card(path) for name, path in files["cards"].items()},
-        configs={name: _text(path) for name, path in files["config"].items()},
+        configs={name: in_text(_text(path)) for name, path in files["config"].items()},
         script=Markup(script),
         digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         **_of_mining(files["neighbours"], sample),

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from scripts import fuse_encoders, measure_compute
+from scripts import cli, fuse_encoders, measure_compute
 
 MEASURE = "--compute {} --task {} --train x --test x --encoder x --weights x --flops x --seconds x --output x"
 FUSE = "--members a=x b=x --output x --weights"
@@ -83,3 +85,25 @@ def test_a_program_does_not_log_that_special_tokens_were_aligned(call, lines):
     """A warning of transformers in the training of each encoder whose configuration names no special tokens."""
     done = subprocess.run([sys.executable, "-c", f"{ALIGNING}\n{call}"], capture_output=True, text=True, check=True)
     assert len(done.stderr.splitlines()) == lines and "something else" in done.stderr
+
+
+REFUSED = {
+    "a name of 300 characters": lambda place: (place / ("x" * 300)).write_text(""),
+    "a file for a folder": lambda place: (place / "file" / "x").write_text(""),
+    "a folder for a file": lambda place: place.read_text(),
+    "no such file": lambda place: (place / "gone").read_text(),
+    "a link to be removed as a folder": lambda place: shutil.rmtree(place / "link"),
+    "no address": lambda place: socket.create_connection(("127.0.0.1", 1), timeout=5),
+    "a reason in two lines": lambda place: (_ for _ in ()).throw(OSError("one\ntwo")),
+    "no reason": lambda place: (_ for _ in ()).throw(OSError()),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_whatever_the_system_refuses_is_one_line(what, tmp_path):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "folder")
+    with pytest.raises(SystemExit) as stop:
+        cli.run(lambda: REFUSED[what](tmp_path))
+    assert re.fullmatch(r"error: .+: .+", str(stop.value.code))

@@ -95,3 +95,16 @@ def test_a_program_claims_before_it_imports_a_library(tmp_path: Path):
     )
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+def test_a_folder_of_somebody_else_keeps_nobody_waiting(job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """On a shared machine anybody may make it first, or a link, and hold all locks for ever."""
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "gpus").symlink_to(tmp_path / "theirs")
+    linked = job(1)
+    assert linked.wait(60) and "gpus: somebody else made it" in linked.stderr.read()
+    (tmp_path / "gpus").unlink()
+    (tmp_path / "gpus").mkdir()
+    monkeypatch.setattr(os, "getuid", lambda: (tmp_path / "gpus").stat().st_uid + 1)
+    with pytest.raises(UserError, match="gpus: somebody else made it, and could keep all GPUs"):
+        devices.claim({devices.SHARED: "0", devices.ASKED: "1"}, tmp_path / "gpus")

@@ -14,7 +14,7 @@ the files that it names, so they import what takes long to import (scikit-learn,
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -25,6 +25,7 @@ from pydantic import AfterValidator, Field
 
 from seedbed.corpora.settings import Kind
 from seedbed.evaluation.aggregation import MEAN, Aggregate
+from seedbed.io import UserError
 from seedbed.resources import ROOT
 from seedbed.settings import suggest
 
@@ -115,9 +116,23 @@ def names() -> list[str]:
 
 
 def load(name: str) -> ModuleType:
-    """The file of a protocol."""
+    """The file of a protocol; UserError: it is a study's own, and cannot be imported, or declares no protocol."""
     _folders()
-    return importlib.import_module(f"{__name__}.{name}")
+    own = Path(OWN, f"{name}.py")
+    try:
+        module = importlib.import_module(f"{__name__}.{name}")
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # SystemExit too: it would end the plan without a word
+        if module_of(name) != str(own.absolute()):
+            raise
+        reason = " ".join(str(error).split())
+        raise UserError(f"{own}: {type(error).__name__}{': ' * bool(reason)}{reason}; mend the file") from None
+    if not isinstance(getattr(module, "PROTOCOL", None), Protocol):
+        raise UserError(f"{own}: no PROTOCOL = Protocol(...); see docs/evaluation.md")
+    if not callable(getattr(module, "score", None)) or not isinstance(getattr(module, "METRICS", None), Mapping):
+        raise UserError(f"{own}: no METRICS, or no function score; see docs/evaluation.md")
+    return module
 
 
 def declared(name: str) -> Protocol:

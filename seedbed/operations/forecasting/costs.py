@@ -8,6 +8,7 @@ from pydantic import Field, PositiveFloat
 from seedbed.corpora.settings import Source
 from seedbed.settings import Settings
 from seedbed.tables.specs import Spec
+from seedbed.urls import without_secrets
 
 Device = Literal["gpu", "cpu"]
 
@@ -100,7 +101,11 @@ class CostSpec(Spec):
 
     def download(self, source: Source) -> tuple[str, float]:
         """What a source is read from, if it is not here, and how many bytes that has; the longest name counts."""
-        name = "/".join(filter(None, (source.hub, source.config))) or source.archive or " ".join(source.package or ())
+        name = (
+            "/".join(filter(None, (source.hub, source.config)))
+            or without_secrets(source.archive or "")
+            or " ".join(source.package or ())
+        )
         if source.file or not name:
             return "", 0
         known = [key for key in self.downloads if name.startswith(key)]

@@ -1,22 +1,19 @@
 """What of this machine and its surroundings must not go out: places of files, servers, what URLs carry beside them."""
 
-import ipaddress
 import re
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from seedbed.io import UserError
-from seedbed.urls import has_secret
+from seedbed.urls import URL, has_secret, is_near
 
 _PLACE = re.compile(r"(?P<sets>(?:^|; )(?:[\w.-]+: )*)(?P<place>hub|file|archive|package) ")
 """Where a part of an origin begins, as `corpora.fetch.origin` writes it."""
 _SERVED = re.compile(r" at https?://\S+$")
-_URL = re.compile(r"\b(?:https?|ftp)://[^\s)>\]|\"'`]+", re.IGNORECASE)
 _PATH = re.compile(
     r"(?<![\w.:/~-])(?:~|/(?:home|Users|root|mnt|media|tmp|scratch|srv|lustre|gpfs))/|\bfile:/|[A-Za-z]:\\"
 )
-_NEAR = (".local", ".localdomain", ".internal", ".intranet", ".lan", ".home", ".corp", ".private")
 
 
 def public(origin: str) -> str:
@@ -40,14 +37,6 @@ def _shown(place: str, value: str) -> str:
     return f"archive {url.scheme}://{url.netloc.rpartition('@')[2]}{url.path}"
 
 
-def is_near(host: str) -> bool:
-    """Whether a host is this machine or one of its own network, as far as its name or address tells; empty: it is."""
-    try:
-        return not ipaddress.ip_address(host).is_global
-    except ValueError:
-        return "." not in host.rstrip(".") or host.rstrip(".").lower().endswith(_NEAR)
-
-
 def require_public(card: Path, places: Iterable[Path]) -> None:
     """Stop at a card that says what must not go out.
 
@@ -61,7 +50,7 @@ def require_public(card: Path, places: Iterable[Path]) -> None:
     named = [re.escape(str(place.absolute())) for place in places if len(place.absolute().parts) > 1]
     paths = re.compile("|".join(rf"(?<![\w.:/-]){name}\b" for name in named) or r"(?!)")
     found = [one[0] for pattern in (paths, _PATH) for one in pattern.finditer(text)]
-    urls = [urlsplit(one[0]) for one in _URL.finditer(text)]
+    urls = [urlsplit(one[0]) for one in URL.finditer(text)]
     found += [f"{url.scheme}://{url.hostname}" for url in urls if "@" in url.netloc or is_near(url.hostname or "")]
     found += [f"{url.scheme}://{url.hostname}{url.path}?..." for url in urls if has_secret(url.geturl())]
     if found:

@@ -179,3 +179,32 @@ def test_a_score_program_reaches_no_protocol_but_what_its_job_names() -> None:
     own = {"seedbed/evaluation/protocols/bitext.py", "seedbed/evaluation/bitext.py"}
     assert {name for name in protocols.names() if files(name) & own} == {"bitext"}
     assert files("bitext") >= own
+
+
+FAULTS = {
+    "raise RuntimeError('boom')": "RuntimeError: boom; mend the file",
+    "import sys; sys.exit(0)": "SystemExit: 0; mend the file",
+    "import nosuchmodule": "ModuleNotFoundError: No module named 'nosuchmodule'; mend the file",
+    "def (": "SyntaxError: .*; mend the file",
+    "raise BaseException": "BaseException; mend the file",
+    "raise ValueError('one\\ntwo')": "ValueError: one two; mend the file",
+    "": r"no PROTOCOL = Protocol\(...\); see docs/evaluation.md",
+    "PROTOCOL = 3": r"no PROTOCOL = Protocol\(...\); see docs/evaluation.md",
+    MARGIN.replace("def score(", "def rates("): "no METRICS, or no function score; see docs/evaluation.md",
+    MARGIN.replace("METRICS = ", "METRICS = None and "): "no METRICS, or no function score; see docs/evaluation.md",
+}
+
+
+@pytest.mark.parametrize("text", FAULTS)
+def test_a_fault_of_ones_own_protocol_is_one_line_with_its_file(own: Path, text: str) -> None:
+    (own / "protocols/margin.py").write_text(text)
+    sys.modules.pop("seedbed.evaluation.protocols.margin", None)
+    for ask in (protocols.load, protocols.declared):
+        with pytest.raises(UserError, match=f"^protocols/margin.py: {FAULTS[text]}$"):
+            ask("margin")
+
+
+def test_a_protocol_that_no_task_names_is_not_run(own: Path) -> None:
+    (own / "protocols/evil.py").write_text("open('RAN', 'w')")
+    Task.load(json.dumps(TASK))
+    assert "evil" in protocols.names() and not (own / "RAN").exists()

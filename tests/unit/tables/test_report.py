@@ -124,6 +124,15 @@ def test_the_zip_holds_the_page_and_the_files(files, tmp_path):
         assert {link for link in page.links if not link.startswith("#")} - {"b.png"} <= set(archive.namelist())
 
 
+def test_secrets_of_urls_in_a_configuration_are_not_passed_on(files, tmp_path):
+    text = "source: {archive: 'https://host.org/x.zip?a=1&sig=S3CRET'}\n"
+    files["config"][0].write_text(text)
+    report(files, tmp_path / "report.zip", "Demo")
+    with zipfile.ZipFile(tmp_path / "report.zip") as archive:
+        assert not [name for name in archive.namelist() if b"S3CRET" in archive.read(name)]
+        assert archive.read("config/config.yaml").decode() == text.replace("S3CRET", "***")
+
+
 def test_the_page_is_whole_and_needs_nothing_beside_itself(files, tmp_path):
     report(files, tmp_path / "report.zip", "Seedbed", anchors=5)
     page = read_page(tmp_path / "report.zip")

@@ -1,0 +1,40 @@
+"""What a study does that its person should know of, though nothing is wrong with it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel
+
+from seedbed.corpora.settings import Source
+from seedbed.encoders.settings import Endpoint
+from seedbed.generators.settings import Generator
+from seedbed.urls import has_secret, is_near, without_secrets
+
+
+def remarks(study: BaseModel) -> list[str]:
+    """Each in one line: secrets in URLs, and tokens that would go unencrypted to somebody else's host."""
+    found: dict[str, None] = {}
+    for one in _every(study):
+        if isinstance(one, Source) and one.archive and has_secret(one.archive):
+            found[
+                f"{without_secrets(one.archive)}: its query holds a secret, which Snakemake keeps below .snakemake and "
+                "may show; fetch the file yourself and give it as `file:`"
+            ] = None
+        if isinstance(one, Endpoint | Generator) and one.key:
+            url = urlsplit(one.url if isinstance(one, Endpoint) else one.endpoint)
+            if url.scheme == "http" and not is_near(url.hostname or ""):
+                found[f"{url.geturl()}: the token in {one.key}, if it is set, goes there unencrypted; take https"] = (
+                    None
+                )
+    return [*found]
+
+
+def _every(value: Any) -> Iterator[BaseModel]:
+    """All settings within settings."""
+    if isinstance(value, BaseModel):
+        yield value
+        value = dict(value)
+    inner = value.values() if isinstance(value, Mapping) else value
+    for one in inner if isinstance(value, Mapping | Sequence) and not isinstance(value, str | bytes) else ():
+        yield from _every(one)
