@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import sys
 from collections import Counter
 from pathlib import Path
@@ -87,6 +88,18 @@ def test_shares_are_of_the_columns_that_the_test_set_has() -> None:
     queries, _ = source.joined("queries")
     assert (shares.hub, shares.config, shares.split) == (source.hub, queries.config, source.split)
     assert shares.columns == {"id": queries.columns["id"], "text": queries.columns["query"]}
+
+
+def test_without_the_embedding_critic_there_is_neither_anchoring_nor_similarity() -> None:
+    """Table 8; all else is as with it, down to its learning rates."""
+    study = study_of("config/lira.yaml")
+    ask = asking(study)
+    whole, without = (
+        json.loads(ask(encoders.objective, backbone="mt5-qwen3", recipe=recipe, lang="mul", seed="1")[1])["anchoring"]
+        for recipe in ("arca", "arca-no-embeds-critic")
+    )
+    assert without == whole | {"similarity": "none", "anchor_weight": 0}
+    assert study.recipes["lira-no-embeds-critic"].similarity == "none"
 
 
 def test_every_encoder_of_the_study_is_planned() -> None:
