@@ -69,15 +69,19 @@ def permuted(
     seed: int = 0,
     statistic: Callable[..., NDArray[np.float64]] = np.mean,
 ) -> float:
-    """Two-sided p that the scores (n, k) of two systems have one mean, or another statistic: items change places."""
+    """Two-sided p that the scores (n, k) of two systems have one mean, or other statistic: items change places.
+
+    Args:
+        statistic: of items and columns, the last two axes; takes `axis`.
+    """
     from scipy.stats import permutation_test
 
-    a, b = ours.mean(axis=1), theirs.mean(axis=1)
-    if (a == b).all():
+    if (ours == theirs).all():
         return 1.0
+    both, places = np.concatenate([ours, theirs]), np.arange(len(ours))
     test = permutation_test(
-        (a, b),
-        lambda x, y, axis: statistic(x, axis=axis) - statistic(y, axis=axis),
+        (places, places + len(ours)),
+        lambda x, y, axis: statistic(both[x], axis=(-2, -1)) - statistic(both[y], axis=(-2, -1)),
         permutation_type="samples",
         n_resamples=resamples,
         batch=100,

@@ -31,20 +31,20 @@ def described(values: ArrayLike) -> dict[str, float]:
     return {name: float(statistic(np.asarray(values), axis=-1)) for name, statistic in STATISTICS.items()}
 
 
-def metrics(column: str, place: str = "", **shown: object) -> dict[str, Metric]:
-    """STATISTICS of a column of items, as tables show them; the greatest has no interval.
+def metrics(columns: Sequence[str], of: str = "", key: str = "", **shown: object) -> dict[str, Metric]:
+    """STATISTICS of all numbers in some columns of items, as tables show them; the greatest has no interval.
 
     A resample has no text that is greater than the greatest, so that its interval would have no upper end.
 
     Args:
-        column: of the items.
-        place: which of several such columns, as it ends the metrics' names.
+        columns: of the items.
+        of, key: what ends the metrics' names and keys, where a protocol has such statistics of several things.
         shown: of each `Metric`.
     """
     return {
-        f"{name} {place}".strip(): Metric(
-            f"{name}_{place.rpartition(' ')[2]}".strip("_"),
-            () if name == "max" else (column,),
+        f"{name} {of}".strip(): Metric(
+            f"{name}_{key}".strip("_"),
+            () if name == "max" else tuple(columns),
             Aggregate(partial(_over_items, statistic), test=partial(permuted, statistic=statistic)),
             **shown,
         )
@@ -57,18 +57,18 @@ def _over_items(statistic: Callable[..., NDArray[np.float64]], items: NDArray[np
     return statistic(items, axis=(-2, -1))
 
 
-def lipschitz(original: ArrayLike, perturbed: ArrayLike, distances: ArrayLike) -> NDArray[np.float64]:
-    """How fast each vector moves at most: the greatest |h(y) - h(y')| / distance(y, y') over edited copies y' of y.
+def ratios(original: ArrayLike, perturbed: ArrayLike, distances: ArrayLike) -> NDArray[np.float64]:
+    """How fast each vector moves: |h(y) - h(y')| / distance(y, y') of edited copies y' of y.
 
-    Source: paper 002, equation 25.
+    Source: paper 002, equation 26.
 
     Args:
         original: h(y), (n, d).
         perturbed: h(y') of p copies each, (n, p, d).
-        distances: of the texts, (n, p); a copy at distance 0 is left out.
+        distances: of the texts, (n, p).
 
     Returns:
-        (n,), in float64; nan where no copy is left.
+        (n, p), in float64; nan at a distance of 0.
 
     Raises:
         UserError: shapes that do not fit, a negative distance, or a number that is not finite.
@@ -85,9 +85,22 @@ def lipschitz(original: ArrayLike, perturbed: ArrayLike, distances: ArrayLike) -
     if not all(np.isfinite(x).all() for x in (h, moved, apart)) or (apart < 0).any():
         raise UserError("lipschitz: a vector or a distance is not finite, or a distance is negative")
     lengths = np.linalg.norm(moved - h[:, None], axis=2)
-    ratios = np.divide(lengths, apart, out=np.full_like(lengths, -np.inf), where=apart > 0)
-    greatest = ratios.max(axis=1, initial=-np.inf)
-    return np.where(np.isneginf(greatest), np.nan, greatest)
+    return np.divide(lengths, apart, out=np.full_like(lengths, np.nan), where=apart > 0)
+
+
+def lipschitz(original: ArrayLike, perturbed: ArrayLike, distances: ArrayLike) -> NDArray[np.float64]:
+    """How fast each vector moves at most (n,): the greatest of `ratios`; nan where all are.
+
+    Source: paper 002, equation 25.
+
+    Args:
+        original, perturbed, distances: as of `ratios`.
+
+    Raises:
+        UserError: as `ratios`.
+    """
+    found = ratios(original, perturbed, distances)
+    return np.fmax.reduce(found, axis=1, initial=np.nan)
 
 
 def deviation_bound(

@@ -16,7 +16,7 @@ from seedbed.evaluation.scores import Scores, Trial
 from seedbed.evaluation.stability import described, metrics
 
 PROTOCOL = Protocol(kind="text", asks=("vectors",))
-METRICS = metrics("characters", points=1) | {"min": Metric("min", points=1), "texts": Metric("texts", points=1)}
+METRICS = metrics(["characters"], points=1) | {"min": Metric("min", points=1), "texts": Metric("texts", points=1)}
 
 
 def score(trial: Trial) -> Scores:

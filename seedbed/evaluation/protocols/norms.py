@@ -16,7 +16,7 @@ from seedbed.evaluation.scores import Scores, Trial
 from seedbed.evaluation.stability import described, metrics
 
 PROTOCOL = Protocol(kind="text", asks=("vectors",))
-METRICS = metrics("norm", points=1)
+METRICS = metrics(["norm"], points=1)
 
 
 def score(trial: Trial) -> Scores:

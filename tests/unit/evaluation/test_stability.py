@@ -129,19 +129,34 @@ def test_norms_are_numpys() -> None:
     assert unit.notes == ["all vectors have one length: the encoder normalises them"]
 
 
-def test_stability_is_the_ratio_of_each_text_and_its_own_copies() -> None:
+def test_stability_is_of_all_ratios_and_of_the_greatest_of_each_text() -> None:
     found = score(Task(protocol="stability"), TEST, encode)
-    for row in (0, 7):
-        text, copies = TEST["text"][row], stability._copies(TEST["text"][row])
-        for place, edits in enumerate(stability.EDITS):
-            ratios = [
-                np.linalg.norm(encode([text])[0].astype(float) - encode([copy])[0]) / levenshtein(text, copy)
-                for copy in copies[place * stability.PERTURBED :][: stability.PERTURBED]
-                if copy != text
-            ]
-            assert found.items[f"ratio_{edits}"][row] == pytest.approx(max(ratios), rel=1e-9)
-    assert found.main == found.metrics["p95_1"] == np.quantile(found.items["ratio_1"], 0.95)
+    every: dict[int, list[list[float]]] = {edits: [] for edits in stability.EDITS}
+    for text in TEST["text"]:
+        copies = iter(stability._copies(text))
+        for ratios in every.values():
+            own = [next(copies) for _ in range(stability.PERTURBED)]
+            moved = [np.linalg.norm(encode([text])[0].astype(float) - encode([copy])[0]) for copy in own]
+            ratios.append([far / levenshtein(text, copy) for far, copy in zip(moved, own, strict=True)])
+    for edits, ratios in every.items():
+        all_of_them, greatest = [ratio for own in ratios for ratio in own], [max(own) for own in ratios]
+        assert len(all_of_them) == len(TEST) * stability.PERTURBED
+        for name, values in (("", all_of_them), ("greatest_", greatest)):
+            expected = {"mean": np.mean(values), "median": np.median(values), "p95": np.quantile(values, 0.95)}
+            for statistic, value in (expected | {"std": np.std(values), "max": max(values)}).items():
+                assert found.metrics[f"{statistic}_{name}{edits}"] == pytest.approx(value, rel=1e-9)
+    assert found.main == found.metrics["p95_1"]
     assert {*found.metrics} == {metric.key for metric in stability.METRICS.values()} and not found.notes
+    for name, metric in stability.METRICS.items():
+        if metric.items:
+            cells = metric.by.read(found.items, list(metric.items))[None]
+            assert float(metric.by.statistic(cells)[0]) == pytest.approx(found.metrics[metric.key]), name
+
+
+def test_a_copy_is_never_its_text() -> None:
+    """Edits may undo one another, in short texts above all."""
+    for text in ("a", "ab", "aa", "abc"):
+        assert text not in stability._copies(text) and len(stability._copies(text)) == 24
 
 
 def test_neither_order_nor_other_texts_change_a_texts_ratios() -> None:
@@ -150,20 +165,12 @@ def test_neither_order_nor_other_texts_change_a_texts_ratios() -> None:
     pd.testing.assert_frame_equal(part, whole.loc[part.index])
 
 
-def test_texts_that_cannot_be_edited_are_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_empty_texts_are_left_out() -> None:
     blank = TEST.assign(text=["", *TEST["text"][1:]])
     assert score(Task(protocol="stability"), blank, encode).items["id"].tolist() == TEST["id"][1:].tolist()
     assert "" not in texts(Task(protocol="stability"), blank)
     with pytest.raises(UserError, match="^stability: every text is empty"):
         score(Task(protocol="stability"), TEST.assign(text=""), encode)
-    monkeypatch.setattr(
-        stability, "edited", lambda text, edits, rng: text if text.endswith("3") else text + "a" * edits
-    )
-    found = score(Task(protocol="stability"), TEST, encode)
-    assert len(found.items) == 11 and found.notes == ["1 texts without an edited copy are left out"]
-    monkeypatch.setattr(stability, "edited", lambda text, edits, rng: text)
-    with pytest.raises(UserError, match="^stability: no text has copies that differ from it"):
-        score(Task(protocol="stability"), TEST, encode)
 
 
 def test_tables_have_an_interval_of_all_but_the_greatest() -> None:
@@ -176,3 +183,12 @@ def test_tables_have_an_interval_of_all_but_the_greatest() -> None:
     ours, wider = items, 2 * items - items.mean()
     assert protocols.metric("norms", "mean").by.p(ours, wider, 500, 0) > 0.5
     assert protocols.metric("norms", "p95").by.p(ours, wider, 500, 0) < 0.01
+
+
+def test_quantiles_of_several_numbers_of_a_text_are_tested_as_they_are() -> None:
+    """The same mean of each text, and other quantiles of all numbers."""
+    middle, apart = RNG.normal(5, size=(200, 1)), RNG.gamma(2.0, size=(200, 1))
+    near, far = (np.hstack([middle - width * apart, middle + width * apart])[None] for width in (0.1, 1))
+    p95 = protocols.metric("stability", "p95 at 3").by.p
+    assert p95(near, far, 500, 0) < 0.01 and p95(near, near, 500, 0) == 1
+    assert protocols.metric("stability", "mean at 3").by.p(near, far, 500, 0) > 0.5
