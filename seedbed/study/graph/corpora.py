@@ -125,7 +125,8 @@ def every_test(study: Study, wildcards: Any) -> list[str]:
 
 def kept_apart(study: Study, wildcards: Any) -> list[str]:
     """What no row of a corpus may repeat: of pairs, of queries and of candidates that encoders learn from, every test
-    set of the study, whatever its language or languages, and the English that translators give of its texts.
+    set of the study, whatever its language or languages, and the English of its texts that people give, or that an
+    encoder may read which has learnt.
 
     Other training data are drawn from a corpus, or audited, and lose such rows there.
     """
@@ -136,10 +137,21 @@ def kept_apart(study: Study, wildcards: Any) -> list[str]:
     english = {
         file
         for task, code in sets
-        for file in translations.translations(study, study.translators, study.test_set(task), code)
+        for file in translations.translations(study, _translators_of_learners(study), study.test_set(task), code)
         if code != study.pivot
     }
     return sorted(files | english)
+
+
+def _translators_of_learners(study: Study) -> list[str]:
+    """Who writes the English that recipes read which learn, or start from one that does, and whose English is given."""
+
+    def learnt(name: str) -> bool:
+        recipe = study.recipes.get(name)
+        return bool(recipe) and (recipe.trained or any(map(learnt, (recipe.start, recipe.actor, recipe.like))))
+
+    read = {one for name, recipe in study.recipes.items() if learnt(name) for one in recipe.translators}
+    return [name for name, translator in study.translators.items() if translator.given or name in read]
 
 
 def known(study: Study, wildcards: Any) -> list[str]:

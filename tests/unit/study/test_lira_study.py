@@ -12,7 +12,7 @@ import pytest
 
 from seedbed.io import read_table
 from seedbed.study import paired
-from seedbed.study.graph import choices, encoders, tables
+from seedbed.study.graph import choices, corpora, encoders, tables
 from studies import lira_candidates
 from tests.asking import asking, study_of
 
@@ -100,6 +100,17 @@ def test_without_the_embedding_critic_there_is_neither_anchoring_nor_similarity(
     )
     assert without == whole | {"similarity": "none", "anchor_weight": 0}
     assert study.recipes["lira-no-embeds-critic"].similarity == "none"
+
+
+def test_training_data_wait_for_no_generator_whose_english_only_untrained_encoders_read() -> None:
+    """Gemma translates for two recipes on request, which learn nothing; people's English is test text in any case."""
+    found = asking(study_of(FILE))(corpora.kept_apart, lang="uzn", corpus="ntrex")
+    translators = {file.split("/")[1] for file in found if file.startswith("generators/")}
+    assert translators == {"human", "noise20", "noise50", "wrong"}
+    paper = asking(study_of("config/lira.yaml"))(corpora.kept_apart, lang="hau", corpus="ntrex")
+    assert {file.split("/")[1] for file in paper if file.startswith("generators/")} == {
+        "opus-mt", "m2m100", "nllb-600m", "nllb-3.3b", "llama-3.3-70b", "gemma-2-27b", "qwen3-32b", "r1-32b",
+    }  # fmt: skip
 
 
 def test_every_encoder_of_the_study_is_planned() -> None:
