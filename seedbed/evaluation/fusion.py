@@ -8,6 +8,7 @@ import pandas as pd
 from seedbed.choices import best
 from seedbed.evaluation.scores import score, texts
 from seedbed.evaluation.settings import Task
+from seedbed.vectors.fused import fuse as fuse  # a name that others build on
 from seedbed.vectors.fused import search_by, side_by_side
 from seedbed.vectors.store import at_once
 from seedbed.vectors.types import Encode
