@@ -40,6 +40,10 @@ MODULES = {
 Not among them: Router and Asym, which import each class that their own file names; WordEmbeddings, which imports a
 tokenizer by name and may unpickle; and those that read no transformer, but static copies.
 """
+INT8, GRAPH = "int8_config.json", "model.onnx"
+"""Files of an Int8Transformer."""
+WIDEST = 2**20
+"""Numbers of a state, and tokens of a text, at most."""
 ACTIVATIONS = {
     "torch.nn.modules.linear.Identity",
     *(
@@ -162,11 +166,42 @@ def _modules(path: Path, _: list[Any]) -> None:
             )
         if (folder / "adapter_config.json").is_file():
             raise UserError(f"{folder}: an adapter in the place of a module; merge it into the model")
+        if MODULES[kind] == "Int8Transformer":
+            _integers(folder)
         config = folder / "config.json"
         if MODULES[kind] == "Dense" and config.is_file():
             name = _read(config, dict).get("activation_function", "torch.nn.modules.activation.Tanh")
             if not isinstance(name, str) or name not in ACTIVATIONS:
                 raise UserError(f"{config}: activation_function {name!r} is none of {', '.join(sorted(ACTIVATIONS))}")
+
+
+def _integers(folder: Path) -> None:
+    """onnxruntime reads what a graph names outside of itself, from the folder in which one works, and one above."""
+    config = _read(folder / INT8, dict)
+    width, longest, weights = (config.get(name) for name in ("width", "max_seq_length", "weights"))
+    sound = [type(width) is int and 0 < width <= WIDEST, type(weights) is int and weights >= 0]
+    sound.append(longest is None or (type(longest) is int and 0 < longest <= WIDEST))
+    if not all(sound) or len(config) != 3:
+        raise UserError(f"{folder / INT8}: expected width, weights and max_seq_length, whole numbers; save it again")
+    import onnx
+    from google.protobuf.message import DecodeError
+
+    try:
+        graph = onnx.load(folder / GRAPH, load_external_data=False)
+    except (OSError, ValueError, DecodeError) as error:
+        raise UserError(f"{folder / GRAPH}: no graph of ONNX ({str(error).splitlines()[0]}); save it again") from None
+    if _leads_out(graph):
+        raise UserError(f"{folder / GRAPH}: names files outside of it; save the encoder again")
+
+
+def _leads_out(message: Any) -> bool:
+    """Whether a tensor at any place in a message of ONNX is kept in another file."""
+    for field, value in message.ListFields():
+        if field.name == "external_data" or (field.name == "data_location" and value):
+            return True
+        if field.message_type and any(map(_leads_out, value if field.is_repeated else [value])):
+            return True
+    return False
 
 
 def _transformer(path: Path, config: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import onnx
 import pytest
 from safetensors.torch import save_file
 from sentence_transformers.sentence_transformer.modules import Dense, Normalize
@@ -22,6 +23,7 @@ from seedbed.classifiers import manifest
 from seedbed.corpora.assets import Store
 from seedbed.corpora.settings import Source
 from seedbed.encoders import adapters, backbone, coupled, int8, training
+from seedbed.encoders.exporting import quantized
 from seedbed.encoders.settings import Endpoint
 from seedbed.generators.backends import open_backend
 from seedbed.generators.fetch import fetch
@@ -442,6 +444,72 @@ def test_no_link_is_followed(
     with pytest.raises(UserError, match=f"{name}: leads out of its folder"):
         fetching(model)
     assert not (tmp_path / "out" / "weights").exists()
+
+
+@pytest.fixture(scope="session")
+def integers(published: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An encoder in integers of 8 bits."""
+    folder = tmp_path_factory.mktemp("integers") / "encoder"
+    quantized(backbone.open_encoder(published)).save_pretrained(str(folder), create_model_card=False)
+    return folder
+
+
+def external(graph: onnx.ModelProto, where: str) -> None:
+    """A tensor of a graph that is kept in another file: at the top, in a node, in a part of a part."""
+    tensor = onnx.TensorProto(name="t", data_type=onnx.TensorProto.UINT8, dims=[10])
+    tensor.data_location = onnx.TensorProto.EXTERNAL
+    tensor.external_data.add(key="location", value="secret.txt")
+    if where == "initializer":
+        graph.graph.initializer.append(tensor)
+    elif where == "sparse":
+        graph.graph.sparse_initializer.add().values.CopyFrom(tensor)
+    elif where == "node":
+        graph.graph.node[0].attribute.add(name="a", type=onnx.AttributeProto.TENSOR).t.CopyFrom(tensor)
+    elif where == "branch":
+        graph.graph.node[0].attribute.add(name="a", type=onnx.AttributeProto.GRAPH).g.initializer.append(tensor)
+    else:
+        node = graph.functions.add(name="f").node.add(op_type="Constant")
+        node.attribute.add(name="a", type=onnx.AttributeProto.TENSOR).t.CopyFrom(tensor)
+
+
+@pytest.mark.parametrize("where", ["initializer", "sparse", "node", "branch", "function"])
+def test_a_graph_reads_no_file_beside_itself(
+    integers: Path, tmp_path: Path, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(shutil.copytree(integers, tmp_path / "int8"))
+    assert backbone.open_encoder(folder).encode(["a text"]).shape == (1, 8)
+    graph = onnx.load(folder / int8.GRAPH)
+    external(graph, where)
+    (folder / int8.GRAPH).write_bytes(graph.SerializeToString())
+    (tmp_path / "secret.txt").write_text("the secret")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match=r"model.onnx: names files outside of it"):
+        backbone.open_encoder(folder)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"width": -1}, {"width": 10**9}, {"width": True}, {"width": "8"}, {"max_seq_length": "$(x)"},
+        {"max_seq_length": 0}, {"weights": None}, {"weights": -3}, {"more": 1},
+    ],
+)  # fmt: skip
+def test_numbers_of_integers_are_numbers(integers: Path, tmp_path: Path, changes: dict[str, Any]) -> None:
+    folder = Path(shutil.copytree(integers, tmp_path / "int8"))
+    edit(folder / int8.Int8Transformer.config_file_name, **changes)
+    with pytest.raises(UserError, match=r"int8_config.json: expected width, weights and max_seq_length"):
+        backbone.open_encoder(folder)
+
+
+def test_a_graph_that_is_none_is_told(integers: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(integers, tmp_path / "int8"))
+    (folder / int8.GRAPH).write_bytes(b"no graph")
+    with pytest.raises(UserError, match=r"model.onnx: no graph of ONNX .*; save it again"):
+        backbone.open_encoder(folder)
+    (folder / int8.GRAPH).unlink()
+    with pytest.raises(UserError, match=r"model.onnx: no graph of ONNX .*; save it again"):
+        backbone.open_encoder(folder)
+    assert (int8.GRAPH, int8.Int8Transformer.config_file_name) == (model_files.GRAPH, model_files.INT8)
 
 
 @pytest.mark.parametrize("linked", ["1_Pooling", "config.json", "deep"])
