@@ -18,7 +18,7 @@ from seedbed.manifests import MANIFEST
 from seedbed.precision import Precision
 
 NEEDLESS = {
-    # A table of weights that a file lacks ("newly initialized") or has besides: `weights.require_whole` stops at those
+    # A table of weights that a file has besides, or lacks ("newly initialized"): `weights.require_whole` stops at those
     # that are needed.
     "transformers.modeling_utils": "LOAD REPORT",
     # Training writes the tokenizer's special tokens into a configuration that names none ("differ"): as it should.

@@ -5,6 +5,7 @@ transformers gives random numbers to what a file lacks, and tells it in a log; h
 
 import contextlib
 import copy
+import inspect
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -77,9 +78,11 @@ def require_whole_body(model: PreTrainedModel, folder: Path) -> None:
     Its weights are not read again: names and shapes come from the meta device. A pooler may be missing, since nothing
     here reads what it makes of the first token.
     """
-    config = copy.deepcopy(model.config)
+    options = {"config": copy.deepcopy(model.config), "device_map": "meta"}
+    if getattr(model, "pooler", True) is None and "add_pooling_layer" in inspect.signature(type(model)).parameters:
+        options["add_pooling_layer"] = False  # as it was opened; else transformers would log that a pooler is missing
     with opening(folder):
-        _, report = type(model).from_pretrained(folder, config=config, device_map="meta", **LOCAL, **REPORTED)
+        _, report = type(model).from_pretrained(folder, **options, **LOCAL, **REPORTED)
     require_whole(folder, report, is_pooler)
 
 

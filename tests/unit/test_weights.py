@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -159,6 +160,22 @@ def test_an_encoder_that_was_saved_without_its_pooler_by_others_is_good(models: 
     file.write_text(json.dumps({key: value for key, value in json.loads(file.read_text()).items() if "kw" not in key}))
     wanted = backbone.open_encoder(models / "encoder").encode(["yara"])
     np.testing.assert_array_equal(backbone.open_encoder(model).encode(["yara"]), wanted)
+
+
+def test_an_encoder_that_has_no_pooler_is_not_said_to_lack_one(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """transformers would log that random numbers are in its place, and that they are to be trained."""
+    backbone.load(tiny.backbone(tmp_path / "tiny"), pooling="mean").save_pretrained(str(tmp_path / "saved"))
+    caplog.clear()
+    said = logging.getLogger("transformers.modeling_utils")
+    said.addHandler(caplog.handler)
+    try:
+        backbone.load(tmp_path / "saved", pooling="mean")
+        backbone.load(tmp_path / "saved", pooling="own")
+    finally:
+        said.removeHandler(caplog.handler)
+    assert not caplog.records
 
 
 def test_other_models_whose_weights_are_tied_are_good(tmp_path: Path, models: Path) -> None:
