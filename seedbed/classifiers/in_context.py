@@ -13,9 +13,8 @@ from tqdm.auto import tqdm
 from seedbed.classifiers.answers import Answers
 from seedbed.classifiers.likelihood import log_likelihoods
 from seedbed.classifiers.settings import Reasoning
-from seedbed.generators.asked import written_by
 from seedbed.generators.backends import Backend, Completion, Prompt, Request, fits, open_backend
-from seedbed.generators.journal import Journal, Unkept
+from seedbed.generators.journal import Journal, Unkept, written_by
 from seedbed.generators.prompts import begun_thoughts, encode_text, with_shots
 from seedbed.generators.settings import Answering, Generator
 from seedbed.io import UserError, compact, fingerprint

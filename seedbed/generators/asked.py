@@ -10,9 +10,7 @@ from typing import Any
 from filelock import FileLock
 
 from seedbed.generators.journal import ANSWERS, Journal, Unkept
-from seedbed.generators.settings import WRITES, Generator
 from seedbed.io import fingerprint
-from seedbed.precision import precision
 
 
 @contextlib.contextmanager
@@ -32,12 +30,3 @@ def answers(state: Path | None, made_by: Mapping[str, Any]) -> Iterator[Journal]
     file.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{file}.lock"):
         yield Journal(file)
-
-
-def written_by(generator: Generator, weights: str) -> dict[str, Any]:
-    """What the answers of a generator depend on; `weights` is its base's digest."""
-    made_by = generator.model_dump(mode="json", include={"prompts", "template", *WRITES})
-    made_by |= {"origin": generator.origin, "weights": weights}
-    if generator.source:  # a server's model has a type of its own
-        made_by["dtype"] = precision(generator.dtype)
-    return made_by

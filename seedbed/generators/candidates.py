@@ -12,9 +12,9 @@ import pandas as pd
 from tqdm import tqdm
 
 from seedbed.corpora.clean import clean
-from seedbed.generators.asked import answers, written_by
+from seedbed.generators.asked import answers
 from seedbed.generators.backends import Backend, Completion, Request, fits, open_backend
-from seedbed.generators.journal import Journal
+from seedbed.generators.journal import Journal, written_by
 from seedbed.generators.prompts import (
     QUOTES,
     begun_thoughts,

@@ -106,9 +106,16 @@ def journal_name(
 
     Batch sizes and the like may change on the way.
     """
+    digests = {polarity: adapter and sha256(adapter) for polarity, adapter in (adapters or {}).items()}
+    return fingerprint([[[*key, prompt] for key, prompt in prompts], digests, written_by(generator, weights)])
+
+
+def written_by(generator: Generator, weights: str) -> dict[str, Any]:
+    """What a generator's completions depend on, but for prompts and adapters; `weights` is its base's digest."""
     made_by: dict[str, Any] = generator.model_dump(mode="json", include={"prompts", "template", *WRITES})
     made_by |= {"origin": generator.origin, "weights": weights}
     if generator.source:  # a server's model has a type of its own, whatever the machine that asks
         made_by["dtype"] = precision(generator.dtype)
-    digests = {polarity: adapter and sha256(adapter) for polarity, adapter in (adapters or {}).items()}
-    return fingerprint([[[*key, prompt] for key, prompt in prompts], digests, made_by])
+    if generator.prompts == "plain" and generator.backend in ("vllm", "openai"):
+        made_by["text"] = "with the token that ended it"  # completions that were kept without it are not read
+    return made_by

@@ -17,10 +17,10 @@ import pandas as pd
 from scipy.special import softmax
 from tqdm import tqdm
 
-from seedbed.generators.asked import answers, written_by
+from seedbed.generators.asked import answers
 from seedbed.generators.backends import Backend, Completion, Request, fits
 from seedbed.generators.candidates import Tongue, Writer
-from seedbed.generators.journal import COMMIT_ROWS, Journal
+from seedbed.generators.journal import COMMIT_ROWS, Journal, written_by
 from seedbed.generators.likelihoods import answer_log_likelihoods
 from seedbed.generators.prompts import begun_thoughts, encode_text, judging_prompts, score_prefix, without_thoughts
 from seedbed.generators.translation_settings import ASPECTS, SCALE

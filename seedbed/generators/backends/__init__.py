@@ -48,6 +48,7 @@ class Completion:
 
     id: str
     text: str
+    """All tokens that were written, the one that ended it too, without special ones: see `Backend.text`."""
     finished: bool
 
 
@@ -67,6 +68,13 @@ class Backend:
     def encode(self, prompt: str, *, bos: bool = True) -> Prompt:
         """A prompt as `write` takes it; `bos` and errors as `prompts.encode`."""
         return encode(self.tokenizer, prompt, self.style, bos=bos, template=self.template)
+
+    def text(self, tokens: Sequence[int]) -> str:
+        """The text of new tokens, from the first to the one that ended them, without special ones.
+
+        What ends a plain completion may be a full stop and a line break in one token (byte-level vocabularies).
+        """
+        return self.tokenizer.decode(tokens, skip_special_tokens=True)
 
     def between(self, source: str, target: str) -> None:
         """Read one language and write another from now on, by the codes that a translator's vocabulary has for them.

@@ -101,7 +101,7 @@ class HfBackend(Backend):
         over = stopped | (rows.written == self.sampling.max_new_tokens)
         done = []
         for row in over.nonzero()[:, 0].tolist():
-            text = self.tokenizer.decode(rows.tokens[row, -int(rows.written[row]) :], skip_special_tokens=True)
+            text = self.text(rows.tokens[row, -int(rows.written[row]) :])
             done.append(Completion(rows.requests[row].id, text, bool(stopped[row])))
         return done, (~over).nonzero()[:, 0]
 

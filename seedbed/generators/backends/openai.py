@@ -19,6 +19,8 @@ from seedbed.servers import post
 
 TIMEOUT = 600
 """Seconds for one answer, queueing on the server included."""
+WITH_STOP = {"include_stop_str_in_output": True, "no_stop_trim": True}
+"""By which vLLM and SGLang leave the token that ended a completion in its text, see `Backend.text`."""
 DECLINED = ("content_filter", "refusal")
 """Why a server may write nothing although all is well: that is an answer, if not one of those asked for."""
 
@@ -94,7 +96,7 @@ class OpenAIBackend(_Server):
     def _complete(self, request: Request, model: str, **changes: Any) -> Completion:
         sampling = self.generator.sampling
         body = {"model": model, "prompt": request.prompt, **sampling.model_dump(include=DRAWN)}
-        body |= {"max_tokens": sampling.max_new_tokens, "stop_token_ids": self.stops}
+        body |= {"max_tokens": sampling.max_new_tokens, "stop_token_ids": self.stops, **WITH_STOP}
         choice = self._ask(body | {"seed": stream(sampling.seed, request.id)} | changes)
         if not isinstance(text := choice.get("text"), str):
             raise self._foreign("no `text`")

@@ -68,7 +68,9 @@ class VllmBackend(Backend):
             chunk = requests[start : start + CHUNK]
             for request, output in zip(chunk, self._generate(chunk, adapter), strict=True):
                 completion = output.outputs[0]
-                yield Completion(request.id, completion.text, finished=completion.finish_reason == "stop")
+                # Not its own text, which lacks the token that ended it.
+                text = self.text(completion.token_ids)
+                yield Completion(request.id, text, finished=completion.finish_reason == "stop")
 
     def _generate(self, requests: Sequence[Request], adapter: Path | None, **changes: Any) -> list[Any]:
         """vLLM's outputs, in the order of the requests."""

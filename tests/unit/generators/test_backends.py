@@ -238,7 +238,7 @@ class LLM:
         last = prompt["prompt_token_ids"][-1]
         ids = [last, params.max_tokens, lora.lora_int_id if lora else 0]
         reason = "length" if last % 3 == 0 else "stop"
-        output = types.SimpleNamespace(text=json.dumps(ids), token_ids=tuple(ids), finish_reason=reason)
+        output = types.SimpleNamespace(text="not used", token_ids=tuple(ids), finish_reason=reason)
         return types.SimpleNamespace(prompt_token_ids=prompt["prompt_token_ids"], outputs=[output])
 
 
@@ -270,7 +270,7 @@ def test_vllm_writes_both_polarities_with_one_model(tiny_generator, requests, ad
         found = {completion.id: completion for completion in backend.write(requests, lora)}
         assert len(found) == len(requests)
         for request in requests:
-            text = json.dumps([request.prompt[-1], NEW, number])
+            text = backend.text([request.prompt[-1], NEW, number])
             assert found[request.id] == Completion(request.id, text, finished=request.prompt[-1] % 3 != 0)
     (model,) = LLM.loaded
     assert (model.max_lora_rank, model.max_cpu_loras, model.max_model_len) == (32, 2, 512 + NEW)
