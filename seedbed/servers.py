@@ -5,13 +5,17 @@ Which servers may be asked is what the study says, see `named`: not what a folde
 
 import contextlib
 import json
+import math
 import os
+import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
 from contextvars import ContextVar
 from email.utils import parsedate_to_datetime
+from functools import partial
 from http.client import HTTPException, HTTPMessage
 from pathlib import Path
 from typing import Any, TypeVar
@@ -27,8 +31,10 @@ TOLD = 400
 """Characters of a server's own words in an error."""
 LARGEST = 2**28
 """Bytes of an answer: 2,000 embeddings of 4,096 numbers are 180 MB of JSON, and no request asks for more."""
+REFUSED = (400, 403, 413, 422)
+"""What servers say to one text: too long for the model, or against their rules; and to a request that is wrong."""
 
-
+T = TypeVar("T")
 Given = TypeVar("Given", bound=Settings)
 _NAMED: ContextVar[tuple[Settings, ...]] = ContextVar("named", default=())
 
@@ -75,18 +81,32 @@ class _Stay(urllib.request.HTTPRedirectHandler):
 _OPENER = urllib.request.build_opener(_Stay)
 
 
+class RefusedError(UserError):
+    """A server does not take what it was sent; it may take something else."""
+
+
 def post(
-    url: str, body: dict[str, Any], *, timeout: float, key: str = "", tries: int = TRIES, wait: float = 1.0
+    url: str,
+    body: dict[str, Any],
+    *,
+    timeout: float,
+    key: str = "",
+    tries: int = TRIES,
+    wait: float = 1.0,
+    answered: Callable[[], float] = lambda: math.inf,
 ) -> Any:
     """The server's answer to a JSON body; busy and broken servers (429, 5xx, no answer) are asked again.
 
     Args:
         body: what is sent; its `model` stands in errors.
-        timeout: seconds for one answer, queueing on the server included.
+        timeout: seconds for one whole answer, from the first byte that is sent to the last that comes.
         key: the environment variable that holds the token; where there is none, none is sent.
         wait: seconds before the second try, doubled each time; more if the server's Retry-After says so.
+        answered: when the server last answered anybody, as `time.monotonic` has it. One that has not done so for
+            `timeout` seconds hangs, and is not asked again.
 
     Raises:
+        RefusedError: it does not take this body.
         UserError: it refuses, stays busy or broken, does not answer, or answers something that is no JSON or too long.
     """
     token = os.environ.get(key, "").strip()
@@ -95,30 +115,67 @@ def post(
     headers = {"Content-Type": "application/json", "User-Agent": "seedbed"}  # some refuse urllib's own name
     headers |= {"Authorization": f"Bearer {token}"} if token else {}
     message = urllib.request.Request(url, json.dumps(body).encode(), headers)
+    fault: type[UserError] = UserError
+    begun, left = time.monotonic(), timeout
     for attempt in range(tries):
         pause = wait * 2**attempt
         try:
-            with _OPENER.open(message, timeout=timeout) as answer:
-                text = answer.read(LARGEST + 1)
-            if len(text) > LARGEST:
-                reason = f"an answer of more than {LARGEST} bytes; lower batch_size, or ask whoever runs the server"
-                break
-            return json.loads(text)
-        except urllib.error.HTTPError as error:
-            reason = f"{error.code} {error.reason}{_advice(error.code, key, token)}: {_words(error)}"
+            error, text = _within(left, partial(_answer, message, left))
+            if error is None:
+                if len(text) > LARGEST:
+                    reason = f"an answer of more than {LARGEST} bytes; lower batch_size, or ask whoever runs the server"
+                    break
+                return json.loads(text)
+            words = text.decode(errors="replace")
+            reason = f"{error.code} {error.reason}{_advice(error.code, key, token)}: {words}"
             if error.code not in (408, 429) and error.code < 500:
+                fault = RefusedError if error.code in REFUSED else UserError
                 break
             pause = max(pause, min(_asked(error.headers), LONGEST))
-        except (OSError, HTTPException) as error:
-            cause = getattr(error, "reason", error)
-            reason = f"no answer in {timeout:g} s" if isinstance(cause, TimeoutError) else f"no answer: {cause!r}"
+        except (OSError, HTTPException) as failure:
+            cause = getattr(failure, "reason", failure)
+            reason = f"no answer: {cause!r}"
+            if isinstance(cause, TimeoutError):
+                reason = f"no answer in {timeout:g} s; raise `timeout` if its answers take longer"
         except ValueError:
             reason = f"no JSON, but: {text[: 10 * TOLD].decode(errors='replace')}"
-        if attempt + 1 < tries:
-            time.sleep(pause)
+        left = min(timeout, max(begun, answered()) + timeout - time.monotonic())
+        if left <= 0 or attempt + 1 == tries:
+            break
+        time.sleep(pause)
+        begun += pause  # a server that is silent is told from one that says to wait
     # A server may send back what it was sent; cut only when no part of it can be left.
     reason = " ".join(reason.split()).replace(token or "\0", "***")[:TOLD]
-    raise UserError(f"{url}: model {body['model']!r}: {reason}")
+    raise fault(f"{url}: model {body['model']!r}: {reason}")
+
+
+def _answer(message: urllib.request.Request, timeout: float) -> tuple[urllib.error.HTTPError | None, bytes]:
+    """The body of an answer, LARGEST + 1 bytes at most; of an error, and what it says of itself, the beginning."""
+    try:
+        with _OPENER.open(message, timeout=timeout) as answer:
+            return None, answer.read(LARGEST + 1)
+    except urllib.error.HTTPError as error:
+        with contextlib.suppress(OSError, HTTPException):
+            return error, error.read(10 * TOLD)
+        return error, b""
+
+
+def _within(seconds: float, call: Callable[[], T]) -> T:
+    """What a call returns or raises, in so many seconds in all: a socket's own limit is for each read.
+
+    Raises:
+        TimeoutError: it has not ended by then, and is left to itself.
+    """
+    future: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(call())
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return future.result(seconds)
 
 
 def _advice(code: int, key: str, token: str) -> str:
@@ -126,14 +183,6 @@ def _advice(code: int, key: str, token: str) -> str:
     if code not in (401, 403) or not key:
         return ""
     return f" (check the token in {key})" if token else f" ({key} is not set)"
-
-
-def _words(error: urllib.error.HTTPError) -> str:
-    """The beginning of what the server says, if it says it all."""
-    try:
-        return error.read(10 * TOLD).decode(errors="replace")
-    except (OSError, HTTPException):
-        return ""
 
 
 def _asked(headers: HTTPMessage) -> float:

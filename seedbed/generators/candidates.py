@@ -162,8 +162,8 @@ def _written(texts: Sequence[str], tongue: Tongue, pivot: Tongue, writer: Writer
     found = {}
     for text, completion in done.items():
         english = sentence(completion.text)
-        cut = completion.text and not completion.finished
-        found[text] = (english, finish(text, english, "length" if cut else "stop"))
+        how = "refused" if completion.refused else "length" if completion.text and not completion.finished else "stop"
+        found[text] = (english, finish(text, english, how))
     return found
 
 

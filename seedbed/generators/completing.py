@@ -11,7 +11,7 @@ from tqdm import tqdm
 from seedbed.generators.backends import Backend, Completion, Prompt, Request, fits
 from seedbed.generators.journal import Journal, journal_name
 from seedbed.generators.prompts import parse
-from seedbed.generators.settings import POLARITIES, Generator, Polarity
+from seedbed.generators.settings import POLARITIES, REFUSED, Generator, Polarity
 from seedbed.io import UserError, fingerprint
 
 Key = tuple[str, Polarity]
@@ -48,8 +48,8 @@ def complete(
         UserError: every prompt is too long, or the back end stops.
 
     Returns:
-        The columns id, anchor, positive, negative, positive_finished, negative_finished ("true" or "false") and prompt
-        (a hash of both prompts), in the order of the anchors; and the journal's path.
+        The columns id, anchor, positive, negative, positive_finished, negative_finished ("true", "false" or REFUSED)
+        and prompt (a hash of both prompts), in the order of the anchors; and the journal's path.
     """
     rows = list(zip(anchors["id"], anchors["text"], strict=True))
     prompts = {(row, polarity): prompt_for(row, text, polarity) for row, text in rows for polarity in POLARITIES}
@@ -82,6 +82,8 @@ def _table(rows: list[tuple[str, str]], prompts: Mapping[Key, str], done: Mappin
     for polarity in POLARITIES:
         written = [done.get(_name(row, polarity), Completion("", "", finished=False)) for row, _ in rows]
         columns[polarity] = [" ".join(parse(completion.text).split()) for completion in written]
-        columns[f"{polarity}_finished"] = [str(completion.finished).lower() for completion in written]
+        columns[f"{polarity}_finished"] = [
+            REFUSED if completion.refused else str(completion.finished).lower() for completion in written
+        ]
     columns["prompt"] = [fingerprint([prompts[row, polarity] for polarity in POLARITIES])[:16] for row, _ in rows]
     return pd.DataFrame(columns)

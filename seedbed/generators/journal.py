@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -54,10 +53,13 @@ class Journal:
             ) from None
 
     def commit(self, completions: Iterable[Completion]) -> None:
-        """Add completions; they are on the disk when this returns, or, where the disk refuses, not at all."""
+        """Add completions; they are on the disk when this returns, or, where the disk refuses, not at all.
+
+        One that was refused is kept by this process alone: another asks again, when the server may take it.
+        """
         completions = list(completions)
-        lines = "".join(json.dumps(asdict(completion), ensure_ascii=False) + "\n" for completion in completions)
-        left = lines.encode()
+        answers = [{"id": one.id, "text": one.text, "finished": one.finished} for one in completions if not one.refused]
+        left = "".join(json.dumps(answer, ensure_ascii=False) + "\n" for answer in answers).encode()
         with self.path.open("ab", buffering=0) as file:
             before = file.tell()
             try:

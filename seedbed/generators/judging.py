@@ -135,7 +135,7 @@ def judgements(
 
     Returns:
         COLUMNS, by texts and within them by translators, with nan where nothing was judged or no score came of it; and
-        counts: `judged`, `unscored`, and `not judged`.
+        counts: `judged`, `unscored`, and `not judged`; `refused` by a server, where there are some.
     """
     every = [(row, name) for rows in zip(*(_rows(table) for table in tables.values()), strict=True)
              for row, name in zip(rows, tables, strict=True)]  # fmt: skip
@@ -144,16 +144,21 @@ def judgements(
         for row, name in every
         if judge and row["finish"] in ("stop", "given")
     }
-    scores: dict[str, Scores] = {}
+    scores: dict[str, Scores | None] = {}
     for code in sorted({pair.code for pair in pairs.values()}):
         own = [pair for pair in pairs.values() if pair.code == code]
         scores |= _judged(own, tongues[code], tongues[pivot], judge)
     rows, counts = [], Counter({"judged": 0, "unscored": 0, "not judged": 0})
     for row, name in every:
-        pair = pairs.get((row["id"], name))
-        found = scores[pair.id] if pair else (np.nan,) * len(ASPECTS)
-        counts["not judged" if pair is None else "unscored" if np.isnan(found).any() else "judged"] += 1
-        rows.append((row["id"], name, *found))
+        pair, none = pairs.get((row["id"], name)), (np.nan,) * len(ASPECTS)
+        found = scores[pair.id] if pair else none
+        if pair is None:
+            counts["not judged"] += 1
+        elif found is None:
+            counts["refused"] += 1
+        else:
+            counts["unscored" if np.isnan(found).any() else "judged"] += 1
+        rows.append((row["id"], name, *(found or none)))
     return pd.DataFrame(rows, columns=COLUMNS), dict(counts)
 
 
@@ -161,8 +166,8 @@ def _rows(table: pd.DataFrame) -> list[dict[str, str]]:
     return table.to_dict("records")
 
 
-def _judged(pairs: Sequence[Pair], tongue: Tongue, pivot: Tongue, judge: Writer) -> dict[str, Scores]:
-    """Scores by the ids of pairs in one language."""
+def _judged(pairs: Sequence[Pair], tongue: Tongue, pivot: Tongue, judge: Writer) -> dict[str, Scores | None]:
+    """Scores by the ids of pairs in one language; None: a server refused the pair."""
     words = judging_prompts("{text}", "{english}", tongue.name, pivot.name, judge.generator.prompts)
     made_by = {**written_by(judge.generator, judge.weights), "answer": judge.reads, "words": words}
     with answers(judge.state, made_by) as journal:
@@ -172,7 +177,8 @@ def _judged(pairs: Sequence[Pair], tongue: Tongue, pivot: Tongue, judge: Writer)
             with tqdm(total=len(todo), unit="pair", mininterval=5, desc=tongue.name) as progress:
                 how([*todo.values()], tongue, pivot, judge, journal, progress.update)
         read = _kept if judge.reads == "likelihood" else numbers
-        return {pair.id: read(journal.done[pair.id].text) for pair in pairs}
+        done = {pair.id: journal.done[pair.id] for pair in pairs}
+        return {name: None if one.refused else read(one.text) for name, one in done.items()}
 
 
 def _kept(text: str) -> Scores:

@@ -44,6 +44,8 @@ TRANSLATION = next(name for name, writing in WRITING.items() if writing.prompt =
 Polarity = Literal["positive", "negative"]
 POLARITIES: tuple[Polarity, ...] = ("positive", "negative")
 """What is written of each anchor."""
+REFUSED = "refused"
+"""In the place of "true" and "false" where it is said whether a completion was finished: a server took no such text."""
 Method = Literal[METHODS]
 """How it is asked for."""
 BOTH = "both"
@@ -234,6 +236,12 @@ class Generator(Settings):
     """openai, openai-chat: model name for the base; an adapter's name there is its path, slashes as dashes."""
     key: NoResult[Variable] = "SEEDBED_API_KEY"
     """openai, openai-chat: the name of the environment variable that holds the token, never the token."""
+    timeout: NoResult[float] = Field(100, gt=0)
+    """openai, openai-chat: seconds for one whole answer, queueing on the server included; more for a model that thinks
+    long. A server that answers nobody for so long hangs, and the job ends."""
+    retries: NoResult[int] = Field(6, ge=0)
+    """openai, openai-chat: tries after the first of a server that is busy or broken, with pauses of 1, 2, 4, ...
+    seconds, or as long as it says."""
     gpu_memory: NoResult[float] = Field(0.9, gt=0, le=1)
     """vllm: share of the GPU's memory."""
     tensor_parallel: NoResult[int] = Field(1, gt=0)

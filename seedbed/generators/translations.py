@@ -21,8 +21,8 @@ COLUMNS = ["id", "text", "english", "finish"]
 """Columns of a file of translations."""
 USABLE = ("stop", "given", "own")
 """Ends of a translation that can be used: written to its end, given, or the text itself, since it is in the pivot
-language. The others: `length`, cut; `empty`, also where a text was too long to be sent; `copied`; `missing` from what
-is given."""
+language. The others: `length`, cut; `empty`, also where a text was too long to be sent; `refused` by a server;
+`copied`; `missing` from what is given."""
 
 WHOLE = 4
 """Words of a text that no translation of it repeats in a row; fewer may be a name."""

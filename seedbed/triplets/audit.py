@@ -14,6 +14,7 @@ from seedbed.blocks import Blocks, Seen, taken
 from seedbed.corpora.clean import comparable, script_share, words
 from seedbed.corpora.contamination import EvaluationTexts
 from seedbed.corpora.language_id import LanguageId
+from seedbed.generators.settings import REFUSED
 from seedbed.io import UserError
 from seedbed.triplets.overlap import by_row, summary
 from seedbed.triplets.settings import Audit
@@ -105,6 +106,8 @@ def _reasons(
 
     for side in TARGETS:
         text = triplets[side]
+        if f"{side}_finished" in triplets.columns:
+            drop(triplets[f"{side}_finished"] == REFUSED, f"{side}: refused by the server")
         drop(text.map(comparable) == "", f"{side}: empty")
         if rules.finished and f"{side}_finished" in triplets.columns:
             drop(triplets[f"{side}_finished"] == "false", f"{side}: cut at the length limit")

@@ -50,6 +50,8 @@ class Completion:
     text: str
     """All tokens that were written, the one that ended it too, without special ones: see `Backend.text`."""
     finished: bool
+    refused: bool = False
+    """A server would not take this prompt, and took others: there is no text."""
 
 
 class Backend:

@@ -6,6 +6,10 @@ renders templates on its own terms: it is for models whose tokenizer and templat
 
 from __future__ import annotations
 
+import math
+import sys
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import partial
@@ -15,10 +19,10 @@ from typing import Any
 from seedbed.generators.backends import DRAWN, GREEDY, PROBES, Backend, Completion, Request, check_effect, stream
 from seedbed.generators.settings import Generator
 from seedbed.io import UserError
-from seedbed.servers import post
+from seedbed.servers import RefusedError, post
 
-TIMEOUT = 600
-"""Seconds for one answer, queueing on the server included."""
+ANYTHING = "Hello."
+"""What every model takes."""
 WITH_STOP = {"include_stop_str_in_output": True, "no_stop_trim": True}
 """By which vLLM and SGLang leave the token that ended a completion in its text, see `Backend.text`."""
 DECLINED = ("content_filter", "refusal")
@@ -39,13 +43,23 @@ class _Server(Backend):
         self.url = f"{generator.endpoint.rstrip('/')}/{self.path}"
         self.wait = 1.0
         """Seconds before the second try; doubled each time."""
+        self.answered = -math.inf
+        """When the last answer came, as `time.monotonic` has it."""
+        self.refusal: RefusedError | None = None
+        """Of a server that takes nothing."""
+        self.told = False
+        """Whether a refused text was reported."""
+        self.asking = threading.Lock()
 
     def _answered(self, ask: Callable[[Request], Completion], requests: Sequence[Request]) -> Iterator[Completion]:
-        """Each answer as it is there. After a fault nothing more is asked; what is under way is paid for, and comes."""
+        """Each answer as it is there. After a fault nothing more is asked; what is under way is paid for, and comes.
+
+        A server that refuses one text ends nothing: its completion says so. One that refuses all is a fault.
+        """
         fault = None
         pool = ThreadPoolExecutor(self.generator.batch_size)
         try:
-            for answer in as_completed(answers := [pool.submit(ask, request) for request in requests]):
+            for answer in as_completed(answers := [pool.submit(self._taken, ask, one) for one in requests]):
                 if answer.cancelled():
                     continue
                 if (error := answer.exception()) is None:
@@ -59,16 +73,45 @@ class _Server(Backend):
         if fault:
             raise fault
 
+    def _taken(self, ask: Callable[[Request], Completion], request: Request) -> Completion:
+        """The answer to one request, or that the server refused it."""
+        sent = time.monotonic()
+        try:
+            completion = ask(request)
+        except RefusedError as refusal:
+            self._require_answers(ask, sent, refusal)
+            if not self.told:
+                print(f"{refusal}; {request.id} is left out, and others that are refused are counted", file=sys.stderr)
+                self.told = True
+            return Completion(request.id, "", finished=False, refused=True)
+        self.answered = time.monotonic()
+        return completion
+
+    def _require_answers(self, ask: Callable[[Request], Completion], since: float, refusal: RefusedError) -> None:
+        """Stop, by a refusal, where the server has answered nobody since a time, and does not answer to ANYTHING."""
+        with self.asking:
+            if self.refusal is None and self.answered <= since:
+                try:
+                    ask(Request("anything", self.encode(ANYTHING)))
+                    self.answered = time.monotonic()
+                except RefusedError:
+                    self.refusal = refusal
+            if self.refusal:
+                raise self.refusal
+
     def _ask(self, body: dict[str, Any]) -> dict[str, Any]:
         """The first choice of the server's answer."""
-        answer = post(self.url, body, key=self.generator.key, timeout=TIMEOUT, wait=self.wait)
+        own = self.generator
+        limits = {"timeout": own.timeout, "tries": 1 + own.retries, "wait": self.wait}
+        answer = post(self.url, body, key=own.key, answered=lambda: self.answered, **limits)
         choices = answer.get("choices") if isinstance(answer, dict) else None
         if not (isinstance(choices, list) and choices and isinstance(choices[0], dict)):
             raise self._foreign("no `choices`")
         return choices[0]
 
-    def _foreign(self, what: str) -> UserError:
-        return self._fault(f"{what} in its answer; does it speak `backend: {self.generator.backend}`?")
+    def _foreign(self, what: str) -> RefusedError:
+        what = f"{what} in its answer; does it speak `backend: {self.generator.backend}`?"
+        return RefusedError(str(self._fault(what)))
 
     def _fault(self, what: str) -> UserError:
         return UserError(f"{self.url}: model {self.generator.served_model!r}: {what}")
@@ -89,8 +132,9 @@ class OpenAIBackend(_Server):
         model = _served_name(adapter) if adapter else base
         if adapter is not None:
             asks = [partial(self._complete, model=name, **GREEDY) for name in (model, base)]
-            texts = [{probe.id: probe.text for probe in self._answered(ask, requests[:PROBES])} for ask in asks]
-            check_effect(adapter, texts[0] != texts[1])
+            probes = [[*self._answered(ask, requests[:PROBES])] for ask in asks]
+            texts = [{probe.id: probe.text for probe in own if not probe.refused} for own in probes]
+            check_effect(adapter, texts[0] != texts[1] or not texts[0])
         yield from self._answered(partial(self._complete, model=model), requests)
 
     def _complete(self, request: Request, model: str, **changes: Any) -> Completion:

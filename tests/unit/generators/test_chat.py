@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from functools import partial
 from http.server import BaseHTTPRequestHandler
@@ -114,8 +115,7 @@ def test_no_prompt_is_too_long_but_for_the_server(server: Server) -> None:
     assert label(settings(server), long).cut == 0
     refusal = {"error": {"message": "This model's maximum context length is 100 tokens.\nReduce it."}}
     server.special = {"word": (400, refusal)}
-    with pytest.raises(UserError, match="'gpt': 400 Bad Request: .*maximum context length is 100 tokens"):
-        label(settings(server), long)
+    assert label(settings(server), [*QUERIES, *long]).labels[-1] == "", "it has no answer, and the others have"
 
 
 def test_what_is_drawn_has_a_stream_of_its_own_and_limits_that_say_something(server: Server) -> None:
@@ -167,7 +167,7 @@ FAULTS = [
 
 @pytest.mark.parametrize(("answer", "message"), FAULTS, ids=[message[:40] for _, message in FAULTS])
 def test_a_fault_is_one_line(server: Server, answer: tuple, message: str) -> None:
-    server.special = {"x": answer}
+    server.special = {"": answer}
     with pytest.raises(UserError) as caught:
         list(open_backend(settings(server), None).write([Request("a", "x")], None))
     text = str(caught.value)
@@ -181,16 +181,64 @@ def test_a_busy_server_is_asked_again(server: Server) -> None:
     assert made.text == "y" and len(server.bodies) == 3
 
 
-def test_a_server_that_says_nothing_is_given_up(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "TIMEOUT", 0.05)
-    server.special = {"x": 1.0}
-    with pytest.raises(UserError, match=r"model 'gpt': no answer in 0\.05 s"):
-        list(open_backend(settings(server), None).write([Request("a", "x")], None))
+def test_a_server_that_hangs_is_given_up_at_its_limit(server: Server) -> None:
+    server.special = {"": 60.0}
+    begun = time.monotonic()
+    with pytest.raises(UserError, match=r"model 'gpt': no answer in 0\.3 s; raise `timeout`"):
+        list(open_backend(settings(server, timeout=0.3), None).write(MANY, None))
+    assert time.monotonic() - begun < 3 and len(server.bodies) <= 8, "what was under way, once"
+    assert settings(server).timeout <= 110
+
+
+def test_a_request_that_is_lost_while_others_are_answered_is_asked_again(server: Server) -> None:
+    server.special = {"text 3.": [60.0, (504, {})]}
+    found = list(open_backend(settings(server, timeout=0.3), None).write(MANY, None))
+    assert len(found) == len(MANY) and not any(one.refused for one in found) and len(server.bodies) == len(MANY) + 2
+
+
+REFUSALS = [(status, {"error": {"message": "no"}}) for status in (400, 403, 413, 422)]
+REFUSALS += [(200, {"choices": []}), (200, said(None)), (200, {"error": {"message": "no"}})]
+MANY = [Request(str(number), f"text {number}. yes") for number in range(60)]
+
+
+@pytest.mark.parametrize("refusal", REFUSALS, ids=str)
+@pytest.mark.parametrize(("batch_size", "number"), [(1, 0), (1, 59), (4, 30), (64, 0)])
+def test_one_text_that_is_refused_stops_nothing(server: Server, refusal: tuple, batch_size: int, number: int) -> None:
+    server.special = {f"text {number}.": refusal}
+    found = {one.id: one for one in open_backend(settings(server, batch_size=batch_size), None).write(MANY, None)}
+    assert len(found) == len(MANY) and len(server.bodies) <= len(MANY) + 1
+    assert found.pop(str(number)) == Completion(str(number), "", finished=False, refused=True)
+    assert all(one.text == "yes" and one.finished and not one.refused for one in found.values())
+
+
+@pytest.mark.parametrize("refusal", REFUSALS, ids=str)
+def test_a_server_that_refuses_all_is_told_at_once(server: Server, refusal: tuple) -> None:
+    server.special = {"": refusal}
+    with pytest.raises(UserError, match="model 'gpt'"):
+        list(open_backend(settings(server), None).write(MANY, None))
+    assert len(server.bodies) <= 9, "what was under way, and a greeting"
+
+
+def test_a_server_that_comes_to_refuse_all_is_told_and_nothing_is_lost(server: Server, tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal.jsonl")
+    server.special = {f"text {number}.": (400, {"error": {"message": "no credit"}}) for number in range(30, 60)}
+    server.special["Hello"] = (400, {})
+    with pytest.raises(UserError, match="400 Bad Request: .*no credit"):
+        journal.keep(open_backend(settings(server, batch_size=1), None).write(MANY, None))
+    assert sorted(map(int, Journal(journal.path).done)) == [*range(30)]
+
+
+def test_refused_texts_are_asked_for_again_by_the_next_job(server: Server, tmp_path: Path) -> None:
+    server.special = {"text 6": (400, {"error": {"message": "no"}})}
+    assert label(settings(server), QUERIES, state=tmp_path).labels[6] == ""
+    server.special, server.bodies = {}, []
+    label(settings(server), QUERIES, state=tmp_path)
+    assert len(server.bodies) == 1
 
 
 def test_answers_before_a_fault_are_kept_and_not_asked_for_again(server: Server, tmp_path: Path) -> None:
-    server.special = {"text 6": (400, {"error": {"message": "no"}})}
-    with pytest.raises(UserError, match="400 Bad Request"):
+    server.special = {"text 6": (404, {"error": {"message": "no"}})}
+    with pytest.raises(UserError, match="404 Not Found"):
         label(settings(server), QUERIES, state=tmp_path)
     (journal,) = tmp_path.glob("answers/*.jsonl")
     kept = Journal(journal).done
