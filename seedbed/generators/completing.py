@@ -11,7 +11,7 @@ from tqdm import tqdm
 from seedbed.generators.backends import Backend, Completion, Prompt, Request, fits
 from seedbed.generators.journal import Journal, journal_name
 from seedbed.generators.prompts import parse
-from seedbed.generators.settings import POLARITIES, REFUSED, Generator, Polarity
+from seedbed.generators.settings import POLARITIES, Generator, Polarity
 from seedbed.io import UserError, fingerprint
 
 Key = tuple[str, Polarity]
@@ -19,6 +19,9 @@ Key = tuple[str, Polarity]
 
 PromptFor = Callable[[str, str, Polarity], str]
 """The prompt of (id, text, polarity)."""
+
+REFUSED = "refused"
+"""In the place of "true" and "false" where it is said whether a completion was finished: a server took no such text."""
 
 Adapters = Mapping[Polarity, Path | None]
 """Directories of peft adapters; None: the base alone."""

@@ -14,7 +14,7 @@ from seedbed.blocks import Blocks, Seen, taken
 from seedbed.corpora.clean import comparable, script_share, words
 from seedbed.corpora.contamination import EvaluationTexts
 from seedbed.corpora.language_id import LanguageId
-from seedbed.generators.settings import REFUSED
+from seedbed.generators.completing import REFUSED
 from seedbed.io import UserError
 from seedbed.triplets.overlap import by_row, summary
 from seedbed.triplets.settings import Audit

@@ -18,7 +18,7 @@ WEIGHTS = {"source": {"file": "x"}}
 SERVER = {"endpoint": "https://host/v1", "served_model": "m"}
 IDLE = {
     "Endpoint": {"batch_size", "key", "retries", "timeout"},
-    "Generator": {"batch_size", "gpu_memory", "key", "tensor_parallel"},
+    "Generator": {"batch_size", "gpu_memory", "key", "retries", "tensor_parallel", "timeout"},
     "Study": {"checkpoint_minutes", "downloads", "forecast", "gpus", "report_to"},
     "Task": {"batch_size"},
 }
