@@ -237,10 +237,6 @@ class Generator(Settings):
 
     @model_validator(mode="after")
     def _weights_or_messages(self) -> Self:
-        if self.quantisation != "none" and self.backend != "transformers":
-            raise ValueError(
-                f"quantisation: backend {self.backend} loads as it does; leave it out, or take transformers"
-            )
         if self.backend != "openai-chat":
             if self.source is None:
                 raise ValueError(f"source: backend {self.backend} needs one; or take openai-chat, which has no weights")
