@@ -39,6 +39,8 @@ def by_adapters(adapters: str) -> str:
 
 TRANSLATION = next(name for name, writing in WRITING.items() if writing.prompt == "none")
 """The way in which rows are no triplets of new sentences, but those of a corpus in another language."""
+
+
 Polarity = Literal["positive", "negative"]
 POLARITIES: tuple[Polarity, ...] = ("positive", "negative")
 """What is written of each anchor."""
@@ -46,13 +48,16 @@ Method = Literal[METHODS]
 """How it is asked for."""
 BOTH = "both"
 """In a polarity's place: an adapter that writes positives and negatives alike."""
+
 LanguageData = Literal["instructions", "annotated", "text", "passages", "translations"]
 DATA_KIND: dict[LanguageData, str] = {
     "instructions": "instructions", "annotated": "instructions", "text": "text", "passages": "text",
     "translations": "parallel",
 }  # fmt: skip
 """The kind of corpus behind each."""
+
 LanguageLoss = Literal["text", "response"]
+
 Part = Literal["human", "synthetic", "machine"]
 PART_CORPUS: dict[Part, str] = {"human": "nli_translations", "synthetic": "parallel", "machine": "nli_machine"}
 """The key of `corpora:` behind each part of the XL-LoRA examples."""
@@ -177,7 +182,8 @@ class Generator(Settings):
     source: Source | None = None
     """Weights: hub, a local directory, or a package with `format: gguf`; backend openai-chat alone has none."""
     like: str = ""
-    """A generator that this one varies by what is given here, and whose adapters and triplets it shares if it can."""
+    """A generator that this one varies: it has all its settings but those given here, and shares with it all adapters
+    and triplets that do not depend on them."""
     backend: Literal["transformers", "vllm", "openai", "openai-chat", "published"] = "transformers"
     """What runs the model; all but the last give the same interface and the same files. openai: a server that takes
     tokens. openai-chat: one that takes messages; its weights are not here, so there are no adapters, limits in tokens
@@ -212,24 +218,28 @@ class Generator(Settings):
     xllora: XlLora = XlLora()
     """Training set of the XL-LoRA adapter."""
     adapters: dict[Method, dict[Polarity, Source]] = {}
-    """Published adapters by method and polarity, templates over the registry; used from `start: adapters` on."""
+    """Published adapters by method and polarity, templates over the registry; used where the study starts at `adapters`
+    or later."""
     triplets: dict[Method, Source] = {}
-    """Published triplets by method, templates over the registry; used from `start: triplets` on."""
+    """Published triplets by method, templates over the registry; used where the study starts at `triplets` or later."""
     batch_size: NoResult[int] = Field(64, gt=0)
     """Rows that the transformers back end decodes together; requests that are under way at a server."""
     shard_rows: int = Field(10_000, gt=0)
     """Anchors in one synthesis job."""
     endpoint: BaseUrl = ""
-    """openai, openai-chat: base URL, with the version; below it `/completions` or `/chat/completions` is asked. For
-    openai another address changes no result; for openai-chat it says whose model it is."""
+    """openai, openai-chat: base URL, with the version; requests go to `{endpoint}/completions` or
+    `{endpoint}/chat/completions`. For openai another address changes no result; for openai-chat it says whose model it
+    is."""
     served_model: str = ""
     """openai, openai-chat: model name for the base; an adapter's name there is its path, slashes as dashes."""
     key: NoResult[Variable] = "SEEDBED_API_KEY"
     """openai, openai-chat: the name of the environment variable that holds the token, never the token."""
     timeout: NoResult[float] = Field(100, gt=0)
-    """openai, openai-chat: seconds for a whole answer. A server that answers nobody for so long ends the job."""
+    """openai, openai-chat: seconds for one whole answer, queueing on the server included; more for a model that thinks
+    long. A server that answers nobody for so long hangs, and the job ends."""
     retries: NoResult[int] = Field(6, ge=0)
-    """openai, openai-chat: tries after the first, with pauses of 1, 2, 4, ... seconds or as long as it says."""
+    """openai, openai-chat: tries after the first of a server that is busy or broken, with pauses of 1, 2, 4, ...
+    seconds, or as long as it says."""
     gpu_memory: NoResult[float] = Field(0.9, gt=0, le=1)
     """vllm: share of the GPU's memory."""
     tensor_parallel: NoResult[int] = Field(1, gt=0)
