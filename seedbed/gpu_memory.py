@@ -166,11 +166,13 @@ def reading(shape: Shape, *, tokens: float, dtype: str) -> Need:
     return Need(weights(shape, dtype), tokens * (4 * shape.width + 2 * shape.feed_forward) * BYTES[dtype])
 
 
-def writing(shape: Shape, *, rows: int, prompt: int, new: int, dtype: str) -> Need:
+def writing(shape: Shape, *, rows: int, prompt: int, new: int, dtype: str, quantization: str = "none") -> Need:
     """Drawing from a batch of prompts with keys and values of all tokens; they are copied when rows join."""
     read = reading(shape, tokens=rows * prompt, dtype=dtype)
     cache = 2 * rows * (prompt + new) * shape.cached * BYTES[dtype]
-    return Need(read.fixed, read.batch + cache + 3 * rows * shape.vocabulary * BYTES["float32"])
+    return Need(
+        weights(shape, dtype, quantization), read.batch + cache + 3 * rows * shape.vocabulary * BYTES["float32"]
+    )
 
 
 def serving(shape: Shape, *, length: int, dtype: str, gpus: int, share: float) -> Need:

@@ -116,6 +116,8 @@ def written_by(generator: Generator, weights: str) -> dict[str, Any]:
     """What a generator's completions depend on, but for prompts and adapters; `weights` is its base's digest."""
     made_by: dict[str, Any] = generator.model_dump(mode="json", include={"prompts", "template", *WRITES})
     made_by |= {"origin": generator.origin, "weights": weights}
+    if generator.quantisation == "none":  # as the names of journals were before there was a choice
+        del made_by["quantisation"]
     if generator.source:  # a server's model has a type of its own, whatever the machine that asks
         made_by["dtype"] = precision(generator.dtype)
     if generator.prompts == "plain" and generator.backend in ("vllm", "openai"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata
-import importlib.util
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -16,14 +15,14 @@ from peft import LoraConfig, PeftModel, get_peft_model, get_peft_model_state_dic
 from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.utils.data import DataLoader
-from transformers import BitsAndBytesConfig, PreTrainedModel, Trainer, TrainingArguments
+from transformers import PreTrainedModel, Trainer, TrainingArguments
 
 from seedbed import manifests
 from seedbed.generators import adapter_card
 from seedbed.generators.backends import refuse_encoder_decoder
 from seedbed.generators.completions import IGNORED, ByLength, collate, completion_loss
 from seedbed.generators.examples import Example
-from seedbed.generators.models import open_language_model
+from seedbed.generators.models import in_four_bits, open_language_model
 from seedbed.generators.settings import Lora
 from seedbed.io import UserError, atomic_directory, fingerprint, read_json, write_json
 from seedbed.precision import precision
@@ -172,12 +171,7 @@ def _load(base: Path, lora: Lora, dtype: str) -> PreTrainedModel:
     options: dict[str, Any] = {"dtype": getattr(torch, dtype)} | ({"device_map": "auto"} if cuda else {})
     if lora.quantization == "none":
         return open_language_model(base, **options)
-    if not cuda:
-        raise UserError("lora.quantization: nf4 needs an NVIDIA GPU, and none is visible; set it to none")
-    if importlib.util.find_spec("bitsandbytes") is None:
-        raise UserError("lora.quantization: nf4 needs the package bitsandbytes; install it, or set it to none")
-    nf4 = {"bnb_4bit_quant_type": "nf4", "bnb_4bit_use_double_quant": True, "bnb_4bit_compute_dtype": options["dtype"]}
-    model = open_language_model(base, quantization_config=BitsAndBytesConfig(load_in_4bit=True, **nf4), **options)
+    model = open_language_model(base, **options | in_four_bits("lora.quantization", options["dtype"]))
     return prepare_model_for_kbit_training(model, use_gradient_checkpointing=False)  # the Trainer turns it on
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 import warnings
 from pathlib import Path
 from typing import Any
 
+import torch
 from peft import PeftModel
-from transformers import AutoModelForCausalLM, PreTrainedModel
+from transformers import AutoModelForCausalLM, BitsAndBytesConfig, PreTrainedModel
 
 from seedbed import model_files
 from seedbed.generators.backends import require_model
@@ -30,6 +32,24 @@ def open_language_model(base: Path, kind: Any = AutoModelForCausalLM, **options:
         model, report = kind.from_pretrained(base, **LOCAL, **REPORTED, **options)
     require_whole(base, report)
     return model
+
+
+def in_four_bits(setting: str, dtype: torch.dtype) -> dict[str, Any]:
+    """Options of `open_language_model` for weights in nf4 with double quantisation, as QLoRA has them.
+
+    Args:
+        setting: what asks for it, as errors say.
+        dtype: that it computes in.
+
+    Raises:
+        UserError: there is no NVIDIA GPU, or no bitsandbytes.
+    """
+    if not torch.cuda.is_available():
+        raise UserError(f"{setting}: nf4 needs an NVIDIA GPU, and none is visible; set it to none")
+    if importlib.util.find_spec("bitsandbytes") is None:
+        raise UserError(f"{setting}: nf4 needs the package bitsandbytes; install it, or set it to none")
+    nf4 = {"bnb_4bit_quant_type": "nf4", "bnb_4bit_use_double_quant": True, "bnb_4bit_compute_dtype": dtype}
+    return {"quantization_config": BitsAndBytesConfig(load_in_4bit=True, **nf4), "device_map": "auto"}
 
 
 def open_adapter(model: PreTrainedModel, adapter: Path) -> PeftModel:

@@ -200,6 +200,9 @@ class Generator(Settings):
     float32. Never float16: Gemma 3 overflows."""
     lora: Lora = Lora()
     """Training of every adapter."""
+    quantisation: Literal["none", "nf4"] = "none"
+    """How the base is loaded to write. nf4: in 4 bits, as paper 000's code does (backend transformers alone; needs
+    bitsandbytes and a GPU). In training it is `lora.quantization`."""
     sampling: Sampling = Sampling()
     """Drawing of completions."""
     composition: Composition = Composition()
@@ -247,6 +250,8 @@ class Generator(Settings):
 
     @model_validator(mode="after")
     def _weights_or_messages(self) -> Self:
+        if self.quantisation != "none" and self.backend != "transformers":
+            raise ValueError(f"quantisation: none of backend {self.backend}; leave it out, or take transformers")
         if self.backend != "openai-chat":
             if self.source is None:
                 raise ValueError(f"source: backend {self.backend} needs one; or take openai-chat, which has no weights")
@@ -301,7 +306,7 @@ class Answering(Settings):
 
 _TRAINS = ("origin", "prompts", "dtype", "lora", "task_adapters")
 _LANGUAGE = ("language_data", "language_text", "language_loss")
-WRITES = ("backend", "served_model", "sampling")
+WRITES = ("backend", "served_model", "quantisation", "sampling")
 _BY_ADAPTERS = {
     "none": ("origin", "prompts", "template", "dtype", "shots", *WRITES),
     "composed": (*_TRAINS, *_LANGUAGE, "composition", *WRITES),

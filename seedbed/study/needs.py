@@ -182,7 +182,7 @@ class Needs:
             options = {"dtype": spec.dtype, "gpus": spec.tensor_parallel, "share": spec.gpu_memory}
             return self._asked(gpu_memory.serving(shape, length=length, **options))
         limits = {"rows": spec.batch_size, "prompt": sampling.max_prompt_tokens, "new": sampling.max_new_tokens}
-        need = gpu_memory.writing(shape, **limits, dtype=spec.dtype)
+        need = gpu_memory.writing(shape, **limits, dtype=spec.dtype, quantization=spec.quantisation)
         fixed = need.fixed + max((other.fixed for other in beside), default=0)
         return self._asked(Need(fixed, max([need.batch, *(other.batch for other in beside)])))
 

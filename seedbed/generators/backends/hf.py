@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -15,7 +16,7 @@ from transformers import AutoModelForCausalLM, Cache, DynamicCache
 from transformers.generation import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
 from seedbed.generators.backends import PROBES, Backend, Completion, Request, check_effect, stream
-from seedbed.generators.models import open_adapter, open_language_model
+from seedbed.generators.models import in_four_bits, open_adapter, open_language_model
 from seedbed.generators.prefixed import read
 from seedbed.generators.settings import Generator, Sampling
 from seedbed.precision import precision
@@ -28,9 +29,13 @@ class HfBackend(Backend):
 
     def __init__(self, generator: Generator, base: Path, adapters: Sequence[Path] = ()) -> None:
         device = "cuda" if torch.cuda.is_available() else "cpu"
+        options: dict[str, Any] = {"dtype": getattr(torch, precision(generator.dtype))}
+        if generator.quantisation == "nf4":
+            options |= in_four_bits("quantisation", options["dtype"]) | {"device_map": {"": 0}}
         super().__init__(generator, base)
-        model = open_language_model(base, self.architecture, dtype=getattr(torch, precision(generator.dtype)))
-        self.model = model.to(device).eval().requires_grad_(False)
+        model = open_language_model(base, self.architecture, **options)
+        # Weights in 4 bits are where they were loaded, and may not be moved.
+        self.model = (model if "device_map" in options else model.to(device)).eval().requires_grad_(False)
         self.batch_size = generator.batch_size
         self.stops = torch.tensor(self.stops, device=device)
 
