@@ -119,7 +119,9 @@ def test_every_setting_of_a_completion_and_every_input_changes_the_key(base: Pat
     for name in GENERATOR.idle():
         assert key(GENERATOR.model_copy(update={name: other(getattr(GENERATOR, name))})) == keys[""], name
     chat = Generator(backend="openai-chat", endpoint="https://host/v1", served_model="m")
-    assert key(chat) == "95b00d90cbc305dcc3d862ad6977cad53138b618a0d72111925f01ee15ed6934", "what a server was paid for is found again"
+    assert key(chat) == "95b00d90cbc305dcc3d862ad6977cad53138b618a0d72111925f01ee15ed6934", (
+        "what a server was paid for is found again"
+    )
     assert key(chat) != key(chat.updated({"endpoint": "https://other/v1"})), "the server says whose model it is"
 
 
