@@ -1,9 +1,12 @@
-"""Normal forms of a text: the one that is kept, and the one that is compared."""
+"""Normal forms of a text: the one that is kept, and the one that is compared; and what a text is counted in."""
 
 from __future__ import annotations
 
 import functools
+import itertools
 import unicodedata
+from bisect import bisect_left
+from collections.abc import Iterator
 
 import regex
 
@@ -18,7 +21,18 @@ CONTROL = regex.compile(r"[\p{Cc}\p{Cs}]")
 _SPACE = regex.compile(r"\s+")
 _PUNCTUATION = regex.compile(r"[^\p{L}\p{M}\p{N}]+")
 _LETTER = regex.compile(r"\p{L}")
-_UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
+
+_UNSPACED = r"\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{Line_Break=SA}"
+"""Characters of scripts that write no blanks between words; SA (UAX 14): Thai, Lao, Khmer, Burmese, Shan and others."""
+_CHARACTER = rf"(?=[{_UNSPACED}])\X"
+_UNIT = regex.compile(rf"{_CHARACTER}|[^\s{_UNSPACED}]+")
+_STRETCH = regex.compile(rf"(?:{_CHARACTER})+|[^\s{_UNSPACED}]+")
+_IS_UNSPACED = regex.compile(f"[{_UNSPACED}]")
+
+_HAN = regex.compile(r"\p{Han}")
+
+RUN = 8
+"""Words in a row that are a run (see docs/decisions/house.md)."""
 
 UNICODE_SCRIPTS = {
     "Kore": ("Hang", "Hani"), "Jpan": ("Hira", "Kana", "Hani"), "Hrkt": ("Hira", "Kana"), "Hans": ("Hani",),
@@ -54,16 +68,61 @@ def comparable(text: str) -> str:
     return _PUNCTUATION.sub(" ", folded).strip()
 
 
+def characters(text: str) -> list[str]:
+    """Characters as people see them: letters with their marks (extended grapheme clusters, UAX 29)."""
+    return regex.findall(r"\X", text)
+
+
 def words(text: str) -> list[str]:
-    """Words of a comparable text; characters in scripts that do not write blanks."""
-    return _UNSPACED.sub(lambda match: f" {match[0]} ", comparable(text)).split()
+    """Words of a comparable text; characters in scripts that write no blanks."""
+    return _UNIT.findall(comparable(text))
+
+
+def terms(text: str) -> set[str]:
+    """Words of a comparable text; in scripts that write no blanks, pairs of adjacent characters.
+
+    Pairs, because unrelated sentences then share as few of them as English ones share words (docs/decisions/house.md).
+    A character that stands alone is a term.
+    """
+    return {term for stretch in _STRETCH.findall(comparable(text)) for term in _terms(stretch)}
+
+
+def _terms(stretch: str) -> list[str]:
+    if not _IS_UNSPACED.match(stretch):
+        return [stretch]
+    return [one + other for one, other in itertools.pairwise(characters(stretch))] or [stretch]
+
+
+def runs(text: str) -> Iterator[tuple[str, ...]]:
+    """From each unit of `words` on, as few as make a run: RUN words, or as much in scripts that write no blanks.
+
+    That is 24 characters, 12 of Han. Two texts share a run wherever they share a stretch of that length, however the
+    rest of them is written.
+    """
+    units = words(text)
+    ends = [0, *itertools.accumulate(map(_thirds, units))]
+    for first, start in enumerate(ends):
+        last = bisect_left(ends, start + 3 * RUN)
+        if last == len(ends):
+            return
+        yield tuple(units[first:last])
+
+
+def _thirds(unit: str) -> int:
+    """How much of a run a word or a character is, in thirds of a word."""
+    if not _IS_UNSPACED.match(unit):
+        return 3
+    return 2 if _HAN.match(unit) else 1
+
+
+def length(text: str) -> float:
+    """Words of a text; in scripts that write no blanks two characters are a word."""
+    return sum(0.5 if _IS_UNSPACED.match(unit) else 1 for unit in words(text))
 
 
 def within_bounds(text: str, bounds: Cleaning) -> bool:
     """Whether a clean text lies within the bounds of length."""
-    if not bounds.min_characters <= len(text) <= bounds.max_characters:
-        return False
-    return len(words(text)) >= bounds.min_words * (2 if _UNSPACED.search(text) else 1)
+    return bounds.min_characters <= len(text) <= bounds.max_characters and length(text) >= bounds.min_words
 
 
 def script_share(text: str, script: str) -> float:

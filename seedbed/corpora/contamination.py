@@ -9,12 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from seedbed.blocks import Blocks
-from seedbed.corpora.clean import comparable, words
+from seedbed.corpora.clean import runs, words
 from seedbed.corpora.settings import NO_TEXT, OPTIONAL
 from seedbed.io import UserError, read_table
-
-GRAM = 8
-"""Consecutive words; a text that shares so many with an evaluation text repeats it (see docs/decisions/house.md)."""
 
 
 class EvaluationTexts:
@@ -22,24 +19,28 @@ class EvaluationTexts:
 
     def __init__(self, texts: Iterable[str]) -> None:
         texts = list(texts)
-        self.whole = {comparable(text) for text in texts}
+        self.whole = {_whole(text) for text in texts}
         # Sorted, in a tenth of a set's memory.
         self.grams = np.unique(np.fromiter((gram for text in texts for gram in _grams(text)), np.int64))
 
     def repeats(self, text: str) -> bool:
         """Whether a text equals an evaluation sentence but for case and punctuation, or shares eight words in a row
-        with one."""
-        if comparable(text) in self.whole:
+        with one: in scripts without blanks 24 characters, 12 of Han."""
+        if _whole(text) in self.whole:
             return True
         grams = np.fromiter(_grams(text), np.int64)
         places = np.searchsorted(self.grams, grams)
         return bool((self.grams[places[places < len(self.grams)]] == grams[places < len(self.grams)]).any())
 
 
+def _whole(text: str) -> str:
+    """The form in which a text equals another; blanks say nothing in scripts without them."""
+    return " ".join(words(text))
+
+
 def _grams(text: str) -> Iterable[int]:
-    """A hash of each: the passages of a retrieval set have millions."""
-    parts = words(text)
-    return map(hash, zip(*(parts[start:] for start in range(GRAM)), strict=False))
+    """A hash of each run: the passages of a retrieval set have millions."""
+    return map(hash, runs(text))
 
 
 IN_TESTS = "in a test set"

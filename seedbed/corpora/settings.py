@@ -286,7 +286,7 @@ class Cleaning(Settings):
     max_characters: int = Field(500, ge=1)
     """Longer texts are dropped."""
     min_words: int = Field(3, ge=1)
-    """Fewer words (or, in a script without spaces, fewer characters than twice this) are dropped."""
+    """Texts of fewer words are dropped; in a script without spaces two characters, with their marks, are a word."""
 
     @model_validator(mode="after")
     def _some_fit(self) -> Self:

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from seedbed.corpora.clean import characters
 from seedbed.evaluation.aggregation import Aggregate
 from seedbed.evaluation.protocols import Metric
 from seedbed.evaluation.significance import permuted
@@ -130,15 +131,17 @@ def deviation_bound(
 def edited(text: str, edits: int, rng: np.random.Generator) -> str:
     """A text after so many edits of a character, drawn one after the other: insertion, deletion or substitution.
 
-    Characters come from the text itself. The only character left is not deleted, and where a text has but one kind
-    of characters none is substituted: one is inserted in its place. Later edits may undo earlier ones.
+    A character is a letter with its marks (`corpora.clean.characters`). Characters come from the text itself. The only
+    character left is not deleted, and where a text has but one kind of characters none is substituted: one is inserted
+    in its place. Later edits may undo earlier ones.
 
     Raises:
         UserError: an empty text.
     """
     if not text:
         raise UserError("edited: an empty text has no character to edit")
-    alphabet, found = sorted({*text}), [*text]
+    found = characters(text)
+    alphabet = sorted({*found})
     for _ in range(edits):
         kind, place = rng.choice(["insert", "delete", "substitute"]), int(rng.integers(len(found)))
         others = [character for character in alphabet if character != found[place]]
@@ -154,8 +157,8 @@ def edited(text: str, edits: int, rng: np.random.Generator) -> str:
 def edit_distance(one: Sequence[str], other: Sequence[str]) -> int:
     """Levenshtein's distance: the least number of insertions, deletions and substitutions from one to the other.
 
-    Of strings in characters, of lists in their elements. Time grows with length times distance, not with the square of
-    the length: for each number of edits the farthest reachable place of each diagonal (Ukkonen 1985).
+    Of strings in code points, of lists in their elements. Time grows with length times distance, not with the square
+    of the length: for each number of edits the farthest reachable place of each diagonal (Ukkonen 1985).
     """
     numbers: dict[str, int] = {}
     a, b = (np.array([numbers.setdefault(x, len(numbers)) for x in text], dtype=np.int64) for text in (one, other))

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from seedbed.corpora.clean import words
+from seedbed.corpora.clean import terms
 
 RESAMPLES = 1000
 DRAWS = 10_000_000
@@ -14,8 +14,11 @@ DRAWS = 10_000_000
 
 
 def dice(a: str, b: str) -> float:
-    """Lexical overlap of two sentences: Dice coefficient of their case-folded word sets (paper 000, figure 5)."""
-    first, second = set(words(a)), set(words(b))
+    """Lexical overlap of two sentences: Dice coefficient of their sets of words, case-folded (paper 000, figure 5).
+
+    In scripts that write no blanks, of their sets of pairs of adjacent characters.
+    """
+    first, second = terms(a), terms(b)
     return 2 * len(first & second) / (len(first) + len(second)) if first or second else 0.0
 
 

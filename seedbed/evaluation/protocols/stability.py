@@ -1,10 +1,11 @@
 """How far a text's vector moves for each character that is edited (LiRA, paper 002, table 10, equations 25 and 26).
 
-Of each text PERTURBED copies with so many seeded edits, drawn from its own characters; each copy has the ratio of the
-distance of vectors to the edit distance of texts, which may be less than the edits. For each number of EDITS: mean,
-standard deviation, median, quantiles and the greatest of all ratios, as in the paper's table, and of the greatest ratio
-of each text, equation 25's local constant. Main: the 95 % quantile of all ratios at one edit. Neither is a constant of
-the paper's theorem or corollary. Corpora: `text`, at most TEXTS of them. Items: id and the ratios.
+Of each text PERTURBED copies with so many seeded edits, drawn from its own characters (letters with their marks); each
+copy has the ratio of the distance of vectors to the edit distance of texts, which may be less than the edits. For each
+number of EDITS: mean, standard deviation, median, quantiles and the greatest of all ratios, as in the paper's table,
+and of the greatest ratio of each text, equation 25's local constant. Main: the 95 % quantile of all ratios at one edit.
+Neither is a constant of the paper's theorem or corollary. Corpora: `text`, at most TEXTS of them. Items: id and the
+ratios.
 
     sts22-stability:
       protocol: stability
@@ -16,6 +17,7 @@ import hashlib
 import numpy as np
 import pandas as pd
 
+from seedbed.corpora.clean import characters
 from seedbed.corpora.subset import subset
 from seedbed.evaluation.protocols import Protocol
 from seedbed.evaluation.scores import Scores, Trial
@@ -50,12 +52,11 @@ def score(trial: Trial) -> Scores:
         raise UserError("stability: every text is empty; at least one must have characters to edit")
     copies = pd.DataFrame([_copies(text) for text in test["text"]], index=test.index)
     original, *moved = trial.embed(test["text"], *(copies[name] for name in copies.columns))
-    items, every = test[["id"]].copy(), {}
+    items, every, texts = test[["id"]].copy(), {}, test["text"].map(characters)
     for place, (edits, columns) in enumerate(RATIOS.items()):
         mine = slice(place * PERTURBED, (place + 1) * PERTURBED)
-        pairs = (zip(test["text"], copies[name], strict=True) for name in copies.columns[mine])
-        distances = np.stack([[edit_distance(one, other) for one, other in column] for column in pairs], axis=1)
-        given = original, np.stack(moved[mine], axis=1), distances
+        apart = [[*map(edit_distance, texts, copies[name].map(characters))] for name in copies.columns[mine]]
+        given = original, np.stack(moved[mine], axis=1), np.transpose(apart)
         items[columns], items[f"greatest_{edits}"] = ratios(*given), lipschitz(*given)
         for key, own in ((f"{edits}", columns), (f"greatest_{edits}", [f"greatest_{edits}"])):
             every |= {f"{name}_{key}": value for name, value in described(items[own].to_numpy().ravel()).items()}

@@ -5,6 +5,7 @@ import pytest
 
 from seedbed.blocks import together
 from seedbed.corpora import anchors
+from seedbed.corpora.clean import characters
 from seedbed.corpora.contamination import EvaluationTexts, texts_of
 from seedbed.corpora.language_id import LanguageId
 from seedbed.corpora.settings import COLUMNS, OPTIONAL, Anchors
@@ -81,6 +82,28 @@ def test_contamination_sees_case_punctuation_and_eight_common_words():
     assert not seen.repeats("one two three four five six seven and others")
     short = EvaluationTexts(["One two three."])
     assert short.repeats("ONE, TWO, THREE") and not short.repeats("one two")
+
+
+COUNTRY = {
+    "Thai": ["ประเทศไทยมีฝนตกหนักในเดือนกันยายน", "อาหารของประเทศไทยเผ็ดมาก", "แม่ของฉันไม่เคยออกจากประเทศไทย", "ทีมฟุตบอลประเทศไทยแพ้เมื่อคืนนี้"],
+    "Khmer": ["ប្រទេសកម្ពុជាមានភ្លៀងធ្លាក់ខ្លាំង", "ម្ហូបនៅប្រទេសកម្ពុជាឆ្ងាញ់ណាស់", "ម្តាយខ្ញុំមិនដែលចេញពីប្រទេសកម្ពុជាទេ", "ក្រុមបាល់ទាត់ប្រទេសកម្ពុជាចាញ់យប់មិញ"],
+    "Lao": ["ປະເທດລາວມີຝົນຕົກໜັກ", "ອາຫານຂອງປະເທດລາວແຊບຫຼາຍ", "ແມ່ຂອງຂ້ອຍບໍ່ເຄີຍອອກຈາກປະເທດລາວ", "ທີມບານເຕະປະເທດລາວເສຍໄຊມື້ຄືນນີ້"],
+    "Burmese": ["မြန်မာနိုင်ငံတွင် မိုးသည်းထန်စွာရွာသည်", "မြန်မာနိုင်ငံ၏ အစားအစာသည် စပ်သည်", "ကျွန်ုပ်၏အမေသည် မြန်မာနိုင်ငံမှ တစ်ခါမျှမထွက်ခဲ့", "မြန်မာနိုင်ငံအသင်း မနေ့ညက ရှုံးသည်"],
+    "Shan": ["မိူင်းတႆးၼႆႉ ၾူၼ်တူၵ်းႁႅင်း", "တၢင်းၵိၼ်မိူင်းတႆးၼႆႉ ဝၢၼ်တႄႉ", "မႄႈၵဝ်ဢမ်ႇယၢမ်ႈဢွၵ်ႇမိူင်းတႆး", "ၸုမ်းမိူင်းတႆး သုမ်းယဝ်ႉမိူဝ်ႈၶမ်ႈဝႃး"],
+    "Japanese": ["アメリカ合衆国では雨がたくさん降ります", "母はアメリカ合衆国の料理が好きです", "去年アメリカ合衆国で新しい法律ができた", "昨夜アメリカ合衆国のチームが負けた"],
+    "Chinese": ["中华人民共和国的天气很热", "我妈妈从来没有离开过中华人民共和国", "昨晚中华人民共和国的球队输了", "他写了一本关于中华人民共和国的书"],
+}  # fmt: skip
+"""Sentences that have one name in common and nothing else: eight code points of it are no repetition."""
+
+
+@pytest.mark.parametrize("language", COUNTRY)
+def test_in_scripts_without_blanks_a_name_is_no_contamination_and_a_piece_of_a_test_is(language):
+    for place, sentence in enumerate(COUNTRY[language]):
+        rest = [*COUNTRY[language][:place], *COUNTRY[language][place + 1 :]]
+        assert not EvaluationTexts(rest).repeats(sentence)
+        test = EvaluationTexts([f"{rest[0]}{rest[1]}{rest[2]}"])
+        assert test.repeats(f"{sentence} {rest[1][3:]}{rest[2][:-3]} {sentence}")
+        assert EvaluationTexts([sentence]).repeats("、 ".join(characters(sentence)))
 
 
 @pytest.mark.parametrize("kind", ["text", "pairs", "parallel", "retrieval", "labelled_texts"])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from seedbed.corpora.clean import clean, comparable, script_share, within_bounds, words
+from seedbed.corpora.clean import characters, clean, comparable, length, runs, script_share, within_bounds, words
 from seedbed.corpora.settings import Cleaning
 from seedbed.io import UserError
 
@@ -49,11 +49,51 @@ def test_joiners_are_spelling_and_stay():
         ("Ina son karatu, sosai!", ["ina", "son", "karatu", "sosai"]),
         ("मैं घर जा रहा हूँ।", ["मैं", "घर", "जा", "रहा", "हूँ"]),
         ("你好 world", ["你", "好", "world"]),
+        ("コーヒー2杯", ["コ", "ー", "ヒ", "ー", "2", "杯"]),
+        ("ที่ดี", ["ที่", "ดี"]),
+        ("ຂ້ອຍຮູ້", ["ຂ້", "ອ", "ຍ", "ຮູ້"]),
+        ("မိူင်တႆ", ["မိူ", "င်", "တႆ"]),
         ("", []),
     ],
 )
 def test_words(text, expected):
     assert words(text) == expected
+
+
+@given(st.text(st.sampled_from("ab é你ー ที่ို្ញ")))
+def test_characters_are_the_whole_text(text):
+    assert "".join(characters(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("letters", "size"),
+    [([*"abcdefghij"], 8), ([*"天地玄黄宇宙洪荒日月盈昃辰宿"], 12), ([*"いろはにほへとちりぬるをわかよたれそつねならむうゐの"], 24)],
+)  # fmt: skip
+def test_a_run_is_eight_words_or_as_much_in_scripts_without_blanks(letters, size):
+    blank = " " if size == 8 else ""
+    assert [*runs(blank.join(letters[: size - 1]))] == []
+    assert [*runs(blank.join(letters))] == [tuple(letters[n : n + size]) for n in range(len(letters) - size + 1)]
+
+
+def test_marks_make_no_run_longer_and_a_word_in_mixed_text_is_three_characters():
+    assert [len(run) for run in runs("ที่" * 25)] == [24, 24]
+    assert [*runs("一二三四五六 a b c d")] == [("一", "二", "三", "四", "五", "六", "a", "b", "c", "d")]
+    assert [*runs("一二三四五六 a b c")] == []
+
+
+@given(st.lists(st.sampled_from(["a", "b", "天", "ที่", "の", "z"]), max_size=40), st.integers(0, 40), st.integers(0, 40))
+def test_a_stretch_that_is_long_enough_is_shared(units, first, last):
+    """A run of the stretch is one of every text that it stands in."""
+    stretch = " ".join(units[first:last])
+    assert {*runs(stretch)} <= {*runs(" ".join(units))}
+    assert {*runs(stretch)} <= {*runs(f"q 地 {stretch} ก地 q")}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("one two, three", 3), ("你好世界啊", 2.5), ("ที่ดี", 1), ("he said 你好", 3), ("", 0)]
+)
+def test_length_in_words(text, expected):
+    assert length(text) == expected
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from seedbed.corpora.clean import characters
 from seedbed.evaluation import protocols
 from seedbed.evaluation.protocols import stability
 from seedbed.evaluation.scores import score, texts
@@ -63,6 +64,17 @@ def test_an_edited_text_is_no_farther_than_its_edits_and_of_its_own_characters(e
     assert copies[0] == edited(text, edits, np.random.default_rng(0))
     for short in ("a", "aa", "ab"):
         assert all(edited(short, edits, np.random.default_rng(seed)) for seed in range(30))
+
+
+def test_an_edit_takes_a_letter_with_its_marks() -> None:
+    text = "ที่ดีมีครูที่รัก"
+    inside = {"ที่", "ดี", "มี", "ค", "รู", "รั", "ก"}
+    copies = [edited(text, 1, np.random.default_rng(seed)) for seed in range(40)]
+    assert all({*characters(copy)} <= inside for copy in copies)
+    assert {edit_distance(characters(text), characters(copy)) for copy in copies} <= {0, 1}
+    rows = pd.DataFrame({"id": ["a"], "text": [text]})
+    found = score(Task(protocol="stability"), rows, lambda given: np.array([[len(t)] for t in given], np.float32))
+    assert found.items["ratio_1"][0] in (1, 2, 3), "a letter with two marks is one edit"
 
 
 def test_the_printed_theorem_is_false_and_the_proved_bound_holds() -> None:
