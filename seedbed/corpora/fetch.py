@@ -21,9 +21,6 @@ from seedbed.corpora.settings import COLUMNS, MAY_BE_BLANK, NO_TEXT, OPTIONAL, O
 from seedbed.corpora.sources import read
 from seedbed.io import UserError
 
-ENTAILMENT, CONTRADICTION = ({"entailment", "0"}, {"contradiction", "2"})
-"""Labels of XNLI, SNLI and MultiNLI, as words or as the hub's integers."""
-
 
 def fetch(
     source: Source, kind: Kind, store: Store, cleaning: Cleaning, *, test: bool = False
@@ -48,7 +45,7 @@ def fetch(
     source, blocks = _there(source, store, test, counts)
     where = f"{kind} corpus from {origin(source)}"
     if kind in ("triplets", "paraphrases"):
-        blocks = _triplets(blocks, counts, lone=kind == "paraphrases")
+        blocks = _triplets(blocks, counts, where, lone=kind == "paraphrases")
     texts = [name for name in COLUMNS[kind] if name not in NO_TEXT]
     if test or kind in ("retrieval", "questions"):
         table = _shaped(together(blocks), kind, texts, where)
@@ -162,33 +159,38 @@ def _filtered(blocks: Blocks, kind: Kind, texts: list[str], cleaning: Cleaning, 
         yield fitting[new]
 
 
-def _triplets(blocks: Blocks, counts: Counter[str], *, lone: bool) -> Blocks:
+def _triplets(blocks: Blocks, counts: Counter[str], where: str, *, lone: bool) -> Blocks:
     """The rows; of labelled pairs, the triplets that they make; `lone` as of `triplets_from_labels`."""
     first, blocks = peeked(blocks)
     if not {*COLUMNS["labelled_pairs"]} <= {*first.columns}:
         yield from blocks
         return
-    for block in triplets_from_labels(blocks, lone=lone):
+    for block in triplets_from_labels(blocks, where, lone=lone):
         counts["triplets"] += len(block)
         yield block
 
 
-def triplets_from_labels(blocks: Blocks, *, lone: bool = False) -> Blocks:
+def triplets_from_labels(blocks: Blocks, where: str = "labelled pairs", *, lone: bool = False) -> Blocks:
     """Premise, hypothesis, label rows to (anchor, positive, negative): those premises that have both.
 
     The first hypothesis of each label counts. The hypothesis may be in another language than the premise (paper 000,
     section 3, step 1). A column `premise_id`, if there is one, says which premises are one; else it is their text.
 
     Args:
+        where: what the rows are, in an error.
         lone: an entailment without a contradiction is kept too, with an empty negative.
+
+    Raises:
+        UserError: as `labels.named`.
     """
     names = ["id", "premise", "hypothesis", "label"]
-    spool = Spool(block.assign(of=block.get("premise_id", block["premise"]))[[*names, "of"]] for block in blocks)
-    contradicted = (block[block["label"].isin(CONTRADICTION)] for block in spool)
+    known = (named(block, where) for block in blocks)
+    spool = Spool(block.assign(of=block.get("premise_id", block["premise"]))[[*names, "of"]] for block in known)
+    contradicted = (block[block["label"] == "contradiction"] for block in spool)
     negatives, seen = Lookup(contradicted, lambda block: list(block["of"])), Seen()
     place = negatives.columns.index("hypothesis")
     for block in spool:
-        entailed = block[block["label"].isin(ENTAILMENT)]
+        entailed = block[block["label"] == "entailment"]
         entailed = entailed[seen.new(entailed["of"])]
         found = [row and row[place] for row in negatives.find(entailed["of"])]
         kept = entailed[[lone or negative is not None for negative in found]]

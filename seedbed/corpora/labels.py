@@ -13,10 +13,11 @@ from seedbed.io import UserError, read_table
 LABELS = ("entailment", "neutral", "contradiction")
 """In the order of XNLI's integers, which are also what a language model answers (paper 000, table 21)."""
 _NAMES = {name: name for name in LABELS} | {str(number): name for number, name in enumerate(LABELS)}
+_NAMES["contradictory"] = "contradiction"  # XNLI-MT's word
 
 
 def named(table: pd.DataFrame, where: str) -> pd.DataFrame:
-    """The rows with their labels as words; a UserError if one is neither a word of LABELS nor its number."""
+    """The rows with their labels as words; a UserError if one is not known."""
     labels = table["label"].str.strip().str.lower().map(_NAMES)
     if labels.isna().any():
         row = table[labels.isna()].iloc[0]

@@ -23,6 +23,8 @@ Texts = Callable[[], Iterator[str]]
 """Begins to read texts from the first."""
 START = "▁"
 """What stands for the beginning of a word."""
+NO_TEXT = "\ufffd"
+"""What decoders write for bytes that are no text."""
 LONGEST = 2**20
 """Bytes of a text that SentencePiece reads."""
 
@@ -202,7 +204,8 @@ def _empty(form: dict[str, Any], model: Any) -> Tokenizer:
 def forms(tokenizer: PreTrainedTokenizerBase) -> dict[str, str]:
     """Token -> the form by which tokens of two tokenizers are compared: its text, with ▁ where a word begins.
 
-    Source: deepfocus 1.0.1, of Dobler and de Melo (2023). Special tokens are compared like others.
+    Source: deepfocus 1.0.1, of Dobler and de Melo (2023), which takes all parts of characters for one token, and all
+    white space too (docs/decisions/modular.md). Special tokens are compared like others.
     """
     model = json.loads(tokenizer.backend_tokenizer.to_str())["model"]
     if model["type"] == "WordPiece":
@@ -211,11 +214,14 @@ def forms(tokenizer: PreTrainedTokenizerBase) -> dict[str, str]:
             token: token.removeprefix(prefix) if token.startswith(prefix) else START + token
             for token in tokenizer.get_vocab()
         }
-    if isinstance(tokenizer.backend_tokenizer.decoder, decoders.ByteLevel):
-        text, start = decoders.ByteLevel().decode, "Ġ"
-    else:
-        text, start = (lambda tokens: tokens[0].replace(START, " ")), START
-    return {token: START * token.startswith(start) + text([token]).lstrip() for token in tokenizer.get_vocab()}
+    byte_level = isinstance(tokenizer.backend_tokenizer.decoder, decoders.ByteLevel)
+    return {token: _text_of_bytes(token) if byte_level else token for token in tokenizer.get_vocab()}
+
+
+def _text_of_bytes(token: str) -> str:
+    """The form of a token of bytes: its text; where bytes are a part of a character, the token itself, marked."""
+    text = decoders.ByteLevel().decode([token])
+    return f"{NO_TEXT}{token}" if NO_TEXT in text else text.replace(" ", START)
 
 
 def matched(source: PreTrainedTokenizerBase, target: PreTrainedTokenizerBase) -> dict[str, int]:

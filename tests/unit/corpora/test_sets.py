@@ -105,6 +105,18 @@ def test_an_entailment_without_a_contradiction_is_a_paraphrase_too(tmp_path: Pat
     assert list(table["id"]) == ["1"]
 
 
+@pytest.mark.parametrize("kind", ["paraphrases", "triplets"])
+def test_labels_of_triplets_are_known_or_refused(tmp_path: Path, store: Store, kind: str) -> None:
+    """Or else contradictions under another name would be no negatives."""
+    path = tmp_path / "nli.csv"
+    source = Source(file=str(path), columns={name: name for name in ("id", "premise", "hypothesis", "label")})
+    path.write_text("id,premise,hypothesis,label\n1,Ana ba,Yana da,Entailment\n2,Ana ba,Babu,contradictory\n")
+    assert fetch(source, kind, store, LOOSE)[0].to_numpy().tolist() == [["1", "Ana ba", "Yana da", "Babu"]]
+    path.write_text("id,premise,hypothesis,label\n1,Ana ba,Yana da,entailment\n2,Ana ba,Babu,opposite\n")
+    with pytest.raises(UserError, match=r"nli.csv: id '2' has label 'opposite'; .*`where:`"):
+        fetch(source, kind, store, LOOSE)
+
+
 def documents(count: int) -> str:
     """What MADLAD-400 has: line breaks as a backslash and an n."""
     return "".join(json.dumps({"text": f"Document {n}.\\nIts second line {n}.\\n\\n"}) + "\n" for n in range(count))

@@ -24,6 +24,7 @@ from tests import tiny
 SMALL = Vocabulary(size=75, threads=2, dimensions=8, epochs=2, min_count=2, bucket=500)
 NAMES = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]", "mask_token": "[MASK]"}
 TEXTS = tiny.sentences("hau", 200)
+HINDI = ["मैं घर जा रहा हूँ और वह बाज़ार गई।", "कल बारिश होगी तो हम नहीं जाएँगे।", "बच्चे मैदान में खेल रहे हैं।"] * 5
 
 
 def wordpiece() -> PreTrainedTokenizerFast:
@@ -118,6 +119,19 @@ def test_tokens_are_compared_by_their_text_and_a_words_beginning(sources):
     assert all(unigram[token] == token for token in starts) and level["Ġ"] == "▁"
     shared = {*unigram.values()} & {*level.values()} & {*found.values()}
     assert any(form.startswith("▁") and len(form) > 3 for form in shared)  # of the three kinds
+
+
+def test_tokens_of_bytes_get_the_row_of_the_same_bytes_and_no_other():
+    """All parts of characters decode to one text, and blanks are no beginning of a word."""
+    old = bpe()
+    new = tokens.learn(old, lambda: iter(HINDI), SMALL.updated({"size": 310}))
+    mine, ids, found = new.get_vocab(), old.get_vocab(), tokens.matched(old, new)
+    assert len({*mine} & {*ids}) > 256
+    assert found == {token: ids[token] for token in mine if token in ids}
+    old.add_tokens(["ĠĠ", "ĠĊ"])
+    assert tokens.matched(old, new) == found, "two blanks are not one, nor are a blank and a line break"
+    forms = tokens.forms(old)
+    assert forms["Ġ"] == "▁" and forms["ĠĠ"] == "▁▁" and forms["Ġa"] == "▁a"
 
 
 def test_of_several_old_tokens_with_one_form_the_highest_id_wins(sources, monkeypatch):
