@@ -85,7 +85,9 @@ def additive_margin(
     return _first_of(forward) + _first_of(scores.T)
 
 
-def neighbour_contrast(anchor: Tensor, neighbours: Tensor, *, temperature: float, ids: Tensor | None = None) -> Tensor:
+def neighbour_contrast(
+    anchor: Tensor, neighbours: Tensor, *, temperature: float, ids: Tensor | None = None, keep: Tensor | None = None
+) -> Tensor:
     """Each anchor against the neighbours of its positive, rank by rank, in both directions.
 
     The sum over ranks r = 1, ..., k of (L(a, n^r) + L(n^r, a)) / r, where L is the contrast in the batch without a
@@ -95,6 +97,7 @@ def neighbour_contrast(anchor: Tensor, neighbours: Tensor, *, temperature: float
         anchor: vectors (batch, width).
         neighbours: vectors (batch, k, width), nearest first.
         ids: integers (batch, k), equal for equal sentences: of one rank, these are no negatives of each other.
+        keep: booleans (batch, batch); where False, pairs i and j have no negative in each other, at any rank.
 
     Returns:
         A scalar, computed in float32 at least; 0 for k = 0.
@@ -109,8 +112,9 @@ def neighbour_contrast(anchor: Tensor, neighbours: Tensor, *, temperature: float
         )
     total = anchor.new_zeros((), dtype=torch.promote_types(anchor.dtype, torch.float32))
     for place in range(neighbours.shape[1]):
-        keep = None if ids is None else ids[:, None, place] != ids[None, :, place]
-        total = total + additive_margin(anchor, neighbours[:, place], temperature=temperature, keep=keep) / (place + 1)
+        apart = None if ids is None else ids[:, None, place] != ids[None, :, place]
+        both = keep if apart is None else apart if keep is None else keep & apart
+        total = total + additive_margin(anchor, neighbours[:, place], temperature=temperature, keep=both) / (place + 1)
     return total
 
 

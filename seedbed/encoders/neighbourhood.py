@@ -67,6 +67,7 @@ class NeighbourLoss(nn.Module):
         self.batch = [dict(column) for column in columns[:2]], self.pairs[rows.cpu()].to(rows.device)
         embedded = self.head(torch.stack(embed_columns(self.model, columns, separate_first=False)))
         ids, settings = self.batch[1], self.settings
+        keep = ids[:, None] != ids[None] if settings.mask_own else None
         anchor, positive, *others = embedded.unbind(0)
         hard, neighbours = others[: int(settings.negatives)], others[int(settings.negatives) :]
         total = additive_margin(
@@ -74,13 +75,15 @@ class NeighbourLoss(nn.Module):
             positive,
             temperature=settings.temperature,
             margin=settings.margin,
-            keep=ids[:, None] != ids[None] if settings.mask_own else None,
+            keep=keep,
             negatives=hard[0] if hard else None,
         )
         if neighbours:
             same = self.ranks[rows.cpu()].to(rows.device)
             near = torch.stack(neighbours, dim=1)
-            total = total + self._share() * neighbour_contrast(anchor, near, temperature=settings.temperature, ids=same)
+            total = total + self._share() * neighbour_contrast(
+                anchor, near, temperature=settings.temperature, ids=same, keep=keep
+            )
         return total if settings.queue == "none" else total + self._away(anchor, positive, neighbours, ids)
 
     def _away(self, anchor: Tensor, positive: Tensor, neighbours: Sequence[Tensor], ids: Tensor) -> Tensor:

@@ -1,5 +1,6 @@
 """Tests of two languages: a test set of both from one of each, and scores of the two orders."""
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,7 +11,7 @@ from seedbed.evaluation import protocols
 from seedbed.evaluation.aggregation import ORDER
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
-from seedbed.names import orders_of
+from seedbed.names import PAIR, orders_of, pair_of
 
 AGREE = 1e-6
 """What gold scores of one row may differ by between two languages: they are numbers, written in several ways."""
@@ -26,9 +27,12 @@ def joined(task: Task, pair: str, sets: Sequence[pd.DataFrame]) -> pd.DataFrame:
         The columns of the protocol's kind, and ORDER.
 
     Raises:
-        UserError: no id in common, or what is no text (a gold score, the number of an answer) differs.
+        UserError: an id stands twice in a language, none is in both, or what is no text (a gold score, the number of an
+            answer) differs.
     """
     one, other = (table.set_index("id", drop=False) for table in sets)
+    if twice := [name for table in (one, other) for name in table.index[table.index.duplicated()]]:
+        raise UserError(f"{pair}: id {twice[0]!r} stands twice in one language; give each row an id of its own")
     common = [name for name in one.index if name in other.index]
     if not common:
         raise UserError(
@@ -60,9 +64,21 @@ def _require_agreement(task: Task, pair: str, one: pd.DataFrame, other: pd.DataF
             )
 
 
-def parts(test: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Order -> its rows, without ORDER; a test set that has no such column is one order without a name."""
+def parts(test: pd.DataFrame, language: str = "") -> dict[str, pd.DataFrame]:
+    """Order -> its rows, without ORDER; a test set that has no such column is one order without a name.
+
+    Args:
+        language: of the test items; of two languages, their pair.
+
+    Raises:
+        UserError: a value of ORDER that is no order of the pair; where that is not known, of one pair.
+    """
     if ORDER not in test.columns:
         return {"": test}
+    orders = [str(order) for order in test[ORDER].unique()]
+    pair = pair_of(language if re.match(PAIR, language) else orders[0])
+    if wrong := [order for order in orders if not re.match(PAIR, order) or pair_of(order) != pair]:
+        known = " or ".join(orders_of(pair)) if re.match(PAIR, pair) else "two languages as in aze-kaz"
+        raise UserError(f"{ORDER}: {wrong[0]!r} is no order of the test's two languages; expected {known}")
     groups = test.groupby(ORDER, sort=False)
     return {str(order): rows.drop(columns=ORDER).reset_index(drop=True) for order, rows in groups}

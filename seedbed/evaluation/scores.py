@@ -136,7 +136,7 @@ def _of_orders(task: Task, test: pd.DataFrame, encode: Encode, second: Encode, l
     names, found = protocols.declared(task.protocol).second, {}
     if not names:
         raise UserError(f"score: protocol {task.protocol} has no tests of two languages; leave `second` out")
-    for order, rows in parts(test).items():
+    for order, rows in parts(test, language).items():
         turned = order and languages_of(order) != languages_of(pair_of(order))
         sides = (second, encode) if turned else (encode, second)
         trial = replace(trial_of(task, rows, None), embed=partial(_encode_sides, sides, names), language=language)

@@ -106,7 +106,9 @@ def test_is_the_sum_of_its_parts(
     )
     if k:
         ids = torch.tensor([[1, 8], [2, 9], [3, 10]])[:, :k]
-        expected = expected + share * neighbour_contrast(anchor, torch.stack(near, 1), temperature=t, ids=ids)
+        expected = expected + share * neighbour_contrast(
+            anchor, torch.stack(near, 1), temperature=t, ids=ids, keep=apart if mask else None
+        )
     keep = torch.tensor([[False, True, True, True], [True, False, True, True], [False, True, True, True]])
     options = {"temperature": more.get("queue_temperature", t), "keep": keep if mask else None}
     if queue != "none":
@@ -127,6 +129,26 @@ def test_equal_neighbours_of_a_rank_are_no_negatives(make: Callable[..., Neighbo
     expected = additive_margin(anchor, positive, temperature=0.05, margin=0.3)
     expected = expected + neighbour_contrast(anchor, near[:, None], temperature=0.05, ids=ids)
     torch.testing.assert_close(loss(features(loss, batch), torch.arange(3)), expected, rtol=1e-5, atol=1e-5)
+
+
+@torch.no_grad()
+def test_pairs_of_a_batch_that_share_an_anchor_have_no_negatives_in_each_other(
+    make: Callable[..., NeighbourLoss], rows: pd.DataFrame
+) -> None:
+    """A sentence with two translations: the neighbours of either are near it."""
+    rows.loc[3, "anchor"], chosen = rows["anchor"][2], [2, 3, 5]
+    loss, batch = make(neighbours=2, queue="none"), rows.iloc[[2, 3, 5]]
+    names = ("anchor", "positive", "neighbour_1", "neighbour_2")
+    anchor, *others = (torch.nn.functional.normalize(projected(loss, batch[name])).numpy() for name in names)
+    expected = 0.0
+    for column, margin, weight in zip(others, (0.3, 0, 0), (1, 1, 1 / 2), strict=True):
+        scores = np.exp((anchor @ column.T - margin * np.eye(3)) / 0.05)
+        for i in range(3):
+            rivals = [j for j in range(3) if j == i or {i, j} != {0, 1}]
+            expected -= weight * np.log(scores[i, i] / scores[i, rivals].sum()) / 3
+            expected -= weight * np.log(scores[i, i] / scores[rivals, i].sum()) / 3
+    found = loss(features(loss, batch), torch.tensor(chosen))
+    assert found.item() == pytest.approx(expected, rel=1e-4)
 
 
 @torch.no_grad()

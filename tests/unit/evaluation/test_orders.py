@@ -121,6 +121,27 @@ def test_what_is_no_pair_is_one_line(change, told: str) -> None:
         joined(STS, "aze-kaz", [one, change(two)])
 
 
+@pytest.mark.parametrize("side", [0, 1])
+def test_an_id_that_stands_twice_joins_nothing(side: int) -> None:
+    given = sets()
+    given[side] = pd.concat([given[side], given[side].iloc[[3, 3]]], ignore_index=True)
+    with pytest.raises(UserError, match=rf"^aze-kaz: id '{given[side]['id'][3]}' stands twice"):
+        joined(STS, "aze-kaz", given)
+
+
+@pytest.mark.parametrize("names", [("one", "two"), ("aze-kaz", "kaz-uzn"), ("aze-kaz", "aze"), ("1", "2")])
+def test_orders_that_are_of_no_pair_are_refused(names: tuple[str, str]) -> None:
+    test = joined(STS, "aze-kaz", sets())
+    test["order"] = test["order"].map(dict(zip(("aze-kaz", "kaz-aze"), names, strict=True)))
+    for call in (lambda: score(STS, test, encode, second=other), lambda: check(STS, test)):
+        with pytest.raises(UserError, match="^order: .* is no order of .*; expected"):
+            call()
+    known = joined(STS, "aze-kaz", sets())
+    assert score(STS, known, encode, second=other, language="aze-kaz").main
+    with pytest.raises(UserError, match="^order: 'aze-kaz' is no order of .*; expected eng-hau or hau-eng"):
+        score(STS, known, encode, second=other, language="eng-hau")
+
+
 def test_numbers_of_answers_must_agree_and_answers_stay_with_their_question() -> None:
     one = pd.DataFrame({"id": ["1"], "passage": "p", "question": "q", "answers": '["a", "b"]', "correct": "2"})
     two = pd.DataFrame({"id": ["1"], "passage": "P", "question": "Q", "answers": '["A", "B"]', "correct": "2"})
