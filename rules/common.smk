@@ -23,6 +23,7 @@ except ModuleNotFoundError as error:
 from seedbed.io import UserError
 from seedbed.operations import runs
 from seedbed.operations.forecasting.costs import CostSpec
+from seedbed.operations.limits import Limits
 from seedbed.resources import resource
 from seedbed.study import graph, paths
 from seedbed.study.jobs import Jobs, bound, listed, named, option, options
@@ -49,7 +50,8 @@ try:
     for remark in remarks(STUDY) if workflow.is_main_process else ():
         print(f"warning: {remark}", file=sys.stderr)
     graph.tables.check_specs()
-    NEEDS = Needs(STUDY, CostSpec.load(resource("forecast.yaml")))
+    COSTS = CostSpec.load(resource("forecast.yaml"))
+    NEEDS = Needs(STUDY, COSTS, Limits(workflow, COSTS, STUDY.forecast.device).seconds)
 except UserError as error:
     sys.exit(f"error: {error}")
 

@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -23,14 +23,16 @@ class Job:
 
     rule: str
     wildcards: dict[str, str]
-    command: str
-    """The job's shell command: `python -m scripts.<rule> --option value ...`."""
+    command: str | Callable[[], str]
+    """The job's shell command: `python -m scripts.<rule> --option value ...`; or what gives it."""
     outputs: tuple[str, ...]
     benchmark: str = ""
     log: str = ""
     threads: int = 1
     gpus: float = 0
     gpu_mb: float = 0
+    mem_mb: float = 0
+    """That it asks for."""
     todo: bool = True
 
     @property
@@ -71,9 +73,10 @@ class Job:
     @cached_property
     def words(self) -> list[str]:
         """What the program is given; raises as `options`."""
-        words = shlex.split(re.sub(r" > \S+ 2>&1.*", "", self.command))
+        command = self.command() if callable(self.command) else self.command
+        words = shlex.split(re.sub(r" > \S+ 2>&1.*", "", command))
         if "-m" not in words:
-            raise UserError(f"the command of {self.rule} is no `python -m scripts.{self.rule}`: {self.command[:80]}")
+            raise UserError(f"the command of {self.rule} is no `python -m scripts.{self.rule}`: {command[:80]}")
         return words[words.index("-m") + 2 :]
 
     def option(self, name: str, default: str = "") -> str:

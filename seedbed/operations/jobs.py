@@ -50,6 +50,7 @@ def job(event: dict, *, todo: bool) -> Job:
         threads=event["threads"],
         gpus=float(event["resources"].get("gpu", 0)),
         gpu_mb=float(event["resources"].get("gpu_mb", 0)),
+        mem_mb=float(event["resources"].get("mem_mb", 0)),
         todo=todo,
     )
 

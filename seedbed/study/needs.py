@@ -7,7 +7,7 @@ No program imports this: what a job asks for changes no result.
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,7 +20,7 @@ from seedbed.generators.settings import Lora
 from seedbed.gpu_memory import Need, Shape
 from seedbed.io import UserError
 from seedbed.languages import ANY
-from seedbed.operations.forecasting.costs import CostSpec
+from seedbed.operations.forecasting.costs import HEADROOM, CostSpec
 from seedbed.operations.runs import python_in
 from seedbed.precision import Precision
 from seedbed.study.graph import choices, classifiers, encoders, generators, tuned
@@ -38,15 +38,13 @@ LABELLED = 32
 MINED = 64
 """Sentences of a batch of a pool that is mined."""
 
-HEADROOM = 1.5
-"""How much more memory than forecast a job asks for; one that is killed for want of it asks for more still."""
-
 
 class Needs:
     """The jobs of a study, by what they do."""
 
-    def __init__(self, study: Study, costs: CostSpec) -> None:
-        self.study, self.costs = study, costs
+    def __init__(self, study: Study, costs: CostSpec, seconds: Callable[[str, Any], float] = lambda *job: 0) -> None:
+        """Keep what is known; `seconds`: the forecast of a rule's job, by its wildcards, 0: there is none."""
+        self.study, self.costs, self.seconds = study, costs, seconds
         self.shape = cache(self._shape)
 
     def threads(self, rule: str) -> int:
@@ -75,7 +73,11 @@ class Needs:
             needed = cost.memory_mb + (own.parameters * cost.weights + own.kept) / gpu_memory.MIB
             return math.ceil(HEADROOM * needed / ROUND) * ROUND * attempt
 
-        grown = {"mem_mb": mem_mb, "runtime": lambda wildcards, attempt: cost.minutes * attempt}
+        def runtime(wildcards: Any, attempt: int) -> int:
+            forecast = math.ceil(HEADROOM * self.seconds(rule, wildcards) / 600) * 10  # in tens of minutes
+            return max(cost.minutes, forecast) * attempt
+
+        grown = {"mem_mb": mem_mb, "runtime": runtime}
         if not find:
             return {"gpu": 0, **grown}
         return {

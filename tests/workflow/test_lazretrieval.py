@@ -16,7 +16,6 @@ from seedbed.io import read_json, read_table
 from seedbed.study.graph import corpora, tables
 from seedbed.study.loading import load
 from tests.workflow.conftest import STUDY, Project, copy_project
-from tests.workflow.test_neighxlm import counts
 
 SHIPPED = yaml.safe_load(Path("config/lira.yaml").read_text())
 LAZ = {name: task for name, task in SHIPPED["tasks"].items() if name.startswith("laz")}
@@ -78,30 +77,6 @@ def test_a_place_that_is_wrong_is_told(place: Path, tmp_path: Path) -> None:
         load(SHIPPED | {"paths": {"laz": "nowhere"}})
     with pytest.raises(UserError, match="the laz test set of ben: no such file .*ben/test/pairs_info.json"):
         load(SHIPPED | {"paths": {"laz": str(tmp_path)}})
-
-
-def test_with_a_place_its_tables_are_planned_as_computed_by_hand(project: Project, place: Path) -> None:
-    options = ["all_lira", "--dry-run", "--quiet", "rules"]
-    without = counts(project.snakemake(*options, config="config/lira.yaml"))
-    found = counts(project.snakemake(*options, "--config", f"paths={{laz: {place}}}", config="config/lira.yaml"))
-    languages, translators = len(LANGUAGES), 8
-    sets = {"laz", "laz-shares", "laz-query", "laz-item"}
-    assert sets == {*LAZ}
-    more = {rule: found[rule] - without[rule] for rule in ("fetch_corpus", "translate", "judge", "train_encoder")}
-    assert more == {
-        "fetch_corpus": len(sets) * languages,
-        "translate": 2 * translators * languages,  # of lengths nothing is translated
-        "judge": 2 * languages,
-        "train_encoder": 0,
-    }
-    for rule, least in {
-        # LiRA and the English path of four pairs and of pass@0 to 3; figure 10 is of LiRA.
-        "choose_translations": languages * (2 * 4 + 2 * 4) + languages * 4,
-        "score": 2 * languages * 6 + 4 * languages,  # lengths are of each plain encoder; table 8 asks for new languages
-        "tabulate": 2,
-        "plot": 1,
-    }.items():
-        assert found[rule] - without[rule] >= least, rule
 
 
 SMALL = STUDY | {

@@ -1,10 +1,25 @@
 """Paper 002 at its own scale: its plan, job by job."""
 
+from pathlib import Path
+
+import pytest
+
+from tests.workflow import plans
+from tests.workflow.conftest import Project
+from tests.workflow.test_lazretrieval import LANGUAGES, LAZ, write
 from tests.workflow.test_neighxlm import counts
 
 
-def test_the_papers_scale_is_planned_as_computed_by_hand(project):
-    found = counts(project.snakemake("all_lira", "--dry-run", "--quiet", "rules", config="config/lira.yaml"))
+@pytest.fixture(scope="module")
+def plan(project: Project) -> plans.Planned:
+    return plans.made(project, "config/lira.yaml", "all_lira")
+
+
+def test_no_job_asks_for_less_than_it_is_forecast_to_take(plan: plans.Planned) -> None:
+    assert plan.short == []
+
+
+def test_the_papers_scale_is_planned_as_computed_by_hand(plan: plans.Planned) -> None:
     languages, translators, variants = 26, 8, 2
     # Languages of MLQA, Belebele and STS22, and orders of two of STS22; of MGSM and X-CSQA. Five and eight are shared.
     mlqa, belebele, sts22, orders, mgsm, xcsqa = 7, languages, 10, 8, 10, 16
@@ -17,7 +32,7 @@ def test_the_papers_scale_is_planned_as_computed_by_hand(project):
     ablated = critics + 1  # and without queues
     tests, learnt = mlqa + belebele + sts22, ntrex + queries + graded
     anchored, ranked, translated = pairs + critics + passes, pairs + ablated + passes, pairs + passes
-    assert found == {
+    assert plan.counts == {
         # Norms are of a file of STS22's first texts, which stability shares.
         "fetch_corpus": tests + orders + sts22 + mgsm + xcsqa + learnt + shares + deviation,
         "fetch_model": translators + 1 + 1 + plain + 1,  # the judge, the model that reasons, and mT5-XL
@@ -45,6 +60,33 @@ def test_the_papers_scale_is_planned_as_computed_by_hand(project):
             + shared  # all variants of the model that reasons
         ),
         "describe_classifier": variants,
-        "plan_table": tables, "tabulate": tables, "plot": 3, "all_lira": 1,  # figures 4, 5 and 10
-        "total": 4310,
+        "plan_table": tables, "tabulate": tables, "plot": 3,  # figures 4, 5 and 10
     }  # fmt: skip
+
+
+def test_with_a_place_the_tables_of_lazretrieval_are_planned_too(
+    project: Project, plan: plans.Planned, tmp_path: Path
+) -> None:
+    for lang in LANGUAGES:
+        write(tmp_path, lang)
+    without = plan.counts
+    options = ["all_lira", "--dry-run", "--quiet", "rules", "--config", f"paths={{laz: {tmp_path}}}"]
+    found = counts(project.snakemake(*options, config="config/lira.yaml"))
+    languages, translators = len(LANGUAGES), 8
+    sets = {"laz", "laz-shares", "laz-query", "laz-item"}
+    assert sets == {*LAZ}
+    more = {rule: found[rule] - without[rule] for rule in ("fetch_corpus", "translate", "judge", "train_encoder")}
+    assert more == {
+        "fetch_corpus": len(sets) * languages,
+        "translate": 2 * translators * languages,  # of lengths nothing is translated
+        "judge": 2 * languages,
+        "train_encoder": 0,
+    }
+    for rule, least in {
+        # LiRA and the English path of four pairs and of pass@0 to 3; figure 10 is of LiRA.
+        "choose_translations": languages * (2 * 4 + 2 * 4) + languages * 4,
+        "score": 2 * languages * 6 + 4 * languages,  # lengths are of each plain encoder; table 8 asks for new languages
+        "tabulate": 2,
+        "plot": 1,
+    }.items():
+        assert found[rule] - without[rule] >= least, rule

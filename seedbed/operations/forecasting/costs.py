@@ -12,6 +12,9 @@ from seedbed.urls import without_secrets
 
 Device = Literal["gpu", "cpu"]
 
+HEADROOM = 1.5
+"""How much more memory and time than forecast a job asks for; one that is killed for want of it asks for more still."""
+
 
 class Processor(Settings):
     """A reference device."""
@@ -54,7 +57,7 @@ class RuleCost(Settings):
     threads: int = Field(1, gt=0)
     """Threads of a job, where a profile does not give fewer."""
     minutes: int = Field(gt=0)
-    """Time limit of the first attempt."""
+    """Least time limit of the first attempt; a job that is forecast to take longer gets longer."""
     start: PositiveFloat
     """Seconds before any work."""
     utilisation: dict[Device, Annotated[float, Field(gt=0, le=1)]] = {}

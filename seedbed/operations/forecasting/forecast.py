@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from seedbed.operations.forecasting.calibration import Record, Speed, calibrate, half_width, left_out, read_benchmark
+from seedbed.operations.forecasting.costs import HEADROOM
 from seedbed.operations.forecasting.work import Plan
 from seedbed.operations.job import Job
 from seedbed.tables.settings import Forecast
@@ -41,7 +42,7 @@ def collect(plan: Plan, benchmarks: Path) -> Records:
             broken += 1
             continue
         work = plan.work(job)
-        memory = measured["max_rss"] * MB / work.memory
+        memory = measured["max_rss"] * HEADROOM / job.mem_mb if job.mem_mb else 0
         disk = _bytes(job) / work.disk if work.disk else 0
         usable.append(Record((job.rule, job.model), measured["s"], plan.start(job), work.seconds, memory, disk))
     known = {Path(job.benchmark) for job in plan.jobs} | {benchmarks / "forecast/forecast.jsonl"}
@@ -52,8 +53,8 @@ def forecast(plan: Plan, records: Records) -> pd.DataFrame:
     """One row for each rule and language (COLUMNS): the cost of its jobs that are still to do.
 
     Hours are those that jobs hold: wall time by GPUs, and by threads. The range holds nine tenths if the defaults'
-    spreads are right; jobs of one rule and model are wrong together. Memory is the largest job's, of a GPU as its rule
-    says; disk what stays.
+    spreads are right; jobs of one rule and model are wrong together. Memory is what the largest job asks for, a
+    computer's without the headroom; disk what stays.
     """
     spreads = {rule: cost.spread for rule, cost in plan.costs.rules.items()}
     speeds = calibrate(records.usable, spreads)
@@ -89,11 +90,11 @@ def hours_of(plan: Plan, jobs: list[Job], speeds: dict[tuple[str, str], Speed]) 
                 total[kind] += value
                 total[f"{kind}_low"] += value / factor
                 total[f"{kind}_high"] += value * factor
-            memory = max(memory, speed.memory * work.memory)
+            memory = max(memory, speed.memory * job.mem_mb / HEADROOM)
             disk, tokens = disk + speed.disk * work.disk, tokens + work.tokens
     hours = {key.replace("gpu", "gpu_hours").replace("cpu", "cpu_hours"): value for key, value in total.items()}
     basis = "done" if not jobs else "measured" if all(counts) else "guessed" if not any(counts) else "partly"
-    sizes = {"memory_mb": math.ceil(memory / MB), "gpu_mb": max((job.gpu_mb for job in jobs), default=0)}
+    sizes = {"memory_mb": math.ceil(memory), "gpu_mb": max((job.gpu_mb for job in jobs), default=0)}
     sizes |= {"disk_mb": round(disk / MB, 2), "tokens": round(tokens)}
     return {"jobs": len(jobs), **hours, **sizes, "records": sum(counts), "basis": basis}
 

@@ -1,4 +1,4 @@
-"""What scores have to do."""
+"""What scores have to do, and models that are tuned to answer a test."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 from seedbed.classifiers.settings import Reasoning
-from seedbed.generators.settings import Generator
+from seedbed.encoders.tuning_settings import FineTuning, Reading
+from seedbed.generators.settings import Answering, Generator
 from seedbed.manifests import MANIFEST
 from seedbed.operations.job import Job
 
@@ -20,6 +21,18 @@ LIKELIHOOD = "multiple_choice"
 
 Effort = tuple[float, float, float]
 """Floating-point operations, tokens, rows."""
+
+
+def tuning(plan: Plan, job: Job) -> Effort:
+    """All epochs, though most trainings stop before, and the tests once."""
+    tests = sum(plan.rows(test.partition("=")[2]) for test in job.options["tests"])
+    if job.option("kind") == "questions":
+        learning, length = job.settings(Reading, "learning"), plan.costs.tokens.instruction
+    else:
+        name = "learning" if job.rule == "tune_encoder" else "fine-tuning"
+        learning, length = job.settings(FineTuning, name), plan.costs.tokens.sentence
+    learnt = plan.rows(job.option("train")) * learning.epochs * length
+    return (6 * learnt + 2 * tests * length) * plan.model(job).body, learnt + tests * length, tests
 
 
 def scoring(plan: Plan, job: Job) -> Effort:
@@ -48,10 +61,12 @@ def _answered(plan: Plan, job: Job, maker: Job, rows: float) -> Effort:
         drawn = 0 if asked == {LIKELIHOOD} else min(limit, lengths.instruction)
         return plan.drawn(job, generator, rows, getattr(lengths, generator.prompts) + lengths.instruction, drawn)
     if system["kind"] == "in-context":
-        style = Generator.load(json.dumps(system["generator"])).prompts
-        tokens = rows * (getattr(lengths, style) + (1 + system["examples"]["count"]) * lengths.sentence)
-    else:
-        tokens = rows * (getattr(lengths, system["style"], 0) + 2 * lengths.sentence)
+        generator = Generator.load(json.dumps(system["generator"]))
+        how = Answering.load(json.dumps(system.get("answering", {})))
+        prompt = getattr(lengths, generator.prompts) + (1 + system["examples"]["count"]) * lengths.sentence
+        drawn = how.max_new_tokens if how.answer == "generation" else 0
+        return plan.drawn(job, generator, rows, min(prompt, generator.sampling.max_prompt_tokens), drawn)
+    tokens = rows * (getattr(lengths, system["style"], 0) + 2 * lengths.sentence)
     return 2 * plan.model(job).body * tokens, tokens, rows
 
 

@@ -59,7 +59,9 @@ def anchoring(plan: Plan, job: Job) -> Effort:
     """
     files = [word.partition("=")[2] for word in job.options["translations"]]
     candidates = sum(map(plan.rows, files))
-    texts = candidates / len({word.partition("=")[0] for word in job.options["translations"]})
+    translators = len({word.partition("=")[0] for word in job.options["translations"]})
+    texts = plan.asked(job, candidates / translators)
+    candidates = texts * translators
     training, objective = job.settings(Training, "training"), objectives.parsed(job.option("objective"))
     length, body, english = _cut(plan, training), plan.model(job).body, plan.english(job).body
     seen = training.steps * training.batch_size if training.steps else texts * training.epochs
@@ -79,7 +81,7 @@ def fused(plan: Plan, job: Job) -> Effort:
     files = [word.partition("=")[2] for word in job.options.get("each", [])] or [job.option("texts")]
     training, fusion = job.settings(Training, "training"), job.option("fusion")
     sentences = max(map(len, objectives.parsed(job.option("objective")).shapes))
-    tokens = sentences * sum(map(plan.rows, files)) * training.epochs * _cut(plan, training)
+    tokens = sentences * plan.asked(job, sum(map(plan.rows, files))) * training.epochs * _cut(plan, training)
     through = {"all": 6, "adapter": 4}.get(training.part, 4 if fusion == "prefix" else 2)
     own = {"all": 6}.get(training.part, 2) * plan.model(job).body if fusion != "english" else 0
     return (own + through * plan.english(job).body) * tokens, 2 * tokens, 0

@@ -4,6 +4,7 @@ Training costs 6 operations for each parameter and token, reading 2 (Kaplan et a
 A frozen base needs no gradient of its weights (4), but with activations computed again on the way back it is 6 again.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,6 @@ from seedbed.corpora.settings import Anchors, SeedPairs, Source
 from seedbed.encoders import objectives
 from seedbed.encoders.adaptation_settings import Masked
 from seedbed.encoders.settings import Training
-from seedbed.encoders.tuning_settings import FineTuning, Reading
 from seedbed.evaluation.settings import TextMap
 from seedbed.generators.prompts import FEW_SHOT
 from seedbed.generators.settings import WRITING, Composition, Generator, Lora
@@ -41,25 +41,30 @@ class Work:
     """Read, trained on and drawn."""
     disk: float = 0
     """Bytes it leaves."""
-    memory: float = 0
-    """Bytes it needs."""
 
 
 class Plan:
-    """All jobs of the targets, done or to do, with what is known of their sizes."""
+    """Jobs of the targets, with what is known of their sizes.
 
-    def __init__(self, jobs: list[Job], costs: CostSpec, device: Device = "gpu") -> None:
+    Args:
+        jobs: those whose work is asked for.
+        done: others, which may have made what these read; the command of such a job is looked at only then.
+    """
+
+    def __init__(self, jobs: list[Job], costs: CostSpec, device: Device = "gpu", done: Sequence[Job] = ()) -> None:
         self.jobs, self.costs, self.device = jobs, costs, device
-        self._maker = {output: job for job in jobs for output in job.outputs}
+        every = [*jobs, *done]
+        self._maker = {output: job for job in every for output in job.outputs}
         self._rows: dict[str, float] = {}
-        self._models = {job.model: self._size(job) for job in jobs if job.rule == "fetch_model"}
-        for job in jobs:  # what has another's weights has its size
-            if (
-                job.rule in ("train_encoder", "synthesise", "describe_classifier", "translate", "judge")
-                and job.weights in self._models
-            ):
-                self._models.setdefault(job.wildcards.get("classifier") or job.model, self._models[job.weights])
-        self._models |= {job.model: ELSEWHERE for job in jobs if "--endpoint=" in job.command}
+        self._models = {job.model: self._size(job) for job in every if job.rule == "fetch_model"}
+        for job in every:  # what has another's weights has its size
+            if job.rule in ("train_encoder", "synthesise", "describe_classifier", "translate", "judge"):
+                name = job.wildcards.get("classifier") or job.model
+                if name not in self._models and job.weights in self._models:
+                    self._models[name] = self._models[job.weights]
+        self._models |= {
+            job.model: ELSEWHERE for job in jobs if job.rule == "train_encoder" and "endpoint" in job.options
+        }
         self._models |= {job.model: self._together(job) for job in jobs if job.rule == "fuse_encoders"}
         self._downloads = self._fetched()
 
@@ -78,9 +83,8 @@ class Plan:
             seconds = self.model(job).parameters * self._width(job) / self.costs.network
         fetched = self._downloads.get(job.outputs, 0)
         seconds += fetched / self.costs.network
-        parameters = self.model(job).parameters + self.english(job).parameters if job.model and cost.weights else 0
         disk = self._weights_written(job) + rows * cost.row_bytes + fetched
-        return Work(seconds, tokens, disk, cost.memory_mb * 2**20 + parameters * cost.weights)
+        return Work(seconds, tokens, disk)
 
     def _fetched(self) -> dict[tuple[str, ...], float]:
         """Bytes that jobs download, by their outputs: what several read is fetched by the first, and stays."""
@@ -128,6 +132,8 @@ class Plan:
                 return _lines(source.file)
             kind = "package" if source.package else job.wildcards["corpus"]
             return source.rows or self.costs.rows.get(kind, default)
+        if job.rule == "join_triplets":
+            return self.asked(job, self.rows(job.option("anchors")))
         if job.rule == "sample_text":
             return min(subset.SENTENCES, self.rows(job.option("corpus")))
         if job.rule == "select_anchors":
@@ -144,24 +150,26 @@ class Plan:
         source = job.option(tables.get(job.rule, "anchors"))
         return self.rows(source) * (self.costs.kept if job.rule == "audit_triplets" else 1)
 
+    @staticmethod
+    def asked(job: Job, rows: float) -> float:
+        """How many of so many rows a job takes: `--rows`; 0 or none, all of them."""
+        return min(rows, float(job.option("rows", "0")) or rows)
+
     def _effort(self, job: Job) -> tuple[float, float, float]:
         """Floating-point operations, tokens, rows."""
         ways = dict.fromkeys(ADAPTERS, self._adapter)
         ways |= dict.fromkeys(("synthesise", "build_xllora_examples"), self._generation)
-        ways |= dict.fromkeys(scored.ANSWERED, self._tuning)
+        ways |= dict.fromkeys(scored.ANSWERED, partial(scored.tuning, self))
         ways |= {"translate": partial(translations.translation, self), "judge": partial(translations.judgement, self)}
         ways |= {"choose_translations": partial(translations.choosing, self), "score": partial(scored.scoring, self)}
         ways |= {"train_encoder": self._encoder, "align_encoders": self._together_trained}
         if find := ways.get(job.rule):
             return find(job)
         if job.rule == "fuse_encoders":
-            rows = sum(self.rows(test.partition("=")[2]) for test in job.options.get("tests", []))
-            tokens = 2 * rows * self.costs.tokens.sentence
-            return 2 * self.model(job).body * tokens, tokens, rows
+            tests = [test.partition("=")[2] for test in job.options.get("tests", [])]
+            return self._read(job, sum(map(self.rows, tests)), texts=2)
         if job.rule == "mine_neighbours":
-            rows = self.rows(job.option("pool"))
-            tokens = rows * self.costs.tokens.sentence
-            return 2 * self.model(job).body * tokens, tokens, rows
+            return self._read(job, self.rows(job.option("pool")))
         if job.rule == "train_vocabulary":
             return 0, 0, self.rows(job.option("texts"))
         if job.rule == "adapt_backbone":
@@ -169,18 +177,19 @@ class Plan:
             tokens = masked.steps * masked.batch_size * masked.length
             return 6 * self.model(job).body * tokens, tokens, 0
         if job.rule == "embed_pivot":
-            rows = self.rows(job.option("texts")) * len(job.options["columns"])
-            tokens = rows * self.costs.tokens.sentence
-            return 2 * self.model(job).body * tokens, tokens, rows
+            return self._read(job, self.rows(job.option("texts")) * len(job.options["columns"]))
         if job.rule == "map_texts":
             shown = job.settings(TextMap, "map")
-            rows = 2 * shown.pairs * len(job.options["texts"]) if shown.pairs else shown.texts
-            tokens = rows * self.costs.tokens.sentence
-            return 2 * self.model(job).body * tokens, tokens, rows
+            return self._read(job, 2 * shown.pairs * len(job.options["texts"]) if shown.pairs else shown.texts)
         rows = max((self.rows(output) for output in job.outputs if output.endswith(".tsv")), default=0)
         if job.rule in ("sample_text", "select_anchors", "select_pairs"):  # every row is looked at
             rows = self.rows(job.option("corpus"))
         return 0, 0, rows
+
+    def _read(self, job: Job, rows: float, texts: int = 1) -> tuple[float, float, float]:
+        """Sentences that an encoder reads, so many of each row."""
+        tokens = texts * rows * self.costs.tokens.sentence
+        return 2 * self.model(job).body * tokens, tokens, rows
 
     def _adapter(self, job: Job) -> tuple[float, float, float]:
         lora, lengths = job.settings(Lora, "lora"), self.costs.tokens
@@ -191,21 +200,10 @@ class Plan:
         tokens = rows * lora.epochs * min(length, lora.max_length)
         return 6 * self.model(job).parameters * tokens, tokens, rows
 
-    def _tuning(self, job: Job) -> tuple[float, float, float]:
-        """All epochs, though most trainings stop before."""
-        tests = sum(self.rows(test.partition("=")[2]) for test in job.options["tests"])
-        if job.option("kind") == "questions":
-            tuning, length = job.settings(Reading, "learning"), self.costs.tokens.instruction
-        else:
-            name = "learning" if job.rule == "tune_encoder" else "fine-tuning"
-            tuning, length = job.settings(FineTuning, name), self.costs.tokens.sentence
-        learnt = self.rows(job.option("train")) * tuning.epochs * length
-        return (6 * learnt + 2 * tests * length) * self.model(job).body, learnt + tests * length, tests
-
     def _generation(self, job: Job) -> tuple[float, float, float]:
         generator, lengths, shots = job.settings(Generator, "generator"), self.costs.tokens, 0
         if job.rule == "synthesise":
-            rows = self.rows(job.option("anchors")) / int(job.option("shards", "1"))
+            rows = self.asked(job, self.rows(job.option("anchors"))) / int(job.option("shards", "1"))
             shots = generator.shots if WRITING[job.option("method")].prompt in FEW_SHOT else 0
         else:
             rows = 0 if "published-positive" in job.options else float(job.option("count"))
@@ -235,6 +233,7 @@ class Plan:
         learns = objectives.parsed(objective)
         sentences = 2 if alone else max(map(len, learns.shapes))
         training, rows = job.settings(Training, "training"), max(map(self.rows, files))  # of all ids are one epoch
+        rows = self.asked(job, rows)
         length = min(training.max_length, self.costs.tokens.sentence)
         rounds = rows * training.epochs * length
         return (6 * sentences + 2 * learns.reread) * self.model(job).body * rounds, sentences * rounds, 0
@@ -246,7 +245,7 @@ class Plan:
         learning = len(files) - len(job.options.get("fixed", []))
         sentences = max(map(len, objectives.parsed(job.option("objective")).shapes))
         length = min(training.max_length, self.costs.tokens.sentence)
-        tokens = sentences * min(rows, int(job.option("rows", str(int(rows))))) * training.epochs * learning * length
+        tokens = sentences * self.asked(job, rows) * training.epochs * learning * length
         return 4 * self.model(job).body * tokens, tokens, 0
 
     def _weights_written(self, job: Job) -> float:
@@ -282,10 +281,10 @@ class Plan:
 
     def _size(self, job: Job) -> Model:
         """Counted in weights that are there, else by name."""
-        for folder in (job.option("output"), job.settings(Source, "source").file):
-            if folder and (found := counted(Path(folder))):
-                return Model(parameters=found[0], body=found[1])
-        return self.costs.size(job.model, job.option("source"))
+        if not (found := counted(Path(job.outputs[0]).parent)):
+            file = job.settings(Source, "source").file
+            found = counted(Path(file)) if file else None
+        return Model(parameters=found[0], body=found[1]) if found else self.costs.size(job.model, job.option("source"))
 
     def _together(self, job: Job) -> Model:
         """The encoders that a job fuses."""

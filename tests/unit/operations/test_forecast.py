@@ -8,13 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from snakemake.utils import update_config
 
 from seedbed.io import UserError
+from seedbed.languages import ANY
 from seedbed.operations.forecasting.calibration import Record, Speed, calibrate, half_width, left_out, read_benchmark
 from seedbed.operations.forecasting.costs import CostSpec
 from seedbed.operations.forecasting.forecast import collect, errors, forecast, layout, totals
 from seedbed.operations.forecasting.work import Plan
 from seedbed.operations.job import Job
+from seedbed.study.loading import load
+from seedbed.study.needs import Needs
 from seedbed.tables.settings import Forecast
 from tests.unit.test_house import ALL_RULES
 
@@ -31,7 +35,8 @@ def job(rule, options, outputs=(), wildcards=None, **more):
 
 def model(name="g", room="generators", hub="google/gemma-3-27b-it"):
     source = json.dumps({"hub": hub})
-    return job("fetch_model", f"--source '{source}' --output none/{name}", wildcards={"room": room, "model": name})
+    place = {"room": room, "model": name}
+    return job("fetch_model", f"--source '{source}'", [f"none/{name}/seedbed.json"], place)
 
 
 def table(path, rows):
@@ -91,8 +96,16 @@ def test_a_classifier_reads_pairs_of_the_model_that_it_is_made_of(tmp_path):
         "chat": {"kind": "adapted", "style": "chat"},
         "head": {"kind": "adapted", "style": "head"},
         "in context": {"kind": "in-context", "generator": json.loads(GENERATOR), "examples": {"count": 3}},
+        "written": {
+            "kind": "in-context", "generator": json.loads(GENERATOR), "examples": {"count": 3},
+            "answering": {"answer": "generation", "max_new_tokens": 7},
+        },
+        "cut": {
+            "kind": "in-context", "examples": {"count": 3},
+            "generator": json.loads(GENERATOR) | {"sampling": {"max_prompt_tokens": 90}},
+        },
         "chance": {"kind": "chance"},
-    }
+    }  # fmt: skip
     described, scored = [], {}
     for name, system in systems.items():
         made = f"--system '{json.dumps(system)}' --parts base=results/generators/g/weights"
@@ -104,6 +117,8 @@ def test_a_classifier_reads_pairs_of_the_model_that_it_is_made_of(tmp_path):
     assert plan.work(scored["chat"]).tokens == 40 * (60 + 2 * 25)
     assert plan.work(scored["head"]).tokens == 40 * 2 * 25
     assert plan.work(scored["in context"]).tokens == 40 * (60 + 4 * 25)
+    assert plan.work(scored["written"]).tokens == 40 * (60 + 4 * 25 + 7), "a label that is written has tokens too"
+    assert plan.work(scored["cut"]).tokens == 40 * 90, "a prompt that is too long loses examples"
     assert plan.work(scored["chance"]).tokens == 0
     assert plan.model(scored["chat"]).parameters == 27.4e9
 
@@ -116,6 +131,27 @@ def test_a_shard_reads_prompts_and_draws_two_completions_for_each_anchor(tmp_pat
     assert work.tokens == 2 * 30 * (60 + 25 + 10)
     assert work.seconds == pytest.approx(2 * 27.4e9 * 2 * 30 * (60 + 25 + 2 * 10) / (312e12 * 0.4))
     assert work.disk == 30 * COSTS.rules["synthesise"].row_bytes
+
+
+@pytest.mark.parametrize(("asked", "rows"), [(60, 60), (0, 90), (500, 90)])
+def test_shards_joined_triplets_and_encoders_have_as_many_rows_as_they_are_asked_for(tmp_path, asked, rows):
+    """0: all; never more than there are."""
+    anchors = table(tmp_path / "anchors.tsv", 90)
+    told = f"--anchors {anchors} --rows {asked}"
+    shard = job(
+        "synthesise",
+        f"{told} --shard 0 --shards 3 --method xllora --generator '{GENERATOR}'",
+        ["s"],
+        {"generator": "g"},
+    )
+    joined = job("join_triplets", f"--shards s {told}", ["raw"])
+    objective, training = '{"contrast": {}}', '{"epochs": 2, "max_length": 16}'
+    learns = f"--objective '{objective}' --texts {anchors} --training '{training}' --rows {asked}"
+    encoder = job("train_encoder", learns, wildcards={"backbone": "b", "lang": "hau"})
+    plan = Plan([model(), model("b", "encoders", "FacebookAI/xlm-roberta-base"), shard, joined, encoder], COSTS)
+    assert plan.work(shard).tokens == 2 * rows / 3 * (60 + 25 + 10)
+    assert plan.rows("raw") == rows
+    assert plan.work(encoder).tokens == 2 * rows * 2 * 16
 
 
 def test_translators_and_judges_cost_by_their_texts_and_candidates(tmp_path):
@@ -238,6 +274,26 @@ def test_what_is_downloaded_counts_once_and_by_its_longest_name():
 )
 def test_a_models_size_is_known_read_from_its_name_or_guessed(name, source, parameters):
     assert COSTS.size(name, source).parameters == parameters
+
+
+@pytest.mark.parametrize("file", [*map(str, Path("config").glob("*.yaml")), "config.yaml"])
+def test_every_model_of_a_shipped_configuration_is_known(file):
+    given = [Path("config/demo.yaml"), Path(file)] if file.startswith("config/demo-") else [Path(file)]
+    merged = {}
+    for path in given:
+        update_config(merged, yaml.safe_load(path.read_text()))
+    study = load(merged)
+    models = [*study.backbones.items(), *study.generators.items()]
+    sources = {name: one.source.resolved(study.facts(ANY)).dump() for name, one in models if one.source}
+    published = {name for name, one in study.generators.items() if one.backend == "published"}
+    guessed = [name for name, source in sources.items() if COSTS.size(name, source) is COSTS.unknown_model]
+    assert sources and {*guessed} <= published
+
+
+def test_a_model_of_a_size_takes_a_gpu_of_a_size(tmp_path):
+    paper = Needs(load(yaml.safe_load(Path("config.yaml").read_text()) | {"results": str(tmp_path)}), COSTS)
+    small, large = (paper.encoding(name, "crosslingual") for name in ("roberta", "xlm-r"))
+    assert 0.8 * large < small < large
 
 
 def test_what_has_anothers_weights_has_its_size(tmp_path):
