@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -23,8 +23,8 @@ class Job:
 
     rule: str
     wildcards: dict[str, str]
-    command: str | Callable[[], str]
-    """The job's shell command: `python -m scripts.<rule> --option value ...`; or what gives it."""
+    command: str
+    """The job's shell command: `python -m scripts.<rule> --option value ...`."""
     outputs: tuple[str, ...]
     benchmark: str = ""
     log: str = ""
@@ -73,10 +73,9 @@ class Job:
     @cached_property
     def words(self) -> list[str]:
         """What the program is given; raises as `options`."""
-        command = self.command() if callable(self.command) else self.command
-        words = shlex.split(re.sub(r" > \S+ 2>&1.*", "", command))
+        words = shlex.split(re.sub(r" > \S+ 2>&1.*", "", self.command))
         if "-m" not in words:
-            raise UserError(f"the command of {self.rule} is no `python -m scripts.{self.rule}`: {command[:80]}")
+            raise UserError(f"the command of {self.rule} is no `python -m scripts.{self.rule}`: {self.command[:80]}")
         return words[words.index("-m") + 2 :]
 
     def option(self, name: str, default: str = "") -> str:

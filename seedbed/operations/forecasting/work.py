@@ -4,7 +4,6 @@ Training costs 6 operations for each parameter and token, reading 2 (Kaplan et a
 A frozen base needs no gradient of its weights (4), but with activations computed again on the way back it is 6 again.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -44,24 +43,19 @@ class Work:
 
 
 class Plan:
-    """Jobs of the targets, with what is known of their sizes.
+    """All jobs of the targets, done or to do, with what is known of their sizes."""
 
-    Args:
-        jobs: those whose work is asked for.
-        done: others, which may have made what these read; the command of such a job is looked at only then.
-    """
-
-    def __init__(self, jobs: list[Job], costs: CostSpec, device: Device = "gpu", done: Sequence[Job] = ()) -> None:
+    def __init__(self, jobs: list[Job], costs: CostSpec, device: Device = "gpu") -> None:
         self.jobs, self.costs, self.device = jobs, costs, device
-        every = [*jobs, *done]
-        self._maker = {output: job for job in every for output in job.outputs}
+        self._maker = {output: job for job in jobs for output in job.outputs}
         self._rows: dict[str, float] = {}
-        self._models = {job.model: self._size(job) for job in every if job.rule == "fetch_model"}
-        for job in every:  # what has another's weights has its size
-            if job.rule in ("train_encoder", "synthesise", "describe_classifier", "translate", "judge"):
-                name = job.wildcards.get("classifier") or job.model
-                if name not in self._models and job.weights in self._models:
-                    self._models[name] = self._models[job.weights]
+        self._models = {job.model: self._size(job) for job in jobs if job.rule == "fetch_model"}
+        for job in jobs:  # what has another's weights has its size
+            if (
+                job.rule in ("train_encoder", "synthesise", "describe_classifier", "translate", "judge")
+                and job.weights in self._models
+            ):
+                self._models.setdefault(job.wildcards.get("classifier") or job.model, self._models[job.weights])
         self._models |= {
             job.model: ELSEWHERE for job in jobs if job.rule == "train_encoder" and "endpoint" in job.options
         }
@@ -281,10 +275,10 @@ class Plan:
 
     def _size(self, job: Job) -> Model:
         """Counted in weights that are there, else by name."""
-        if not (found := counted(Path(job.outputs[0]).parent)):
-            file = job.settings(Source, "source").file
-            found = counted(Path(file)) if file else None
-        return Model(parameters=found[0], body=found[1]) if found else self.costs.size(job.model, job.option("source"))
+        for folder in (job.option("output"), job.settings(Source, "source").file):
+            if folder and (found := counted(Path(folder))):
+                return Model(parameters=found[0], body=found[1])
+        return self.costs.size(job.model, job.option("source"))
 
     def _together(self, job: Job) -> Model:
         """The encoders that a job fuses."""

@@ -35,8 +35,7 @@ def job(rule, options, outputs=(), wildcards=None, **more):
 
 def model(name="g", room="generators", hub="google/gemma-3-27b-it"):
     source = json.dumps({"hub": hub})
-    place = {"room": room, "model": name}
-    return job("fetch_model", f"--source '{source}'", [f"none/{name}/seedbed.json"], place)
+    return job("fetch_model", f"--source '{source}' --output none/{name}", wildcards={"room": room, "model": name})
 
 
 def table(path, rows):
