@@ -115,7 +115,9 @@ def journal_name(
 def written_by(generator: Generator, weights: str) -> dict[str, Any]:
     """What a generator's completions depend on, but for prompts and adapters; `weights` is its base's digest."""
     made_by: dict[str, Any] = generator.model_dump(mode="json", include={"prompts", "template", *WRITES})
-    made_by |= {"origin": generator.origin, "weights": weights}
+    # A commit that is pinned later asks nothing again: the digest says which weights they are.
+    origin = {name: value for name, value in generator.origin.items() if name != "revision"}
+    made_by |= {"origin": origin, "weights": weights}
     if generator.quantisation == "none":  # as the names of journals were before there was a choice
         del made_by["quantisation"]
     if generator.source:  # a server's model has a type of its own, whatever the machine that asks

@@ -122,6 +122,8 @@ def test_every_setting_of_a_completion_and_every_input_changes_the_key(base: Pat
     assert key(chat) == "95b00d90cbc305dcc3d862ad6977cad53138b618a0d72111925f01ee15ed6934", (
         "what a server was paid for is found again"
     )
+    commits = [Generator.model_validate({"source": {"hub": "a/b"} | one}) for one in ({}, {"revision": "1" * 40})]
+    assert key(commits[0]) == key(commits[1]) != key(commits[0], weights="v")
     assert key(chat) != key(chat.updated({"endpoint": "https://other/v1"})), "the server says whose model it is"
 
 
