@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cosine_similarity
 
+from seedbed.encoders.choosing_settings import WEIGHTS
 from seedbed.encoders.coupled import Adaptor, pool_time
 from seedbed.io import UserError
 
@@ -37,7 +38,7 @@ def reward(
     scores: Tensor,
     similarity: Tensor,
     *,
-    weights: tuple[float, float, float] = (0.4, 0.3, 0.3),
+    weights: tuple[float, float, float] = WEIGHTS,
     similarity_weight: float = 1.0,
 ) -> Tensor:
     """What each candidate translation is worth: 0.1 (a semantic + b emotional + c pragmatic) + d similarity.

@@ -14,7 +14,7 @@ from torch.nn.functional import normalize
 from seedbed.encoders.anchoring import Policy, pooled_inputs, pooled_states, read_actor, similarities
 from seedbed.encoders.backbone import load, open_encoder
 from seedbed.encoders.candidates import Candidates, unpacked
-from seedbed.encoders.choosing_settings import Choice
+from seedbed.encoders.choosing_settings import WEIGHTS, Choice
 from seedbed.encoders.coupled import FeaturePath
 from seedbed.encoders.opening import opened
 from seedbed.generators.translation_settings import ASPECTS
@@ -22,8 +22,6 @@ from seedbed.io import UserError
 
 HUMAN = "human"
 """The translator whose translations are a human's."""
-WEIGHTS = (0.4, 0.3, 0.3)
-"""How much each of a judge's scores counts (paper 002, table 13)."""
 BATCH = 64
 
 

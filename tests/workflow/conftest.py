@@ -153,7 +153,7 @@ STUDY = {
     },
     # The tiny generator writes salad: only the checks that do not judge language are left on.
     "audit": {
-        "finished": False, "language_id": False, "script_share": 0, "other_script": False, "length_ratio": 1000, "max_repetition": 1, "refusals": ["\u0001"], "min_rows": 2,
+        "finished": False, "language_id": False, "script_share": 0, "other_script": False, "length_ratio": 1000, "max_repetition": 1, "refusals": ["⊥"], "min_rows": 2,
         "max_lost": 1,
     },
     "backbones": {"tiny-bert": {"source": {"file": "own/backbone"}}},

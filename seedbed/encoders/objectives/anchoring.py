@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
+from seedbed.encoders.choosing_settings import WEIGHTS
 from seedbed.encoders.objectives import Objective
 from seedbed.encoders.settings import Training
 from seedbed.io import UserError
@@ -40,7 +41,7 @@ class Anchoring(Objective):
     """States of a text and features of it: S_feat, and the pool size of table 12."""
     hidden: int = Field(512, gt=0)
     """Width of the adaptor's hidden layer."""
-    weights: tuple[float, float, float] = (0.4, 0.3, 0.3)
+    weights: tuple[float, float, float] = WEIGHTS
     """How much counts of a judge's semantic, emotional and pragmatic score in the reward."""
     similarity_weight: float = 1.0
     """How much the similarity counts in the reward."""

@@ -321,3 +321,14 @@ def test_an_unusable_candidate_is_never_chosen(sides: dict[str, Path]) -> None:
         assert choose(packed(rows), how)["translator"].tolist() == ["one"] * 4
     rows = found().assign(semantic=[2.0, np.nan] * 4)
     assert choose(packed(rows), "judge")["translator"].tolist() == ["one"] * 4, "nobody could score it"
+
+
+@pytest.mark.parametrize(
+    ("scores", "taken"), [((7.0, 6.0, 6.0), "two"), ((6.0, 7.0, 6.0), "one"), ((6.0, 6.0, 7.0), "one")]
+)
+def test_a_judges_scores_count_as_table_13_says(scores: tuple[float, ...], taken: str) -> None:
+    """0.4 of meaning, 0.3 of feeling, 0.3 of use: a point more of meaning alone outweighs 0.3 of feeling and 0.9 of use."""
+    rows = found()
+    for place, name in enumerate(("semantic", "emotional", "pragmatic")):
+        rows[name] = np.where(rows["translator"] == "two", scores[place], (6.0, 6.3, 6.9)[place])
+    assert {*choose(packed(rows), "judge")["translator"]} == {taken}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -74,6 +75,16 @@ def test_padding_changes_no_vector_of_a_trimmed_encoder(made):
     small = backbone.open_encoder(made({"trimmed": {}}))
     together = small.encode([TEXTS[0], " ".join(TEXTS[:3])])
     np.testing.assert_allclose(together[0], small.encode(TEXTS[0]), atol=1e-5)
+
+
+def test_a_word_with_another_capital_than_the_texts_is_still_spelled(weights):
+    tokenizer = AutoTokenizer.from_pretrained(weights)
+    small = [text.lower() for text in TEXTS]
+    counts = Counter(token for ids in tokenizer(small, add_special_tokens=False)["input_ids"] for token in ids)
+    letters = {*"".join(small)}
+    names = {*tokenizer.convert_ids_to_tokens(copies.kept(tokenizer, counts))}
+    capitals = {name for name in tokenizer.get_vocab() if name.lower() in letters and name != name.lower()}
+    assert capitals and capitals <= names
 
 
 def test_rare_tokens_go_first(made):

@@ -154,6 +154,13 @@ def test_by_chance_they_are_drawn_by_a_seed(weights: Path, pairs: pd.DataFrame, 
     np.testing.assert_allclose(table["cosine_1"].astype(float), (means[:4] * means[4:]).sum(1), atol=2e-6)
 
 
+def test_by_chance_no_sentence_comes_twice(weights: Path, pairs: pd.DataFrame, pool: Path) -> None:
+    all_of_them = Mining(layer=2, count=59, near="chance", seed=1)
+    table = neighbours(pairs, pool, weights, all_of_them)[0]
+    rows = table[[f"neighbour_{rank}" for rank in range(1, 60)]].to_numpy().tolist()
+    assert {frozenset(row) for row in rows} == {frozenset({*POOL} - {POOL[5]})}
+
+
 @pytest.mark.parametrize("near", ["text", "chance"])
 def test_what_cannot_be_mined(weights: Path, pairs: pd.DataFrame, pool: Path, tmp_path: Path, near: Any) -> None:
     with pytest.raises(UserError, match="^mining: 59 sentences in the pool besides the pairs' own, but count is 60; "):

@@ -186,6 +186,15 @@ def test_an_interval_draws_items_with_both_their_orders(uneven: bool) -> None:
     assert MEAN.of(tables[0]) is MEAN
 
 
+def test_an_order_of_which_a_resample_has_nothing_does_not_count() -> None:
+    whole = pd.DataFrame({"id": [*map(str, range(10))], "hit": [1.0, 0.0] * 5})
+    items = together({"aze-kaz": whole, "kaz-aze": whole.iloc[:1]})
+    by = MEAN.of(items)
+    found = by.read(items, ["hit"])
+    assert by.statistic(found) == pytest.approx((0.5 + 1) / 2)
+    assert by.statistic(found[1:]) == pytest.approx(4 / 9)
+
+
 def test_a_mean_of_orders_is_of_orders_whatever_their_sizes() -> None:
     items = together({
         "a-b": pd.DataFrame({"id": list("pqr"), "correct": [1.0, 1.0, 0.0]}),

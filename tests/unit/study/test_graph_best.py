@@ -29,6 +29,14 @@ def test_one_is_chosen_of_each_language_that_two_tasks_test():
     assert best.languages(study.model_copy(update={"best": chosen_by(dev="graded-sts").best})) == [], "nothing reports"
 
 
+def test_a_language_that_the_named_test_lacks_has_no_other_in_its_place():
+    tasks = yaml.safe_load(Path(DEMO).read_text())["tasks"]
+    bitext = tasks["kolibri-bitext"]
+    tasks |= {"kolibri-bitext": bitext | {"languages": ["hau"]}, "another-bitext": bitext}
+    study = study_of(DEMO, tasks=tasks, best={"dev": "graded-sts", "test": "kolibri-bitext"})
+    assert [best.reported_on(study, code) for code in ("hau", "ind")] == ["kolibri-bitext", ""]
+
+
 def test_graded_pairs_report_before_others():
     assert best.reported_on(chosen_by(dev="kolibri-bitext"), "hau") == "graded-sts"
     assert best.reported_on(chosen_by(dev="graded-sts"), "hau") == "kolibri-bitext"
