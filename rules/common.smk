@@ -55,7 +55,13 @@ try:
 except UserError as error:
     sys.exit(f"error: {error}")
 
-JOBS = Jobs(STUDY)
+
+def recorded(rule, wildcards):
+    """The parameters that a job had when it ended; a rule and its program have one name."""
+    return workflow.persistence.params(workflow.get_rule(rule).output[0].apply_wildcards(wildcards)) or []
+
+
+JOBS = Jobs(STUDY, recorded)
 settings, code = JOBS.settings, JOBS.code
 globals().update(bound(graph.ROOMS, STUDY))  # corpora, generators, ...
 NLI_PROMPTS, ICL_PROMPTS = resource("prompts/nli.yaml"), resource("prompts/icl.yaml")
@@ -88,5 +94,7 @@ def claim():
         NEEDS.require(jobs, conda=CONDA)
         CLAIMS.enter_context(runs.claimed(Path(STUDY.results), gpus if workflow.local_exec else None, os.environ))
         atexit.register(CLAIMS.close)  # before Python takes its modules apart
+        JOBS.begin()
+        workflow.persistence._params.cache_clear()  # what was kept is not what is recorded
     except UserError as error:
         sys.exit(f"error: {error}")

@@ -58,7 +58,7 @@ rule train_encoder:
             minutes="checkpoint_minutes",
         ),
         **KEPT,
-        code=code("train_encoder", modules=encoders.modules),
+        code=code("train_encoder", modules=encoders.modules, without=kinds.never_run),
         objective=encoders.objective,
         prompts=prefixes.arguments,
         choice=options(prefixes.chosen, "--{}-prefix"),

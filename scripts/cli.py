@@ -157,16 +157,9 @@ def resumable(args: argparse.Namespace, argv: list[str] | None) -> Iterator[dict
         yield {"output": args.output, "state": state, "minutes": args.checkpoint_minutes}
 
 
-@contextlib.contextmanager
-def training(args: argparse.Namespace, argv: list[str] | None) -> Iterator[dict[str, Any]]:
-    """What the training of an adapter is told besides its examples; what it needs to go on lasts as long as the block.
-
-    Args:
-        args: as `adapter_parser` reads them.
-        argv: words of the command, as `checkpoints.own_state` takes them.
-    """
-    with resumable(args, argv) as options:
-        yield options | {"name": args.name, "dtype": args.dtype}
+def named_of(args: argparse.Namespace) -> dict[str, Any]:
+    """What the training of an adapter is told of its base, by arguments as `adapter_parser` reads them."""
+    return {"name": args.name, "dtype": args.dtype}
 
 
 def add_checkpoints(parser: argparse.ArgumentParser) -> None:

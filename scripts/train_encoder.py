@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -10,23 +11,29 @@ import pandas as pd
 from scripts.cli import add_checkpoints, add_endpoints, arguments, pair, resumable, run
 from seedbed.choices import chosen
 from seedbed.corpora.subset import subset
-from seedbed.encoders import objectives
+from seedbed.encoders import card, objectives
 from seedbed.encoders.backbone import remote
 from seedbed.encoders.batches import Files
 from seedbed.encoders.candidates import read_candidates
-from seedbed.encoders.copying import copy
 from seedbed.encoders.coupling import Coupling, read_english
 from seedbed.encoders.mined import require_mined
-from seedbed.encoders.objectives import Copy
 from seedbed.encoders.pivot import with_pivot
 from seedbed.encoders.prompts import by_language
 from seedbed.encoders.settings import Endpoint, Mining, Training
 from seedbed.encoders.training import save, train
 from seedbed.io import read_table
+from seedbed.manifests import Tell
 from seedbed.servers import named
 
 
 def main(argv: list[str] | None = None) -> None:
+    args = parser().parse_args(argv)
+    with named(map(Endpoint.load, args.endpoints)):
+        make(args, card.write, resumable(args, argv))
+
+
+def parser() -> argparse.ArgumentParser:
+    """How the arguments are read."""
     parser = arguments(__doc__, "output")
     start = parser.add_mutually_exclusive_group(required=True)
     start.add_argument("--weights", type=Path, help="the backbone, as save_pretrained writes it")
@@ -56,26 +63,35 @@ def main(argv: list[str] | None = None) -> None:
     )
     parser.add_argument("--own-prefixes", nargs="+", default=[], type=pair, help="LANGUAGE=PREFIX, not the registry's")
     parser.add_argument("--seed", required=True, type=int)
-    parser.add_argument("--about", default={}, type=json_object, help="JSON for the card: seedbed.encoders.card.write")
+    parser.add_argument("--about", default={}, type=json_object, help="JSON for the card: seedbed.encoders.card.text")
     add_checkpoints(parser)
-    args = parser.parse_args(argv)
+    return parser
 
+
+def make(args: argparse.Namespace, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) -> None:
+    """Make the encoder.
+
+    Args:
+        tell: writes its card.
+        resumed: as long as it trains, see `resumable`.
+    """
     given = chosen(args.chosen_prefix, "prefix", str) if args.chosen_prefix else args.prefix
     prefix = by_language(given, dict(args.own_prefixes))
     if args.endpoint:
         endpoint = Endpoint.load(args.endpoint)
         about = {"endpoint": endpoint.url, "model": endpoint.model, "seed": args.seed}
-        save(remote(endpoint, prefix=prefix), args.output, args.about | about, {})
+        save(remote(endpoint, prefix=prefix), args.output, args.about | about, {}, tell=tell)
         return
     table = read_rows(args) if args.texts or args.each or args.translations else None
     objective = objectives.parsed(args.objective) if args.objective else None
     settings, languages = Training.load(args.training), {"": args.language} | dict(args.languages)
     folders = {name: Path(folder) for name, folder in args.refer}
-    same = {"prefix": prefix, "languages": languages, "seed": args.seed, "about": args.about}
-    if isinstance(objective, Copy):
+    same = {"prefix": prefix, "languages": languages, "seed": args.seed, "about": args.about, "tell": tell}
+    if objective and objective.copies:
+        copy = objectives.copier()
         copy(args.weights, table, settings, objective=objective, folders=folders, output=args.output, **same)
         return
-    with named(map(Endpoint.load, args.endpoints)), resumable(args, argv) as options:
+    with resumed as options:
         train(
             args.weights,
             table,

@@ -14,12 +14,22 @@ from seedbed.io import UserError, fingerprint, read_json, sha256, write_json
 MANIFEST = "seedbed.json"
 
 
-def write(directory: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
+Tell = Callable[[Path, Mapping[str, Any]], None]
+"""Writes into a folder what people read of its facts, such as a model card. A program hands it to what makes the
+folder: so the words of a card are no part of the code that makes a result."""
+
+
+def write(directory: Path, facts: Mapping[str, Any], tell: Tell | None = None) -> dict[str, Any]:
     """Write the manifest of a folder: the facts, and the digest of each of its files.
+
+    Args:
+        tell: is called first, so that the manifest has what it writes.
 
     Returns:
         What was written.
     """
+    if tell:
+        tell(directory, facts)
     paths = (path for path in sorted(directory.rglob("*")) if path.is_file() and path.name != MANIFEST)
     manifest = {**facts, "files": {str(path.relative_to(directory)): sha256(path) for path in paths}}
     write_json(manifest, directory / MANIFEST)

@@ -31,6 +31,7 @@ from seedbed.generators.lora import adapt, difference, finish, key_of, require_e
 from seedbed.generators.models import open_adapter
 from seedbed.generators.settings import Lora
 from seedbed.io import UserError, read_json, write_json
+from seedbed.manifests import Tell
 from seedbed.precision import precision
 from seedbed.trainers import fit
 from seedbed.weights import opening
@@ -139,6 +140,7 @@ def _train(
     about: Mapping[str, Any],
     counts: Mapping[str, int],
     head: Sequence[str] = (),
+    tell: Tell | None = None,
 ) -> dict[str, Any]:
     dtype, body = precision(dtype), model.base_model
     # The head is trained as a whole: peft's modules_to_save. In BERT its first layer, the pooler, is part of the body.
@@ -159,7 +161,7 @@ def _train(
         "lora": lora.model_dump(),
         "examples": dict(counts),
     }
-    return finish(trainer, manifest, partial(_save, model, of), output)
+    return finish(trainer, manifest, partial(_save, model, of), output, tell)
 
 
 def _save(model: PeftModel, base: Mapping[str, str], directory: Path) -> None:

@@ -1,4 +1,4 @@
-"""What an encoder carries with it: a model card for people, a manifest for programs."""
+"""What an encoder carries with it for people: a model card, by its manifest."""
 
 import importlib.metadata
 from collections.abc import Iterable, Mapping
@@ -7,7 +7,7 @@ from typing import Any
 
 from huggingface_hub import ModelCardData
 
-from seedbed import licences, manifests
+from seedbed import licences
 from seedbed.encoders import use
 
 TEMPLATE = """---
@@ -58,19 +58,14 @@ PLACE = "path/to/this/directory"
 """What the lines of use open, where nobody has said where the encoder will be."""
 
 
-def write(directory: Path, about: dict[str, Any], training: dict[str, Any]) -> None:
-    """Write README.md and seedbed.json into an encoder's directory: the same arguments and files, the same bytes.
+def write(directory: Path, facts: Mapping[str, Any]) -> None:
+    """Write README.md into an encoder's directory: the same facts and files, the same bytes.
 
     Args:
-        about: JSON of any shape, kept in the manifest; the card shows its texts and numbers. Keys with a meaning:
-            `name`, `language` (ISO 639-3), `backbone`, `base_model` (hub id), `recipe`, `method`, `licence` (else
-            `backbone_licence`), and `data`, a list of records with `name`, `origin` and `licence`.
-        training: JSON: the settings and what `training.train` returned, in one.
+        facts: of its manifest: `about`, `training` and `versions`, as of `text`.
     """
-    directory = Path(directory)
-    used = versions()
-    (directory / "README.md").write_text(text(directory, about, training, used), encoding="utf-8")
-    manifests.write(directory, {"about": about, "training": training, "versions": used})
+    card = text(directory, facts["about"], facts["training"], facts["versions"])
+    (directory / "README.md").write_text(card, encoding="utf-8")
 
 
 def versions() -> dict[str, str]:
@@ -93,7 +88,10 @@ def text(
 
     Args:
         directory: its files.
-        about, training: as of `write`.
+        about: JSON of any shape, whose texts and numbers are shown. Keys with a meaning: `name`, `language` (ISO
+            639-3), `backbone`, `base_model` (hub id), `recipe`, `method`, `licence` (else `backbone_licence`), and
+            `data`, a list of records with `name`, `origin` and `licence`.
+        training: JSON: the settings and what `training.train` returned, in one.
         used: versions of libraries by name.
         place: what the lines of use open: a folder, or a repository of the hub.
         metadata: what the hub reads, in the place of or beside what follows from `about`.

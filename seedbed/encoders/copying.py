@@ -30,8 +30,9 @@ def copy(
     output: Path,
     about: Mapping[str, Any],
     folders: Mapping[str, Path] | None = None,
+    tell: manifests.Tell | None = None,
 ) -> dict[str, Any]:
-    """Open an encoder, make a copy of it by what texts use, and save that with its card.
+    """Open an encoder, make a copy of it by what texts use, and save that.
 
     Args:
         weights, prefix, languages: as of `backbone.load`; `training` says the pooling.
@@ -39,6 +40,7 @@ def copy(
         objective: the way of copying.
         folders: those of `objective.references`, or of each other seed.
         output: replaced as a whole, at the end.
+        about, tell: as of `save`.
 
     Returns:
         How it was copied, by how many texts, the `examples` that the original learnt from, parameters and bytes of
@@ -65,7 +67,7 @@ def copy(
     facts = {"copy": name, **objective.model_dump(mode="json"), "texts": len(texts), "examples": _learnt(weights)}
     facts |= {} if agreement is None else {"agreement": round(agreement, 4)}
     facts |= {f"{key} of the original": value for key, value in was.items()} | copies.size(small)
-    save(small, output, {**about, "seed": seed}, facts, weights)
+    save(small, output, {**about, "seed": seed}, facts, weights, tell=tell)
     return facts
 
 

@@ -35,13 +35,15 @@ def save(
     weights: Sequence[float],
     about: dict[str, Any],
     chosen: dict | None = None,
+    tell: manifests.Tell | None = None,
 ) -> None:
-    """Write a fusion's directory: README.md and seedbed.json; the same arguments and files, the same bytes.
+    """Write a fusion's directory, with `seedbed.json`; the same arguments and files, the same bytes.
 
     Args:
         members: backbone -> directory of its encoder, in the order of `weights`.
-        about: as in `card.write`.
+        about: as of `card.text`.
         chosen: JSON: how the weights were chosen (`seedbed.evaluation.fusion.choose`); empty where the study has them.
+        tell: `write_card`, or there is none.
     """
     weighted = dict(zip(members, weights, strict=True))
     entries = []
@@ -49,13 +51,19 @@ def save(
         made = {"directory": os.path.relpath(folder, output), "sha256": sha256(folder / manifests.MANIFEST)}
         entries.append({"backbone": name, "weight": weighted[name], **made})
     with atomic_directory(output) as directory:
-        text = TEMPLATE.format(
-            name=" ".join(str(about[key]) for key in ("backbone", "recipe", "language") if about.get(key)),
-            members="\n".join(f"| {name} | {weight:g} |" for name, weight in weighted.items()),
-            chosen=f"The weights were chosen on {chosen['dev']}." if chosen else "The weights were given.",
-        )
-        (directory / "README.md").write_text(text, encoding="utf-8")
-        manifests.write(directory, {"about": about | {"weights": weighted}, "members": entries, "chosen": chosen or {}})
+        facts = {"about": about | {"weights": weighted}, "members": entries, "chosen": chosen or {}}
+        manifests.write(directory, facts, tell)
+
+
+def write_card(directory: Path, facts: Mapping[str, Any]) -> None:
+    """Write README.md beside a fusion, by the facts of its manifest."""
+    about, chosen = facts["about"], facts["chosen"]
+    text = TEMPLATE.format(
+        name=" ".join(str(about[key]) for key in ("backbone", "recipe", "language") if about.get(key)),
+        members="\n".join(f"| {name} | {weight:g} |" for name, weight in about["weights"].items()),
+        chosen=f"The weights were chosen on {chosen['dev']}." if chosen else "The weights were given.",
+    )
+    (directory / "README.md").write_text(text, encoding="utf-8")
 
 
 def members_of(directory: Path, manifest: Mapping[str, Any]) -> list[Member]:

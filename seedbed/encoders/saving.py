@@ -1,4 +1,4 @@
-"""An encoder becomes a directory of sentence-transformers, with its card."""
+"""An encoder becomes a directory of sentence-transformers, with a manifest, and a card if somebody writes it."""
 
 import contextlib
 import filecmp
@@ -9,7 +9,9 @@ from typing import Any
 
 from sentence_transformers import SentenceTransformer
 
-from seedbed.encoders import backbone, card
+from seedbed import manifests
+from seedbed.encoders import backbone
+from seedbed.encoders.card import versions
 from seedbed.encoders.coupled import SIDES, sides_of
 from seedbed.encoders.opening import saved_from
 from seedbed.io import atomic, atomic_directory
@@ -24,8 +26,12 @@ def save(
     *,
     starts: Mapping[str, Path] | None = None,
     beside: Callable[[Path], None] | None = None,
+    tell: manifests.Tell | None = None,
 ) -> None:
-    """Save an encoder with its card, see `card.write`; `output` is replaced as a whole.
+    """Save an encoder with its manifest; `output` is replaced as a whole.
+
+    The manifest has `about`, `training` and the `versions` of libraries, see `card.text`; `tell` is `card.write`, or
+    nothing writes a card.
 
     Weights that are, byte for byte, those of `start`, which it was trained from, are the same file on the disk; so are
     those of two paths and their `starts`, by SIDES. `beside` writes files of its own into the folder.
@@ -44,7 +50,7 @@ def save(
             for side in {*SIDES} & {*(starts or {})}:
                 _share_weights(directory / side, starts[side])
             training = training | saved_from(directory, start)
-        card.write(directory, about, training)
+        manifests.write(directory, {"about": about, "training": training, "versions": versions()}, tell)
 
 
 def _share_weights(directory: Path, start: Path) -> None:

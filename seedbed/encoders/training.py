@@ -18,7 +18,8 @@ from torch import nn
 from torch.utils.data import SequentialSampler
 from transformers import TrainerCallback
 
-from seedbed.encoders import backbone, batches, card, memory, objectives, parts
+from seedbed.encoders import backbone, batches, memory, objectives, parts
+from seedbed.encoders.card import versions
 from seedbed.encoders.coupled import sides_of
 from seedbed.encoders.coupling import Coupling, couple
 from seedbed.encoders.objectives import Objective
@@ -28,6 +29,7 @@ from seedbed.encoders.prompts import Prefix, prompted
 from seedbed.encoders.saving import save
 from seedbed.encoders.settings import Training
 from seedbed.io import UserError, fingerprint, sha256
+from seedbed.manifests import Tell
 from seedbed.precision import precision
 from seedbed.trainers import encoder_arguments, fit, losses, mixed
 
@@ -53,15 +55,16 @@ def train(
     state: Path,
     minutes: float,
     about: dict[str, Any] | None = None,
+    tell: Tell | None = None,
 ) -> dict[str, Any]:
-    """Make one encoder and save it, in float32 and with its card, as a sentence-transformers directory.
+    """Make one encoder and save it, in float32, as a sentence-transformers directory.
 
     AdamW without warm-up, linear decay unless `training` says otherwise, gradients clipped at norm 1: the defaults of
     Hugging Face's trainer, which paper 000 (appendix A.2.1) uses through SimCSE's code. Training reads `max_length`
     tokens of a text; the saved encoder reads as many as its backbone can.
 
     Args:
-        weights, prefix, languages, minutes, about: as of `backbone.load`, `prompted`, `trainers.fit` and `card.write`.
+        weights, prefix, languages, minutes, about, tell: as of `backbone.load`, `prompted`, `trainers.fit` and `save`.
         table: what to learn from, with the columns that the objective reads; or by language, see `batches.laid_out`.
         objective: None: the encoder is saved as it is.
         folders: of the encoders that the objective refers to, by its settings; without one: `adapters`, see `joint`;
@@ -93,7 +96,7 @@ def train(
         result |= take_adapters(encoder, weights, folders["adapters"])
     facts = training.model_dump(mode="json") | result | ({"fusion": coupling.fusion} if coupling else {})
     starts, beside = {"source": weights, **folders} if coupling else {}, getattr(loss, "write_beside", None)
-    save(encoder, output, (about or {}) | {"seed": seed}, facts, weights, starts=starts, beside=beside)
+    save(encoder, output, (about or {}) | {"seed": seed}, facts, weights, starts=starts, beside=beside, tell=tell)
     if objective:
         shutil.rmtree(checkpoints, ignore_errors=True)
     return result
@@ -177,7 +180,7 @@ def key_of(
     data = {name: table[name].tolist() for name in read}
     digests = {name: sha256(folder) for name, folder in folders.items()}
     settings = [type(objective).__name__, objective.model_dump(mode="json"), training.model_dump(mode="json")]
-    return fingerprint([data, settings, prefix, seed, digests, card.versions()])
+    return fingerprint([data, settings, prefix, seed, digests, versions()])
 
 
 def _columns(objective: Objective, table: pd.DataFrame | None, training: Training) -> dict[str, list[str]]:

@@ -18,7 +18,6 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from seedbed import manifests
-from seedbed.generators import adapter_card
 from seedbed.generators.settings import Composition
 from seedbed.io import UserError, atomic_directory, read_json, sha256, write_json
 
@@ -65,13 +64,21 @@ def compose(
 
 
 def compose_directories(
-    task: Path, target: Path, source: Path, composition: Composition, output: Path
+    task: Path,
+    target: Path,
+    source: Path,
+    composition: Composition,
+    output: Path,
+    tell: manifests.Tell | None = None,
 ) -> dict[str, Any]:
     """Compose three peft directories into one and say in its manifest, `seedbed.json`, what other ways would lose.
 
     `residuals` are Frobenius norms over all modules, relative to the exact B A: `factors` of composing element-wise,
     `rank` of truncating to the task adapter's rank by SVD. `shift` is how far the exact B A lies from the task's,
     relative to the task's. `parts` are the manifests of the three adapters.
+
+    Args:
+        tell: writes the card, see `adapter_card.write`.
 
     Returns:
         The manifest.
@@ -92,8 +99,7 @@ def compose_directories(
         save_file(dict(sorted(composed.items())), directory / WEIGHTS, metadata={"format": "pt"})
         write_json(_grown(adapters["task"].config, composition.space), directory / CONFIG)
         about = {"composition": composition.model_dump(), "parts": parts, "residuals": lost}
-        adapter_card.write(directory, about)
-        return manifests.write(directory, about)
+        return manifests.write(directory, about, tell)
 
 
 def residuals(task: State, target: State, source: State, *, scale: float) -> dict[str, float]:

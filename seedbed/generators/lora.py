@@ -40,6 +40,7 @@ def train(
     minutes: float,
     dtype: str,
     about: Mapping[str, Any] | None = None,
+    tell: manifests.Tell | None = None,
 ) -> dict[str, Any]:
     """Train an adapter and write it as a peft directory with a manifest, `seedbed.json`.
 
@@ -56,6 +57,7 @@ def train(
         minutes: as of `trainers.fit`.
         dtype: of the base, "bfloat16", "float32" or "auto"; the adapter is trained and saved in float32.
         about: what else to note in the manifest, such as polarity and language.
+        tell: writes the card, see `adapter_card.write`.
 
     Returns:
         The manifest: settings, counts, mean loss of each epoch (nats per completion token), versions, sha256 of files.
@@ -86,16 +88,21 @@ def train(
         "examples": {"given": len(examples), "used": len(kept), "too_long": len(examples) - len(kept)},
         "tokens": {part: sum(len(getattr(one, part)) for one in kept) for part in ("prompt", "completion")},
     }
-    return finish(trainer, manifest, partial(save, model, of), output)
+    return finish(trainer, manifest, partial(save, model, of), output, tell)
 
 
-def finish(trainer: Trainer, manifest: dict[str, Any], write: Callable[[Path], None], output: Path) -> dict[str, Any]:
-    """Write what was trained, its card and its manifest, with counts, losses and versions; remove the checkpoints."""
+def finish(
+    trainer: Trainer,
+    manifest: dict[str, Any],
+    write: Callable[[Path], None],
+    output: Path,
+    tell: manifests.Tell | None = None,
+) -> dict[str, Any]:
+    """Write what was trained and its manifest, with counts, losses and versions; remove the checkpoints."""
     manifest |= {"steps": trainer.state.global_step, "losses": epoch_losses(trainer.state), "versions": _versions()}
     with atomic_directory(output) as directory:
         write(directory)
-        adapter_card.write(directory, manifest)
-        manifest = manifests.write(directory, manifest)
+        manifest = manifests.write(directory, manifest, tell)
     shutil.rmtree(trainer.args.output_dir, ignore_errors=True)
     return manifest
 

@@ -33,18 +33,19 @@ NO_RESULT = {"filelock", "huggingface_hub", "psutil", "pydantic", "pydantic_core
 """Imports that move files, check settings, count memory, show progress: no other version of them changes a result."""
 
 
-def value(program: str, data: Iterable[str] = (), modules: Iterable[str] = ()) -> str:
+def value(program: str, data: Iterable[str] = (), modules: Iterable[str] = (), without: Iterable[str] = ()) -> str:
     """The value of a program, one line: a digest, then Python and the libraries with their versions.
 
     Args:
         program: a file such as `scripts/plot.py`.
         data: files that it reads; their names are no matter.
         modules: files that it imports by a computed name, which its code does not show, or definitions (`FILE:NAME`).
+        without: files that this job never runs, though its program could.
 
     Files of code are named from the project's folder, wherever the study is run. What they are called is no part: a
     study's own may lie anywhere.
     """
-    found = reached((program, *sorted(modules)))
+    found = reached((program, *sorted(modules)), frozenset(without))
     digest = fingerprint([sorted(found.digests.values()), [sha256(file) for file in data]])
     versions = [f"{name} {_version(name)}" for name in libraries(found)]
     return " ".join([digest[:16], f"python {sys.version_info.major}.{sys.version_info.minor}", *versions])

@@ -1,10 +1,11 @@
 """How rules ask the study: for inputs, settings and code, as functions of a job's wildcards."""
 
+import ast
 import functools
 import inspect
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -21,6 +22,9 @@ Given = str | Callable[[Any], Any]
 """A place in the study, as in `generators.{generator}.lora`; or a function of a job's wildcards."""
 LONG = 10_000
 """Characters of settings that a record has as they are; of more (the plan of a large table), it has a digest."""
+
+CODE = "code "
+"""How the value of a job's code begins, by which it is told among its parameters."""
 
 value_of = functools.cache(code.value)
 
@@ -59,8 +63,16 @@ def bound(modules: Iterable[ModuleType], study: Study) -> dict[str, Bound]:
 class Jobs:
     """The parameters of a study's jobs."""
 
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: Study, recorded: Callable[[str, Any], Sequence[str]] = lambda rule, job: ()) -> None:
+        """Args:
+        recorded: gives the parameters that a finished job of a rule had, each as its `repr`; none of any other job.
+        """
         self.study, self.digests = study, Digests(Path(study.downloads, "digests"))
+        self._recorded, self._keeps = recorded, study.changed_code == "keep"
+
+    def begin(self) -> None:
+        """Jobs begin that are to run: whatever was kept of others, these are recorded with the code that they have."""
+        self._keeps = False
 
     def settings(self, **given: Given) -> dict[str, Callable]:
         """Settings of a job: each as an argument, whole; and recorded as `results`, without what changes no result.
@@ -97,19 +109,29 @@ class Jobs:
 
         return found
 
-    def code(self, program: str, *data: Any, modules: Callable = lambda wildcards: ()) -> Callable[[Any], str]:
+    def code(
+        self,
+        program: str,
+        *data: Any,
+        modules: Callable = lambda wildcards: (),
+        without: Callable = lambda wildcards: (),
+    ) -> Callable[[Any], str]:
         """What a program runs, as a value: an edit re-runs what it may change, whatever the times of files.
 
         Args:
             data: files that the program reads, or functions of wildcards that give one or several. Such a file may be
                 an input too, of which Snakemake sees only edits that are newer than the output.
             modules: gives the files that the program imports by a computed name.
+            without: gives the files that this job never runs, though its program could.
         """
 
         def found(wildcards: Any) -> str:
             given = [one(wildcards) if callable(one) else one for one in data]
             files = [str(file) for one in given for file in (one if isinstance(one, list) else [one]) if file]
-            return value_of(f"scripts/{program}.py", tuple(files), tuple(modules(wildcards)))
+            loaded, left_out = tuple(modules(wildcards)), tuple(without(wildcards))
+            value = CODE + value_of(f"scripts/{program}.py", tuple(files), loaded, left_out)
+            had = self._recorded(program, wildcards) if self._keeps else []
+            return next((ast.literal_eval(text) for text in had if text[1:].startswith(CODE)), value)
 
         return found
 

@@ -6,7 +6,7 @@ It composes the settings of the rooms; what one room alone asks is in `seedbed.s
 import os
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -81,6 +81,8 @@ class Study(Settings):
     """Encoder training, before what methods and recipes change."""
     checkpoint_minutes: NoResult[float] = Field(MINUTES, ge=0)
     """Minutes between two checkpoints of any training; a killed job goes on from the last. 0: one after each step."""
+    changed_code: NoResult[Literal["rerun", "keep"]] = "rerun"
+    """`keep`: finished jobs whose code has changed since stand as they are; settings and inputs count as ever."""
     report_to: NoResult[Tracker] = "none"
     """Where trainings report the loss and the rate of each step: under `<results>/tensorboard`, or in
     `<results>/trackio`. The package of that name must be installed."""

@@ -1,20 +1,33 @@
 """Which definitions of the project a program can reach, read off its syntax trees.
 
-A definition binds a name at the top of a file. A program reaches all of its own file, and of another file what it uses
-by name, and so on; statements that bind no name count with anything of their file, and a module that is used as a value
-counts as a whole. What is found by a computed name cannot be seen: see `modules` of `code.value`.
+A definition binds a name at the top of a file. A program reaches what its parts do that make something (STARTS), and of
+another file what it uses by name, and so on; statements that bind no name count with anything of their file, and a
+module that is used as a value counts as a whole. What is found by a computed name cannot be seen: see `modules` of
+`code.value`.
+
+What a program tells people (cards, errors, logs, helps) makes no result. What it writes beside a result is called by
+its `main`, or handed to what makes; texts are taken out of the code before it counts, see `made`.
 """
 
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 from seedbed.io import fingerprint
 from seedbed.resources import ROOT
+from seedbed.study.made import made
 
-PACKAGES = ("seedbed", "scripts")
+PROGRAMS = "scripts"
+PACKAGES = ("seedbed", PROGRAMS)
+STARTS = ("parser", "make")
+"""What of a program counts, where it has `make`: how it reads its arguments, and what it makes. `main` then calls them,
+and what writes cards, goes on after a kill, or cleans up. Any other program counts as a whole."""
+OWN = "protocols"
+"""A study keeps protocols of its own in this folder, where it is run: modules of the package of protocols."""
+OWN_PACKAGE = "seedbed.evaluation.protocols"
 ALL = "*"
 """Stands for every definition of a file."""
 
@@ -52,6 +65,8 @@ class Source(NamedTuple):
 
     bound: dict[str, tuple[Piece, ...]]
     """Name -> what binds it."""
+    defined: tuple[str, ...]
+    """The names that no import binds."""
     run: tuple[Piece, ...]
     """What binds none."""
     imports: frozenset[Use]
@@ -59,16 +74,22 @@ class Source(NamedTuple):
 
 
 @cache
-def reached(programs: tuple[str, ...]) -> Reached:
-    """All that files of code reach, their own definitions included; of `FILE:NAME` what one definition reaches."""
+def reached(programs: tuple[str, ...], without: frozenset[str] = frozenset()) -> Reached:
+    """All that files of code reach, their own definitions included; of `FILE:NAME` what one definition reaches.
+
+    Args:
+        without: files that are not run, whatever imports them.
+    """
     seen: dict[str, set[Piece]] = defaultdict(set)
     names: dict[str, set[str]] = defaultdict(set)
     external: set[str] = set()
     starts = [program.partition(":") for program in programs]
-    todo: list[tuple[str, str]] = [(file, name or ALL) for file, _, name in starts]
+    todo = [(file, one) for file, _, name in starts for one in ([name] if name else _starts(file))]
     todo += [(package, "") for file, _, _ in starts for package in _packages(file)]
     while todo:
         file, name = todo.pop()
+        if file in without:
+            continue
         if file not in names:
             todo += [(other, "") for use in source(file).imports for other, _ in _places(use)]
         if name in names[file]:
@@ -84,6 +105,14 @@ def reached(programs: tuple[str, ...]) -> Reached:
                     external |= {use.module} if not found else set()
     digests = {file: fingerprint(sorted(piece.digest for piece in pieces)) for file, pieces in sorted(seen.items())}
     return Reached(digests, {file: frozenset(found) for file, found in names.items()}, frozenset(external))
+
+
+def _starts(file: str) -> tuple[str, ...]:
+    """The names of a file by which a job begins; what a program imports and does not use is none."""
+    if not file.startswith(f"{PROGRAMS}/"):
+        return (ALL,)
+    found = source(file)
+    return STARTS if "make" in found.bound else found.defined
 
 
 def _pieces(source: Source, name: str) -> Iterator[Piece]:
@@ -112,31 +141,37 @@ def _places(use: Use) -> Iterator[tuple[str, str]]:
 
 
 def _packages(path: str) -> Iterator[str]:
-    """The `__init__` files that importing a file runs."""
+    """The `__init__` files that importing a file runs; not that of programs, which begins a process."""
     parts = path.split("/")
-    for end in range(1, len(parts)):
+    for end in range(1, len(parts) if parts[0] != PROGRAMS else 1):
         file = "/".join(parts[:end]) + "/__init__.py"
         if (ROOT / file).is_file():
             yield file
 
 
 def _file(module: str) -> str:
-    """A module's file; empty: it is not of this project."""
+    """A module's file, from the project's folder, or the whole path of a study's own; empty: it is of neither."""
     stem = module.replace(".", "/")
-    return next((file for file in (f"{stem}.py", f"{stem}/__init__.py") if (ROOT / file).is_file()), "")
+    files = [f"{stem}.py", f"{stem}/__init__.py"]
+    package, _, name = module.rpartition(".")
+    if package == OWN_PACKAGE:
+        files.append(str(Path(OWN, f"{name}.py").absolute()))
+    return next((file for file in files if (ROOT / file).is_file()), "")
 
 
 @cache
 def source(file: str) -> Source:
     """A file of code, in pieces."""
-    return _parsed((ROOT / file).read_text(encoding="utf-8"))
+    package = OWN_PACKAGE if Path(file).is_absolute() else str(Path(file).parent).replace("/", ".")
+    return _parsed((ROOT / file).read_text(encoding="utf-8"), package)
 
 
 @cache
-def _parsed(text: str) -> Source:
-    tree = _WithoutTexts().visit(ast.parse(text))
+def _parsed(text: str, package: str) -> Source:
+    tree = made(ast.parse(text), package)
     modules = {name: use for node in tree.body for name, use in _imported(node) if _is_module(use)}
     bound: dict[str, list[Piece]] = defaultdict(list)
+    defined: list[str] = []
     run: list[Piece] = []
     for node in tree.body:
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
@@ -144,16 +179,17 @@ def _parsed(text: str) -> Source:
         if isinstance(node, ast.Import | ast.ImportFrom):
             for name, use in _imported(node):
                 # A module is used by its attributes, or else as a whole; any other name is what its file binds.
-                uses = frozenset() if name in modules else frozenset([use])
+                uses = _whole(node) if name in modules else frozenset([use])
                 bound[name].append(Piece(f"{name} {use}", frozenset(), uses))
             continue
         piece = _piece(node, modules)
+        defined += _binds(node)
         for name in _binds(node):
             bound[name].append(piece)
         if not _binds(node):
             run.append(piece)
     imports = frozenset(use for node in tree.body for _, use in _imported(node))
-    return Source({name: tuple(pieces) for name, pieces in bound.items()}, tuple(run), imports)
+    return Source({name: tuple(pieces) for name, pieces in bound.items()}, tuple(defined), tuple(run), imports)
 
 
 def _piece(node: ast.AST, modules: dict[str, Use]) -> Piece:
@@ -169,7 +205,7 @@ def _piece(node: ast.AST, modules: dict[str, Use]) -> Piece:
             names.add(inner.id)
             if inner.id in own and id(inner) not in attributes:
                 uses.add(Use(_name_of(own[inner.id]), ALL))
-        uses |= {use for _, use in _imported(inner) if not _is_module(use)}
+        uses |= _whole(inner) | {use for _, use in _imported(inner) if not _is_module(use)}
     return Piece(fingerprint(ast.dump(node)), frozenset(names), frozenset(uses))
 
 
@@ -178,9 +214,15 @@ def _imported(node: ast.AST) -> list[tuple[str, Use]]:
     if isinstance(node, ast.Import):
         tops = [alias.name if alias.asname else alias.name.partition(".")[0] for alias in node.names]
         return [(alias.asname or top, Use(top, "")) for alias, top in zip(node.names, tops, strict=True)]
-    if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+    if isinstance(node, ast.ImportFrom):
         return [(alias.asname or alias.name, Use(node.module, alias.name)) for alias in node.names]
     return []
+
+
+def _whole(node: ast.AST) -> frozenset[Use]:
+    """The modules `a.b` of `import a.b`, whose attributes are then those of `a`."""
+    names = node.names if isinstance(node, ast.Import) else []
+    return frozenset(Use(alias.name, ALL) for alias in names if "." in alias.name and not alias.asname)
 
 
 def _is_module(use: Use) -> bool:
@@ -200,10 +242,3 @@ def _binds(node: ast.AST) -> list[str]:
     names = [inner.id for target in targets for inner in ast.walk(target) if isinstance(inner, ast.Name)]
     plain = all(isinstance(target, ast.Name | ast.Tuple) for target in targets)
     return names if plain else []
-
-
-class _WithoutTexts(ast.NodeTransformer):
-    """Takes out statements that are only a text: docstrings of modules, classes, functions and settings."""
-
-    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
-        return None if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str) else node

@@ -19,7 +19,7 @@ SERVER = {"endpoint": "https://host/v1", "served_model": "m"}
 IDLE = {
     "Endpoint": {"batch_size", "key", "retries", "timeout"},
     "Generator": {"batch_size", "gpu_memory", "key", "retries", "tensor_parallel", "timeout"},
-    "Study": {"checkpoint_minutes", "downloads", "forecast", "gpus", "report_to"},
+    "Study": {"changed_code", "checkpoint_minutes", "downloads", "forecast", "gpus", "report_to"},
     "Task": {"batch_size"},
 }
 """Group -> the fields that change no result."""

@@ -88,6 +88,36 @@ def test_touching_every_file_runs_nothing(finished):
     assert nothing_to_do(finished.snakemake("--dry-run"))
 
 
+def test_changed_code_can_be_kept_and_changed_settings_still_count(project):
+    """Jobs that run meanwhile are recorded with the code that they ran, and the others with theirs."""
+    config, target = (
+        project.edit({"results": "results/kept"}, target="kept.yaml"),
+        "results/kept/corpora/hau/anchors.tsv",
+    )
+
+    def plan(*asked, config=config):
+        return planned(project.snakemake("--dry-run", target, *asked, config=config))
+
+    keep = ("--config", "changed_code=keep")
+    done = project.snakemake(target, config=config)
+    assert done.returncode == 0, done.stderr[-3000:]
+    file = project.root / "seedbed/io.py"
+    text = file.read_text()
+    try:
+        file.write_text(text.replace("PART = 2**20", "PART = 2**19"))
+        assert {"fetch_corpus", "sample_text", "select_anchors"} <= {*plan()}
+        assert not plan(*keep), "finished jobs stand"
+        fewer = project.edit({"results": "results/kept", "anchors/count": 20}, target="kept-fewer.yaml")
+        assert {*plan(*keep, config=fewer)} == {"select_anchors"}
+        done = project.snakemake(target, *keep, config=fewer)
+        assert done.returncode == 0, done.stderr[-3000:]
+        assert not plan(*keep, config=fewer)
+        assert {"fetch_corpus", "sample_text"} <= {*plan(config=fewer)}, "they have the old code, and are known to"
+    finally:
+        file.write_text(text)
+    assert {*plan(config=fewer)} == {"select_anchors"}, "it was made by the edited code"
+
+
 def test_touching_files_of_megabytes_runs_nothing(project):
     lines = [f"{n}\t{' '.join(f'kalma{n * 7 + place}' for place in range(12))}" for n in range(12_000)]
     (project.root / "own/large.tsv").write_text("\n".join(["id\ttext", *lines]) + "\n")

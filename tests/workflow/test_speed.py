@@ -18,6 +18,7 @@ from tests.workflow.conftest import ENVIRONMENT, STUDY
 OPENED = {"recipes": "xllora"}
 """Group of entries -> the one whose settings are tried; elsewhere the first of each kind."""
 IDLE = {
+    "changed_code": "keep",
     "downloads": "elsewhere",
     "checkpoint_minutes": 1,
     "report_to": "tensorboard",

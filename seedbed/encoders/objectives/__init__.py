@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 LANGUAGE = "language of "
 """What the columns begin with that name the language of each text of another column, where data are in several."""
+
+
+COPYING = "seedbed/encoders/copying.py"
+"""What makes copies."""
 
 
 class Objective(Settings):
@@ -48,6 +52,8 @@ class Objective(Settings):
     """Whether nothing is drawn at random: one encoder comes of each that it starts from."""
     of_seeds: ClassVar[bool] = False
     """Whether it reads the encoders of all seeds of the recipe that it starts from; there is one encoder then."""
+    copies: ClassVar[bool] = False
+    """Whether nothing is trained: a copy is made, see `Copy`."""
     least: ClassVar[int] = 1
     """Rows of a batch; a last batch with fewer is left out. A property where settings tell."""
 
@@ -135,6 +141,7 @@ class Copy(Objective):
     shapes = (("text",),)
     least = 2
     drawless = True
+    copies = True
 
     def copied(
         self, encoder: SentenceTransformer, texts: list[str], folders: Mapping[str, Path]
@@ -161,6 +168,16 @@ def known() -> tuple[str, ...]:
 def module_of(name: str) -> str:
     """The file of an objective, from the project's folder: its code counts for what is trained by it."""
     return f"seedbed/encoders/objectives/{name}.py"
+
+
+def modules_of(objective: Objective) -> list[str]:
+    """The files that a program loads by name to make an encoder by an objective."""
+    return [module_of(name_of(objective)), *([COPYING] if objective.copies else [])]
+
+
+def copier() -> Callable[..., dict[str, Any]]:
+    """`copying.copy`, loaded by name: what trains never runs it."""
+    return importlib.import_module(COPYING.removesuffix(".py").replace("/", ".")).copy
 
 
 def load(name: str, settings: Mapping[str, Any] | None = None) -> Objective:

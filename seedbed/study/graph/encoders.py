@@ -266,9 +266,8 @@ def objective(study: Study, wildcards: Any) -> list[str]:
 
 
 def modules(study: Study, wildcards: Any) -> list[str]:
-    """The objective's file, which the program imports by its name."""
-    recipe = study.recipes[wildcards.recipe]
-    return [] if untrained(study, wildcards) else [objectives.module_of(objectives.name_of(recipe.learns()))]
+    """The files that the program loads by the objective's name."""
+    return [] if untrained(study, wildcards) else objectives.modules_of(study.recipes[wildcards.recipe].learns())
 
 
 def endpoint_argument(study: Study, wildcards: Any, resources: Any) -> list[str]:

@@ -18,7 +18,7 @@ from sentence_transformers import SentenceTransformer
 
 from scripts import train_encoder
 from seedbed import servers
-from seedbed.encoders import backbone, training
+from seedbed.encoders import backbone, card, training
 from seedbed.encoders.opening import batched, folder_of, opened
 from seedbed.encoders.settings import Backbone, Endpoint
 from seedbed.io import UserError, read_json
@@ -83,15 +83,15 @@ def test_a_saved_endpoint_is_an_encoder_like_any(
     server: Embedder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EMBEDDER_KEY", SECRET)
-    training.save(encoder(server, prefix="query: "), tmp_path / "encoder", {"method": "published"}, {})
+    training.save(encoder(server, prefix="query: "), tmp_path / "encoder", {"method": "published"}, {}, tell=card.write)
     assert not server.bodies, "saving asks nobody"
     with servers.named([settings(server)]):
         opened = backbone.open_encoder(tmp_path / "encoder", servers=True)
     assert opened[0].settings == settings(server)
     expected = np.array([vector(f"query: {text}") for text in TEXTS], np.float32)
     np.testing.assert_array_equal(opened.encode(TEXTS), expected)
-    card = (tmp_path / "encoder" / "README.md").read_text()
-    assert "servers=True" in card and "trust_remote_code" not in card
+    readme = (tmp_path / "encoder" / "README.md").read_text()
+    assert "servers=True" in readme and "trust_remote_code" not in readme
     assert not [file for file in (tmp_path / "encoder").rglob("*") if file.is_file() and SECRET in file.read_text()]
 
 

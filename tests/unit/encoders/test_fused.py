@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from seedbed.encoders.fusion import Member, members_of, save
+from seedbed.encoders.fusion import Member, members_of, save, write_card
 from seedbed.io import UserError, read_json, sha256, write_json
 
 ABOUT = {"backbone": "both", "recipe": "base", "language": "mul"}
@@ -23,7 +23,7 @@ def members(tmp_path: Path) -> dict[str, Path]:
 
 def test_it_names_its_encoders_in_order(tmp_path: Path, members: dict[str, Path]) -> None:
     output = tmp_path / "both/base/mul/0"
-    save(output, members, [3, 1], ABOUT, {"dev": "dev"})
+    save(output, members, [3, 1], ABOUT, {"dev": "dev"}, write_card)
     manifest = read_json(output / "seedbed.json")
     assert members_of(output, manifest) == [Member(members["b"], 3), Member(members["a"], 1)]
     assert [entry["directory"] for entry in manifest["members"]] == [f"../../../../{name}/base/mul/0" for name in "ba"]

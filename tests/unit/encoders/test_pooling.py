@@ -18,7 +18,7 @@ from sentence_transformers.sentence_transformer.modules import Normalize, Poolin
 from torch import nn
 from transformers import AutoModel, AutoTokenizer
 
-from seedbed.encoders import backbone, training
+from seedbed.encoders import backbone, card, training
 from seedbed.encoders.pooling import FirstLastAverage, LastTwoAverage, WeightedLayers, dense, learnt_weights
 from seedbed.io import UserError
 
@@ -129,7 +129,7 @@ def test_every_saved_encoder_loads_without_this_package(
             encoder = backbone.load(make_weights(architecture), **THREE, pooling=pooling, prefix="query: ")
             encoder = encoder.to("cpu")  # as the other process
             folder = tmp_path / architecture / pooling
-            training.save(encoder, folder, {}, {})
+            training.save(encoder, folder, {}, {}, tell=card.write)
             assert "trust_remote_code" not in (folder / "README.md").read_text()
             expected[str(folder)] = encoder.encode(sentences)
     arguments = [json.dumps(list(expected)), json.dumps(sentences)]

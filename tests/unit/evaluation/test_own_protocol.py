@@ -160,6 +160,33 @@ def test_its_score_is_a_part_of_the_codes_value_and_its_metrics_are_not(own: Pat
     assert value("PROTOCOL", "score") != before
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from seedbed.evaluation.protocols.ranks import rank",
+        "from .ranks import rank",
+        "from seedbed.evaluation.protocols import ranks",
+        "from . import ranks",
+        "import seedbed.evaluation.protocols.ranks",
+        "import seedbed.evaluation.protocols.ranks as ranks",
+    ],
+)
+@pytest.mark.parametrize("place", ["top", "inside"])
+def test_what_it_imports_of_the_studys_own_is_a_part(own: Path, line: str, place: str) -> None:
+    call = "rank" if "import rank" in line and "import ranks" not in line else "ranks.rank"
+    call = f"seedbed.evaluation.protocols.{call}" if line.endswith("protocols.ranks") else call
+    text = MARGIN.replace("9 * np.eye(len(cosines))", f"{call}(cosines)")
+    text = text.replace("import numpy as np\n", f"import numpy as np\n{line}\n", 1) if place == "top" else text
+    text = text.replace("def score(trial):\n", f"def score(trial):\n    {line}\n") if place == "inside" else text
+    Path("protocols/margin.py").write_text(text)
+    Path("protocols/ranks.py").write_text("def rank(x):\n    return 9 * x\n")
+    before = value("PROTOCOL", "score")
+    Path("protocols/ranks.py").write_text("# A remark.\ndef rank(x):\n    return 9 * x\n")
+    assert value("PROTOCOL", "score") == before
+    Path("protocols/ranks.py").write_text("def rank(x):\n    return 8 * x\n")
+    assert value("PROTOCOL", "score") != before
+
+
 def test_where_it_lies_is_no_part_of_the_codes_value(own: Path, tmp_path_factory, monkeypatch) -> None:
     before, other = value("score"), tmp_path_factory.mktemp("moved")
     (own / "protocols").rename(other / "protocols")

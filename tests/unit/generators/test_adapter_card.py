@@ -11,6 +11,7 @@ from peft import AutoPeftModelForCausalLM, PeftModel
 from transformers import AutoModelForCausalLM
 
 from seedbed import manifests
+from seedbed.generators import adapter_card
 from seedbed.generators.composition import compose_directories
 from seedbed.generators.examples import Example
 from seedbed.generators.lora import train
@@ -38,7 +39,7 @@ def fetched(tiny_generator, tmp_path):
 
 def adapter(base: Path, output: Path, **about: str) -> Path:
     options = {"name": "tiny", "state": output.parent / "state", "minutes": 10, "dtype": "float32"}
-    train(base, EXAMPLES, LORA, output=output, about=about, **options)
+    train(base, EXAMPLES, LORA, output=output, about=about, tell=adapter_card.write, **options)
     return output
 
 
@@ -77,6 +78,6 @@ def test_a_base_that_is_not_on_the_hub_is_called_by_name(tiny_generator, tmp_pat
 
 def test_a_composed_adapter_has_a_card_of_its_own(fetched, tmp_path):
     parts = [adapter(fetched, tmp_path / name, kind=name, language="Hausa") for name in ("task", "target", "source")]
-    compose_directories(*parts, Composition(scale=0.5), tmp_path / "composed")
+    compose_directories(*parts, Composition(scale=0.5), tmp_path / "composed", adapter_card.write)
     card = ModelCard.load(tmp_path / "composed" / "README.md")
     assert card.data.base_model == "google/tiny-gemma" and "| composition: scale | 0.5 |" in card.text

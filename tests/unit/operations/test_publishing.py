@@ -88,7 +88,7 @@ def published(what: Path, output: Path, *options: str) -> Path:
 def again(folder: Path, about: dict) -> None:
     """The encoder with another lineage: its vectors are the same."""
     known = read_json(folder / manifests.MANIFEST)
-    card.write(folder, about, known["training"])
+    manifests.write(folder, known | {"about": about}, card.write)
 
 
 def test_the_hub_takes_the_card_and_its_numbers_are_the_scores(study, tmp_path):

@@ -49,6 +49,18 @@ def test_snakemake_records_the_results_alone(study) -> None:
     assert takes == {"seed": True, "results": False}
 
 
+def test_where_changed_code_is_kept_a_finished_job_has_the_value_that_it_had_until_jobs_begin(study) -> None:
+    had = {"fetch_model": ["'x'", "'code 12'", "3"]}
+    kept = Jobs(study.model_copy(update={"changed_code": "keep"}), lambda rule, job: had.get(rule, []))
+    now = Jobs(study).code("fetch_model")(TINY)
+    assert now.startswith("code ") and now != "code 12"
+    assert kept.code("fetch_model")(TINY) == "code 12"
+    assert kept.code("fetch_corpus")(TINY) == Jobs(study).code("fetch_corpus")(TINY), "it has not run"
+    assert Jobs(study, lambda rule, job: had[rule]).code("fetch_model")(TINY) == now, "unless asked, nothing is kept"
+    kept.begin()
+    assert kept.code("fetch_model")(TINY) == now
+
+
 def test_a_record_of_long_settings_is_a_digest(study) -> None:
     short, long = (given(study, plan=lambda wildcards, n=n: "x" * n)["results"] for n in (10, jobs.LONG))
     assert "x" * 10 in short and len(long) == 64

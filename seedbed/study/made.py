@@ -1,0 +1,148 @@
+"""Code without what it tells people: two files that make the same, and tell it in other words, have one tree."""
+
+import ast
+
+SHOWN = {"help", "metavar", "epilog"}
+"""Arguments, by name, that are shown to whoever asks a program for help."""
+OF_BARS = {"desc", "unit"}
+"""Arguments, by name, that `tqdm` shows."""
+LOGS = {"log", "logger", "logging", "warnings"}
+TELLING = {"debug", "info", "warning", "error", "exception", "critical", "warn"}
+"""What tells: these methods of LOGS."""
+PURE = {"all", "any", "bool", "isinstance", "len", "max", "min", "set", "sorted", "sum"}
+"""Functions that change nothing, so that a condition of nothing but them can go with what hung on it."""
+
+
+def made(tree: ast.Module, package: str = "") -> ast.Module:
+    """A file's code, changed in place: imports by whole names, and nothing that is told.
+
+    What goes: docstrings, the arguments of errors that are raised and of `parser.error`, calls that log or print, helps
+    of arguments and texts of bars, texts that were put together for these alone, the types that functions note, and
+    what runs where a file is called as a program.
+
+    Args:
+        package: the file's, by which relative imports are read.
+    """
+    return _Made(package).visit(tree)
+
+
+class _Made(ast.NodeTransformer):
+    def __init__(self, package: str) -> None:
+        self.package = package
+
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
+        """Nothing of a statement that is a text, or a call that tells."""
+        is_text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        return None if is_text or _tells(node.value) else self.generic_visit(node)
+
+    def visit_Raise(self, node: ast.Raise) -> ast.Raise:
+        """That an error of such a kind is raised."""
+        kind = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+        return ast.Raise(exc=kind, cause=None)
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        """A call without what is only shown."""
+        name = _name(node.func)
+        shown = SHOWN | OF_BARS if name == "tqdm" else SHOWN
+        node.keywords = [one for one in node.keywords if one.arg not in shown]
+        node.args = [] if name in ("parser.error", "sys.exit") else node.args
+        return self.generic_visit(node)
+
+    def visit_If(self, node: ast.If) -> ast.If | None:
+        """Nothing of a condition on which only words hung, and of `if __name__ == "__main__"`."""
+        if isinstance(node.test, ast.Compare) and _name(node.test.left) == "__name__":
+            return None
+        return _if(self.generic_visit(node))
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.ImportFrom:
+        """An import by its whole name."""
+        if node.level:
+            above = self.package.split(".")[: len(self.package.split(".")) - node.level + 1]
+            node.module, node.level = ".".join(filter(None, [*above, node.module])), 0
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST:
+        """A function without the types that it notes, and without texts that nothing else reads."""
+        node.returns = None
+        for argument in ast.walk(node.args):
+            if isinstance(argument, ast.arg):
+                argument.annotation = None
+        node = self.generic_visit(node)
+        while _Unread(node).goes:
+            pass
+        return node
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
+        """As of any function."""
+        return self.visit_FunctionDef(node)
+
+
+def _if(node: ast.If) -> ast.If | None:
+    """A condition; None: nothing hangs on it."""
+    empty = not [one for one in (*node.body, *node.orelse) if not isinstance(one, ast.Pass)]
+    return None if empty and _is_pure(node.test) else node
+
+
+def _tells(value: ast.expr) -> bool:
+    """Whether a call logs, warns or prints to the screen."""
+    if not isinstance(value, ast.Call):
+        return False
+    owner, _, method = _name(value.func).partition(".")
+    if owner in LOGS and method in TELLING:
+        return True
+    files = [_name(one.value) for one in value.keywords if one.arg == "file"]
+    return _name(value.func) == "print" and {*files} <= {"sys.stderr", "sys.stdout"}
+
+
+def _name(value: ast.expr) -> str:
+    """A name, or that of an attribute with its owner's; empty: it is neither."""
+    if isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name):
+        return f"{value.value.id}.{value.attr}"
+    return value.id if isinstance(value, ast.Name) else ""
+
+
+def _is_pure(test: ast.expr) -> bool:
+    """Whether a condition can go without anything else being another."""
+    for node in ast.walk(test):
+        if isinstance(node, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom):
+            return False
+        if isinstance(node, ast.Call) and not (isinstance(node.func, ast.Name) and node.func.id in PURE):
+            return False
+    return True
+
+
+class _Unread(ast.NodeTransformer):
+    """Takes out of a function, in place, assignments of texts to names that it does not read.
+
+    `goes` says whether there were some.
+    """
+
+    def __init__(self, function: ast.AST) -> None:
+        every = [*ast.walk(function)]
+        self.kept = {name for node in every if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names}
+        names = (node for node in every if isinstance(node, ast.Name))
+        self.kept |= {node.id for node in names if not isinstance(node.ctx, ast.Store)}
+        self.goes = False
+        self.generic_visit(function)
+
+    def visit_Assign(self, node: ast.Assign) -> ast.Assign | None:
+        names = [getattr(target, "id", None) for target in node.targets]
+        if None in names or self.kept.intersection(names) or not _is_text(node.value):
+            return node
+        self.goes = True
+        return None
+
+    def visit_If(self, node: ast.If) -> ast.If | None:
+        return _if(self.generic_visit(node))
+
+
+def _is_text(value: ast.expr) -> bool:
+    """Whether an expression is certainly a text, put together of others."""
+    if isinstance(value, ast.Constant):
+        return isinstance(value.value, str)
+    if isinstance(value, ast.IfExp):
+        return _is_text(value.body) and _is_text(value.orelse)
+    if isinstance(value, ast.BinOp):
+        return _is_text(value.left) or _is_text(value.right)
+    joins = isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "join"
+    return isinstance(value, ast.JoinedStr) or (joins and _is_text(value.func.value))
