@@ -31,4 +31,5 @@ def _lineage(study: Study, recipe: Recipe) -> Iterator[Recipe]:
 def _plain(study: Study, recipe: Recipe) -> bool:
     own = recipe.training.get("pooling", study.training.pooling) == "own"
     candidates = recipe.data and recipe.data.candidates
-    return not (own or candidates or recipe.encoders or recipe.references() or "quantized" in recipe.objective)
+    given = recipe.encoders and (study.start == "encoders" or not recipe.trained)
+    return not (own or candidates or given or recipe.references() or "quantized" in recipe.objective)

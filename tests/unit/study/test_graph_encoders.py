@@ -17,6 +17,7 @@ from seedbed.study.graph import (
     encoders,
     evaluation,
     generators,
+    kinds,
     mining,
     prefixes,
 )
@@ -246,6 +247,19 @@ def test_an_objective_has_its_file_and_the_encoders_that_it_refers_to(ask) -> No
     assert ask(encoders.references, **FEW) == {}
     for function in (encoders.objective, encoders.modules, encoders.references):
         assert not ask(function, **BASE) and not ask(function, **GIVEN), "it is used as it is"
+
+
+@pytest.mark.parametrize(
+    ("recipe", "backbone", "plain"),
+    [
+        ("unsupervised", "bert", True), ("xllora", "bert", True), ("further", "bert", True), ("near", "bert", True),
+        ("published", "bert", False), ("taught", "bert", False), ("aligned", "bert", False),
+        ("anchored", "two", False), ("paths", "two", False), ("unsupervised", "two", False),
+    ],
+)  # fmt: skip
+def test_a_plain_encoder_never_meets_two_paths_and_integers(ask, recipe: str, backbone: str, plain: bool) -> None:
+    found = ask(kinds.never_run, recipe=recipe, backbone=backbone, lang="hau", seed="5")
+    assert found == ([kinds.TWO_PATHS, kinds.INTEGERS] if plain else [])
 
 
 ALIGNED = {"backbone": "bert", "recipe": "aligned", "lang": "hin", "seed": "5"}
