@@ -4,6 +4,7 @@
 rule fetch_corpus:
     input:
         tests=corpora.kept_apart,
+        trained=corpora.trained_before,
     output:
         corpus=paths.CORPUS,
         record=paths.RECORD,
@@ -22,11 +23,12 @@ rule fetch_corpus:
         local=JOBS.files(corpora.local_files),
         options=corpora.fetch_options,
         tests=option("tests"),
+        trained=option("trained"),
         lock=STUDY.lock,
     message:
         "Fetch {wildcards.corpus} of {wildcards.lang}"
     shell:
-        "HF_HUB_OFFLINE=0 python -m scripts.fetch_corpus --source {params.source:q} {params.options:q} {params.tests:q}"
+        "HF_HUB_OFFLINE=0 python -m scripts.fetch_corpus --source {params.source:q} {params.options:q} {params.tests:q} {params.trained:q}"
         " --cleaning {params.cleaning:q} --downloads {params.downloads:q} --lock {params.lock:q}"
         " --output {output.corpus:q} --record {output.record:q} > {log:q} 2>&1"
 

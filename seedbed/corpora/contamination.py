@@ -45,15 +45,24 @@ def _grams(text: str) -> Iterable[int]:
 
 IN_TESTS = "in a test set"
 """Why a row of training data is left out."""
+IN_TRAINING = "in training data"
+"""Why a row of a test set is left out that was there after them."""
+OTHERS = {
+    IN_TESTS: "the study's test sets; train on other data",
+    IN_TRAINING: "what was trained on before; give another test set, or take `apart_from` out of its task",
+}
 
 
-def without_tests(rows: Blocks, columns: Iterable[str], seen: EvaluationTexts, counts: Counter[str]) -> Blocks:
+def without_tests(
+    rows: Blocks, columns: Iterable[str], seen: EvaluationTexts, counts: Counter[str], reason: str = IN_TESTS
+) -> Blocks:
     """The rows none of whose texts repeats an evaluation text.
 
     Args:
         columns: of texts.
         seen: the evaluation texts, and their English where it is known.
-        counts: where the rows that are left out are counted, as IN_TESTS.
+        counts: where the rows that are left out are counted, by the reason.
+        reason: IN_TESTS; or IN_TRAINING of the rows of a test set, where `seen` are texts that were trained on.
 
     Raises:
         UserError: no row is left.
@@ -61,11 +70,11 @@ def without_tests(rows: Blocks, columns: Iterable[str], seen: EvaluationTexts, c
     names, kept = [*columns], 0
     for block in rows:
         repeats = block[names].map(lambda text: bool(text) and seen.repeats(text)).any(axis=1)
-        counts[IN_TESTS] += int(repeats.sum())
+        counts[reason] += int(repeats.sum())
         kept += int((~repeats).sum())
         yield block[~repeats]
     if not kept:
-        raise UserError(f"all {counts[IN_TESTS]} rows are in the study's test sets; train on other data")
+        raise UserError(f"all {counts[reason]} rows are in {OTHERS[reason]}")
 
 
 def texts_of(tests: Iterable[Path]) -> list[str]:

@@ -8,7 +8,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from seedbed.corpora.settings import Source
 from seedbed.encoders.tuning_settings import FineTuning, Reading
 from seedbed.evaluation import protocols
-from seedbed.names import PAIR, Pair, languages_of, pair_of
+from seedbed.names import PAIR, Name, Pair, languages_of, pair_of
 from seedbed.settings import NoResult, Once, Seed, Settings, explain
 from seedbed.vectors.types import Distance
 
@@ -71,6 +71,9 @@ class Task(Settings):
     """Only in tables that name the task: development sets, say."""
     clean: bool = False
     """Apply the study's `cleaning` to the test set: for text that is no published benchmark."""
+    apart_from: Once[Name] = []
+    """Corpora that were trained on before this test set was there: rows of it that repeat a text of theirs are left out
+    of the test set, so that nothing is trained again. Other training data leave out what repeats a test set."""
     scale: tuple[float, float] = (0.0, 1.0)
     """Least and greatest gold score."""
     batch_size: NoResult[int] = Field(128, gt=0)

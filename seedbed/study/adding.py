@@ -4,6 +4,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from seedbed.corpora.assets import Store
+from seedbed.corpora.contamination import EvaluationTexts
+from seedbed.corpora.fetch import fetch
+from seedbed.corpora.settings import COLUMNS as COLUMNS_OF
+from seedbed.corpora.settings import NO_TEXT
+from seedbed.evaluation.protocols import declared
+from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
 from seedbed.study import beginning
 from seedbed.study.beginning import Parts
@@ -14,6 +21,8 @@ from seedbed.study.yaml_text import Keys
 
 KINDS = (*COLUMNS, "text")
 """What can be added."""
+MOST_LEFT_OUT = 0.1
+"""Share of a new test set above which what repeats it is left out of training instead."""
 
 
 def entries(
@@ -40,16 +49,68 @@ def entries(
         parts = _more_text(study, config, file, language)
     else:
         texts = sentences(Path(corpus.file)) if corpus and corpus.file else []
-        dev = study.best.dev if study.best else None
-        given = {kind: file} | ({"test": file} if kind == "parallel" and dev else {})
-        table = beginning.read(kind, file, language, texts, given)
+        table = beginning.read(kind, file, language, texts, {kind: file})
         parts = beginning.of_table(kind, file, table, code, tested=False, taken=taken)
+        if study.best and study.best.dev and parts.tasks:
+            _report_alone(parts)
+    trained = _trained(study)
+    if parts.tasks and trained and Path(study.results, "encoders").is_dir():
+        parts.said.append(_keep_apart(study, code, trained, parts))
     recipes = {name: recipe | _prefix(study, config) for name, recipe in parts.recipes.items()}
     sections = {("corpora",): parts.corpora, ("corpora", "others"): parts.others}
     sections |= {("recipes",): recipes, ("tasks",): parts.tasks}
     found = [((*keys, name), value) for keys, new in sections.items() for name, value in new.items()]
     best, said = _best(config.get("best") or {}, parts)
     return found + ([(("best",), best)] if best else []), [*parts.said, *said]
+
+
+def _report_alone(parts: Parts) -> None:
+    """One task in the place of two, where another one chooses already."""
+    dev, test = parts.tasks.values()
+    rows = [dev["source"]["buckets"][0], test["source"]["buckets"][1]]
+    source = {"file": test["source"]["file"]} | ({} if rows == [0, 100] else {"buckets": rows})
+    name = parts.best["test"].removesuffix("-test")
+    parts.tasks, parts.best = {name: test | {"source": source}}, {"test": name}
+    parts.said = [f"{rows[1]} % of its rows report, and the others train." if parts.recipes else "All its rows report."]
+
+
+def _trained(study: Study) -> list[str]:
+    """The corpora that the study's recipes train on."""
+    data = (recipe.data for recipe in study.recipes.values() if recipe.trained and recipe.data)
+    return [*dict.fromkeys(one.corpus for one in data if one.corpus in study.roles)]
+
+
+def _keep_apart(study: Study, code: str, trained: list[str], parts: Parts) -> str:
+    """Leave out of new test sets what encoders were trained on, or, where that is much, have them trained again.
+
+    Returns:
+        What was done, in a sentence.
+    """
+    store, known = Store(Path(study.downloads), Path(study.lock)), []
+    for source, kind in ((study.corpus(corpus, code), study.roles[corpus]) for corpus in trained):
+        if source is None or not all(one.file for one in source.readings()):
+            continue  # what is not here is not fetched for this
+        for block in fetch(source, kind, store, study.cleaning)[0]:
+            known += [text for name in COLUMNS_OF[kind] if name not in NO_TEXT for text in block[name]]
+    seen, read, left_out = EvaluationTexts(known), 0, 0
+    for task in parts.tasks.values():
+        spec = Task.model_validate(task)
+        kind = declared(spec.protocol).kind
+        for block in fetch(spec.source, kind, store, study.cleaning, test=True)[0]:
+            texts = block[[name for name in COLUMNS_OF[kind] if name not in NO_TEXT]]
+            left_out += int(texts.map(seen.repeats).any(axis=1).sum())
+            read += len(block)
+    if left_out > MOST_LEFT_OUT * read:
+        return (
+            f"{left_out} of its {read} rows have a text that encoders are trained on: those texts are taken out of "
+            "training, so encoders are trained again."
+        )
+    for task in parts.tasks.values():
+        task["apart_from"] = trained
+    return (
+        f"{left_out} of its {read} rows have a text that encoders were trained on, and are left out; nothing is "
+        "trained again."
+    )
 
 
 def _files(value: Any) -> set[str]:

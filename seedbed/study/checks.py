@@ -56,6 +56,7 @@ def consistent(study: Study) -> None:
             raise ValueError(
                 f"tasks.{name}: no training set; protocol {task.protocol} needs `train`, or `set_of` a task with one"
             )
+        _require(f"tasks.{name}.apart_from", "corpus", task.apart_from, study.roles)
         _require(f"tasks.{name}.languages", "language", task.languages, {*study.languages, *registry()})
     for name in study.fused:
         _fusion(study, name)

@@ -47,7 +47,10 @@ FILES = [
 """Endings of each language's local files, which nobody reads."""
 BY_HAND = {
     "choose_best": {"--encoder", "--also", "--why", "--limits"},  # of tests/unit/study/test_graph_best.py
-    "fetch_corpus": {"--tests"},  # of tests/unit/corpora/test_leakage.py: every test set, by every translator
+    "fetch_corpus": {
+        "--tests",
+        "--trained",
+    },  # of tests/unit/corpora/test_leakage.py: every test set, by every translator
     "forecast": {"--costs"},
     "map_texts": {"--english"},  # of test_lira.py: an encoder of two texts, which is on request here
     "plot": {"--languages"},

@@ -104,13 +104,25 @@ def training_set(study: Study, task: str, lang: str) -> str:
 
 def tests(study: Study, wildcards: Any) -> list[str]:
     """Every evaluation set of a language: what its training texts must not repeat."""
-    return sorted(_held_out(study, wildcards.lang)) if wildcards.lang in study.languages else []
+    text = other_text(study, wildcards) if hasattr(wildcards, "anchors") else ""  # triplets are written to `text`
+    return sorted(_held_out(study, wildcards.lang, text or "text")) if wildcards.lang in study.languages else []
 
 
-def _held_out(study: Study, code: str) -> set[str]:
-    """The test sets of a language: its own, and those of the pairs that it is in."""
-    own = {test_set(study, task, code) for task in study.held_out(code)}
+def _held_out(study: Study, code: str, corpus: str) -> set[str]:
+    """The test sets of a language that a corpus must not repeat: its own, and those of the pairs that it is in."""
+    own = {test_set(study, task, code) for task in study.held_out(code) if not _before(study, task, corpus)}
     return own | {test_set(study, task, order) for task, order in pairs.own_sets_of(study, code)}
+
+
+def _before(study: Study, task: str, corpus: str) -> bool:
+    """Whether a corpus was trained on before a test set was there, which then must not repeat it."""
+    return corpus in study.tasks[study.test_set(task)].apart_from
+
+
+def trained_before(study: Study, wildcards: Any) -> list[str]:
+    """What no row of a test set may repeat: corpora that were trained on before."""
+    spec = study.tasks.get(wildcards.corpus)
+    return [at(study, CORPUS, lang=wildcards.lang, corpus=corpus) for corpus in spec.apart_from] if spec else []
 
 
 def every_test(study: Study, wildcards: Any) -> list[str]:
@@ -120,7 +132,7 @@ def every_test(study: Study, wildcards: Any) -> list[str]:
         code: {code, *(encoders.trained_on(study, name, code) for name in study.recipes)} for code in study.languages
     }
     codes = [code for code, folders in offered.items() if wildcards.lang in folders]
-    return sorted({file for code in codes for file in _held_out(study, code)})
+    return sorted({file for code in codes for file in _held_out(study, code, "parallel")})
 
 
 def kept_apart(study: Study, wildcards: Any) -> list[str]:
@@ -133,6 +145,7 @@ def kept_apart(study: Study, wildcards: Any) -> list[str]:
     if not leakage.learnt_whole(study, wildcards.corpus):
         return []
     sets = {(task, code) for code in study.languages for task in study.held_out(code)} | {*pairs.own_sets(study)}
+    sets = {(task, code) for task, code in sets if not _before(study, task, wildcards.corpus)}
     files = {test_set(study, task, code) for task, code in sets}
     english = {
         file

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from scripts import fetch_corpus
-from seedbed.corpora.contamination import IN_TESTS, EvaluationTexts, without_tests
+from seedbed.corpora.contamination import IN_TESTS, IN_TRAINING, EvaluationTexts, without_tests
 from seedbed.io import UserError, read_json, read_table, write_table
 from seedbed.study import checks
 from seedbed.study.graph import corpora
@@ -77,15 +77,45 @@ FILE = {"file": "own/{lang}.tsv"}
         ({**FILE, "buckets": [0, 50], "buckets_by": "document_id"}, False),
         ({**FILE, "buckets": [0, 50]}, True),
         ({**FILE, "buckets": [0, 51], "buckets_by": "document_id"}, True),
+        ({**FILE, "skip": 60}, False),
+        ({**FILE, "skip": 59}, True),
+        ({"file": "own", "member": "{lang}.tsv", "skip": 60}, False),
+        ({"file": "own", "member": "*.tsv", "skip": 60}, True),  # rows of several files count from the first
     ],
 )
 def test_a_study_that_learns_from_its_tests_is_refused(train: dict[str, Any], refused: bool) -> None:
-    parted = study(train, {**FILE, "buckets": [50, 100], "buckets_by": "document_id"})
+    parted = study(train, {**FILE, "buckets": [50, 100], "buckets_by": "document_id", "first": 60})
     if not refused:
         checks.consistent(parted)
         return
     with pytest.raises(ValueError, match=r"recipes.ranked.data: asked of hau has rows of the test set of found"):
         checks.consistent(parted)
+
+
+def test_a_test_set_that_comes_later_loses_what_was_trained_on(tmp_path: Path) -> None:
+    """And nothing that was trained on waits for it: its rows are left out instead, and counted."""
+    task = {"found": {"protocol": "retrieval", "source": FILE, "apart_from": ["asked"]}}
+    later = study({"file": "own/{lang}.train.tsv"}, FILE, tasks=task)
+    checks.consistent(later)
+    ask = asking(later)
+    assert ask(corpora.kept_apart, lang="hau", corpus="asked") == []
+    assert ask(corpora.trained_before, lang="hau", corpus="found") == ["corpora/hau/asked.tsv"]
+    assert ask(corpora.trained_before, lang="hau", corpus="asked") == []
+    assert ask(corpora.tests, lang="hau", anchors="asked+anchors") == []
+    assert (
+        ask(corpora.tests, lang="hau", anchors="anchors") == ask(corpora.tests, lang="hau") == ["corpora/hau/found.tsv"]
+    )
+    with pytest.raises(ValueError, match=r"tasks\.found\.apart_from: no corpus 'aksed'; did you mean 'asked'"):
+        checks.consistent(study({"file": "own/x"}, FILE, tasks={"found": task["found"] | {"apart_from": ["aksed"]}}))
+    write_table(ROWS, tmp_path / "test.tsv")
+    trained = pd.DataFrame({"id": ["x"], "query": ["Who?"], "document": [LONG]})
+    write_table(trained, tmp_path / "train.tsv")
+    command = ["--source", f'{{"file": "{tmp_path / "test.tsv"}"}}', "--kind", "retrieval", "--test"]
+    command += ["--downloads", str(tmp_path), "--lock", str(tmp_path / "l"), "--trained", str(tmp_path / "train.tsv")]
+    fetch_corpus.main([*command, "--output", str(tmp_path / "x.tsv"), "--record", str(tmp_path / "x.json")])
+    assert list(read_table(tmp_path / "x.tsv", ["id"])["id"]) == ["b", "d"]
+    counts = read_json(tmp_path / "x.json")["counts"]
+    assert (counts["read"], counts["kept"], counts[IN_TRAINING]) == (4, 2, 2)
 
 
 GIVEN = {"human": {"given": {"file": "own/{lang}-eng.tsv"}}}

@@ -150,6 +150,10 @@ def test_what_follows_the_first_rows_is_not_read(tmp_path: Path, store: Store) -
         read(Source(file=str(tmp_path / "x.jsonl")), store)
     assert list(read(Source(file=str(tmp_path / "x.jsonl"), first=7), store)["text"]) == [f"Line {n}" for n in range(7)]
     assert len(read(Source(file=str(tmp_path / "x.jsonl"), first=30_000), store)) == 30_000
+    for skip, first in ((5, 7), (19_999, 2), (20_001, 1)):
+        found = read(Source(file=str(tmp_path / "x.jsonl"), skip=skip, first=first), store)["text"]
+        every = list(read(Source(file=str(tmp_path / "x.jsonl"), first=skip + first), store)["text"])
+        assert [*found] == every[skip:]
 
 
 @pytest.mark.parametrize(("first", "fetched"), [(None, 3), (25, 3), (20, 2), (11, 2), (10, 1), (5, 1)])
