@@ -151,7 +151,7 @@ def _require_free(results: str) -> None:
 
 def _studies() -> Iterable[tuple[Path, dict[str, Any]]]:
     """The studies in this folder and in those below it; what cannot be read is none."""
-    for file in sorted((*Path().glob("*.y*ml"), *Path().glob("*/*.y*ml"))):
+    for file in sorted(filter(Path.is_file, (*Path().glob("*.y*ml"), *Path().glob("*/*.y*ml")))):
         try:
             found = yamls.read(file)
         except UserError:
