@@ -64,3 +64,6 @@ class Following(Settings):
     within: str = ""
     """Our column that says of which document a row is; left out, what `explode` made of one row is a document, or
     without that all rows are one."""
+    disjoint: bool = False
+    """Each row is in one pair at most: the first of a document with the second, the third with the fourth. Needed of a
+    test, where a sentence that is searched for the next one must not be among those that are found."""

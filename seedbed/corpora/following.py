@@ -27,6 +27,7 @@ def followed(blocks: Blocks, source: Source, counts: Counter[str]) -> Blocks:
 
     def pairs() -> Blocks:
         last: pd.DataFrame | None = None
+        place = 0  # of the last row within its document
         for block in blocks:
             if clash := sorted({*how.columns} & {*block}):
                 raise UserError(f"{origin_of(source)}: following: there is a column {clash[0]!r}; give another name")
@@ -36,7 +37,10 @@ def followed(blocks: Blocks, source: Source, counts: Counter[str]) -> Blocks:
             added = {new: column_of(rows, old, source).shift(-1) for new, old in how.columns.items()}
             counts["last of a document"] += int((~goes_on[:-1]).sum())
             last = rows[-1:]
-            yield rows.assign(**added)[goes_on]
+            runs = (documents != documents.shift()).cumsum()
+            places = rows.groupby(runs.to_numpy()).cumcount().to_numpy() + place * (runs == 1).to_numpy()
+            place = int(places[-1]) if len(places) else place
+            yield rows.assign(**added)[goes_on & (places % 2 == 0) if how.disjoint else goes_on]
         counts["last of a document"] += 0 if last is None else len(last)
 
     return pairs()

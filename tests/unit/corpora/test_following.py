@@ -36,6 +36,14 @@ def test_blocks_change_no_pair(cuts: tuple[int, ...]) -> None:
     assert counts == {"last of a document": 3}
 
 
+@pytest.mark.parametrize("cuts", [(), (1,), (2,), (3,), (1, 2, 3, 4, 5), (0, 4, 4)])
+@pytest.mark.parametrize(("within", "first"), [("document", ["1", "4"]), ("", ["1", "3", "5"])])
+def test_disjoint_pairs_have_each_row_once(cuts: tuple[int, ...], within: str, first: list[str]) -> None:
+    blocks = [ROWS[start:stop] for start, stop in zip((0, *cuts), (*cuts, 6), strict=True)]
+    source = Source(file="x", following=PAIRS | {"within": within, "disjoint": True})
+    assert list(pd.concat(followed(iter(blocks), source, Counter()))["id"]) == first
+
+
 def test_without_documents_all_rows_are_one_and_nothing_is_asked_of_none() -> None:
     source = Source(file="x", following=PAIRS)
     assert list(pd.concat(followed(iter([ROWS]), source, Counter()))["sentence2"]) == list("bcdef")

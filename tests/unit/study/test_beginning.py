@@ -75,7 +75,8 @@ def test_lines_that_test_are_not_trained_on(long_text):
     tests, _ = fetch(found.test("next-line", "hau"), "parallel", store, Cleaning())
     held = {*(test := pd.concat(tests))["text"], *test["pivot"]}
     assert 40 < len(held) <= 50 and held <= {*lines[:50]}
-    assert [test["pivot"].iloc[0], test["text"].iloc[1]] == [lines[1]] * 2, "a line and the next"
+    assert list(test["text"][:2]) == lines[0:4:2] and list(test["pivot"][:2]) == lines[1:4:2], "a line and the next"
+    assert not {*test["text"]} & {*test["pivot"]}, "what is searched for is not itself among what is found"
     ask = asking(found)
     for corpus in ("adjacent",):
         assert ask(corpora.kept_apart, lang="hau", corpus=corpus) == ["corpora/hau/next-line.tsv"]
