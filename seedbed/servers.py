@@ -16,7 +16,8 @@ from concurrent.futures import Future
 from contextvars import ContextVar
 from email.utils import parsedate_to_datetime
 from functools import partial
-from http.client import HTTPException, HTTPMessage
+from http import HTTPStatus
+from http.client import HTTPException, HTTPMessage, InvalidURL
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -118,7 +119,7 @@ def post(
     fault: type[UserError] = UserError
     begun, left = time.monotonic(), timeout
     for attempt in range(tries):
-        pause = wait * 2**attempt
+        pause, text = wait * 2**attempt, None
         try:
             error, text = _within(left, partial(_answer, message, left))
             if error is None:
@@ -126,19 +127,21 @@ def post(
                     reason = f"an answer of more than {LARGEST} bytes; lower batch_size, or ask whoever runs the server"
                     break
                 return json.loads(text)
-            words = text.decode(errors="replace")
-            reason = f"{error.code} {error.reason}{_advice(error.code, key, token)}: {words}"
+            reason = _told(error, text.decode(errors="replace"), key, token)
             if error.code not in (408, 429) and error.code < 500:
                 fault = RefusedError if error.code in REFUSED else UserError
                 break
             pause = max(pause, min(_asked(error.headers), LONGEST))
+        except (ValueError, InvalidURL) as failure:
+            if text is None:
+                reason = f"no URL that can be asked ({failure})"
+                break
+            reason = f"no JSON, but: {text[: 10 * TOLD].decode(errors='replace')}"
         except (OSError, HTTPException) as failure:
             cause = getattr(failure, "reason", failure)
             reason = f"no answer: {cause!r}"
             if isinstance(cause, TimeoutError):
                 reason = f"no answer in {timeout:g} s; raise `timeout` if its answers take longer"
-        except ValueError:
-            reason = f"no JSON, but: {text[: 10 * TOLD].decode(errors='replace')}"
         left = min(timeout, max(begun, answered()) + timeout - time.monotonic())
         if left <= 0 or attempt + 1 == tries:
             break
@@ -178,11 +181,12 @@ def _within(seconds: float, call: Callable[[], T]) -> T:
     return future.result(seconds)
 
 
-def _advice(code: int, key: str, token: str) -> str:
-    """What to do about a refused token."""
-    if code not in (401, 403) or not key:
-        return ""
-    return f" (check the token in {key})" if token else f" ({key} is not set)"
+def _told(error: urllib.error.HTTPError, words: str, key: str, token: str) -> str:
+    """The status of an error, and the server's words: not of a refused token, which they may hold in any spelling."""
+    if error.code not in (401, 403) or not key:
+        return f"{error.code} {error.reason}: {words}"
+    status = f"{error.code} {HTTPStatus(error.code).phrase}"
+    return f"{status} (check the token in {key})" if token else f"{status} ({key} is not set): {words}"
 
 
 def _asked(headers: HTTPMessage) -> float:

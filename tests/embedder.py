@@ -22,8 +22,8 @@ def vector(text: str, dimensions: int = DIMENSIONS) -> list[float]:
 class Embedder(Serving):
     """Serves inside a `with` block.
 
-    `faults` come before answers, one for a request: a status, which echoes the token; seconds of silence; or what is said
-    instead, as JSON or as bytes.
+    `faults` come before answers, one for a request: a status, which echoes the token; a status and its words; seconds of
+    silence; or what is said instead, as JSON or as bytes.
     """
 
     def __init__(self, *, headers: dict[str, str] | None = None) -> None:
@@ -60,6 +60,8 @@ class _Handler(BaseHTTPRequestHandler):
             time.sleep(fault)
         elif isinstance(fault, int):
             self.reply(fault, {"error": {"message": f"you sent {self.headers['Authorization']}"}}, self.server.headers)
+        elif isinstance(fault, tuple):
+            self.reply(*fault)
         elif fault is not None:
             self.reply(200, fault)
         elif self.path.endswith("/embeddings"):

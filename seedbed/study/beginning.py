@@ -23,6 +23,7 @@ from seedbed.study.own_text import (
     left_out,
     lines_of,
     neighbours,
+    pieces,
     remark,
     require_language,
     sentences,
@@ -91,7 +92,8 @@ def study(text: Path, language: Guess, given: dict[str, Path], results: str) -> 
         UserError: one of them cannot be read, lacks a column, is in another language or too short to test by, or its
             scores are no test.
     """
-    tables = {kind: read(kind, path, language, sentences(text), given) for kind, path in given.items()}
+    texts = sentences(text)
+    tables = {kind: read(kind, path, language, texts, given) for kind, path in given.items()}
     known = registry().get(language.code, {})
     entry: dict[str, Any] = {
         name: value for name in ("name", "script") if (value := getattr(language, name)) != known.get(name)
@@ -100,7 +102,7 @@ def study(text: Path, language: Guess, given: dict[str, Path], results: str) -> 
     parts.said.append(
         f"The language is {language.name} ({language.code}), {language.why}; its script is {language.script}."
     )
-    parts.said += [remark(sentences(text), language), *left_out(sentences(text))]
+    parts.said += [remark(texts, language), *left_out(text)]
     for kind, table in tables.items():
         parts.add(of_table(kind, given[kind], table, language.code, tested="test" in given))
     running = of_lines(text, language.code) if follow(text) else Parts()
@@ -137,7 +139,8 @@ def read(kind: str, file: Path, language: Guess, texts: list[str], given: dict[s
         given: all such files, by what they are.
 
     Raises:
-        UserError: it cannot be read, lacks a column, is in another language, or too short to test by.
+        UserError: it cannot be read, lacks a column, has cells without text, is in another language, or too short to
+            test by.
     """
     table = own_tables.read(file, COLUMNS[kind])
     tests = kind == "test" or (kind == "parallel" and "test" not in given)
@@ -147,7 +150,10 @@ def read(kind: str, file: Path, language: Guess, texts: list[str], given: dict[s
             "encoder and half say how good it is"
         )
     for column in OWN[kind] if len(table) >= TESTED else ():  # of fewer nothing can be told
-        where, own = f"{file}: column {column}", list(table[column].head(LINES))
+        where, own = f"{file}: column {column}", pieces(table[column])
+        if len(own) < TESTED:
+            first = min(len(table), LINES)
+            raise UserError(f"{where}: {len(own)} of the first {first} cells have text; expected {TESTED} or more")
         require_language(where, own, language)
         if language.sure or language.code == "eng":
             continue

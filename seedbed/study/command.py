@@ -87,7 +87,14 @@ def main(argv: list[str] | None = None) -> None:
     try:
         args.run(args)
     except UserError as error:
-        sys.exit(f"error: {error}")
+        sys.exit(f"error: {_printable(str(error))}")
+    except OSError as error:
+        sys.exit(f"error: {_printable(str(error.filename or 'output'))}: {(error.strerror or str(error)).lower()}")
+
+
+def _printable(text: str) -> str:
+    """A text in one line, without characters that a terminal obeys: names of files and columns may have any."""
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
 
 
 def begin(args: argparse.Namespace) -> None:
@@ -128,7 +135,7 @@ def _plain(*names: Path | str) -> None:
     """Names that go into a study, and into its comments: nothing in them means anything there."""
     for name in map(str, names):
         if not name.isprintable():
-            raise UserError(f"{name!r}: has control characters; rename it")
+            raise UserError(f"{name!r}: has characters that cannot be printed, as line breaks, or no UTF-8; rename it")
         if {*"{}"} & {*name}:
             raise UserError(f"{name}: a study takes names in braces for the language's; rename the file")
 
@@ -186,7 +193,7 @@ def look(args: argparse.Namespace) -> None:
             raise UserError(f"{file}: no settings; expected keys such as languages")
         merged = yamls.laid_over(merged, content)
     load(merged)
-    print(f"{', '.join(map(str, args.study))}: nothing is wrong")
+    print(_printable(f"{', '.join(map(str, args.study))}: nothing is wrong"))
 
 
 def _given(args: argparse.Namespace) -> dict[str, Path]:

@@ -43,7 +43,7 @@ def read(path: Path, columns: list[str]) -> pd.DataFrame:
     """A table with these columns, whole.
 
     Raises:
-        UserError: no such file, no table, no row, a column is missing, or an id stands in several rows.
+        UserError: no such file, no table, no row, a column is missing or stands twice, or an id stands in several rows.
     """
     if not path.is_file():
         raise UserError(f"{path}: no such file; expected a table with the columns {', '.join(columns)}")
@@ -52,6 +52,8 @@ def read(path: Path, columns: list[str]) -> pd.DataFrame:
     table = pd.concat([pd.DataFrame(), *parse(path.name, path.open("rb"), Source(file=str(path)))], ignore_index=True)
     if missing := [name for name in columns if name not in table.columns]:
         raise UserError(f"{path}: no column {missing[0]!r}; the header has {', '.join(map(str, table.columns))}")
+    if twice := [name for name in (*columns, "id") if (table.columns == name).sum() > 1]:
+        raise UserError(f"{path}: several columns are called {twice[0]!r}; rename all but one")
     if table.empty:
         raise UserError(f"{path}: no row in it; expected one at least, with {', '.join(columns)}")
     if "id" in table.columns and (twice := table["id"][table["id"].duplicated()].tolist()):

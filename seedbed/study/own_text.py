@@ -1,6 +1,9 @@
 """A text of somebody's own: its sentences, and what language they are in."""
 
-from collections.abc import Iterator
+import codecs
+import contextlib
+import shlex
+from collections.abc import Iterable, Iterator
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -8,9 +11,10 @@ from typing import NamedTuple
 import regex
 
 from seedbed.corpora.clean import characters_of, clean, comparable, script_share, unicode_scripts, within_bounds
+from seedbed.corpora.forms import text_of
 from seedbed.corpora.language_id import LanguageId, as_many
 from seedbed.corpora.settings import Cleaning
-from seedbed.io import UserError, decoded, read_table
+from seedbed.io import UserError, read_table
 from seedbed.languages import called, registry
 from seedbed.names import CODE
 from seedbed.resources import resource
@@ -23,6 +27,8 @@ LINES = 2000
 LEAST = 50
 """Sentences below which nothing can be learnt."""
 _CLEANING = Cleaning()
+PIECE = 20 * _CLEANING.max_characters
+"""Characters of a line that are looked at. Of a longer one they are more than a run keeps, unless most are blanks."""
 _BOUNDS = (
     f"of {_CLEANING.min_words} words or more and {_CLEANING.min_characters} to {_CLEANING.max_characters} characters, "
     "each counted once"
@@ -35,11 +41,22 @@ ENGLISH = resource("demo/nli.eng.tsv")
 NO_TEXT = {
     b"\x1f\x8b": "gzip",
     b"\xfd7zXZ": "xz",
+    b"BZh": "bzip2",
     b"PK\x03\x04": "zip, like .docx",
     b"%PDF": "PDF",
     b"PAR1": "Parquet",
+    b"\xd0\xcf\x11\xe0": "OLE, like .doc",
 }
 """First bytes -> what a file is that holds no text to be read as it is."""
+MARKS = {
+    codecs.BOM_UTF32_LE: "UTF-32",  # before UTF-16, whose mark its own begins with
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
+"""First bytes -> the encoding of a text that is not UTF-8."""
+UNMARKED = ("UTF-32LE", "UTF-32BE", "UTF-16LE", "UTF-16BE")
+"""Encodings of a text that has NUL bytes and no mark."""
 COMMON = (
     "Latn",
     "Cyrl",
@@ -73,58 +90,92 @@ class Guess(NamedTuple):
 
 
 def sentences(path: Path) -> list[str]:
-    """The first lines of a text, or of a table's column `text`, that are not blank.
+    """What a run keeps of the first lines of a text, or of a table's column `text`.
 
     Raises:
         UserError: no such file, not UTF-8 (with a guess of what it is), no column `text`, or too few sentences.
     """
-    if not path.is_file():
-        raise UserError(f"{path}: no such file; give a text with one sentence a line")
-    if own_tables.is_table(path):
-        lines = list(own_tables.read(path, ["text"])["text"].head(LINES))
-    else:
-        _require_text(path)
-        lines = list(islice(lines_of(path), LINES))
-    found = [text for line in lines if (text := clean(line))]
+    found = _first_lines(path)
     if len(kept := _kept(found)) < LEAST:
         raise UserError(
             f"{path}: {len(kept)} sentences among {len(found)} lines, {_BOUNDS}; at least {LEAST} are needed, "
             "one a line"
         )
-    return found
+    return kept
+
+
+def _first_lines(path: Path) -> list[str]:
+    """A piece of each of the first lines that are not blank; raises as `sentences`, but for too few."""
+    if not path.is_file():
+        raise UserError(f"{path}: no such file; give a text with one sentence a line")
+    if own_tables.is_table(path):
+        return pieces(own_tables.read(path, ["text"])["text"])
+    _require_text(path)
+    return pieces(lines_of(path))
+
+
+def pieces(texts: Iterable[str]) -> list[str]:
+    """What is looked at of texts: a clean piece of each of the first that are not blank."""
+    return [piece for text in islice(texts, LINES) if (piece := clean(text[:PIECE]))]
 
 
 def _require_text(path: Path) -> None:
-    """A file is neither packed nor a document, nor UTF-16; a UserError says what it is."""
+    """A file is neither packed nor a document, nor UTF-16 or UTF-32; a UserError says what it is."""
     with path.open("rb") as stream:
-        begin = stream.read(8)
+        begin = stream.read(64)
     if what := next((what for first, what in NO_TEXT.items() if begin.startswith(first)), ""):
         raise UserError(f"{path}: no text ({what}); unpack it, or save it as text in UTF-8, one sentence a line")
-    if begin.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in begin:
-        raise UserError(f"{path}: UTF-16, not UTF-8; convert it: iconv -f UTF-16 -t UTF-8 {path.name}")
+    encoding = next((name for mark, name in MARKS.items() if begin.startswith(mark)), "")
+    if encoding or b"\0" in begin:
+        if not (encoding := encoding or _unmarked(begin)):
+            raise UserError(f"{path}: no text (it has NUL bytes); save it as text in UTF-8, one sentence a line")
+        raise UserError(f"{path}: {encoding}, not UTF-8; convert it: {_conversion(path, encoding)}")
 
 
-def _kept(texts: list[str]) -> set[str]:
-    """Those that a run does not leave out, in the form in which two count as the same."""
-    return {comparable(text) for text in texts if within_bounds(text, _CLEANING)}
+def _unmarked(begin: bytes) -> str:
+    """The encoding in which bytes, NUL among them, are most ASCII; empty: they are no text in any."""
+    found = {}
+    for encoding in UNMARKED:
+        with contextlib.suppress(UnicodeDecodeError):
+            if "\0" not in (text := begin.decode(encoding)):
+                found[encoding] = sum(map(str.isascii, text))
+    return max(found, key=lambda one: found[one], default="")
 
 
-def left_out(texts: list[str]) -> list[str]:
-    """What a run leaves out of texts, in a sentence; nothing, where that is little."""
-    lost = len(texts) - len(_kept(texts))
-    if lost < len(texts) / 10:
+def _conversion(path: Path, encoding: str) -> str:
+    """The command that makes UTF-8 of a file, to be pasted into a shell."""
+    made = path.with_name(f"{path.stem}.utf8{path.suffix}")
+    return f"iconv -f {encoding} -t UTF-8 < {shlex.quote(str(path))} > {shlex.quote(str(made))}"
+
+
+def _kept(texts: list[str]) -> list[str]:
+    """Those that a run does not leave out; of those that count as the same the first."""
+    kept: dict[str, str] = {}
+    for text in texts:
+        if within_bounds(text, _CLEANING):
+            kept.setdefault(comparable(text), text)
+    return list(kept.values())
+
+
+def left_out(path: Path) -> list[str]:
+    """What a run leaves out of the first lines of a text, in a sentence; nothing, where that is little."""
+    lines = _first_lines(path)
+    lost = len(lines) - len(_kept(lines))
+    if lost < len(lines) / 10:
         return []
-    return [f"A run leaves out {lost} of the first {len(texts)} lines: sentences are {_BOUNDS}. Put each on a line."]
+    return [f"A run leaves out {lost} of the first {len(lines)} lines: sentences are {_BOUNDS}. Put each on a line."]
 
 
 def lines_of(path: Path) -> Iterator[str]:
-    """The lines of a text; raises as `sentences` where it is not UTF-8."""
+    """The lines of a text as a run has them, a piece of each; raises as `sentences` where it is not UTF-8."""
     with path.open("rb") as stream:
         try:
-            for part in decoded(stream, path):
-                yield from part.splitlines()
+            for part in text_of(stream, str(path)):
+                yield from (line[:PIECE] for line in part.removesuffix("\n").split("\n"))
         except UserError as error:
-            raise UserError(f"{error}, as by: iconv -f WINDOWS-1252 -t UTF-8 {path.name}") from None
+            if not isinstance(error.__context__, UnicodeDecodeError):
+                raise
+            raise UserError(f"{error}; from Windows-1252, say, by: {_conversion(path, 'WINDOWS-1252')}") from None
 
 
 def neighbours(path: Path, count: int) -> int:

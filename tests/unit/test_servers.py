@@ -77,6 +77,14 @@ def test_an_answer_that_comes_whole_in_time_may_come_in_pieces() -> None:
         assert post(url, {"model": "m"}, timeout=5) == {"found": 1}
 
 
+@pytest.mark.parametrize(
+    "url", ["http://a..b/v1", "http://127.0.0.1:9/é/v1", f"http://{'a' * 70}.org/v1", "http://:x/v1"]
+)
+def test_a_url_that_cannot_be_asked_is_one_line_with_the_url(url: str) -> None:
+    seconds, told = waited(url, timeout=5, wait=1)
+    assert told.startswith(f"{url}: ") and "\n" not in told and seconds < 1
+
+
 def never() -> float:
     return -float("inf")
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 import time
+from base64 import b64encode
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from email.utils import formatdate
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -137,6 +139,11 @@ def test_a_server_that_is_not_there_is_one_line(server: Embedder) -> None:
     assert message.startswith("http://127.0.0.1:1/v1/embeddings: model 'big': no answer: ConnectionRefusedError")
 
 
+def spellings(token: str) -> list[str]:
+    """A token as a server may send it back."""
+    return [token, token[:-3], token[3:], quote(token, safe=""), b64encode(token.encode()).decode(), token[::-1]]
+
+
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_refused_token_is_one_line_and_not_told(
     server: Embedder, status: int, monkeypatch: pytest.MonkeyPatch
@@ -145,11 +152,31 @@ def test_a_refused_token_is_one_line_and_not_told(
     server.faults = [status]
     message = refusal(encoder(server))
     assert f"model 'big': {status} " in message and "(check the token in EMBEDDER_KEY)" in message
-    assert SECRET not in message and "you sent Bearer ***" in message
+    assert not [one for one in spellings(SECRET) if one in message] and "you sent" not in message
     assert len(server.bodies) == 1, "what is refused is not asked again"
     monkeypatch.delenv("EMBEDDER_KEY")
     server.faults = [status]
     assert "(EMBEDDER_KEY is not set)" in refusal(encoder(server))
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_a_refused_token_is_not_told_in_any_spelling(
+    server: Embedder, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = 'sk-"quoted"/+=0123456789'
+    monkeypatch.setenv("EMBEDDER_KEY", token)
+    server.faults = [(status, spellings(token)[number]) for status in (401, 403)]
+    for status in (401, 403):
+        message = refusal(encoder(server))
+        assert f"{status} " in message and "(check the token in EMBEDDER_KEY)" in message
+        assert not [one for one in (*spellings(token), "quoted", "0123456789") if one in message]
+
+
+def test_a_token_in_another_refusal_is_masked(server: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMBEDDER_KEY", SECRET)
+    server.faults = [404]
+    message = refusal(encoder(server))
+    assert SECRET not in message and "you sent Bearer ***" in message
 
 
 def test_a_token_that_cannot_be_sent_is_not_told(server: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -155,7 +155,7 @@ FAULTS = [
     ((200, said(None)), "no text (finish_reason 'stop') in its answer"),
     ((200, said(None, "tool_calls")), "no text (finish_reason 'tool_calls') in its answer"),
     ((200, said("", "length")), "nothing written in 128 tokens; if it thinks first, raise `max_new_tokens`"),
-    ((401, {"error": {"message": "Incorrect API key sk-secret"}}), "401 Unauthorized (check the token in CHAT_KEY): "),
+    ((401, {"error": {"message": "Incorrect API key sk-secret"}}), "401 Unauthorized (check the token in CHAT_KEY)"),
     ((404, {"error": {"message": "The model `gpt` does not exist"}}), "404 Not Found: "),
     (
         (400, {"error": {"message": "Unrecognized request argument supplied: top_k"}}),

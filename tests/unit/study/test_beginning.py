@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import re
+import subprocess
 from pathlib import Path
 
 import pandas as pd
@@ -269,10 +271,10 @@ def test_its_encoder_is_the_demos():
 @pytest.mark.parametrize(
     ("words", "fault"),
     [
-        (["utf16.hau.txt"], "utf16.hau.txt: UTF-16, not UTF-8; convert it: iconv -f UTF-16 -t UTF-8 utf16.hau.txt"),
+        (["utf16.hau.txt"], "utf16.hau.txt: UTF-16, not UTF-8; convert it: iconv -f UTF-16 -t UTF-8 <"),
         (
             ["latin.hau.txt"],
-            "latin.hau.txt: byte 0 is not UTF-8; convert the file to UTF-8, as by: iconv -f WINDOWS-1252",
+            "latin.hau.txt: byte 0 is not UTF-8; convert the file to UTF-8; from Windows-1252, say, by: iconv -f",
         ),
         (["english.hau.txt"], "english.hau.txt: 99% of it reads like English; expected Hausa; give another text, or"),
         (["english.hau.txt", "--language", "bjn", "--name", "Banjar"], "english.hau.txt: reads like English"),
@@ -304,9 +306,16 @@ def test_its_encoder_is_the_demos():
         (["copies.hau.txt"], "copies.hau.txt: 1 sentences among 60 lines, of 3 words or more"),
         (["hau.txt.gz"], "hau.txt.gz: no text (gzip); unpack it, or save it as text in UTF-8, one sentence a line"),
         (["rows.hau.jsonl"], "rows.hau.jsonl: no column 'text'; the header has id, sentence1"),
-        (["line\nbreak.hau.txt"], "'line\\nbreak.hau.txt': has control characters; rename it"),
-        (["hau.txt", "--test", "bell\x07.tsv"], "'bell\\x07.tsv': has control characters; rename it"),
-        (["hau.txt", "--name", "Hausa\nresults: /"], "'Hausa\\nresults: /': has control characters; rename it"),
+        (["hau.txt.bz2"], "hau.txt.bz2: no text (bzip2); unpack it"),
+        (["word.hau.doc"], "word.hau.doc: no text (OLE, like .doc); unpack it, or save it as text"),
+        (["nul.hau.txt"], "nul.hau.txt: no text (it has NUL bytes); save it as text"),
+        (["columns.hau.tsv"], "columns.hau.tsv: several columns are called 'text'; rename all but one"),
+        (
+            ["hau.txt", "--parallel", "blank.tsv"],
+            "blank.tsv: column text: 0 of the first 120 cells have text; expected",
+        ),
+        (["hau.txt", "--output", "/proc/x.yaml"], "/proc/"),
+        ([f"{'a' * 300}.hau.txt"], f"{'a' * 300}.hau."),
         (["{x}.hau.txt"], "{x}.hau.txt: a study takes names in braces for the language's; rename the file"),
         (["hau.txt", "--test", "same.tsv"], "same.tsv: the half of its 120 pairs that chooses has not two different"),
         (["hau.txt", "--test", "endless.tsv"], "endless.tsv: line 42: the score is no number"),
@@ -337,6 +346,11 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(words, fault):
     HAUSA.assign(id=1).to_csv("twice.tsv", sep="\t", index=False)
     HAUSA[["id", "sentence1"]].to_json("rows.hau.jsonl", orient="records", lines=True)
     Path("hau.txt.gz").write_bytes(gzip.compress(text.encode()))
+    Path("hau.txt.bz2").write_bytes(bz2.compress(text.encode()))
+    Path("word.hau.doc").write_bytes(bytes.fromhex("d0cf11e0a1b11ae1") + bytes(500))
+    Path("nul.hau.txt").write_bytes(b"\x7fELF\x02\x01\x01" + bytes(500))
+    Path("columns.hau.tsv").write_text("text\ttext\n" + "".join(f"{one}\t{one}\n" for one in HAUSA["sentence1"]))
+    told.assign(text="").to_csv("blank.tsv", sep="\t", index=False)
     Path("{x}.hau.txt").write_text(text)
     Path("long.hau.txt").write_text(f"{' '.join(text.split())}\n" * 60)
     Path("copies.hau.txt").write_text("Yara suna karatu a gida.\n" * 60)
@@ -344,6 +358,88 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(words, fault):
         main(["init", *words])
     assert str(error.value).startswith(f"error: {fault}") and "\n" not in str(error.value)
     assert not [*Path().glob("*.yaml")]
+
+
+BREAKS = ["\n", "\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029", "\x1b", "\udcff"]
+"""What ends a line for YAML, for Python or for neither, what a terminal obeys, and a byte that is no UTF-8."""
+
+
+@pytest.mark.parametrize("letter", BREAKS, ids=ascii)
+def test_a_name_that_is_no_line_becomes_no_yaml(letter, capsys):
+    """Snakemake would run what follows it."""
+    main(["init", "hau.txt", "--output", "there.yaml"])
+    name = f'hau{letter}__use_yte__: true{letter}__definitions__: ["import os"]{letter}#'
+    Path(f"{name}.txt").write_text(Path("hau.txt").read_text())
+    Path(f"{name}.csv").write_text(Path("pairs.csv").read_text())
+    Path(f"{name}.yaml").write_text(before := Path("there.yaml").read_text())
+    for words in (
+        ["init", f"{name}.txt"], ["init", f"{name}.txt", "--language", "hau", "--output", "new.yaml"],
+        ["init", "hau.txt", "--pairs", f"{name}.csv"], ["init", "hau.txt", "--output", f"a{name}.yaml"],
+        ["init", "hau.txt", "--results", name], ["init", "hau.txt", "--name", name, "--language", "xyz"],
+        ["add", f"{name}.csv", "--pairs", "--study", "there.yaml"], ["add", "pairs.csv", "--pairs", "--study", f"{name}.yaml"],
+    ):  # fmt: skip
+        with pytest.raises(SystemExit, match="rename it") as error:
+            main(words)
+        assert str(error.value).isprintable()
+    assert {*Path().glob("*.yaml")} == {Path("there.yaml"), Path(f"{name}.yaml")}
+    assert Path("there.yaml").read_text() == Path(f"{name}.yaml").read_text() == before
+
+
+def test_what_a_terminal_obeys_is_no_part_of_an_error():
+    Path("columns.hau.tsv").write_text("\x1b[2Jtext\nYara suna karatu.\n")
+    Path("broken\x1b[2J.yaml").write_text("a: [")
+    for words in (["init", "columns.hau.tsv"], ["check", "broken\x1b[2J.yaml"], ["check", "gone\x1b[2J.yaml"]):
+        with pytest.raises(SystemExit) as error:
+            main(words)
+        assert str(error.value).isprintable() and "\\x1b[2J" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "encoding", ["latin-1", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"]
+)
+def test_advice_for_a_shell_runs_as_it_is(encoding):
+    folder = Path("my texts")
+    folder.mkdir()
+    text = "".join(letter for letter in f"è {Path('hau.txt').read_text()}" if letter < "\u0100")
+    path = folder / "hau $(touch PWNED) 'x'; touch PWNED.txt"
+    path.write_text(text, encoding=encoding)
+    with pytest.raises(SystemExit) as error:
+        main(["init", str(path)])
+    subprocess.run(
+        ["bash", "-ec", str(error.value).partition("by: " if encoding == "latin-1" else "it: ")[2]], check=True
+    )
+    (made,) = {*folder.iterdir()} - {path}
+    assert made.read_text() == text and not [*Path().rglob("PWNED")]
+    assert written(str(made))["languages"]["hau"]["corpus"]["file"] == str(made)
+
+
+def test_no_encoding_is_guessed_of_what_is_too_long(monkeypatch):
+    monkeypatch.setattr("seedbed.io.LINE", 1000)
+    Path("long.hau.txt").write_text("Yara suna karatu. " * 1000)
+    with pytest.raises(SystemExit) as error:
+        main(["init", "long.hau.txt"])
+    assert "long.hau.txt: a line of more than" in str(error.value) and "iconv" not in str(error.value)
+
+
+@pytest.mark.parametrize("ending", ["txt", "tsv"])
+def test_lines_that_a_run_leaves_out_say_nothing_of_the_language(ending):
+    """Nor are they read whole."""
+    lines = Path("hau.txt").read_text().splitlines()
+    path = Path(f"long.hau.{ending}")
+    text = "\n".join([*lines, *["a b c " * 200_000] * 3, *["the cat"] * 200]) + "\n"
+    path.write_text(("" if ending == "txt" else "text\n") + text)
+    assert {*sentences(path)} <= {*lines}
+    study = written(str(path))
+    assert [*study["languages"]] == ["hau"] and len(Path("study.yaml").read_text()) < 10_000
+
+
+def test_lines_are_those_of_a_run():
+    """It ends no line at U+2028, and a mark at the beginning is no part of the first."""
+    lines = Path("hau.txt").read_text().splitlines()
+    Path("hau.txt").write_text("\ufeff" + "\n".join([*lines, "Yara suna karatu\u2028a gida yau"]) + "\n")
+    blocks, _ = fetch(load(written("hau.txt")).languages["hau"].corpus, KINDS["sentences"],
+                      Store(Path("downloads"), Path("lock.json")), Cleaning())  # fmt: skip
+    assert sentences(Path("hau.txt")) == [*pd.concat(blocks)["text"]]
 
 
 def test_a_person_who_is_sure_is_right():
