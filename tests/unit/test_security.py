@@ -208,7 +208,7 @@ def test_borrowed_languages_and_adapter_methods_stay_names_too() -> None:
     study = yaml.safe_load(Path("config/demo.yaml").read_text())
     (generator,) = study["generators"].values()
     generator["xllora"] = {"languages": ["../../x"]}
-    with pytest.raises(UserError, match=r"languages\.\.\./\.\./x"):
+    with pytest.raises(UserError, match=r"xllora\.languages: \.\./\.\./x"):
         load(study)
 
 
