@@ -17,7 +17,7 @@ class Distillation(Objective):
 
         recipes:
           student:
-            data: {parallel: {file: "{lang}/parallel.tsv"}}
+            data: {parallel: parallel}
             objective: {distillation: {teacher: {backbone: labse, recipe: published}}}
     """
 

@@ -4,10 +4,12 @@ from seedbed.encoders.objectives import Copy
 
 
 class Halved(Copy):
-    """Weights of the transformer rounded to bfloat16 (8 bits of precision); whoever opens it computes in float32.
+    """Weights of the transformer rounded to bfloat16 (8 bits of precision).
 
-    recipes:
-      xllora-half: {from: xllora, data: {sentences: text}, objective: halved}
+    Whoever opens the copy computes in float32.
+
+        recipes:
+          xllora-half: {from: xllora, data: {sentences: text}, objective: halved}
     """
 
     def copied(self, encoder, texts, folders):

@@ -4,10 +4,12 @@ from seedbed.encoders.objectives import Copy
 
 
 class Quantized(Copy):
-    """Weights of the transformer as integers of 8 bits; what they are multiplied with too, a scale for each text.
+    """Weights of the transformer as integers of 8 bits.
 
-    recipes:
-      xllora-int8: {from: xllora-trimmed, data: {sentences: text}, objective: quantized}
+    What they are multiplied with is so too, with a scale for each text.
+
+        recipes:
+          xllora-int8: {from: xllora-trimmed, data: {sentences: text}, objective: quantized}
     """
 
     def copied(self, encoder, texts, folders):
