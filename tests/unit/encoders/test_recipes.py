@@ -21,6 +21,7 @@ MEANS_SOMETHING_ELSE = {
     "seedbed/evaluation/systems/reasoning.py": {"base": BASE, "translated": VARIANT},
     "seedbed/generators/adapter_card.py": {"base": BASE, "composition": ADAPTERS},
     "seedbed/generators/lora.py": {"base": BASE},
+    "seedbed/operations/publishing/repositories.py": {"base": BASE},
     "seedbed/encoders/backbone.py": {"static": POOLING},
     "seedbed/encoders/settings.py": {"static": POOLING, "mixed": "a setting of training"},
     "seedbed/encoders/training.py": {"static": POOLING, "mixed": "a setting of training"},

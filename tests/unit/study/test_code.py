@@ -56,6 +56,7 @@ NOT_RUN = {
     "seedbed/operations/leftovers.py": "clean_state, which no rule runs",
     "seedbed/operations/publishing/": "publish, which no rule runs",
     "seedbed/operations/runs.py": "a run's own start and end",
+    "seedbed/operations/limits.py": "time limits, planned",
     "seedbed/devices.py": "what begins a process",
 }
 """Modules that no job runs, and what they are for."""
