@@ -105,6 +105,8 @@ def default(field: Any) -> str:
     """A default as YAML, or the word required."""
     if field.is_required():
         return "required"
+    if field.default_factory_takes_validated_data:
+        return ""  # it follows from other keys, as the meaning says
     value = field.get_default(call_default_factory=True)
     if isinstance(value, BaseModel):
         return "its defaults"

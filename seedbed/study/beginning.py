@@ -127,7 +127,7 @@ def study(text: Path, language: Guess, given: dict[str, Path], results: str) -> 
     found |= {"backbones": demo["backbones"], "training": demo["training"], "recipes": parts.recipes}
     found |= {"tasks": parts.tasks} if parts.tasks else {}
     found |= {"best": parts.best}
-    found |= {} if parts.best.get("dev") else {"tables": [], "figures": []}
+    found |= {} if parts.best.get("dev") else {"tables": []}
     return found | {"forecast": {"device": "cpu"}}, parts.said
 
 

@@ -24,7 +24,7 @@ from seedbed.generators.settings import Choice, Generator
 from seedbed.generators.translation_settings import Judge, Translator
 from seedbed.languages import called, registry
 from seedbed.names import ROLES, Code, Name, Spec
-from seedbed.resources import FOLDER
+from seedbed.resources import FOLDER, specs
 from seedbed.settings import EACH_ONCE, NoResult, Once, Place, Seed, Settings
 from seedbed.study import pairs
 from seedbed.study.settings import Corpora, Gpus, Language, Start
@@ -32,6 +32,11 @@ from seedbed.study.variants import add_candidates, choosing, makers, with_parent
 from seedbed.tables.settings import Best, Forecast, Statistics
 from seedbed.tracking import Tracker
 from seedbed.triplets.settings import Audit
+
+
+def _named_as(tables: list[str]) -> list[str]:
+    """Figures that have the name of a table, which is what they are drawn from."""
+    return [name for name in tables if name in specs("figures")]
 
 
 class Study(Settings):
@@ -98,8 +103,9 @@ class Study(Settings):
     """Intervals and tests."""
     tables: Once[Spec] = ["table1"]
     """Specs of tables: those of seedbed/resources/tables, and your own in resources/tables where you run."""
-    figures: Once[Spec] = ["table1"]
-    """Specs of figures: those of seedbed/resources/figures, and your own in resources/figures where you run."""
+    figures: Once[Spec] = Field(default_factory=lambda data: _named_as(data["tables"]))
+    """Specs of figures: those of seedbed/resources/figures, and your own in resources/figures where you run; left out,
+    those named as one of `tables`."""
     compute: Compute | None = None
     """What labels cost, counted and timed by rule `measure_compute`; left out, nothing is measured."""
     gpus: NoResult[Gpus] = Gpus()

@@ -255,7 +255,10 @@ def _columns(
             columns.append((own, {code: name for code in shown if code in languages}))
     if not any(tests for _, tests in columns):
         wanted = " or ".join(dict.fromkeys(column.protocol for column in spec.columns))
-        raise UserError(f"tasks: none has protocol {wanted} and a language; add one, or leave the table out")
+        raise UserError(
+            f"table {spec.title!r}: no task has protocol {wanted} and a language; add one, or leave out the table and "
+            "figures of it"
+        )
     return [(column, tests) for column, tests in columns if tests]
 
 

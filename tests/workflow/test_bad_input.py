@@ -17,6 +17,11 @@ from tests.workflow.conftest import ENVIRONMENT
 
 ENDPOINT = {"url": "https://host/v1", "model": "m", "dimensions": 8}
 CHAT = {"backend": "openai-chat", "endpoint": "https://host/v1", "served_model": "m"}
+LABELS_ALONE = {
+    "tasks": {"topics": {"protocol": "knn", "k": [10], "source": {"file": "own/{lang}.tsv"}, "train": {"file": "own/{lang}.tsv"}}},
+    "tables": ["labels"],
+}  # fmt: skip
+"""A study of labels alone, without the graded pairs and translations of table 1."""
 CONFIGURATIONS = [
     ({"langauges": {}}, "config.langauges: unknown key; did you mean 'languages'?"),
     ({"training/lr": 1}, "config.training.lr: unknown key; known: adapter, batch_size, batches, crosslingual, dropout"),
@@ -37,6 +42,7 @@ CONFIGURATIONS = [
     ({"tasks/own-sts/languages": ["haus"]}, "tasks.own-sts.languages: no language 'haus'; did you mean 'hau'?"),
     ({"statistics/baseline": "crossling"}, "statistics.baseline: no recipe 'crossling'; did you mean 'crosslingual'?"),
     ({"statistics/baseline_backbone": "tiny-bart"}, "statistics.baseline_backbone: no backbone or classifier 'tiny-bart'; did you mean 'tiny-bert'?"),
+    ({**LABELS_ALONE, "figures": ["table1"]}, "Table 1: how the encoder was made, language by language': no task has protocol sts or bitext"),
     ({"tables": ["table11"]}, "tables: no resources/tables/*.yaml 'table11'; did you mean 'table1'?"),
     ({"training/learning_rate": "fast"}, "config.training.learning_rate: Input should be a valid number"),
     ({"seeds": []}, "config.seeds: List should have at least 1 item"),
@@ -96,6 +102,11 @@ CONFIGURATIONS = [
 def test_a_wrong_configuration_is_told_in_one_line(project, changes, message):
     said = project.refusal(project.edit(changes, target="bad.yaml"))
     assert message in said and "\n" not in said and "sk-secret" not in said, said
+
+
+def test_a_study_of_labels_alone_needs_no_other_test_set(project):
+    jobs = project.planned(LABELS_ALONE, "all")
+    assert jobs["tabulate"] == 1 and "plot" not in jobs
 
 
 def test_a_wrong_configuration_stops_at_once_and_no_shell_reads_it(project):

@@ -14,7 +14,8 @@ from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
 from seedbed.study import paths
 from seedbed.study.graph import operations, plans, tables
-from tests.asking import asking, study_of
+from seedbed.study.model import Study
+from tests.asking import TOLD, asking, study_of
 
 TABLE, FIGURE = {"table": "table1"}, {"figure": "table1"}
 MAP = {"figure": "miners_figure3", "backbone": "xlm-r", "recipe": "published"}
@@ -98,6 +99,22 @@ def test_a_table_is_made_where_one_of_its_columns_can_be(paper) -> None:
     assert there == {1: True, 2: False, 3: True, 11: False}
     assert not tables.has_column(paper, tables.table_of("lira_table9")), "no task measures norms"
     assert tables.has_column(paper, tables.table_of("table1")), "it may lack nothing"
+
+
+@pytest.mark.parametrize(
+    ("named", "figures"),
+    [
+        ({}, ["table1"]),
+        ({"tables": ["labels"]}, []),
+        ({"tables": ["labels", "layers", "table1"]}, ["layers", "table1"]),
+        ({"tables": ["labels"], "figures": ["table1"]}, ["table1"]),
+        ({"tables": ["table1"], "figures": []}, []),
+    ],
+)
+def test_figures_left_out_are_those_of_the_tables(named, figures) -> None:
+    study = yaml.safe_load(Path(TOLD).read_text())
+    kept = {key: value for key, value in study.items() if key not in ("tables", "figures")}
+    assert Study.model_validate(kept | named).figures == figures
 
 
 def test_every_spec_is_read_at_the_start(tmp_path, monkeypatch) -> None:

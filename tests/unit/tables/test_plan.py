@@ -130,7 +130,7 @@ def test_a_table_that_does_not_meet_the_study_is_told_in_one_line(fault):
 
 
 def test_a_study_without_a_task_of_the_protocol_is_told():
-    with pytest.raises(UserError, match="none has protocol sts"):
+    with pytest.raises(UserError, match="protocol sts"):
         planned(spec(), tasks={"flores": TASKS["flores"]})
 
 

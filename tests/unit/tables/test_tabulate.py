@@ -248,7 +248,7 @@ def test_a_baseline_that_is_no_recipe_is_told(study, spec):
 
 
 def test_a_study_without_a_fitting_task_is_told(study, spec):
-    with pytest.raises(UserError, match="none has protocol sts or bitext"):
+    with pytest.raises(UserError, match="Table .*protocol sts or bitext"):
         study.tabulate(spec, tasks={})
 
 
