@@ -1,0 +1,40 @@
+"""Captions say what a reader must know of a table's rows, data and encoder."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+
+from seedbed.resources import resource, specs
+from seedbed.study.graph import plans
+from seedbed.tables.specs import TableSpec
+from tests.asking import study_of
+
+SPECS = {name: TableSpec.load(path) for name, path in specs("tables").items()}
+ABOUT_ONE_ENCODER = [
+    name
+    for name, spec in SPECS.items()
+    if spec.group == "bootstrapping" and len(spec.backbones) == 1 and not (spec.paper and spec.paper.backbones is None)
+]
+"""Tables of paper 000 of one encoder, where its own numbers do not say of which."""
+
+
+@pytest.mark.parametrize("name", ["miners_table2", "miners_table3", "miners_table5"])
+def test_rows_of_the_paper_that_wait_for_a_request_are_named(name: str) -> None:
+    with resource(f"paper/{SPECS[name].paper.csv}").open() as lines:
+        printed = {row["backbone"] for row in csv.DictReader(lines)}
+    missing = printed - {block.paper_backbone for block in plans.plan(study_of("config/miners.yaml"), name)}
+    caption = " ".join(SPECS[name].caption.split())
+    assert missing and all(row in caption for row in missing)
+
+
+@pytest.mark.parametrize("name", ABOUT_ONE_ENCODER)
+def test_the_encoder_of_a_table_of_one_is_named(name: str) -> None:
+    spec = SPECS[name]
+    assert spec.backbones[0].replace("Gemma3-1b", "Gemma 3 1B") in f"{spec.title} {spec.caption}"
+
+
+@pytest.mark.parametrize("name", ["table1", "bootstrapping_table12"])
+def test_the_korean_test_set_is_named(name: str) -> None:
+    assert "STS17" in SPECS[name].caption
