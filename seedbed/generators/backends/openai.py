@@ -75,6 +75,8 @@ class _Server(Backend):
 
     def _taken(self, ask: Callable[[Request], Completion], request: Request) -> Completion:
         """The answer to one request, or that the server refused it."""
+        if self.refusal:
+            raise self.refusal
         sent = time.monotonic()
         try:
             completion = ask(request)

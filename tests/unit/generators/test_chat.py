@@ -216,7 +216,7 @@ def test_a_server_that_refuses_all_is_told_at_once(server: Server, refusal: tupl
     server.special = {"": refusal}
     with pytest.raises(UserError, match="model 'gpt'"):
         list(open_backend(settings(server), None).write(MANY, None))
-    assert len(server.bodies) <= 9, "what was under way, and a greeting"
+    assert len(server.bodies) <= 5, "what was under way, and a greeting"
 
 
 def test_a_server_that_comes_to_refuse_all_is_told_and_nothing_is_lost(server: Server, tmp_path: Path) -> None:
