@@ -30,7 +30,10 @@ class Limits:
         if limited and self._known != len(run.dag.jobs):
             self._known = len(run.dag.jobs)
             run.dag.update_jobids()  # which a command may name, too
-            self._seconds = self._forecast([*run.dag.jobs])
+            try:
+                self._seconds = self._forecast([*run.dag.jobs])
+            except SystemExit:  # a fault of the study in what a command says; Snakemake meets it again, and ends by it
+                self._seconds = {}
         return self._seconds.get((rule, *map(str, wildcards)), 0)
 
     def _forecast(self, every: list[Any]) -> dict[tuple[str, ...], float]:

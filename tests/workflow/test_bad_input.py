@@ -275,7 +275,7 @@ PROGRAMS = [
     (fetch("text", file="{root}/broken.jsonl"), "broken.jsonl: not jsonl"),
     (fetch("text", file="{root}/good.tsv", member="*.txt"), "not a zip or tar archive"),
     (fetch("text", archive="file://{root}/none.zip"), "cannot be downloaded"),
-    (fetch("text", package={"no-version": ""}), "write name==version"),
+    (fetch("text", package={"no-version": ""}), "kolibri==0.18.1"),
     (fetch("text", hub="no-such/data"), "no-such/data: cannot be had from the hub"),
     (fetch("pairs", file="{root}/score.tsv"), "id '1' has score '5'; expected a number from 0 to 1"),
     (fetch("pairs", file="{root}/words.tsv"), "id '1' has score 'high'"),

@@ -29,6 +29,8 @@ IDLE = {
     "generators/tiny/key": "OTHER_KEY",
     "generators/tiny/gpu_memory": 0.5,
     "generators/tiny/tensor_parallel": 2,
+    "generators/tiny/timeout": 50,
+    "generators/tiny/retries": 2,
     "tasks/own-sts/batch_size": 4,
 }
 """Place -> another value, which runs nothing."""
@@ -63,6 +65,7 @@ FIRST: dict[str, dict[str, Any]] = {
         "generators/tiny/composition/scale": 0.5, "generators/tiny/composition/space": "factors",
     },
     "build_xllora_examples": {
+        "generators/tiny/quantisation": "nf4",
         "generators/tiny/backend": "vllm", "generators/tiny/served_model": "other",
         "generators/tiny/xllora/parts": ["synthetic"],
         "generators/tiny/sampling/temperature": 0.5, "generators/tiny/sampling/top_p": 0.5,
