@@ -30,7 +30,7 @@ from seedbed.encoders.mining import BATCH, ROWS, neighbours
 from seedbed.encoders.opening import batched
 from seedbed.encoders.settings import Mining
 from seedbed.io import read_table, write_table
-from seedbed.vectors.neighbours import nearest, nearest_of_blocks
+from seedbed.vectors.neighbours import Nearest, nearest
 
 SEARCHED = {"queries": 2048, "rows": 60_000, "width": 384}
 """Of the comparison of searches, whose vectors are random."""
@@ -130,9 +130,15 @@ def searches() -> dict[str, Callable[[], object]]:
         for start in range(0, len(corpus), ROWS):
             yield corpus[start : start + ROWS]
 
+    def in_blocks() -> object:
+        found = Nearest(queries, 7, metric="cosine")
+        for block in blocks():
+            found.add(block)
+        return found.all()
+
     return {
         "once": lambda: nearest(queries, corpus, 7, metric="cosine"),
-        "blocks": lambda: nearest_of_blocks(queries, blocks(), 7, metric="cosine"),
+        "blocks": in_blocks,
     }
 
 

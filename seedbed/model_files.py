@@ -184,11 +184,10 @@ def _integers(folder: Path) -> None:
     if not all(sound) or len(config) != 3:
         raise UserError(f"{folder / INT8}: expected width, weights and max_seq_length, whole numbers; save it again")
     import onnx
-    from google.protobuf.message import DecodeError
 
     try:
         graph = onnx.load(folder / GRAPH, load_external_data=False)
-    except (OSError, ValueError, DecodeError) as error:
+    except Exception as error:  # protobuf has one of its own
         raise UserError(f"{folder / GRAPH}: no graph of ONNX ({str(error).splitlines()[0]}); save it again") from None
     if _leads_out(graph):
         raise UserError(f"{folder / GRAPH}: names files outside of it; save the encoder again")

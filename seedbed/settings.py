@@ -120,7 +120,7 @@ def explain(error: ValidationError, model: type[BaseModel], *, where: str) -> st
     if fault["type"] == "dict_type":
         names = fault["input"] if isinstance(fault["input"], list) else []
         like = next((name for name in names if isinstance(name, str)), "name")
-        return f"{place}: expected settings by name, like `{like}: {{}}` (given: {_shown(fault['input'])})"
+        return f"{place}: expected names with what they have, like `{like}: {{}}` (given: {_shown(fault['input'])})"
     if fault["type"] == "model_type":
         return f"{place}: {_settings_of(_fields_at(model, fault['loc']), fault['input'])}"
     if fault["type"] != "extra_forbidden":

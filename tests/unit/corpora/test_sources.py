@@ -449,7 +449,7 @@ def test_a_joined_column_is_replaced_too(tmp_path, store):
         ({"a": r"\1"}, "-> .*: invalid group reference 1"),
         ({"a": r"\g<x>"}, "-> .*: unknown group name 'x'"),
         (["a"], "source.replace.*Input should be a valid tuple"),
-        ("a", "source.replace.label: expected settings by name"),
+        ("a", "source.replace.label: expected names"),
     ],
 )
 def test_a_wrong_expression_is_named(changes, message):

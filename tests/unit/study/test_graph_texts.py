@@ -28,6 +28,10 @@ def test_a_persons_files_are_those_that_are_there() -> None:
     assert here(corpora.local_files, lang="eng", corpus="nli") == []
 
 
+def test_a_test_set_waits_for_what_it_is_apart_from_alone(ask) -> None:
+    assert ask(corpora.trained_before, lang="hau", corpus="knn") == []  # test_leakage.py has one that does
+
+
 def test_a_folder_that_nobody_has_is_said() -> None:
     tasks = {
         name: {"protocol": "sts", "source": {"file": file}} for name, file in (("far", "{far}/x.tsv"), ("sts", "x"))

@@ -31,8 +31,8 @@ SCORES = [
     (without("items"), r"items: Field required"),
     (without("dataset"), r"dataset: Field required"),
     (lambda score: score | {"dataset": {}}, r"dataset: no `origin`"),
-    (lambda score: score | {"dataset": "x"}, r"dataset: Input should be"),
-    (lambda score: score | {"metrics": [1]}, r"metrics: Input should be"),
+    (lambda score: score | {"dataset": "x"}, r"dataset: expected names"),
+    (lambda score: score | {"metrics": [1]}, r"metrics: expected names"),
     (
         lambda score: score | {"metrics": {"cosine_spearman": "high"}},
         r"cosine_spearman: Input should be a valid number",
@@ -103,7 +103,7 @@ AUDIT = {"read": 3, "kept": 2, "dropped": {"x": 1}, "dice": {"anchor-positive": 
     [
         ("audits", "{", "not JSON"),
         ("audits", "3", "expected a report of audit_triplets"),
-        ("audits", json.dumps(AUDIT | {"dropped": 3}), "dropped: Input should be"),
+        ("audits", json.dumps(AUDIT | {"dropped": 3}), "dropped: expected names"),
         ("audits", json.dumps(AUDIT | {"dice": {"anchor-positive": {"q50": 1}}}), "q25: Field required"),
         ("audits", json.dumps(AUDIT | {"dice": {"anchor-positive": None}}), "expected a report of audit_triplets"),
         ("layouts", b"\xff", "byte 0 is not UTF-8"),
