@@ -112,7 +112,7 @@ def test_more_text_trains_one_encoder_more(begun):
         ("three.csv", "test", "three.csv: 3 pairs; at least 20 are needed"),
         ("english.csv", "pairs", "english.csv: column anchor: "),
         ("gone.csv", "pairs", "gone.csv: no such file"),
-        ("a\nb.csv", "pairs", "'a\\nb.csv': has control characters"),
+        ("a\nb.csv", "pairs", "'a\\nb.csv': has characters that cannot be printed"),
     ],
 )
 def test_what_init_refuses_is_refused_and_the_study_stays(begun, file, kind, fault):
