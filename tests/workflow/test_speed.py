@@ -12,6 +12,7 @@ import pytest
 
 from seedbed.settings import Settings
 from seedbed.study.model import Study
+from seedbed.yamls import laid_over
 from tests.unit.test_house import ALL_RULES
 from tests.workflow.conftest import ENVIRONMENT, STUDY
 
@@ -162,13 +163,6 @@ def nested(place: str, value: Any) -> Any:
     return value
 
 
-def merged(one: Any, other: Any) -> Any:
-    """Two configurations in one."""
-    if not isinstance(one, dict):
-        return other
-    return one | {key: merged(one.get(key), value) for key, value in other.items()}
-
-
 @pytest.fixture(scope="module")
 def planned(finished, tmp_path_factory) -> dict[str, list[str]]:
     """Place -> the rules of the jobs that its other value runs; `idle`: those of all together that change no result."""
@@ -177,7 +171,7 @@ def planned(finished, tmp_path_factory) -> dict[str, list[str]]:
     (tracker / "tensorboard-2.20.dist-info/METADATA").write_text("Name: tensorboard\nVersion: 2.20\n")
     changes = {place: nested(place, value) for place, value in OTHERS.items()} | {"nothing": {}, "idle": {}}
     for place, value in IDLE.items():
-        changes["idle"] = merged(changes["idle"], nested(place, value))
+        changes["idle"] = laid_over(changes["idle"], nested(place, value))
     done = subprocess.run(
         [sys.executable, "-c", PLAN], cwd=finished.root, env=ENVIRONMENT | {"PYTHONPATH": str(tracker)},
         input=json.dumps([*changes.values()]), capture_output=True, text=True, check=True,
