@@ -7,21 +7,28 @@ module that is used as a value counts as a whole. What is found by a computed na
 
 What a program tells people (cards, errors, logs, helps) makes no result. What it writes beside a result is called by
 its `main`, or handed to what makes; texts are taken out of the code before it counts, see `made`.
+
+Every plan asks this of some 200 files, and to parse them takes as long as all the rest of a small plan. What a file
+says hangs on its text alone: it is kept in the user's cache, see `_parsed`.
 """
 
 import ast
+import contextlib
+import os
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from seedbed.io import fingerprint
+from pydantic import TypeAdapter
+
+from seedbed.io import atomic, fingerprint, sha256
 from seedbed.resources import ROOT
 from seedbed.study.made import made
 
-PROGRAMS = "scripts"
-PACKAGES = ("seedbed", PROGRAMS)
+LIBRARY, PROGRAMS = PACKAGES = ("seedbed", "scripts")
 STARTS = ("parser", "make")
 """What of a program counts, where it has `make`: how it reads its arguments, and what it makes. `main` then calls them,
 and what writes cards, goes on after a kill, or cleans up. Any other program counts as a whole."""
@@ -44,7 +51,10 @@ class Reached(NamedTuple):
 
 
 class Use(NamedTuple):
-    """Something that a piece of code mentions: a module, and a name in it, or ALL of it."""
+    """Something that a piece of code mentions: a module, and a name in it, or ALL of it.
+
+    What is taken of an imported name is noted as if that were a module. If it is none, the use is of no file.
+    """
 
     module: str
     name: str
@@ -71,6 +81,9 @@ class Source(NamedTuple):
     """What binds none."""
     imports: frozenset[Use]
     """What is imported at its top, needed or not: the files of it run."""
+
+
+SOURCES = TypeAdapter(Source)
 
 
 @cache
@@ -100,9 +113,9 @@ def reached(programs: tuple[str, ...], without: frozenset[str] = frozenset()) ->
                 seen[file].add(piece)
                 todo += [(file, other) for other in piece.names]
                 for use in piece.uses:
-                    found = list(_places(use))
+                    found = _places(use)
                     todo += found
-                    external |= {use.module} if not found else set()
+                    external |= {use.module} if not (found or _is_own(use)) else set()
     digests = {file: fingerprint(sorted(piece.digest for piece in pieces)) for file, pieces in sorted(seen.items())}
     return Reached(digests, {file: frozenset(found) for file, found in names.items()}, frozenset(external))
 
@@ -124,31 +137,35 @@ def _pieces(source: Source, name: str) -> Iterator[Piece]:
     yield from source.bound.get(name, ())
 
 
-def _places(use: Use) -> Iterator[tuple[str, str]]:
+@cache
+def _places(use: Use) -> list[tuple[str, str]]:
     """The files that a use runs, each with a name in it; none of a library."""
-    if use.module.partition(".")[0] not in PACKAGES:
-        return
+    if not _is_own(use):
+        return []
     whole = f"{use.module}.{use.name}"
     if use.name != ALL and (file := _file(whole)):  # a module that is taken from its package
-        yield file, ""
-        module = whole
+        first, module = (file, ""), whole
     elif file := _file(use.module):
-        yield file, use.name
-        module = use.module
+        first, module = (file, use.name), use.module
     else:
-        return
-    yield from ((package, "") for package in _packages(module.replace(".", "/")))
+        return []
+    return [first, *((package, "") for package in _packages(module.replace(".", "/")))]
+
+
+def _is_own(use: Use) -> bool:
+    """Whether a use is of the project's own code, and of no library."""
+    return use.module.partition(".")[0] in PACKAGES
 
 
 def _packages(path: str) -> Iterator[str]:
-    """The `__init__` files that importing a file runs; not that of programs, which begins a process."""
+    """The `__init__` files that importing a file of the library runs; that of programs begins a process."""
     parts = path.split("/")
-    for end in range(1, len(parts) if parts[0] != PROGRAMS else 1):
-        file = "/".join(parts[:end]) + "/__init__.py"
-        if (ROOT / file).is_file():
+    for end in range(1, len(parts) if parts[0] == LIBRARY else 1):
+        if file := _file(".".join(parts[:end])):
             yield file
 
 
+@cache
 def _file(module: str) -> str:
     """A module's file, from the project's folder, or the whole path of a study's own; empty: it is of neither."""
     stem = module.replace(".", "/")
@@ -168,8 +185,36 @@ def source(file: str) -> Source:
 
 @cache
 def _parsed(text: str, package: str) -> Source:
-    tree = made(ast.parse(text), package)
-    modules = {name: use for node in tree.body for name, use in _imported(node) if _is_module(use)}
+    """What a text says: from the user's cache, or parsed and kept there.
+
+    A note's name has all that its content hangs on, so none is ever out of date, and what is no note of a `Source` is
+    made anew. No plan needs the folder: it may be read-only, or deleted at any time.
+    """
+    note = _notes() / fingerprint([text, package, sys.version_info[:2], _parser()])[:32]
+    with contextlib.suppress(OSError, ValueError):
+        return SOURCES.validate_json(note.read_bytes())
+    found = _pieces_of(made(ast.parse(text), package))
+    with contextlib.suppress(OSError), atomic(note) as temporary:
+        temporary.write_bytes(SOURCES.dump_json(found))
+    return found
+
+
+def _notes() -> Path:
+    """The folder in the user's cache; where there is no home, one that nobody can make."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
+    with contextlib.suppress(RuntimeError):
+        cache = cache.expanduser()
+    return Path(cache if cache.is_absolute() else os.devnull, "seedbed", "definitions")
+
+
+@cache
+def _parser() -> list[str]:
+    """Digests of what parses."""
+    return [sha256(Path(__file__).with_name(name)) for name in ("reach.py", "made.py")]
+
+
+def _pieces_of(tree: ast.Module) -> Source:
+    imported = {name: use for node in tree.body for name, use in _imported(node)}
     bound: dict[str, list[Piece]] = defaultdict(list)
     defined: list[str] = []
     run: list[Piece] = []
@@ -179,10 +224,10 @@ def _parsed(text: str, package: str) -> Source:
         if isinstance(node, ast.Import | ast.ImportFrom):
             for name, use in _imported(node):
                 # A module is used by its attributes, or else as a whole; any other name is what its file binds.
-                uses = _whole(node) if name in modules else frozenset([use])
+                uses = frozenset([use]) if use.name else _whole(node)
                 bound[name].append(Piece(f"{name} {use}", frozenset(), uses))
             continue
-        piece = _piece(node, modules)
+        piece = _piece(node, imported)
         defined += _binds(node)
         for name in _binds(node):
             bound[name].append(piece)
@@ -192,10 +237,10 @@ def _parsed(text: str, package: str) -> Source:
     return Source({name: tuple(pieces) for name, pieces in bound.items()}, tuple(defined), tuple(run), imports)
 
 
-def _piece(node: ast.AST, modules: dict[str, Use]) -> Piece:
+def _piece(node: ast.AST, imported: dict[str, Use]) -> Piece:
     """One statement, with what it mentions."""
     names, uses, attributes = set(), set(), set()
-    own = modules | {name: use for inner in ast.walk(node) for name, use in _imported(inner) if _is_module(use)}
+    own = imported | {name: use for inner in ast.walk(node) for name, use in _imported(inner)}
     for inner in ast.walk(node):
         on_name = isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name)
         if on_name and (use := own.get(inner.value.id)):
@@ -205,7 +250,7 @@ def _piece(node: ast.AST, modules: dict[str, Use]) -> Piece:
             names.add(inner.id)
             if inner.id in own and id(inner) not in attributes:
                 uses.add(Use(_name_of(own[inner.id]), ALL))
-        uses |= _whole(inner) | {use for _, use in _imported(inner) if not _is_module(use)}
+        uses |= _whole(inner) | {use for _, use in _imported(inner) if use.name}
     return Piece(fingerprint(ast.dump(node)), frozenset(names), frozenset(uses))
 
 
@@ -225,12 +270,8 @@ def _whole(node: ast.AST) -> frozenset[Use]:
     return frozenset(Use(alias.name, ALL) for alias in names if "." in alias.name and not alias.asname)
 
 
-def _is_module(use: Use) -> bool:
-    return not use.name or bool(_file(f"{use.module}.{use.name}"))
-
-
 def _name_of(use: Use) -> str:
-    """The module that a use is."""
+    """What a use is called, which is a module's name if it is one."""
     return f"{use.module}.{use.name}" if use.name else use.module
 
 

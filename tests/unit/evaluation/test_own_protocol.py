@@ -22,6 +22,7 @@ from seedbed.study.loading import load
 from seedbed.tables.plan import Offered, Scored, System, plan
 from seedbed.tables.specs import TableSpec
 from tests import tiny
+from tests.unit.study.test_code import forget
 
 MARGIN = '''
 """How much nearer a translation is than the next sentence."""
@@ -147,8 +148,7 @@ def test_a_metric_that_it_does_not_have_is_told(own: Path) -> None:
 
 def value(*definitions: str, name: str = "margin") -> str:
     """Of the program that scores encoders by a protocol."""
-    reach.reached.cache_clear()
-    reach.source.cache_clear()
+    forget()
     return code.value("scripts/score.py", modules=[f"{protocols.module_of(name)}:{one}" for one in definitions])
 
 

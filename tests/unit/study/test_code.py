@@ -82,8 +82,8 @@ def values(root: Path) -> dict[str, str]:
 
 def forget() -> None:
     """What was read of files."""
-    reach.reached.cache_clear()
-    reach.source.cache_clear()
+    for found in (reach.reached, reach.source, reach._places, reach._file):
+        found.cache_clear()
 
 
 @pytest.fixture(scope="module")

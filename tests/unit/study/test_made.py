@@ -14,6 +14,7 @@ import pytest
 from seedbed.study import code, reach
 from seedbed.study.graph.kinds import INTEGERS, TWO_PATHS
 from seedbed.study.made import made
+from tests.unit.study.test_code import forget
 
 TRAINING = (
     "scripts/train_encoder.py",
@@ -34,12 +35,10 @@ def root(tmp_path_factory) -> Path:
 
 
 def value(root: Path, program: str, modules: tuple[str, ...] = (), without: tuple[str, ...] = ()) -> str:
-    reach.reached.cache_clear()
-    reach.source.cache_clear()
+    forget()
     with mock.patch.object(reach, "ROOT", root):
         found = code.value(program, modules=modules, without=without)
-    reach.reached.cache_clear()
-    reach.source.cache_clear()
+    forget()
     return found
 
 
