@@ -45,7 +45,7 @@ def main(argv: list[str] | None = None) -> None:
             adapters.align(encoder, seed=seed)
             training.save(encoder, root / code / "1", {}, {})
             write_table(questions(code, args.questions, args.passages), root / f"{code}.tsv")
-            write_json({"origin": ""}, root / f"{code}.json")
+            write_json({"origin": []}, root / f"{code}.json")
         for mode in ("on", "off"):
             for asked in [*((code,) for code in codes), *combinations(codes, 2)]:
                 scored(root, asked, mode)

@@ -126,7 +126,7 @@ def in_process(meter: Meter, tests: Tests) -> tuple[dict[str, dict], pd.DataFram
 
         found = {"embeddings": meter.measured(gather)}
         for name, (task, test) in tests.items():
-            given = Set(name, task, test, None, {"origin": ""})
+            given = Set(name, task, test, None, {"origin": []})
             found[name] = meter.measured(lambda given=given: scored(checked(), given, "").metrics)
     return found, _costs(found)
 
@@ -144,7 +144,7 @@ def our_process(encoder: Path, tests: Tests) -> tuple[dict[str, dict], pd.DataFr
         root = Path(folder)
         for name, (_, test) in tests.items():
             write_table(test, root / f"{name}.tsv")
-        write_json({"origin": ""}, root / "record.json")
+        write_json({"origin": []}, root / "record.json")
         tasks = json.dumps({name: json.loads(task.dump()) for name, (task, _) in tests.items()})
         cost = _run(
             "scripts.score", "--systems", encoder, "--tasks", tasks, "--language", "mul", "--state", root,

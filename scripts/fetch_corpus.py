@@ -4,6 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 from scripts.cli import add_fetching, arguments, run
+from seedbed import origins
 from seedbed.corpora.assets import Store
 from seedbed.corpora.contamination import IN_TESTS, IN_TRAINING, EvaluationTexts, texts_of, without_tests
 from seedbed.corpora.fetch import fetch
@@ -27,7 +28,7 @@ def main(argv: list[str] | None = None) -> None:
     store = Store(args.downloads, args.lock)
     corpus, record = fetch(source, args.kind, store, Cleaning.load(args.cleaning), test=args.test)
     if args.kind == "pairs":
-        corpus = with_scores(corpus, tuple(args.scale), record["origin"])
+        corpus = with_scores(corpus, tuple(args.scale), origins.told(record["origin"]))
     texts, left_out = [name for name in COLUMNS[args.kind] if name not in NO_TEXT], Counter()
     for files, reason in ((args.tests, IN_TESTS), (args.trained, IN_TRAINING)):
         if files:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from seedbed import origins
 from seedbed.blocks import Blocks, Lookup, Seen, Spool, peeked, together
 from seedbed.corpora.assets import Store
 from seedbed.corpora.choices import gathered, repeated
@@ -43,7 +44,7 @@ def fetch(
     counts: Counter[str] = Counter()
     asked = source
     source, blocks = _there(source, store, test, counts)
-    where = f"{kind} corpus from {origin(source)}"
+    where = f"{kind} corpus from {origins.told(origin(source))}"
     if kind in ("triplets", "paraphrases"):
         blocks = _triplets(blocks, counts, where, lone=kind == "paraphrases")
     texts = [name for name in COLUMNS[kind] if name not in NO_TEXT]
@@ -64,7 +65,7 @@ def _there(source: Source, store: Store, test: bool, counts: Counter[str]) -> tu
     except NotThereError as error:
         if source.otherwise is None:
             raise
-        print(f"{error}; {origin(source.otherwise)} is read in its place", file=sys.stderr)
+        print(f"{error}; {origins.told(origin(source.otherwise))} is read in its place", file=sys.stderr)
         counts.clear()
         return _there(source.otherwise, store, test, counts)
 
@@ -199,9 +200,10 @@ def triplets_from_labels(blocks: Blocks, where: str = "labelled pairs", *, lone:
         yield kept[["id"]].assign(**sides, negative=negative)
 
 
-def origin(source: Source) -> str:
-    """A source's name in cards and messages."""
+def origin(source: Source, of: str = "") -> list[dict[str, str]]:
+    """Where a source is, as records and cards hold it, see `origins`; `of`: the set of which it is a part."""
     if source.sets:
-        return "; ".join(f"{name}: {origin(one)}" for name, one in source.sets.items())
-    place = next(name for name in ORIGINS if getattr(source, name))
-    return f"{place} {origin_of(source)}" + (f" @ {source.revision}" if source.hub and source.revision else "")
+        return [place for name, one in source.sets.items() for place in origin(one, f"{of}: {name}" if of else name)]
+    kind = next(name for name in ORIGINS if getattr(source, name))
+    revision = (source.revision or "") if source.hub else ""
+    return origins.one(kind=kind, name=origin_of(source), revision=revision, set=of)

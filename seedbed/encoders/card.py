@@ -7,7 +7,7 @@ from typing import Any
 
 from huggingface_hub import ModelCardData
 
-from seedbed import licences
+from seedbed import licences, origins
 from seedbed.encoders import use
 
 TEMPLATE = """---
@@ -90,7 +90,7 @@ def text(
         directory: its files.
         about: JSON of any shape, whose texts and numbers are shown. Keys with a meaning: `name`, `language` (ISO
             639-3), `backbone`, `base_model` (hub id), `recipe`, `method`, `licence` (else `backbone_licence`), and
-            `data`, a list of records with `name`, `origin` and `licence`.
+            `data`, a list of records with `name`, `origin` (see `origins`) and `licence`.
         training: JSON: the settings and what `training.train` returned, in one.
         used: versions of libraries by name.
         place: what the lines of use open: a folder, or a repository of the hub.
@@ -139,9 +139,8 @@ def _data(records: list[dict[str, Any]], *, trained: bool) -> str:
     """Where the training text comes from, and under which licences."""
     if not records:
         return "Not stated." if trained else "No training text."
-    columns = ("name", "origin", "licence")
-    rows = [[record.get(column) or "not stated" for column in columns] for record in records]
-    return table(("Data", "Origin", "Licence"), rows)
+    said = [(one.get("name"), origins.told(one.get("origin", [])), one.get("licence")) for one in records]
+    return table(("Data", "Origin", "Licence"), [[cell or "not stated" for cell in row] for row in said])
 
 
 def table(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from sentence_transformers import SentenceTransformer
 
+from seedbed import origins
 from seedbed.evaluation import protocols
 from seedbed.evaluation.scores import Scores, Set
 from seedbed.evaluation.settings import Task
@@ -34,7 +35,8 @@ def check_by_mteb(encoder: SentenceTransformer, encode: Encode, given: Set, scor
     """
     if not given.task.mteb:
         return
-    revision = given.origin["origin"].partition(" @ ")[2]
+    place = origins.hub(given.origin["origin"])
+    revision = place.revision if place else ""
     result = mteb_result(given.task, given.test, revision, encoder, encode)
     theirs = metrics_of(result)
     apart = spread(encode(given.texts()))

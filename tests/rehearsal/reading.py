@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from seedbed import origins
 from seedbed.corpora.assets import Store
 from seedbed.corpora.labels import check_scores
 from seedbed.corpora.settings import Kind, Source
@@ -112,7 +113,7 @@ def read(reading: Reading, study: Study, store: Store) -> dict[str, Any]:
         test = task is not None and not task.clean
         table, record = fetch(reading.source, reading.kind, store, study.cleaning, test=test)
         if reading.kind == "pairs":
-            check_scores(table, task.scale if task else (0, 1), record["origin"])
+            check_scores(table, task.scale if task else (0, 1), origins.told(record["origin"]))
     except UserError as error:
         return done | {"error": str(error)}
     rows = table.iloc[:: max(len(table) // SHOWN, 1)].to_dict("list")

@@ -34,7 +34,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     pairs = pd.DataFrame({"id": list("abcdef"), "text": tiny.sentences("hau", 6), "pivot": tiny.sentences("eng", 6)})
     write_table(pairs, root / "pairs.tsv")
-    write_json({"counts": {"kept": 6}, "origin": "file"}, root / "pairs.json")
+    write_json({"counts": {"kept": 6}, "origin": [{"kind": "file", "name": "x"}]}, root / "pairs.json")
     near = {f"neighbour_{rank}": tiny.sentences("hau", 6, seed=rank) for rank in (1, 2, 3)}
     write_table(pairs.assign(**near), root / "mined.tsv")
     made = {

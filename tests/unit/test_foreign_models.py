@@ -165,7 +165,7 @@ def scored(folder: Path, *options: str) -> None:
     """What `scripts.score` makes of a folder."""
     rows = "id\tsentence1\tsentence2\tscore\n" + "".join(f"{one}\ta {one}\tb {one}\t{one}\n" for one in range(4))
     (folder.parent / "test.tsv").write_text(rows)
-    (folder.parent / "test.json").write_text('{"origin": "file x", "licence": ""}')
+    (folder.parent / "test.json").write_text('{"origin": [{"kind": "file", "name": "x"}], "licence": ""}')
     task = {"protocol": "sts", "source": {"file": "x"}, "scale": [0, 3]}
     score.main([
         "--systems", str(folder), "--language", "hau", "--tasks", json.dumps({"t": task}), *options,

@@ -95,7 +95,7 @@ def test_a_secret_of_an_archive_stands_in_no_file_and_no_message(
     assert len(Files.asked) == 1, "another signature is no other file"
     shown = f"{files}/there.txt?token=***"
     assert [*read_json(tmp_path / "lock.json")] == [shown]
-    assert read_json(tmp_path / "x.json")["origin"] == f"archive {shown}"
+    assert read_json(tmp_path / "x.json")["origin"] == [{"kind": "archive", "name": shown}]
     with pytest.raises(UserError) as refused:
         fetched(tmp_path, f"{files}/gone.txt?token=S3CRET")
     with pytest.raises(UserError) as broken:

@@ -175,7 +175,7 @@ def inputs(tmp_path_factory):
     with tarfile.open(root / "pair.tar", "w") as archive:
         for side in ("src", "trg"):
             archive.add(root / "good.tsv", f"eng-hau/train.{side}.gz")
-    (root / "record.json").write_text('{"origin": "file row.tsv"}')
+    (root / "record.json").write_text('{"origin": [{"kind": "file", "name": "row.tsv"}]}')
     (root / "nli.tsv").write_text(
         "id\tanchor\tpositive\tnegative\n1\ta b\tc d\te f\n2\tg h\ti j\tk l\n3\tm n\to p\tq r\n"
     )

@@ -238,7 +238,7 @@ def test_bad_studies_are_told(tmp_path: Path, change: dict, message: str) -> Non
 
 def test_a_text_without_english_stops_a_score_in_one_line(study: Project) -> None:
     folder, own = ROOT / "encoders/both/beside/mul/1", study.root / "own"
-    (own / "record.json").write_text('{"origin": "own"}')
+    (own / "record.json").write_text('{"origin": [{"kind": "file", "name": "own"}]}')
     done = study.program(
         "score", "--systems", str(folder), "--tasks", '{"own-sts": {"protocol": "sts"}}', "--tests", "own/hau.sts.tsv",
         "--records", "own/record.json", "--language", "hau", "--scores", "results/none", "--output", "results/none.json",

@@ -97,7 +97,7 @@ def test_manifests_say_what_was_made_of_what(study):
     assert (
         adapted["about"]["data"]
         == vocabulary["about"]["data"]
-        == [{"name": "text", "origin": "file own/hau.tsv", "licence": ""}]
+        == [{"name": "text", "origin": [{"kind": "file", "name": "own/hau.tsv"}], "licence": ""}]
     )
     card = (study.root / FOLDER / "multi-m/hau/1/README.md").read_text()
     assert "own/hau.tsv" in card and "own/hau.paraphrases.tsv" in card and "license: mit" in card.lower()

@@ -2,39 +2,15 @@
 
 import re
 from collections.abc import Iterable
-from pathlib import Path, PurePosixPath
-from urllib.parse import unquote, urlsplit
+from pathlib import Path
+from urllib.parse import urlsplit
 
 from seedbed.io import UserError
 from seedbed.urls import URL, has_secret, is_near
 
-_PLACE = re.compile(r"(?P<sets>(?:^|; )(?:[\w.-]+: )*)(?P<place>hub|file|archive|package) ")
-"""Where a part of an origin begins, as `corpora.fetch.origin` writes it."""
-_SERVED = re.compile(r" at https?://\S+$")
 _PATH = re.compile(
     r"(?<![\w.:/~-])(?:~|/(?:home|Users|root|mnt|media|tmp|scratch|srv|lustre|gpfs))/|\bfile:/|[A-Za-z]:\\"
 )
-
-
-def public(origin: str) -> str:
-    """An origin as others may see it: of files here their names alone, of URLs no query, of servers no address."""
-    begins = [*_PLACE.finditer(origin)]
-    if not begins:
-        return _SERVED.sub(", behind a server", origin)
-    ends = [*(one.start() for one in begins[1:]), len(origin)]
-    parts = zip(begins, ends, strict=True)
-    return "".join(one["sets"] + _shown(one["place"], origin[one.end() : end]) for one, end in parts)
-
-
-def _shown(place: str, value: str) -> str:
-    if place == "file":
-        return f"a file, {Path(value).name}"
-    if place != "archive":
-        return f"{place} {value}"
-    url = urlsplit(value)
-    if is_near(url.hostname or ""):
-        return f"an archive, {PurePosixPath(unquote(url.path)).name}"
-    return f"archive {url.scheme}://{url.netloc.rpartition('@')[2]}{url.path}"
 
 
 def require_public(card: Path, places: Iterable[Path]) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from seedbed import licences, manifests, model_files
+from seedbed import licences, manifests, model_files, origins
 from seedbed.encoders import card
 from seedbed.encoders.endpoint import TRANSPORT
 from seedbed.encoders.fusion import members_of
@@ -13,7 +13,7 @@ from seedbed.generators import adapter_card
 from seedbed.io import UserError, atomic_directory, is_own, read_json, sha256, write_json
 from seedbed.operations.publishing import leaderboard, results, triplets
 from seedbed.operations.publishing.checks import language_of, require_card
-from seedbed.operations.publishing.private import public, require_public
+from seedbed.operations.publishing.private import require_public
 from seedbed.operations.publishing.wishes import Wishes
 
 REPOSITORY = "repository"
@@ -154,7 +154,6 @@ def adapter(what: Path, wishes: Wishes, repository: Path, output: Path) -> None:
     elif not adapter_card.is_on_the_hub(manifest):
         known = config["base_model_name_or_path"]
         raise UserError(f"{what}: its base is {known!r} here, and peft looks for it on the hub; give --base owner/name")
-    manifest |= {"base": {**manifest["base"], "origin": public(manifest["base"].get("origin", ""))}}
     _copy(what, repository, manifest["files"], {CARD, LORA})
     write_json(config, repository / LORA)
     adapter_card.write(repository, manifest, place=wishes.name, base=wishes.base, licence=wishes.licence)
@@ -206,15 +205,15 @@ def _languages(about: Mapping[str, Any]) -> list[str]:
 
 def _seen(about: Mapping[str, Any]) -> dict[str, Any]:
     """What a manifest says, without where files lie on this machine."""
-    records = [record | {"origin": public(record.get("origin", ""))} for record in about.get("data", [])]
+    records = [record | {"origin": origins.public(record.get("origin", []))} for record in about.get("data", [])]
     return {**about, "data": records} if records else dict(about)
 
 
 def _hubs(about: Mapping[str, Any], role: str) -> list[str]:
     """The repositories of the hub of what an encoder learnt from or has in it, by its role; data have none."""
     records = [record for record in about.get("data", []) if record.get("role", "") == role]
-    found = (results.repository_of(record.get("origin", "")) for record in records)
-    return [*dict.fromkeys(filter(None, found))]
+    places = (place for record in records for place in origins.read(record.get("origin", [])))
+    return [*dict.fromkeys(place.name for place in places if place.kind == "hub")]
 
 
 def _unlicensed(what: Path, about: Mapping[str, Any]) -> str:

@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 from huggingface_hub import EvalResult
 
+from seedbed import origins
 from seedbed.encoders.card import table
 from seedbed.encoders.opening import vectors_of
 from seedbed.evaluation import protocols
 from seedbed.evaluation.protocols import Metric
 from seedbed.evaluation.significance import LEAST_ITEMS, percentiles, replicates
 from seedbed.io import UserError, read_json, read_table
-from seedbed.operations.publishing.private import public
 from seedbed.tables.settings import Statistics
 
 TASKS = {"bitext": "translation", "knn": "text-classification", "retrieval": "text-retrieval"}
@@ -116,10 +116,10 @@ def metadata(results: Iterable[Result]) -> list[EvalResult]:
     return [
         EvalResult(
             task_type=TASKS.get(one.protocol, "sentence-similarity"),
-            dataset_type=repository_of(one.dataset["origin"]) or one.task,
+            dataset_type=place.name if place else one.task,
             dataset_name=f"{one.task} ({one.language})",
             dataset_config=one.language,
-            dataset_revision=one.dataset["origin"].partition(" @ ")[2] or None,
+            dataset_revision=(place.revision if place else "") or None,
             metric_type=one.metric.lower().replace(" ", "_"),
             metric_name=f"{one.metric}{_between(one)}",
             metric_value=round(one.value, 2),
@@ -128,6 +128,7 @@ def metadata(results: Iterable[Result]) -> list[EvalResult]:
             else None,
         )
         for one in results
+        for place in [origins.hub(one.dataset["origin"])]
     ]
 
 
@@ -140,7 +141,7 @@ def section(results: Collection[Result], chose: str = "") -> str:
     rows = [
         (
             *(one.task + " (it was chosen by this)" * (one.task == chose), one.language, one.metric),
-            *(f"{one.value:.1f}", _bounds(one), one.n, public(one.dataset["origin"])),
+            *(f"{one.value:.1f}", _bounds(one), one.n, origins.told(origins.public(one.dataset["origin"]))),
         )
         for one in results
     ]
@@ -151,12 +152,6 @@ def section(results: Collection[Result], chose: str = "") -> str:
     hold = " Intervals hold {} of a bootstrap over test items; that of training seeds is not in them."
     said = "Points of 100." + (hold.format(" and ".join(levels)) if levels else "")
     return f"## Scores\n\n{table(header, rows)}\n\n{said}"
-
-
-def repository_of(origin: str) -> str:
-    """The repository of the hub in an origin; empty: it is from elsewhere."""
-    place, _, name = origin.partition(" ")
-    return name.partition(" ")[0] if place == "hub" else ""
 
 
 def _bounds(one: Result) -> str:

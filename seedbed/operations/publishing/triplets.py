@@ -6,7 +6,7 @@ from typing import Any
 
 from huggingface_hub import DatasetCardData
 
-from seedbed import licences
+from seedbed import licences, origins
 from seedbed.encoders.card import table
 from seedbed.generators.settings import WRITING
 from seedbed.io import UserError, is_own, read_json, read_table
@@ -14,7 +14,6 @@ from seedbed.languages import registry
 from seedbed.licences import Licence
 from seedbed.manifests import MANIFEST
 from seedbed.operations.publishing.checks import language_of
-from seedbed.operations.publishing.private import public
 from seedbed.operations.publishing.wishes import Wishes
 
 TEMPLATE = """---
@@ -143,8 +142,9 @@ def _written(what: Path, method: str, results: Path, wishes: Wishes) -> str:
 
 
 def _sources(known: dict[str, dict[str, Any]]) -> str:
-    facts = ((one, public(about.get("origin", "not known")), about.get("licence")) for one, about in known.items())
-    return table(("Source", "Origin", "Licence"), [(*said, licence or "not stated") for *said, licence in facts])
+    said = ((one, origins.public(about.get("origin", [])), about.get("licence")) for one, about in known.items())
+    rows = [(one, origins.told(public) or "not known", licence or "not stated") for one, public, licence in said]
+    return table(("Source", "Origin", "Licence"), rows)
 
 
 def _name(code: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from seedbed import licences
+from seedbed import licences, origins
 from seedbed.corpora.fetch import origin
 from seedbed.corpora.settings import Source
 from seedbed.encoders.recipes import STARTS, Recipe
@@ -49,7 +49,7 @@ def lineage(study: Study, wildcards: Any) -> dict[str, Any]:
     return about
 
 
-def _weights(study: Study, wildcards: Any) -> tuple[str, list[dict[str, str]]]:
+def _weights(study: Study, wildcards: Any) -> tuple[str, list[dict[str, Any]]]:
     """The backbone whose weights an encoder has; and of one that reads a text and its English a record of the other."""
     pair, fusion = study.paired.get(wildcards.backbone), study.recipes[wildcards.recipe].fusion
     if not (pair and fusion):
@@ -60,7 +60,7 @@ def _weights(study: Study, wildcards: Any) -> tuple[str, list[dict[str, str]]]:
     return wildcards.backbone, [record | {"role": licences.BACKBONE}]
 
 
-def _translators(study: Study, recipe: Recipe, codes: Sequence[str]) -> list[dict[str, str]]:
+def _translators(study: Study, recipe: Recipe, codes: Sequence[str]) -> list[dict[str, Any]]:
     """Who put what an encoder learnt from into the pivot language, and who judged that; none: it was not translated."""
     if {*codes} <= {study.pivot}:
         return []
@@ -75,13 +75,14 @@ def _translators(study: Study, recipe: Recipe, codes: Sequence[str]) -> list[dic
     return found + ([_model(study, study.judges[recipe.judge].generator, "judge")] if recipe.judge else [])
 
 
-def _model(study: Study, generator: str, role: str) -> dict[str, str]:
+def _model(study: Study, generator: str, role: str) -> dict[str, Any]:
     """A generator as a card names it."""
     spec = study.generators[generator]
-    return _data(generator, spec.source, f"{spec.served_model} at {spec.endpoint}") | {"role": role}
+    served = [] if spec.source else origins.one(kind="server", name=spec.served_model, endpoint=spec.endpoint)
+    return _data(generator, spec.source, served) | {"role": role}
 
 
-def _once(records: list[dict[str, str]]) -> list[dict[str, str]]:
+def _once(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [one for place, one in enumerate(records) if one not in records[:place]]
 
 
@@ -92,7 +93,7 @@ def _beginning(study: Study, wildcards: Any) -> SimpleNamespace:
     return SimpleNamespace(backbone=backbone, seed=encoders.seed_of(study, start, wildcards.seed), **own)
 
 
-def adaptation_data(study: Study, lang: str) -> dict[str, str]:
+def adaptation_data(study: Study, lang: str) -> dict[str, Any]:
     """The text that a backbone is adapted to a language by, as a card names it."""
     name = study.adaptation.text or "text"
     return _data(name, study.corpus(name, lang))
@@ -110,6 +111,6 @@ def described(study: Study, wildcards: Any) -> dict[str, Any]:
     }
 
 
-def _data(name: str, source: Source | None, served: str = "") -> dict[str, str]:
+def _data(name: str, source: Source | None, served: origins.Origin = ()) -> dict[str, Any]:
     """A source as a card names it; a server's model has a licence of its own, which nobody states here."""
-    return {"name": name, "origin": origin(source) if source else served, "licence": source.terms if source else ""}
+    return {"name": name, "origin": origin(source) if source else [*served], "licence": source.terms if source else ""}

@@ -73,7 +73,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
         settings = {"kind": "in-context", "generator": generator, "answering": {}, "examples": {"count": shots}}
         parts = {"base": base} | ({"retriever": encoder} if shots else {})
         describe(root / f"classifiers/c/{variant}/mul/0", {"name": "c", "variant": variant}, settings, parts)
-    write_json({"origin": "file x"}, root / "record.json")
+    write_json({"origin": [{"kind": "file", "name": "x"}]}, root / "record.json")
     for seed, code in enumerate((*CODES, "swh")):
         for part, rows in (("train", 18), ("test", ROWS)):
             texts = tiny.sentences(LIKE[code], rows, 2 * seed + (part == "train"))

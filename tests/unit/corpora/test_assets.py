@@ -234,7 +234,7 @@ def test_another_source_is_read_where_the_first_is_not_there(tmp_path, fault, se
         language = Language.model_validate({"corpus": [first, {"file": str(tmp_path / "second.txt")}]})
         try:
             table, record = fetch(language.corpus.resolved({}), "text", store, Cleaning(max_characters=10**6))
-            assert (record["origin"] == f"file {tmp_path}/second.txt") == second == ("instead_of" in record)
+            assert (record["origin"][0]["name"] == f"{tmp_path}/second.txt") == second == ("instead_of" in record)
             assert ("yau" in table["text"].iloc[0]) == second
             assert record["counts"]["read"] == len(table)
         except UserError as error:

@@ -52,7 +52,8 @@ def test_sets_are_one_corpus_whose_ids_and_counts_name_them(sets: dict, store: S
         "read": 5, "nli: read": 3, "pairs: read": 2, "out of bounds": 1, "repeated": 1, "kept": 3, "nli: kept": 2,
         "pairs: kept": 1,
     }  # fmt: skip
-    assert record["licence"] == "MIT; CC0" and record["origin"].startswith("pairs: file /")
+    assert record["licence"] == "MIT; CC0"
+    assert [(one["set"], one["kind"]) for one in record["origin"]] == [("pairs", "file"), ("nli", "file")]
     again, _ = fetch(Source(sets=dict(reversed(sets.items()))), "paraphrases", store, LOOSE)
     pd.testing.assert_frame_equal(again, table)
 
@@ -64,7 +65,7 @@ def test_what_holds_of_a_source_holds_of_its_sets(sets: dict, store: Store) -> N
     assert [one.file for one in whole.first_choices()] == [sets["pairs"]["file"], sets["nli"]["file"]]
     assert len(whole.local_files()) == 2
     named = Source(sets={"a": {"file": "{lang}.tsv"}}).resolved({"lang": "kaz"})
-    assert named.sets["a"].file == "kaz.tsv" and origin(named) == "a: file kaz.tsv"
+    assert named.sets["a"].file == "kaz.tsv" and origin(named) == [{"kind": "file", "name": "kaz.tsv", "set": "a"}]
     assert Source(sets={"a": {"file": "{lang}.tsv"}}).resolved({"lang": ""}) is None
 
 

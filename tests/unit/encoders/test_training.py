@@ -468,7 +468,9 @@ class TestProgram:
             "backbone_licence": "mit",
             "recipe": "xllora",
             "method": "xllora",
-            "data": [{"name": "anchors", "origin": "a corpus | a year", "licence": "cc-by-4.0"}],
+            "data": [
+                {"name": "anchors", "origin": [{"kind": "file", "name": "a corpus | a year"}], "licence": "cc-by-4.0"}
+            ],
         }
         main([
             "--weights", str(weights), "--objective", '{"contrast": {}}', "--texts", str(tmp_path / "texts.tsv"),
@@ -498,7 +500,7 @@ class TestProgram:
         assert {"seedbed", "xllora"} <= set(front_matter["tags"])
         assert "# tiny xllora hau" in card
         assert "| seed | 7 |" in card
-        assert r"| anchors | a corpus \| a year | cc-by-4.0 |" in card
+        assert r"| anchors | file a corpus \| a year | cc-by-4.0 |" in card
         assert not any(sentence in card for sentence in sentences)
 
     def test_nothing_tells_where_or_when_it_was_made(self, output: Path, weights: Path) -> None:

@@ -117,7 +117,7 @@ def scored(own: Path, recipe: str, seed: int) -> None:
 def test_its_scores_are_made_and_tables_show_them_with_an_interval(own: Path) -> None:
     rows = {"id": [str(n) for n in range(24)], "text": tiny.sentences("hau", 24), "pivot": tiny.sentences("eng", 24)}
     write_table(pd.DataFrame(rows), own / "own/hau.tsv")
-    write_json({"origin": "file hau.tsv"}, own / "own/hau.json")
+    write_json({"origin": [{"kind": "file", "name": "hau.tsv"}]}, own / "own/hau.json")
     for seed, recipe in enumerate(("base", "other")):
         scored(own, recipe, seed)
     found = read_json(own / "scores/tiny/other/mul/0/own-margin/hau.json")

@@ -190,7 +190,7 @@ def test_the_labels_of_all_sets_are_known_before_a_model_is_opened(
     rows = pd.DataFrame({"id": ["1", "2"], "text": ["a", "b"], "label": ["joy", "fear"]})
     for name in ("train", "right", "wrong"):
         write_table(rows.assign(label="Mixed") if name == "wrong" else rows, tmp_path / f"{name}.tsv")
-        write_json({"origin": "file x"}, tmp_path / f"{name}.json")
+        write_json({"origin": [{"kind": "file", "name": "x"}]}, tmp_path / f"{name}.json")
     with pytest.raises(UserError, match="no training .* has the label 'Mixed'; they have fear, joy"):
         program.main([
             "--tasks", json.dumps(dict.fromkeys(("right", "wrong"), {"protocol": protocol})),

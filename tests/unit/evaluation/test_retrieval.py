@@ -272,7 +272,9 @@ def test_a_note_is_told_in_the_log_too(monkeypatch: pytest.MonkeyPatch, capsys: 
     monkeypatch.setattr(reference, "as_filed", lambda _: {"task_name": "MIRACL"})
     monkeypatch.setattr(reference, "require_agreement", lambda *_, **__: "cosines are nearly equal")
     monkeypatch.setattr(reference, "spread", lambda _: 0.0)
-    given = Set("miracl", task, sentences_judged(), None, {"origin": "a/b @ main"})
+    given = Set(
+        "miracl", task, sentences_judged(), None, {"origin": [{"kind": "hub", "name": "a/b", "revision": "main"}]}
+    )
     reference.check_by_mteb(None, encoder(), given, found)
     assert found.mteb == {"task_name": "MIRACL"}
     assert {*found.notes} == {"cosines are nearly equal"} and "cosines are nearly equal\n" in capsys.readouterr().err

@@ -100,7 +100,9 @@ def test_a_set_is_checked_where_it_is_read(tmp_path: Path, protocol: str, cells:
         read_set(Task(protocol=protocol), tmp_path / "set.tsv")
 
 
-@pytest.mark.parametrize("content", ["[]", "{}", '{"origin": 1}'])
+@pytest.mark.parametrize(
+    "content", ["[]", "{}", '{"origin": "file x"}', '{"origin": [{"kind": "elsewhere", "name": "x"}]}']
+)
 def test_a_record_that_is_none_says_how_it_is_made_again(tmp_path: Path, content: str) -> None:
     (tmp_path / "record.json").write_text(content)
     with pytest.raises(UserError, match="no record of fetch_corpus; delete it and run Snakemake again"):

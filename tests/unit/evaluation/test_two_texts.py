@@ -85,7 +85,7 @@ def by_program(places: dict[str, Path], root: Path, name: str, *tests: pd.DataFr
     """Where `score` writes the scores of a protocol, of one test set or of those of two languages."""
     for place, test in enumerate(tests):
         write_table(test[["id", *COLUMNS[declared(name).kind]]], root / f"{place}.tsv")
-        write_json({"origin": "file own/x.tsv"}, root / f"{place}.json")
+        write_json({"origin": [{"kind": "file", "name": "own/x.tsv"}]}, root / f"{place}.json")
     write_table(TRAIN, root / "train.tsv")
     two = ["--seconds", str(places["encoder"])] if len(tests) > 1 else []
     program.main([
@@ -137,7 +137,13 @@ def test_a_test_of_two_languages_reads_the_english_of_both(places: dict[str, Pat
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_protocol_that_cannot_be_is_refused_in_one_line(places: dict[str, Path], name: str) -> None:
-    given = Set("x", Task(protocol=name), TEXTS, TEXTS if declared(name).learns else None, {"origin": "file x"})
+    given = Set(
+        "x",
+        Task(protocol=name),
+        TEXTS,
+        TEXTS if declared(name).learns else None,
+        {"origin": [{"kind": "file", "name": "x"}]},
+    )
     english = dict(zip(HAUSA, ENGLISH, strict=True))
     with pytest.raises(UserError) as told:
         system = open_system(places["encoder"], Opening([given], "hau", "Hausa", None, english=english))

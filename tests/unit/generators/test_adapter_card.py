@@ -23,7 +23,7 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 GEMMA = {
     "hub": "google/tiny-gemma",
     "revision": COMMIT,
-    "origin": "hub google/tiny-gemma",
+    "origin": [{"kind": "hub", "name": "google/tiny-gemma"}],
     "licence": "Gemma terms of use",
 }
 

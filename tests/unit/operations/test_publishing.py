@@ -22,7 +22,7 @@ from huggingface_hub.repocard import metadata_load
 from scipy.stats import spearmanr
 
 from scripts import publish, score
-from seedbed import licences, manifests
+from seedbed import licences, manifests, origins
 from seedbed.encoders import backbone, card, training
 from seedbed.encoders.copies import condensed
 from seedbed.encoders.exporting import quantized
@@ -32,16 +32,21 @@ from seedbed.tables.best import take
 from tests import tiny
 
 ROOT = Path(__file__).parents[3]
-SEMREL = "hub SemRel/SemRel2024 @ " + "ab" * 20
+SEMREL = origins.one(kind="hub", name="SemRel/SemRel2024", revision="ab" * 20)
 ABOUT = {
     "backbone": "tiny", "recipe": "xllora", "method": "xllora", "language": "hau", "seed": 1, "backbone_licence": "MIT",
     "base_model": "someone/tiny", "summary": "Trained on triplets.",
     "data": [
-        {"name": "text", "origin": "file /home/somebody/hausa.txt", "licence": "CC-BY-NC-4.0"},
-        {"name": "nli", "origin": "hub someone/nli @ main", "licence": "MIT"},
+        {"name": "text", "origin": [{"kind": "file", "name": "/home/somebody/hausa.txt"}], "licence": "CC-BY-NC-4.0"},
+        {"name": "nli", "origin": [{"kind": "hub", "name": "someone/nli", "revision": "main"}], "licence": "MIT"},
     ],
 }  # fmt: skip
-GEMMA = {"name": "gemma", "origin": "hub google/gemma-3-1b-it", "licence": "Gemma terms of use", "role": "generator"}
+GEMMA = {
+    "name": "gemma",
+    "origin": [{"kind": "hub", "name": "google/gemma-3-1b-it"}],
+    "licence": "Gemma terms of use",
+    "role": "generator",
+}
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +131,7 @@ def test_nothing_of_this_machine_goes_out(study, tmp_path):
         if path.is_file():
             assert b"/home/somebody" not in path.read_bytes() and str(study).encode() not in path.read_bytes(), path
     text = (folder / "README.md").read_text()
-    assert "| text | a file, hausa.txt | CC-BY-NC-4.0 |" in text and "Not for commercial use are the data text" in text
+    assert "| text | file hausa.txt | CC-BY-NC-4.0 |" in text and "Not for commercial use are the data text" in text
     assert not (folder / manifests.MANIFEST).exists()
 
 
@@ -148,10 +153,30 @@ def test_a_generators_terms_reach_the_encoder(other, tmp_path):
     assert data.license == "gemma" and data.license_link is None
 
 
-NLLB = {"name": "nllb", "origin": "hub facebook/nllb-200-3.3B", "licence": "CC-BY-NC-4.0", "role": "translator"}
-LLAMA = {"name": "llama", "origin": "hub meta-llama/L", "licence": "Llama 3.3 Community License", "role": "translator"}
-JUDGE = {"name": "qwen", "origin": "hub Qwen/Qwen2.5-72B-Instruct", "licence": "Qwen License", "role": "judge"}
-ENGLISH = {"name": "gte", "origin": "hub thenlper/gte-large", "licence": "Apache-2.0", "role": "backbone"}
+NLLB = {
+    "name": "nllb",
+    "origin": [{"kind": "hub", "name": "facebook/nllb-200-3.3B"}],
+    "licence": "CC-BY-NC-4.0",
+    "role": "translator",
+}
+LLAMA = {
+    "name": "llama",
+    "origin": [{"kind": "hub", "name": "meta-llama/L"}],
+    "licence": "Llama 3.3 Community License",
+    "role": "translator",
+}
+JUDGE = {
+    "name": "qwen",
+    "origin": [{"kind": "hub", "name": "Qwen/Qwen2.5-72B-Instruct"}],
+    "licence": "Qwen License",
+    "role": "judge",
+}
+ENGLISH = {
+    "name": "gte",
+    "origin": [{"kind": "hub", "name": "thenlper/gte-large"}],
+    "licence": "Apache-2.0",
+    "role": "backbone",
+}
 
 
 @pytest.mark.parametrize(
@@ -172,7 +197,7 @@ def test_whoever_translated_or_judged_what_was_learnt_has_terms(other, tmp_path,
     assert data.datasets == ["someone/nli"], "models are no data sets"
     both = ["someone/tiny", "thenlper/gte-large"] if records[0]["role"] == "backbone" else "someone/tiny"
     assert data.base_model == both
-    assert all(f"| {one['name']} | {one['origin']} | {one['licence']} |" in text for one in records)
+    assert all(f"| {one['name']} | {origins.told(one['origin'])} | {one['licence']} |" in text for one in records)
 
 
 REFUSED = [
@@ -360,27 +385,41 @@ def test_an_edited_card_is_kept_and_never_lost(other, tmp_path):
 
 
 PRIVATE = [
-    ("news: file /home/somebody/clientX/a.txt; own: file /home/somebody/b.txt", "news: a file, a.txt; own: a file, b.txt"),
-    ("both: one: file /home/somebody/a.txt; two: hub a/b @ main", "both: one: a file, a.txt; two: hub a/b @ main"),
-    ("archive file:///home/somebody/d.zip", "an archive, d.zip"),
-    ("archive https://data.org/x.zip?token=SECRET", "archive https://data.org/x.zip"),
-    ("archive https://data.org/x.zip?X-Amz-Signature=SECRET&a=b#c", "archive https://data.org/x.zip"),
-    ("archive http://gpu07/x.zip", "an archive, x.zip"),
-    ("archive http://10.0.0.7:8000/x.zip", "an archive, x.zip"),
-    ("archive http://store.internal/x.zip", "an archive, x.zip"),
-    ("gemma at http://gpu07.cluster:8000/v1", "gemma, behind a server"),
-    ("package a==1, b==2", "package a==1, b==2"),
-    ("hub some/one @ main", "hub some/one @ main"),
-    ("file /home/somebody/a b; c: d.txt", "a file, a b; c: d.txt"),
+    ("file", {"name": "/home/somebody/clientX/a.txt", "set": "news"}, "news: file a.txt"),
+    ("file", {"name": "/home/somebody/a b; own: hub x/y @ main.txt"}, "file y @ main.txt"),
+    ("archive", {"name": "file:///home/somebody/d.zip"}, "archive d.zip"),
+    ("archive", {"name": "https://me:SECRET@data.org/x.zip?token=SECRET"}, "archive https://data.org/x.zip"),
+    ("archive", {"name": "https://data.org/x.zip?X-Amz-Signature=SECRET&a=b#c"}, "archive https://data.org/x.zip"),
+    ("archive", {"name": "http://gpu07/x.zip"}, "archive x.zip"),
+    ("archive", {"name": "http://10.0.0.7:8000/x.zip"}, "archive x.zip"),
+    ("archive", {"name": "http://store.internal/x.zip"}, "archive x.zip"),
+    ("server", {"name": "gemma", "endpoint": "http://gpu07.cluster:8000/v1"}, "server gemma"),
+    ("server", {"name": "/clientX/gemma", "endpoint": "http://gpu07:8000/v1"}, "server gemma"),
+    ("package", {"name": "a==1, b==2"}, "package a==1, b==2"),
+    ("hub", {"name": "some/one", "revision": "main"}, "hub some/one @ main"),
 ]  # fmt: skip
 
 
 def test_origins_go_out_without_places_hosts_and_queries(other, tmp_path):
-    records = [{"name": str(place), "origin": of, "licence": "MIT"} for place, (of, _) in enumerate(PRIVATE)]
-    again(encoder_in(other), ABOUT | {"data": records})
+    places = [origins.one(kind=kind, **fields) for kind, fields, _ in PRIVATE]
+    records = [{"name": str(n), "origin": origin, "licence": "MIT"} for n, origin in enumerate(places)]
+    several = {"name": "all", "origin": origins.joined(places), "licence": "MIT"}
+    again(encoder_in(other), ABOUT | {"data": [*records, several]})
     text = (published(encoder_in(other), tmp_path / "out") / "README.md").read_text()
-    assert all(f"| {place} | {shown} | MIT |" in text for place, (_, shown) in enumerate(PRIVATE))
-    assert not re.search("SECRET|somebody|gpu07|10.0.0.7|internal", text)
+    assert all(f"| {n} | {shown} | MIT |" in text for n, (*_, shown) in enumerate(PRIVATE))
+    assert f"| all | {'; '.join(shown for *_, shown in PRIVATE)} | MIT |" in text
+    assert not re.search("SECRET|somebody|clientX|gpu07|10.0.0.7|internal", text)
+
+
+@pytest.mark.parametrize("origin", ["file /home/somebody/x.txt", [{"kind": "file"}], [{"kind": "disk", "name": "x"}]])
+def test_what_is_no_origin_is_refused(other, tmp_path, origin):
+    """A manifest that somebody else wrote: nothing is guessed from its text."""
+    folder = encoder_in(other)
+    known = read_json(folder / manifests.MANIFEST)
+    manifests.write(folder, known | {"about": ABOUT | {"data": [{"name": "own", "origin": origin, "licence": "MIT"}]}})
+    with pytest.raises(UserError, match=r"origin: .* is no list of places"):
+        published(folder, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(
@@ -526,7 +565,10 @@ def triplets(tmp_path):
         (tmp_path / "results/corpora/eng").mkdir(parents=True)
         for name, licence in STATED.items() if stated else ():
             (tmp_path / "results" / name).parent.mkdir(parents=True)
-            write_json({"origin": "hub someone/it", "licence": licence, "files": {}}, tmp_path / "results" / name)
+            write_json(
+                {"origin": [{"kind": "hub", "name": "someone/it"}], "licence": licence, "files": {}},
+                tmp_path / "results" / name,
+            )
         return file
 
     return written

@@ -33,9 +33,11 @@ def test_a_vocabulary_is_made_of_the_backbone_and_the_anchors_of_a_text(ask) -> 
     assert plain(adaptation.texts, **BARE) == f"corpora/hin/{ANCHORS}.tsv"
     assert ask(adaptation.about, **BARE) == {
         "backbone": "bare", "base_model": "", "licence": "", "language": "hin", "language_name": "Hindi",
-        "data": [{"name": "wiki", "origin": "file own/hin.wiki.tsv", "licence": ""}],
+        "data": [{"name": "wiki", "origin": [{"kind": "file", "name": "own/hin.wiki.tsv"}], "licence": ""}],
     }  # fmt: skip
-    assert cards.adaptation_data(study_of(TOLD, adaptation={}), "hau")["origin"] == "file own/hau.tsv"
+    assert cards.adaptation_data(study_of(TOLD, adaptation={}), "hau")["origin"] == [
+        {"kind": "file", "name": "own/hau.tsv"}
+    ]
 
 
 def test_a_mask_is_needed_where_masked_words_follow() -> None:

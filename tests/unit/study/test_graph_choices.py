@@ -317,19 +317,27 @@ def test_a_card_names_who_translated_and_judged_what_was_learnt_and_both_sides()
     ask = asking(Study.model_validate(PLAIN | licensed))
     nllb = {
         "name": "nllb",
-        "origin": "hub facebook/nllb-200-3.3B",
+        "origin": [{"kind": "hub", "name": "facebook/nllb-200-3.3B"}],
         "licence": "CC-BY-NC-4.0",
         "role": "translator",
     }
     gemma = {
         "name": "chat",
-        "origin": "hub google/gemma-2-27b-it",
+        "origin": [{"kind": "hub", "name": "google/gemma-2-27b-it"}],
         "licence": "Gemma terms of use",
         "role": "judge",
     }
-    served = {"name": "served", "origin": "m at http://host/v1", "licence": "", "role": "translator"}
-    human = [{"name": "human", "origin": f"file own/{lang}.human.tsv", "licence": "CC0-1.0"} for lang in ("hau", "swh")]
-    mini = {"name": "mini", "origin": "hub b/mini", "licence": "Apache-2.0", "role": "backbone"}
+    served = {
+        "name": "served",
+        "origin": [{"kind": "server", "name": "m", "endpoint": "http://host/v1"}],
+        "licence": "",
+        "role": "translator",
+    }
+    human = [
+        {"name": "human", "origin": [{"kind": "file", "name": f"own/{lang}.human.tsv"}], "licence": "CC0-1.0"}
+        for lang in ("hau", "swh")
+    ]
+    mini = {"name": "mini", "origin": [{"kind": "hub", "name": "b/mini"}], "licence": "Apache-2.0", "role": "backbone"}
     arca = ask(cards.lineage, **made("arca", "mul"))
     assert [one["name"] for one in arca["data"][:2]] == ["parallel", "parallel"]
     assert arca["data"][2:] == [nllb, served, *human, gemma]
@@ -338,7 +346,7 @@ def test_a_card_names_who_translated_and_judged_what_was_learnt_and_both_sides()
     assert licences.of_model(stated).name == "gemma-terms-of-use"
     lira = ask(cards.lineage, **made("lira"))
     assert lira["data"][:7] == arca["data"] and lira["data"][7:] == [
-        {"name": "graded", "origin": "file own/hau.sts.tsv", "licence": ""}, mini,
+        {"name": "graded", "origin": [{"kind": "file", "name": "own/hau.sts.tsv"}], "licence": ""}, mini,
     ]  # fmt: skip
     beside = ask(cards.lineage, **made("beside", "mul"))
     assert beside["data"] == [*arca["data"], mini] and beside["base_model"] == "a/bert"

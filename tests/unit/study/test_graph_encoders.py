@@ -105,7 +105,7 @@ def test_an_encoder_of_all_languages_learns_from_each(ask, told) -> None:
     assert ask(encoders.starting_weights, **further) == "encoders/bert/together/mul/5/seedbed.json"
     card = ask(cards.lineage, **TOGETHER)
     assert card["languages"] == ["hau", "hin"] and card["language"] == "mul"
-    assert [one["origin"] for one in card["data"]] == ["file own/hau.human.tsv", "file own/hin.human.tsv"]
+    assert [one["origin"][0]["name"] for one in card["data"]] == ["own/hau.human.tsv", "own/hin.human.tsv"]
     assert "languages" not in ask(cards.lineage, **FEW)
     given = study_of(
         TOLD, recipes={"published": {"encoders": {"other": {"file": "own/published"}}}}, classifiers={}, compute=None
@@ -365,4 +365,9 @@ def test_a_card_names_all_that_an_encoder_is_made_of(ask) -> None:
         TOLD, recipes={"prompting": {"generator": "server"}, "unsupervised": {}}, classifiers={}, compute=None
     )
     card = asking(served)(cards.lineage, **FEW | {"recipe": "prompting"})
-    assert card["data"][1] == {"name": "server", "origin": "m at https://host/v1", "licence": "", "role": "generator"}
+    assert card["data"][1] == {
+        "name": "server",
+        "origin": [{"kind": "server", "name": "m", "endpoint": "https://host/v1"}],
+        "licence": "",
+        "role": "generator",
+    }

@@ -82,7 +82,7 @@ def make_study(
     seeds: int = 3,
     n: int = 80,
     resamples: int = 400,
-    origin: str = "hub SemRel/SemRel2024 @ 0123",
+    origin: str = "SemRel/SemRel2024",
 ) -> Study:
     """Write the scores of a study; every language has one item more than the one before it."""
     study = Study(
@@ -134,7 +134,7 @@ def write_score(
         "main_score": round(float(main_score), 6),
         "metrics": {metric: round(float(main_score), 6)},
         "n": len(items),
-        "dataset": {"origin": origin},
+        "dataset": {"origin": [{"kind": "hub", "name": origin}]},
     } | ({} if rows is None else {"encoder": {"rows": rows}})
     write_json(about | {"items": path.with_suffix(".items.tsv").name}, path)
 

@@ -48,7 +48,12 @@ def scores(tmp_path: Path) -> Path:
         cosine = gold + noise * draw.normal(size=N)
         items = pd.DataFrame({"id": range(N), "gold": gold, "cosine": cosine})
         rho = float(spearmanr(gold, cosine).statistic)
-        about = {"task": "test", "protocol": "sts", "language": "hau", "dataset": {"origin": "own"}}
+        about = {
+            "task": "test",
+            "protocol": "sts",
+            "language": "hau",
+            "dataset": {"origin": [{"kind": "file", "name": "own"}]},
+        }
         write(Scores(rho, {"cosine_spearman": rho}, items), about, folder / "test/hau.json")
         dev = DEV[recipe, seed]
         write(

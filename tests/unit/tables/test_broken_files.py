@@ -30,7 +30,7 @@ SCORES = [
     (without("metrics"), r"metrics: Field required"),
     (without("items"), r"items: Field required"),
     (without("dataset"), r"dataset: Field required"),
-    (lambda score: score | {"dataset": {}}, r"dataset: no `origin`"),
+    (lambda score: score | {"dataset": {}}, r"dataset: origin: None"),
     (lambda score: score | {"dataset": "x"}, r"dataset: expected names"),
     (lambda score: score | {"metrics": [1]}, r"metrics: expected names"),
     (

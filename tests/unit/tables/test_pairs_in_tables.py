@@ -88,7 +88,7 @@ def written(folder: Path, blocks: list) -> dict[tuple[str, str], list[list[pd.Da
             "protocol": "sts",
             "main_score": rho,
             "metrics": {"cosine_spearman": rho},
-            "dataset": {"origin": "file x"},
+            "dataset": {"origin": [{"kind": "file", "name": "x"}]},
         }
         write_json(told | {"items": path.with_suffix(".items.tsv").name}, path)
         found.setdefault((cell.recipe, cell.test_lang), []).append(tables)

@@ -152,7 +152,7 @@ def test_the_printed_average_over_backbones_stands_beside_the_same_cells_alone(m
 
 
 def test_a_number_on_other_data_is_marked(make, spec):
-    table = make(origin="file data/mine.tsv", resamples=100).tabulate(spec)
+    table = make(origin="someone/mine", resamples=100).tabulate(spec)
     assert cell(table, "base", "hau")["paper_note"] == "other data than the paper's"
     assert "*4.1*†" in page(table, spec)
 
