@@ -24,7 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.mutants.drawn import Drawn, draw, tried_on
-from tests.mutants.listed import Mutant, StaleError, mutants, planted
+from tests.mutants.listed import Mutant, mutants, planted, stale
 from tests.mutants.testing import prepare, pytest
 
 SHARE = 0.95
@@ -47,6 +47,10 @@ def main() -> int:
     chosen = [each for each in mutants() if args.room in (None, each.room) and args.only in (None, each.name)]
     if not chosen:
         parser.error("no such bug")
+    if misfits := stale(chosen):
+        sys.exit(
+            "\n".join(["error: bugs that do not fit the code; mend them in tests/mutants, then run again", *misfits])
+        )
     prepare()
     with copies(args.workers) as free, ThreadPoolExecutor(args.workers) as pool:
         selections = sorted({each.tests for each in chosen})
@@ -105,8 +109,6 @@ def verdict(free: queue.Queue[Path], mutant: Mutant, passing: bool) -> str:
         # 1: a test failed. Other numbers: nothing was tested, since the bug is no Python, say.
         found = {0: SURVIVED, 1: KILLED}.get(code, f"{BROKEN}: pytest ended with {code}")
         found = found if passing else f"{BROKEN}: its tests fail without it"
-    except StaleError as error:
-        found = f"{BROKEN}: {error}"
     finally:
         path.write_bytes(before)
         free.put(root)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,6 +57,18 @@ def planted(mutant: Mutant, text: str) -> str:
             f"{mutant.file}: {mutant.old!r} stands {count} times {mutant.within and 'in ' + mutant.within}"
         )
     return text[:start] + text[start:end].replace(mutant.old, mutant.new) + text[end:]
+
+
+def stale(chosen: Iterable[Mutant]) -> list[str]:
+    """What of a list fits the code no longer, a line each."""
+    found = []
+    for mutant in chosen:
+        try:
+            if planted(mutant, text := Path(mutant.file).read_text(encoding="utf-8")) == text:
+                found.append(f"{mutant.room}: {mutant.name}: {mutant.file}: it changes nothing")
+        except (StaleError, OSError) as error:
+            found.append(f"{mutant.room}: {mutant.name}: {error}")
+    return found
 
 
 def _place(mutant: Mutant, text: str) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""The pages of the documentation: their links lead somewhere."""
+"""The pages of the documentation: their links lead somewhere, their numbers are those of the code and of the demo."""
 
 from __future__ import annotations
 
@@ -8,10 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from seedbed import model_files, servers
+from seedbed.corpora import assets, downloads
 from seedbed.encoders.use import Use
+from seedbed.generators import journal
+from seedbed.generators.backends import vllm
 from seedbed.operations.verify import Reference
 from seedbed.resources import spec_file
+from seedbed.study import digests
 from seedbed.tables import answer
+from seedbed.vectors import store
 from tests.unit.tables.test_best import told
 
 PAGES = [Path("README.md"), *sorted(Path("docs").rglob("*.md"))]
@@ -24,12 +30,28 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", title).strip().lower().replace(" ", "-") for title in titles}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=str)
-def test_links_lead_to_files_and_headings_that_are_there(page: Path) -> None:
-    for file, anchor in LINK.findall(page.read_text(encoding="utf-8")):
-        target = page.parent / file if file else page
-        assert target.exists(), f"{file} is not there"
-        assert not anchor or anchor in anchors(target), f"{target} has no heading {anchor}"
+def test_links_lead_to_files_and_headings_that_are_there() -> None:
+    broken = []
+    for page in PAGES:
+        for file, anchor in LINK.findall(page.read_text(encoding="utf-8")):
+            target = page.parent / file if file else page
+            if not target.exists() or (anchor and anchor not in anchors(target)):
+                broken.append(f"{page}: {file}#{anchor}")
+    assert not broken
+
+
+def test_the_bounds_that_operations_promises_are_those_of_the_code() -> None:
+    text = Path("docs/operations.md").read_text(encoding="utf-8")
+    gib = {assets.UNPACKED, downloads.DOWNLOAD}
+    mib = {assets.SMALL, servers.LARGEST, model_files.LARGEST, digests.SMALL}
+    numbers = [f" {bound >> 30} GiB" for bound in gib] + [f" {bound >> 20} MiB" for bound in mib]
+    numbers += [
+        f"{journal.COMMIT_ROWS} completions",
+        f"{vllm.CHUNK:,} at a time",
+        f"{store.CHUNK:,} texts",
+        f"{store.BOUGHT} of an",
+    ]
+    assert not [number for number in numbers if number not in " ".join(text.split())] and assets.RATIO == 50
 
 
 def generated():

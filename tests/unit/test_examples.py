@@ -121,8 +121,7 @@ def test_each_objective_and_each_protocol_has_an_example() -> None:
     modules = [objectives.module_of(name) for name in objectives.known()]
     modules += [protocols.module_of(name) for name in protocols.names()]
     found = [str(param.values[0].relative_to(ROOT)) for param in EXAMPLES]
-    assert not {*modules} - {*found}, f"{len(found)} examples found, {len(modules)} objectives and protocols"
-    assert len(modules) > 30
+    assert not {*modules} - {*found}
 
 
 @pytest.mark.parametrize(

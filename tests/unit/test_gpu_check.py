@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from tests.gpu import __main__ as check
-from tests.gpu.parts import PARTS, here
+from tests.gpu.parts import PARTS
 
 
 def test_parts_agree_with_themselves(capfd: pytest.CaptureFixture[str]) -> None:
@@ -45,15 +45,3 @@ def test_what_differs_or_fails_is_an_error(
 
 def test_of_texts_the_share_that_differs_counts() -> None:
     assert check.difference(["a", "b", "c", "d"], ["a", "b", "x", "d"]) == 0.25
-
-
-def test_each_way_to_use_a_gpu_has_a_part() -> None:
-    assert {
-        "adapter, nf4",
-        "adapter, bfloat16",
-        "writing, vllm",
-        "writing, transformers",
-        "encoder, bfloat16",
-        "scoring",
-    } <= {*PARTS}
-    assert not here(PARTS["adapter, nf4"], "cpu") and here(PARTS["scoring"], "cpu")

@@ -1,7 +1,8 @@
-"""The rules of the house: directions of imports, names, directives, pins, shipped configurations."""
+"""What holds for the whole project: imports go one way, rules record what their results hang on, shipped files are valid."""
 
 import ast
 import graphlib
+import importlib
 import json
 import os
 import re
@@ -29,16 +30,10 @@ ROOMS = ["corpora", "generators", "triplets", "encoders", "classifiers", "evalua
 FLOORS = [*GROUND, *ROOMS, "operations", "study"]
 """From the ground to the roof: none imports one that comes after it."""
 RULES = {
-    "corpora": ["fetch_corpus", "sample_text", "select_anchors", "select_pairs"],
-    "generators": ["fetch_model", "train_task_adapter", "train_language_adapter", "compose_adapters",
-                   "choose_scale", "build_xllora_examples", "train_xllora_adapter", "translate", "judge"],
-    "triplets": ["synthesise", "join_triplets", "audit_triplets"],
-    "encoders": ["choose_prefix", "train_encoder", "choose_translations", "mine_neighbours", "train_vocabulary", "adapt_backbone", "embed_pivot", "align_encoders"],
-    "classifiers": ["train_classifier", "fine_tune", "tune_encoder", "describe_classifier"],
-    "evaluation": ["fuse_encoders", "score", "map_texts", "measure_compute"],
-    "tables": ["plan_table", "tabulate", "plot", "choose_best", "report"],
-    "operations": ["forecast", "verify"],
-}  # fmt: skip
+    room: re.findall(r"^rule (\w+):", Path(f"rules/{room}.smk").read_text(), flags=re.M)
+    for room in [*ROOMS, "operations"]
+}
+"""Room -> its rules, in the order of their file; the program of each has its name."""
 ALL_RULES = [rule for rules in RULES.values() for rule in rules]
 LOCK = {
     canonicalize_name(name): version
@@ -75,23 +70,16 @@ def floors_of(path):
     return {part[1] for part in parts if part[0] == "seedbed" and part[1:2] and part[1] in FLOORS}
 
 
-def test_the_ground_knows_nothing_of_the_rooms():
-    for path in Path("seedbed").glob("*.py"):
-        assert not floors_of(path), path
-
-
-@pytest.mark.parametrize("floor", FLOORS)
-def test_no_room_imports_one_to_its_right(floor):
-    right = FLOORS[FLOORS.index(floor) + 1 :]
-    for path in Path("seedbed", floor).rglob("*.py"):
-        assert not floors_of(path) & {*right}, path
-
-
-@pytest.mark.parametrize("room", RULES)
-def test_no_program_of_a_room_imports_one_to_its_right(room):
-    right = FLOORS[FLOORS.index(room) + 1 :]
-    for rule in RULES[room]:
-        assert not floors_of(Path(f"scripts/{rule}.py")) & {*right}, rule
+def test_imports_go_one_way():
+    """From the ground to the roof; a program stands in the room of its rule. Only one module asks Snakemake."""
+    floors = {path: FLOORS.index(floor) for floor in FLOORS for path in Path("seedbed", floor).rglob("*.py")}
+    floors |= dict.fromkeys(Path("seedbed").glob("*.py"), -1)
+    floors |= {Path(f"scripts/{rule}.py"): FLOORS.index(room) for room in RULES for rule in RULES[room]}
+    for path, floor in floors.items():
+        assert not floors_of(path) & {*FLOORS[floor + 1 :]}, f"{path} imports from a room to its right"
+        outside = {module.split(".")[0] for module in imported_modules(path)} & {"snakemake", "scripts"}
+        allowed = path.parts[0] == "scripts" or path == Path("seedbed/operations/jobs.py")
+        assert allowed or not outside, f"{path} imports {outside}"
 
 
 def modules_in(node, names):
@@ -117,19 +105,6 @@ def test_no_module_imports_itself_through_others():
     graphlib.TopologicalSorter(graph).prepare()  # raises CycleError, which names the modules
 
 
-def test_the_library_knows_nothing_of_snakemake_or_scripts():
-    for path in Path("seedbed").rglob("*.py"):
-        outside = {module.split(".")[0] for module in imported_modules(path)} & {"snakemake", "scripts"}
-        assert outside <= ({"snakemake"} if path == Path("seedbed/operations/jobs.py") else set()), path
-
-
-@pytest.mark.parametrize("room", RULES)
-def test_each_room_has_its_rules_and_each_rule_its_script(room):
-    assert list(rule_blocks(room)) == RULES[room]
-    for rule in RULES[room]:
-        assert Path(f"scripts/{rule}.py").is_file()
-
-
 def test_parameters_made_of_inputs_hold_no_settings():
     """Snakemake re-runs no job for a parameter whose function takes `input`: a setting in it could change unnoticed."""
     for file in Path("seedbed/study/graph").glob("*.py"):
@@ -138,62 +113,16 @@ def test_parameters_made_of_inputs_hold_no_settings():
             assert "input: Any" not in head or "study." not in body, f"{file}: {head}"
 
 
-def test_the_rules_are_rules_and_nothing_else():
-    """What a job needs is a function of `seedbed/study/graph`; three functions ask Snakemake itself."""
-    files = [*Path("rules").iterdir()]
-    assert {file.stem for file in files} == {"common", *RULES}
-    defined = {name for file in files for name in re.findall(r"^def (\w+)", file.read_text(), flags=re.M)}
-    assert defined == {"python_of", "claim", "recorded"}
-
-
-LEANING = re.compile(r"(The same|One of them|Of|Those|Both|Their|As `\w+`|As of)\b")
-"""How a docstring begins that needs the one before it, or the name that it stands under."""
-
-
-def docstrings(node, name=""):
-    """Name -> text of what is public: a module, its classes, functions, and values with a text after them."""
-    for before, statement in zip([None, *node.body], node.body, strict=False):
-        if isinstance(statement, ast.FunctionDef | ast.ClassDef) and not statement.name.startswith("_"):
-            yield from docstrings(statement, f"{name}.{statement.name}")
-        elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
-            bound = ast.unparse(before).partition(":")[0].partition(" = ")[0] if before else ""
-            if not bound.startswith("_"):
-                yield f"{name}.{bound}", str(statement.value.value).strip()
-
-
-@pytest.mark.parametrize("folder", ["seedbed", "scripts"])
-def test_a_public_docstring_stands_by_itself(folder):
-    texts = {
-        f"{path}{name}": text
-        for path in Path(folder).rglob("*.py")
-        for name, text in docstrings(ast.parse(path.read_text()))
-    }
-    assert len(texts) > 10
-    assert not {name: text for name, text in texts.items() if LEANING.match(text)}
-
-
-def test_there_is_no_script_without_a_rule():
-    # status and clean_state look at a run, or at what it left: as rules they would need its lock. publish is asked for.
-    besides = {"__init__", "cli", "status", "clean_state", "publish"}
-    assert {path.stem for path in Path("scripts").glob("*.py")} == {*ALL_RULES, *besides}
-
-
-@pytest.mark.parametrize("room", RULES)
-def test_every_rule_has_its_directives(room):
-    for name, block in rule_blocks(room).items():
-        needed = ["output", "log", "benchmark", "conda", "threads", "resources", "shell"]
-        for directive in needed if name.startswith(("fetch_", "plan_")) else ["input", *needed]:
-            assert re.search(rf"^    {directive}:", block, flags=re.M), f"{name} has no {directive}"
+def test_a_rule_records_its_code_and_asks_for_its_own_needs():
+    """A copied rule that keeps another's name, or forgets its code, would run with wrong needs or never run again."""
+    for name, block in (rule for room in RULES for rule in rule_blocks(room).items()):
         assert f'threads: NEEDS.threads("{name}")' in block and f'**NEEDS.of("{name}"),' in block, name
-        assert name.startswith("fetch_") == ("local=JOBS.files(" in block), f"{name}: local files"
         assert re.search(rf'code=code\(\s*"{name}"', block), f"{name}: its code is no parameter"
-        assert "> {log:q} 2>&1" in block, name
+        assert re.search("^    benchmark:", block, flags=re.M), f"{name}: forecasts learn from what its jobs took"
+        assert "> {log:q} 2>&1" in block, f"{name}: what it says is in no log"
         asks = re.search(r"GPUS={resources.gpu:q} (python|{params.python:q}) -m", block) is not None
         opens = name in LOADS and name != "fetch_model"
         assert asks == opens, f"{name}: a job says how many GPUs it asks for, see seedbed/devices.py"
-        assert not re.search(r"partition|account|gres", block), f"{name}: that belongs in a profile"
-        environment = r'("\.\./envs/(main|forecast)\.yaml"|lambda wildcards: f"\.\./envs/{generators.+)'
-        assert re.search(rf"conda:\n\s+{environment}$", block, flags=re.M), name
 
 
 def test_a_rule_names_the_prompts_that_its_program_reads():
@@ -206,64 +135,36 @@ def test_a_rule_names_the_prompts_that_its_program_reads():
             assert reads == ("prompts" in re.search(r"code=code\(([^)]*)\)", block)[1].lower()), name
 
 
-def test_the_snakefile_reads_like_a_table_of_contents():
-    assert len(Path("Snakefile").read_text().splitlines()) <= 60
-    assert not Path("profiles/default").exists()
-
-
-@pytest.mark.parametrize("profile", ["demo", "gpu", "slurm"])
-def test_profiles_leave_threads_and_memory_to_the_rules(profile):
-    files = list(Path("profiles", profile).iterdir())
-    assert len(files) == 1
-    settings = yaml.safe_load(files[0].read_text())
-    assert not {"set-threads", "set-resources"} & {*settings}, "seedbed/resources/forecast.yaml has them"
-
-
-def test_the_profile_of_one_machine_says_how_many_gpus_jobs_share():
-    """Without a number, Snakemake would start as many trainings as there are cores for."""
-    settings = yaml.safe_load(Path("profiles/gpu/profile.yaml").read_text())
-    assert settings["resources"] == {"gpu": 1} and settings["show-failed-logs"]
+def test_profiles_leave_threads_and_memory_to_the_rules():
+    for file in Path("profiles").rglob("*.yaml"):
+        assert not {"set-threads", "set-resources"} & {*yaml.safe_load(file.read_text())}, f"{file}: see forecast.yaml"
 
 
 def test_the_slurm_profile_leaves_to_rules_what_they_say_and_to_a_site_what_it_would_replace():
     """A second profile replaces these keys as wholes: entries here would be lost there."""
     text = Path("profiles/slurm/profile.yaml").read_text()
-    site = {"default-resources", "set-resources", "set-threads"}
-    assert not set(yaml.safe_load(text)) & site
+    assert "default-resources" not in yaml.safe_load(text)
     block = text.split("# ---- Your site.")[1].splitlines()[1:]
     offered = yaml.safe_load("\n".join(line.removeprefix("# ") for line in block if not line.startswith("# ----")))
-    with_gpu = {*LOADS} - {"fetch_model"}
-    assert set(offered["set-resources"]) == with_gpu and len(with_gpu) == 20
+    assert set(offered["set-resources"]) == {*LOADS} - {"fetch_model"}
 
 
-def test_one_machine_shows_bars_of_a_logger_that_is_locked():
-    assert "snakemake-logger-plugin-rich" in LOCK
-    profiles = {path.parent.name: yaml.safe_load(path.read_text()) for path in Path("profiles").glob("*/profile.yaml")}
-    # On a cluster the lines of each job are read, and what Slurm says of a failed one.
-    assert {name: profile.get("logger") for name, profile in profiles.items()} == {
-        "demo": "rich", "gpu": "rich", "slurm": None,
-    }  # fmt: skip
+LAID_OVER = {"config/demo-six.yaml": "config/demo.yaml", "config/demo-combined.yaml": "config/demo.yaml",
+             "studies/hausa-mixtures.yaml": "studies/running-text.yaml"}  # fmt: skip
+"""A file -> the one that it changes; both are given to Snakemake."""
 
 
-def test_the_lock_is_installable_anywhere():
-    assert LOCK["torch"] == "2.13.0"
-    assert not [name for name, version in LOCK.items() if "+" in version]
-
-
-CONFIGS = [
-    ["config.yaml"], ["config/demo.yaml"], ["config/demo.yaml", "config/demo-six.yaml"],
-    ["config/demo.yaml", "config/demo-combined.yaml"], ["config/miners.yaml"],
-    ["config/neighxlm.yaml"], ["config/modular.yaml"], ["config/lira.yaml"],
-    ["config/config.yaml"],  # the last, for snakedeploy, is the demo
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("files", CONFIGS, ids=" ".join)
-def test_every_shipped_configuration_is_valid(files):
+def shipped(file):
+    """The configuration that a file says, merged as Snakemake does with several."""
     merged = {}
-    for file in files:
-        update_config(merged, yaml.safe_load(Path(file).read_text()))  # as Snakemake does with several
-    load(merged)
+    for each in filter(None, [LAID_OVER.get(file), file]):
+        update_config(merged, yaml.safe_load(Path(each).read_text()))
+    return merged
+
+
+@pytest.mark.parametrize("file", ["config.yaml", *sorted(map(str, Path("config").glob("*.yaml")))])
+def test_every_shipped_configuration_is_valid(file):
+    load(shipped(file))
 
 
 def test_what_needs_a_server_is_only_in_tables_that_name_it():
@@ -273,7 +174,7 @@ def test_what_needs_a_server_is_only_in_tables_that_name_it():
     for name, spec in study.classifiers.items():
         generator = study.generators.get(spec.generator)
         servers |= {name} if generator and generator.endpoint else set()
-    assert len(servers) == 5 and not asked & servers
+    assert servers and not asked & servers
 
 
 @pytest.mark.parametrize("file", ["config/miners.yaml", "studies/miners.yaml"])
@@ -292,21 +193,10 @@ def test_every_table_and_figure_of_a_miners_study_can_be_planned(file):
             assert {*spec.recipes} <= {*classifiers.variants(study)}
 
 
-def test_every_shipped_configuration_is_tested():
-    shipped = {str(path) for path in [Path("config.yaml"), *Path("config").glob("*.yaml")]}
-    assert shipped == {file for files in CONFIGS for file in files}
-
-
-LAID_OVER = {"hausa-mixtures": "running-text"}
-"""A file of `studies/` -> the one that it changes; both are given to Snakemake."""
-
-
-@pytest.mark.parametrize("name", sorted(file.stem for file in Path("studies").glob("*.yaml")))
-def test_every_study_is_valid_and_says_which_data_it_lacks(name, tmp_path):
+@pytest.mark.parametrize("file", sorted(map(str, Path("studies").glob("*.yaml"))))
+def test_every_study_is_valid_and_says_which_data_it_lacks(file, tmp_path):
     """A fresh machine has none of a study's data: all but the files is checked, then that the first fault is its folder."""
-    study: dict = {}
-    for each in filter(None, [LAID_OVER.get(name), name]):
-        update_config(study, yaml.safe_load(Path(f"studies/{each}.yaml").read_text()))
+    study = shipped(file)
     study["paths"] = {name: str(tmp_path / name) for name in study.get("paths", {})}
     Study.model_validate(study)
     with pytest.raises(UserError, match=f"^paths.{next(iter(study['paths']))}: no such folder"):
@@ -315,12 +205,6 @@ def test_every_study_is_valid_and_says_which_data_it_lacks(name, tmp_path):
 
 def test_schema_and_reference_are_in_step():
     subprocess.run([sys.executable, "docs/generate.py", "--check"], check=True, env={"PYTHONPATH": "."})
-
-
-def test_six_languages_are_a_flag_away():
-    demo = yaml.safe_load(Path("config/demo.yaml").read_text())
-    more = yaml.safe_load(Path("config/demo-six.yaml").read_text())
-    assert sorted({**demo["languages"], **more["languages"]}) == ["hau", "hin", "ind", "kor", "mar", "tel"]
 
 
 def program(module: str, *words: str) -> subprocess.CompletedProcess[str]:
@@ -342,6 +226,8 @@ def test_the_code_of_a_rule_is_what_its_program_imports(rule):
     )
 
 
-@pytest.mark.parametrize("rule", ALL_RULES)
-def test_every_program_explains_itself(rule):
-    assert "--output" in program(f"scripts.{rule}", "--help").stdout
+def test_every_program_explains_itself(capsys):
+    for rule in ALL_RULES:
+        with pytest.raises(SystemExit, match="^0$"):
+            importlib.import_module(f"scripts.{rule}").main(["--help"])
+        assert "--output" in capsys.readouterr().out, rule

@@ -1,4 +1,4 @@
-"""The list of planted bugs fits the code. `make test-mutants` plants them."""
+"""The list of planted bugs fits the code, whose edits it would else miss for hours. `make test-mutants` plants them."""
 
 from __future__ import annotations
 
@@ -8,20 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.mutants.drawn import draw, mutants_of, tried_on
-from tests.mutants.listed import Mutant, StaleError, mutants, planted
-
-LISTED = mutants()
+from tests.mutants.listed import Mutant, StaleError, mutants, planted, stale
 
 
-def test_there_are_enough_of_them_and_each_has_a_name():
-    assert len(LISTED) >= 120
-    assert len({(mutant.file, mutant.name) for mutant in LISTED}) == len(LISTED)
-
-
-@pytest.mark.parametrize("mutant", LISTED, ids=lambda mutant: f"{mutant.room}: {mutant.name}")
-def test_each_can_be_planted(mutant: Mutant):
-    before = Path(mutant.file).read_text()
-    assert planted(mutant, before) != before
+def test_each_bug_of_the_list_can_be_planted_and_has_a_name() -> None:
+    listed = mutants()
+    assert stale(listed) == []
+    assert len({(mutant.file, mutant.name) for mutant in listed}) == len(listed)
 
 
 @pytest.mark.parametrize(
@@ -41,10 +34,11 @@ def test_a_bug_is_planted_in_its_definition_alone():
     assert planted(bug, TEXT) == "def a():\n    x = 1\n\n\ndef b(\n    y,\n):\n    x = 2\n"
 
 
-def test_what_is_drawn_is_python_differs_from_the_code_and_is_the_same_every_time():
-    drawn = draw(40, seed=3)
-    assert drawn == draw(40, seed=3) != draw(40, seed=4)
-    for each in drawn:
+def test_what_is_drawn_is_python_differs_from_the_code_and_is_the_same_every_time(monkeypatch):
+    monkeypatch.setattr("tests.mutants.drawn.ROOMS", ("triplets", "vectors"))
+    found = draw(40, seed=3)
+    assert found == draw(40, seed=3) != draw(40, seed=4)
+    for each in found:
         text = Path(each.file).read_text()
         assert ast.dump(ast.parse(each.planted(text))) != ast.dump(ast.parse(text)), each.name
         assert all(Path(test).exists() for stage in tried_on(each.file) for test in stage)

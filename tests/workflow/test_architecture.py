@@ -46,20 +46,6 @@ def made(extended: Project) -> Path:
     return extended.root
 
 
-def test_each_thing_that_can_be_added_has_an_example_and_no_example_lacks_its_file() -> None:
-    sections = re.split(r"^### (?:A|An) ", PAGE, flags=re.M)[1:]
-    assert [section.split()[0] for section in sections] == [
-        "language",
-        "recipe",
-        "objective",
-        "protocol",
-        "table",
-        "rule",
-    ]
-    assert all("```" in section for section in sections)
-    assert PAGE.count("```") == 2 * len(EXAMPLES)
-
-
 def test_the_table_has_each_language_and_recipe_by_the_new_protocol(made: Path) -> None:
     table = pd.read_csv(made / MADE[0]).set_index(["recipe", "language"])
     assert {*table.index} == {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import zipfile
 from pathlib import Path
@@ -12,26 +11,9 @@ import pandas as pd
 import pytest
 
 from tests import warm
-from tests.unit.test_house import RULES
 from tests.workflow.conftest import ENVIRONMENT
 
 SCRIPT = Path("docs/walkthrough.sh")
-SPOKEN_OF = ("corpora", "generators", "triplets", "encoders", "tables")
-ELSEWHERE = {
-    "choose_prefix",
-    "choose_scale",
-    "translate",
-    "judge",
-    "select_pairs",
-    "choose_translations",
-    "mine_neighbours",
-    "train_vocabulary",
-    "adapt_backbone",
-    "embed_pivot",
-    "align_encoders",
-    "choose_best",
-}
-"""A choice that a study may make in the place of a setting, and what one paper's recipes learn from."""
 
 
 @pytest.fixture(scope="module")
@@ -53,8 +35,3 @@ def test_it_ends_with_a_table_of_all_encoders_a_figure_and_a_report(walked: Path
     assert (walked / "figures/table1.svg").read_text().startswith("<?xml")
     names = {Path(name).name for name in zipfile.ZipFile(walked / "report.zip").namelist()}
     assert {"table1.csv", "table1.svg"} <= names
-
-
-def test_it_runs_each_program_of_the_rooms_that_every_study_goes_through() -> None:
-    programs = {*re.findall(r"python -m scripts\.(\w+)", SCRIPT.read_text())}
-    assert programs - {"score"} == {rule for room in SPOKEN_OF for rule in RULES[room]} - ELSEWHERE

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 from scipy.spatial.distance import pdist
 from scipy.stats import pearsonr, spearmanr
 
@@ -118,15 +117,6 @@ def test_one_positive_pair_is_too_few() -> None:
 def test_a_setting_that_a_protocol_does_not_read_is_refused(protocol: str, setting: Any, told: str) -> None:
     with pytest.raises(UserError, match=told):
         Task.load(json.dumps({"protocol": protocol} | setting))
-
-
-@pytest.mark.parametrize("name", protocols.names())
-def test_the_example_of_a_protocol_is_a_task_of_it(name: str) -> None:
-    """Its docstring has one, with every option that it reads but mteb, whose tasks are of few data sets."""
-    text = protocols.load(name).__doc__.split("\n\n")[-1]
-    (task,) = yaml.safe_load(text).values()
-    assert Task.model_validate(task).protocol == name
-    assert {*protocols.declared(name).options} - {"mteb"} <= {*task}
 
 
 @pytest.mark.parametrize("protocol", sorted({*OF_ENCODERS} - {"lengths", "shares"}))  # which encode nothing

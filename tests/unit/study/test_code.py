@@ -49,17 +49,6 @@ SCORING = {job for job in JOBS if job.startswith("score ")}
 TABULATE = {job for job in JOBS if job.startswith("tabulate")}
 LABELLING = {job for job in JOBS if job.startswith("in-context")} | {"measure_compute"}
 FETCHING = {job for job in JOBS if job.startswith("fetch_model")}
-NOT_RUN = {
-    "seedbed/study/": "the study, read when jobs are planned",
-    "seedbed/corpora/folders.py": "its folders",
-    "seedbed/tables/maps.py": "its maps, planned",
-    "seedbed/operations/leftovers.py": "clean_state, which no rule runs",
-    "seedbed/operations/publishing/": "publish, which no rule runs",
-    "seedbed/operations/runs.py": "a run's own start and end",
-    "seedbed/operations/limits.py": "time limits, planned",
-    "seedbed/devices.py": "what begins a process",
-}
-"""Modules that no job runs, and what they are for."""
 
 
 @pytest.fixture(scope="module")
@@ -222,15 +211,6 @@ def test_who_runs_a_generator_follows_from_its_settings():
     }  # fmt: skip
     chat = Generator(backend="openai-chat", endpoint="https://host/v1", served_model="m")
     assert modules_of(chat) == ["seedbed/generators/backends/openai.py"]
-
-
-def test_every_module_is_run_by_some_program_or_is_known_not_to_be():
-    run = {
-        file for rule, modules in JOBS.values() for file in reach.reached((f"scripts/{rule}.py", *modules)).definitions
-    }
-    modules = {str(path) for path in Path("seedbed").rglob("*.py")}
-    strangers = {file for file in modules - run if not file.startswith(tuple(NOT_RUN))}
-    assert not strangers and all(any(file.startswith(name) for file in modules - run) for name in NOT_RUN)
 
 
 def test_where_a_study_is_run_is_no_part(tmp_path):
