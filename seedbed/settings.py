@@ -16,6 +16,7 @@ from pydantic_core import CoreSchema, PydanticCustomError
 from pydantic_core.core_schema import no_info_before_validator_function
 
 from seedbed.io import UserError
+from seedbed.urls import require_host
 
 SHOWN = 30
 """Names in an error at most."""
@@ -174,6 +175,8 @@ def _base_url(url: str) -> str:
         raise PydanticCustomError(SECRET, fault)
     if url and (parts.scheme not in ("http", "https") or parts.query or parts.fragment):
         raise PydanticCustomError(SECRET, "no base URL; expected one like https://host/v1, without ? and #")
+    if url:
+        require_host(url)
     return url
 
 

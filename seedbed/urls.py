@@ -16,6 +16,22 @@ URL = re.compile(r"\b(?:https?|ftp)://[^\s)>\]}|\"'`]+", re.IGNORECASE)
 _NEAR = (".local", ".localdomain", ".internal", ".intranet", ".lan", ".home", ".corp", ".private")
 
 
+def require_host(url: str) -> None:
+    """A ValueError, unless a URL has a host and a port that there can be; that of a file has none."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if not host and parts.scheme != "file":
+        raise ValueError("there is no host in it")
+    try:
+        host.encode("idna")
+    except UnicodeError:
+        raise ValueError(f"no host is called {host!r}: a part between dots has 1 to 63 characters") from None
+    try:
+        parts.port  # noqa: B018  it is read when it is asked for
+    except ValueError:
+        raise ValueError("a port is a number from 0 to 65535") from None
+
+
 def has_secret(url: str) -> bool:
     """Whether a part of a URL's query, or of what follows #, has the name of a secret, and a value."""
     parts = urlsplit(url)

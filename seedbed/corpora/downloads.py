@@ -39,10 +39,11 @@ def download(url: str, path: Path) -> None:
     for pause in (*PAUSES, None):
         try:
             return _go_on(url, path)
-        except (OSError, http.client.HTTPException) as error:
-            refused = isinstance(error, urllib.error.HTTPError) and error.code < 500
-            if pause is None or refused:
-                kind = NotThereError if refused and error.code in (404, 410) else UserError
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            code = getattr(error, "code", None)
+            nowhere = isinstance(error, ValueError | http.client.InvalidURL)  # where a server sends one, say
+            if pause is None or nowhere or (code and code < 500):
+                kind = NotThereError if code in (404, 410) else UserError
                 raise kind(
                     f"{without_secrets(url)}: cannot be downloaded ({error}); give a local copy as `file:`"
                 ) from None

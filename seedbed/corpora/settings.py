@@ -16,6 +16,7 @@ from seedbed.corpora.changes import Following, Join, Replacements, Script
 from seedbed.io import UserError
 from seedbed.names import Name
 from seedbed.settings import EACH_ONCE, Once, Seed, Settings, explain, named
+from seedbed.urls import require_host
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     "text": ("text",),
@@ -76,6 +77,11 @@ def _require_url(archive: str) -> None:
         )
     if "@" in place:
         raise ValueError("a password in a URL would stand in logs and cards; fetch the archive and give it as `file:`")
+    if "{" not in archive:
+        try:
+            require_host(archive)
+        except ValueError as error:
+            raise ValueError(f"archive: {error}; expected a URL like https://host/file.zip") from None
 
 
 class Source(Settings):

@@ -31,6 +31,7 @@ class Server(Serving):
     def __init__(self, *faults: str, version: str = '"1"') -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.faults, self.version, self.content = list(faults), version, CONTENT
+        self.elsewhere = ""
         self.asked: list[str | None] = []
         self.sent = 0
         self.held, self.go = threading.Event(), threading.Event()
@@ -44,6 +45,11 @@ class Handler(BaseHTTPRequestHandler):
     server: Server
 
     def do_GET(self) -> None:
+        if self.server.elsewhere:
+            self.server.asked.append(None)
+            self.send_response(302)
+            self.send_header("Location", self.server.elsewhere)
+            return self.end_headers()
         start, asked = 0, self.headers.get("Range")
         self.server.asked.append(asked)
         if asked and self.headers["If-Range"] == self.server.version:
@@ -85,6 +91,16 @@ def test_a_connection_that_is_cut_costs_no_byte_twice(tmp_path: Path) -> None:
         download(server.url, tmp_path / "in" / "corpus.txt")
     assert (tmp_path / "in" / "corpus.txt").read_bytes() == CONTENT and left(tmp_path / "in" / "x") == ["corpus.txt"]
     assert server.asked == [None, f"bytes={HALF}-"] and server.sent == len(CONTENT)
+
+
+@pytest.mark.parametrize("elsewhere", ["http://a..b/x.zip", f"http://{'a' * 64}.org/x.zip", "http://h:port/x"])
+def test_a_host_that_nobody_can_have_is_one_line_at_once(tmp_path: Path, elsewhere: str) -> None:
+    """Where a server sends one there; what a study names is refused before."""
+    with Server() as server:
+        server.elsewhere = elsewhere
+        with pytest.raises(UserError, match=r"corpus.txt: cannot be downloaded .* as `file:`"):
+            download(server.url, tmp_path / "corpus.txt")
+    assert server.asked == [None] and left(tmp_path / "x") == []
 
 
 def test_a_killed_download_goes_on(tmp_path: Path) -> None:
