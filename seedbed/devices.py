@@ -51,7 +51,7 @@ def _hold(count: int, names: Sequence[str], folder: Path) -> list[str]:
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.is_symlink() or folder.stat().st_uid != os.getuid():
         raise UserError(
-            f"{folder}: somebody else made it, and could keep all GPUs; ask them to remove it, or set TMPDIR"
+            f"{folder}: somebody else made it, and could keep all GPUs; ask them, or who runs the machine, to remove it"
         )
     told = False
     while True:

@@ -23,7 +23,7 @@ from typing import Any, BinaryIO
 from filelock import FileLock
 
 from seedbed.corpora.downloads import download
-from seedbed.io import UserError, fingerprint, is_own, read_json, sha256, write_json
+from seedbed.io import LINE, UserError, fingerprint, is_own, read_json, sha256, write_json
 from seedbed.urls import without_secrets
 
 UNPACKED = 2**36
@@ -37,6 +37,12 @@ UNPACKERS: dict[str, tuple[str, Callable[[BinaryIO], BinaryIO]]] = {
     "xz": ("xz", lzma.LZMAFile),
 }
 """Ending of a compressed file -> the name of its form, and what reads it."""
+
+PACKED = {
+    b"\x1f\x8b": "gz", b"\xfd7zXZ\0": "xz", b"PK\x03\x04": "zip", b"BZh": "bz2", b"\x04\x22\x4d\x18": "lz4",
+    b"\x28\xb5\x2f\xfd": "zstd",
+}  # fmt: skip
+"""How a file that is packed begins -> its form; by these the hub's library knows it, whatever its name is."""
 
 
 @dataclass(frozen=True)
@@ -175,6 +181,32 @@ def unpacked(stream: BinaryIO, name: str) -> io.BufferedReader:
     size.
     """
     return io.BufferedReader(_Unpacked(stream, name), 1 << 20)
+
+
+def require_readable(path: Path) -> None:
+    """Look through a file that a library will unpack and read by itself, at what a reader here would refuse.
+
+    Raises:
+        UserError: it grows as `require_bounded` says, is packed in a way that is not known, or has a line of more than
+            LINE bytes.
+    """
+    with path.open("rb") as file:
+        beginning = file.read(8)
+        form = next((form for begin, form in PACKED.items() if beginning.startswith(begin)), "")
+        file.seek(0)
+        if form == "zip":
+            entries = zipfile.ZipFile(file).infolist()
+            return require_bounded(path.name, sum(entry.file_size for entry in entries), path.stat().st_size)
+        if form and form not in UNPACKERS:
+            raise UserError(
+                f"{path.name}: packed by {form}; take the branch in Parquet, `revision: refs/convert/parquet`"
+            )
+        stream = unpacked(file, f"{path.name}.{form}") if form else file
+        since = 0
+        while part := stream.read(1 << 20):
+            since = len(part) - part.rfind(b"\n") if b"\n" in part else since + len(part)
+            if since > LINE:
+                raise UserError(f"{path.name}: a line of more than {LINE >> 20} MiB; break it")
 
 
 def require_bounded(name: str | Path, size: int, packed: int) -> None:

@@ -39,9 +39,9 @@ def download(url: str, path: Path) -> None:
     for pause in (*PAUSES, None):
         try:
             return _go_on(url, path)
-        except (OSError, ValueError, http.client.HTTPException) as error:
+        except (OSError, UnicodeError, http.client.HTTPException) as error:
             code = getattr(error, "code", None)
-            nowhere = isinstance(error, ValueError | http.client.InvalidURL)  # where a server sends one, say
+            nowhere = isinstance(error, UnicodeError | http.client.InvalidURL)  # where a server sends one, say
             if pause is None or nowhere or (code and code < 500):
                 kind = NotThereError if code in (404, 410) else UserError
                 raise kind(

@@ -195,8 +195,13 @@ def _hub(source: Source, store: assets.Store) -> Blocks:
             raise UserError(f"{source.hub}: no split {source.split!r}; it has {', '.join(map(str, known))}")
         names = [file.partition(f"@{commit}/")[2] for file in known[source.split]]
         folder = huggingface_hub.snapshot_download(source.hub, allow_patterns=names, **place)
+        paths = [Path(folder, name) for name in names]
+        if all(path.suffix == ".parquet" for path in paths):
+            return itertools.chain.from_iterable(_files(path, source) for path in paths)
+        for path in paths:
+            assets.require_readable(path)
         # From the files themselves: `load_dataset` would write all rows once more.
-        builder.config.data_files = {source.split: [str(Path(folder, name)) for name in names]}
+        builder.config.data_files = {source.split: [*map(str, paths)]}
         return of_tables(builder.as_streaming_dataset(source.split), source)
 
 

@@ -45,7 +45,7 @@ its backbone and of its training text, and with synthetic triplets those of the 
 the backbone, of the data and of a generator's output apply to it.{limits}
 """
 
-OPENING = """# pip install "sentence-transformers>=6" "transformers>=5"{packages}
+OPENING = """# pip install "sentence-transformers>=6" "transformers>=5"{packages}{code}
 from sentence_transformers import SentenceTransformer
 encoder = SentenceTransformer("{place}"{options})"""
 REMOTE = """# A server makes the vectors: it is sent the texts, and the token that endpoint.json names. Seedbed asks it.
@@ -54,6 +54,9 @@ from seedbed.encoders.endpoint import described
 from seedbed.servers import named
 with named([described("{place}")]):
     encoder = open_encoder("{place}", servers=True)"""
+CODE = "\n# It runs {files} of that place, which Seedbed put there: read it first."
+REVISION = "COMMIT-OF-ITS-CODE"
+"""Stands for the commit of a repository with code, which is known when it is uploaded."""
 PLACE = "path/to/this/directory"
 """What the lines of use open, where nobody has said where the encoder will be."""
 
@@ -104,6 +107,8 @@ def text(
     rows = [(k, f"{v:.4g}" if isinstance(v, float) else v) for k, v in training.items() if k != "loss"]
     opening = REMOTE if (directory / "endpoint.json").is_file() else OPENING
     needs = use.of(directory)
+    code = sorted(path.name for path in directory.glob("*.py"))
+    pinned = f', revision="{REVISION}"' if code and place != PLACE else ""
     return TEMPLATE.format(
         front_matter=_front_matter(about, metadata or {}),
         name=about.get("name") or " ".join(parts) or "Sentence encoder",
@@ -113,7 +118,12 @@ def text(
         if training.get("steps") or "copy" in training
         else "None.",
         data=_data(about.get("data", []), trained=bool(training.get("steps")) or "copy" in training),
-        opening=opening.format(place=place, options=needs.options, packages=needs.packages),
+        opening=opening.format(
+            place=place,
+            options=needs.options + pinned,
+            packages=needs.packages,
+            code=CODE.format(files=", ".join(code)) if code else "",
+        ),
         versions=", ".join(f"{name} {version}" for name, version in used.items()),
         results=results and f"\n{results}\n",
         limits=limits and f" {limits}",

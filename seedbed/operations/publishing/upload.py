@@ -1,13 +1,14 @@
-"""What was laid out goes to the hub, in one commit."""
+"""What was laid out goes to the hub: in one commit, or two, where the card of the second names the first."""
 
 from pathlib import Path
 from typing import NamedTuple
 
 from seedbed import manifests
+from seedbed.encoders.card import REVISION
 from seedbed.io import UserError, read_json, write_json
 from seedbed.manifests import MANIFEST
 from seedbed.operations.publishing import leaderboard
-from seedbed.operations.publishing.repositories import REPOSITORY
+from seedbed.operations.publishing.repositories import CARD, REPOSITORY
 
 TAG = "seedbed"
 """Stands in the card of all that we publish."""
@@ -53,7 +54,13 @@ def upload(output: Path, name: str, kind: str, *, public: bool, replace: bool) -
         if others and TAG not in (found.tags or []) and not replace:
             raise UserError(f"{name}: holds {others[0]!r} and no card of Seedbed's; give another --name, or --replace")
         message = "Add what Seedbed made"
-        done = api.upload_folder(repo_id=name, repo_type=kind, folder_path=output / REPOSITORY, commit_message=message)
+        where = {"repo_id": name, "repo_type": kind}
+        done = api.upload_folder(**where, folder_path=output / REPOSITORY, commit_message=message)
+        said = (output / REPOSITORY / CARD).read_text(encoding="utf-8")
+        if REVISION in said:  # whoever follows it runs this code, whatever comes later
+            card = said.replace(REVISION, done.oid).encode()
+            message = "Name the commit of its code"
+            done = api.upload_file(**where, path_or_fileobj=card, path_in_repo=CARD, commit_message=message)
     except OfflineModeIsEnabled:
         raise UserError(f"{name}: HF_HUB_OFFLINE is set, so nothing was sent; set it to 0 for this command") from None
     except (HTTPError, OSError, ValueError) as error:

@@ -672,10 +672,12 @@ class Hub(BaseHTTPRequestHandler):
             answer = {"files": [{"path": one["path"], "uploadMode": "regular", "shouldIgnore": False} for one in files]}
         elif path.endswith("/commit/main"):
             _, *files = [json.loads(line) for line in body.splitlines()]
-            self.seen["files"] = {one["value"]["path"]: base64.b64decode(one["value"]["content"]) for one in files}
+            sent = {one["value"]["path"]: base64.b64decode(one["value"]["content"]) for one in files}
+            self.seen["files"] = self.seen.get("files", {}) | sent
+            self.seen["commits"] = [*self.seen.get("commits", []), [*sent]]
             answer = {
                 "success": True,
-                "commitOid": "cd" * 20,
+                "commitOid": ("cd" if len(self.seen["commits"]) == 1 else "ef") * 20,
                 "commitUrl": "https://huggingface.co/someone/hausa/commit/1",
             }
         else:
@@ -750,11 +752,28 @@ def test_an_upload_is_one_commit_of_what_was_laid_out(other, tmp_path, hub):
         for path in (tmp_path / "out/repository").rglob("*")
         if path.is_file()
     }
-    assert Hub.seen["files"] == laid_out and "model.safetensors" in laid_out
+    assert Hub.seen["files"] == laid_out and "model.safetensors" in laid_out and len(Hub.seen["commits"]) == 1
     assert Hub.seen["repository"]["visibility"] == "private" and Hub.seen["card"] == laid_out["README.md"].decode()
     assert (tmp_path / "out/mteb/results/someone__hausa" / ("cd" * 20) / "SemRel24STS.json").is_file()
     published(encoder_in(other), tmp_path / "out")
     assert "A sentence of mine." in card.read_text()
+
+
+def test_a_card_that_asks_to_run_code_says_which_and_at_which_commit(study, tmp_path, hub):
+    """The graph's reader lies in the folder: whoever pastes the lines runs the code that was sent, whatever comes later."""
+    small = quantized(backbone.open_encoder(encoder_in(study)))
+    what = tmp_path / "results/encoders/tiny/int8/hau/1"
+    training.save(small, what, ABOUT, {"steps": 0})
+    again(what, ABOUT)
+    assert "int8_transformer.py" in (what / "README.md").read_text(), "here too, where no commit is"
+    for _ in range(2):  # what is sent is laid out again as it was
+        done = sent(what, tmp_path / "out", hub())
+        assert done.returncode == 0, done.stderr
+        first, second = Hub.seen["commits"][-2:]
+        assert "int8_transformer.py" in first and second == ["README.md"]
+    (line,) = re.findall(r"encoder = SentenceTransformer\(.*", Hub.seen["files"]["README.md"].decode())
+    assert f'"someone/hausa", trust_remote_code=True, revision="{"ef" * 20}"' in line
+    assert "# It runs int8_transformer.py of" in Hub.seen["files"]["README.md"].decode()
 
 
 OURS = {"siblings": [{"rfilename": "README.md"}], "tags": ["seedbed", "sentence-transformers"]}
