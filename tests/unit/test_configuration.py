@@ -23,6 +23,7 @@ from seedbed.study.loading import load
 from seedbed.study.settings import Corpora
 from seedbed.tables.figure_specs import FigureSpec
 from seedbed.tables.specs import TableSpec
+from tests.refusals import pattern, tells
 from tests.whole import read
 
 GONE = object()
@@ -166,38 +167,38 @@ def test_a_plain_path_may_be_in_any_script_and_is_kept_in_its_normal_form(own: d
         ("languages/hau/codes", {"a b": "x"}, "config.languages.hau.codes.a b"),
         ("languages/hau/name", "Hau\nsa", "config.languages.hau.name: expected a name like"),
         ("languages/hau/name", "-x", "config.languages.hau.name: expected a name like"),
-        ("languages/hau/script", "Xxxx", "config.languages.hau.script: expected a script of ISO 15924 that Unicode knows"),
+        ("languages/hau/script", "Xxxx", "config.languages.hau.script: ... ISO 15924"),
         ("languages/hau/script", "Zyyy", "config.languages.hau.script: expected a script"),
-        ("seeds", [1, 1], "config.seeds: 1 appears twice; name each once (given: [1, 1])"),
-        ("seeds", [-1], "config.seeds.0: Input should be greater than or equal to 0"),
-        ("seeds", [10**30], "config.seeds.0: Input should be less than 4294967296"),
+        ("seeds", [1, 1], "config.seeds: 1 appears twice; ... [1, 1]"),
+        ("seeds", [-1], "config.seeds.0: ... greater ... 0"),
+        ("seeds", [10**30], "config.seeds.0: ... less ... 4294967296"),
         ("anchors/seed", -1, "config.anchors.seed"),
         ("statistics/seed", 2**32, "config.statistics.seed"),
         ("statistics/level", float("nan"), "config.statistics.level"),
-        ("training", {"learning_rate": float("inf")}, "config.training.learning_rate: Input should be a finite number"),
-        ("recipes/mine/like", ["base"], "config.recipes: mine.like: expected the name of another entry, found ['base']"),
+        ("training", {"learning_rate": float("inf")}, "config.training.learning_rate: ... finite"),
+        ("recipes/mine/like", ["base"], "config.recipes: mine.like: expected ... 'base'"),
         ("cleaning", {"min_characters": 9, "max_characters": 8}, "config.cleaning: min_characters 9 is more than"),
-        ("corpora/text/buckets", [50, 50], "config.corpora.text: buckets: from the first up to the last"),
-        ("corpora/text/buckets", [0, 101], "config.corpora.text.buckets.1: Input should be less than or equal to 100"),
-        ("corpora/text/top_up", {"file": "none.tsv"}, "the text corpus of hau: no such file none.tsv"),
-        ("corpora/text/top_up", {"fil": "x"}, "config.corpora.text: top_up.fil: unknown key; did you mean 'file'?"),
+        ("corpora/text/buckets", [50, 50], "config.corpora.text: buckets: ... up to the last"),
+        ("corpora/text/buckets", [0, 101], "config.corpora.text.buckets.1: ... less ... 100"),
+        ("corpora/text/top_up", {"file": "none.tsv"}, "text corpus of hau: ... none.tsv"),
+        ("corpora/text/top_up", {"fil": "x"}, "config.corpora.text: top_up.fil: unknown ... 'file'"),
         ("corpora/nli/join/negative/file", "none.tsv", "corpora.nli: no such file none.tsv"),
         ("corpora/instructions/member", "b.tsv", "the instructions corpus of hau: no member of"),
         ("corpora/instructions/member", "*.csv", "matches '*.csv'"),
-        ("corpora/instructions/member", GONE, "is a folder; say which of its files with `member:`"),
+        ("corpora/instructions/member", GONE, "folder; say ... `member:`"),
         ("corpora/text/file", "", "config.corpora.text: file: nothing is there"),
-        ("backbones/bert/source/file", "README.md", "backbones.bert.source: README.md is a file; a local model is a folder"),
-        ("recipes/unsupervised", {"language": ["hau"]}, "recipes.unsupervised.language: two codes or more, each once"),
-        ("recipes/unsupervised", {"language": ["hau", "hau"]}, "recipes.unsupervised.language: two codes or more, each once"),
+        ("backbones/bert/source/file", "README.md", "backbones.bert.source: README.md ... folder"),
+        ("recipes/unsupervised", {"language": ["hau"]}, "recipes.unsupervised.language: two codes"),
+        ("recipes/unsupervised", {"language": ["hau", "hau"]}, "recipes.unsupervised.language: two codes"),
         ("recipes/base", {"languages": ["hau"], "encoders": {"brt": {"file": "x"}}}, "recipes.base.encoders: no backbone 'brt'"),
         ("generators/tiny/triplets", {"promptin": {"file": "x"}}, "config.generators.tiny.triplets.promptin"),
-        ("recipes/zero", 0, "config.recipes.zero: expected settings, not '0'; known: actor, aligned, backbones"),
-        ("recipes/prompting", 0, "config.recipes: mine.like: no 'prompting' to start from"),
+        ("recipes/zero", 0, "config.recipes.zero: ... '0'; known: actor, aligned"),
+        ("recipes/prompting", 0, "config.recipes: mine.like: no 'prompting'"),
         ("languages/hau", False, "config.languages.hau"),
     ],
 )  # fmt: skip
 def test_a_wrong_value_is_told(own: dict[str, Any], path: str, value: Any, message: str) -> None:
-    assert message in fault(changed(own, path, value))
+    assert tells(fault(changed(own, path, value)), message)
 
 
 @pytest.mark.parametrize(
@@ -311,7 +312,7 @@ def test_whatever_stands_in_a_configuration_it_is_read_or_told_in_one_line(own: 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("seeds: [1]\nresults: a\nseeds: [2]\n", "line 3: key 'seeds' is there already, in line 1; keep one of both"),
+        ("seeds: [1]\nresults: a\nseeds: [2]\n", "line 3: key 'seeds' ... line 1; keep one"),
         ("tasks:\n  a: {k: [1], k: [2]}\n", "line 2: key 'k' is there already"),
         ("- a: 1\n  a: 2\n", "line 2: key 'a'"),
         ('{"a": 1,\n\t"a": 2}', "line 2: key 'a'"),
@@ -324,11 +325,11 @@ def test_whatever_stands_in_a_configuration_it_is_read_or_told_in_one_line(own: 
 def test_a_key_is_given_once(tmp_path: Path, text: str, message: str) -> None:
     file = tmp_path / "study.yaml"
     file.write_text(text)
-    with pytest.raises(UserError, match=re.escape(f"{file}: {message}")) as caught:
+    with pytest.raises(UserError, match=pattern(f"{file}: {message}")) as caught:
         yamls.check_configuration(file)
     assert "\n" not in str(caught.value)
     for spec in (TableSpec, FigureSpec):
-        with pytest.raises(UserError, match=re.escape(f"{file}: {message}")):
+        with pytest.raises(UserError, match=pattern(f"{file}: {message}")):
             spec.load(file)
 
 

@@ -396,7 +396,7 @@ def test_a_generator_is_no_adapter_that_names_its_base(adapter: Path, model: Pat
     """transformers would load whatever model the adapter names, wherever it lies."""
     edit(adapter / "adapter_config.json", base_model_name_or_path=str(model))
     generator = Generator.model_validate({"source": {"file": "x"}, "prompts": "plain", "dtype": "float32"})
-    with pytest.raises(UserError, match=r"adapter: no config.json; expected the directory of a language model"):
+    with pytest.raises(UserError, match=r"adapter:.*config.json; expected.*directory"):
         open_backend(generator, adapter)
 
 
@@ -425,7 +425,7 @@ def test_a_snapshot_of_the_hub_is_copied_without_its_links(
     assert not any(path.is_symlink() for path in (tmp_path / "out" / "weights").rglob("*"))
     (snapshot / "notes.txt").symlink_to("../../../secret.txt")
     (tmp_path / "secret.txt").write_text("secret")
-    with pytest.raises(UserError, match=r"notes.txt: leads out of its folder; .*cp -rL"):
+    with pytest.raises(UserError, match=r"notes.txt:.*folder; .*cp -rL"):
         fetching(snapshot)
 
 
@@ -503,10 +503,10 @@ def test_numbers_of_integers_are_numbers(integers: Path, tmp_path: Path, changes
 def test_a_graph_that_is_none_is_told(integers: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(integers, tmp_path / "int8"))
     (folder / int8.GRAPH).write_bytes(b"no graph")
-    with pytest.raises(UserError, match=r"model.onnx: no graph of ONNX .*; save it again"):
+    with pytest.raises(UserError, match=r"model.onnx:.*ONNX.*save it again"):
         backbone.open_encoder(folder)
     (folder / int8.GRAPH).unlink()
-    with pytest.raises(UserError, match=r"model.onnx: no graph of ONNX .*; save it again"):
+    with pytest.raises(UserError, match=r"model.onnx:.*ONNX.*save it again"):
         backbone.open_encoder(folder)
     assert (int8.GRAPH, int8.Int8Transformer.config_file_name) == (model_files.GRAPH, model_files.INT8)
 
@@ -531,7 +531,7 @@ def test_no_way_of_opening_a_model_follows_a_link(
 
 def test_a_pipe_is_no_file(model: Path, fetching: Callable[[Path], None]) -> None:
     os.mkfifo(model / "notes.txt")
-    with pytest.raises(UserError, match=r"notes.txt: a pipe; a model consists of files"):
+    with pytest.raises(UserError, match=r"notes.txt:.*pipe.*consists"):
         fetching(model)
 
 

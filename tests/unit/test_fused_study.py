@@ -12,6 +12,7 @@ from seedbed.study.graph import evaluation, plans
 from seedbed.study.loading import load
 from seedbed.study.model import Study
 from tests.asking import asking
+from tests.refusals import tells
 
 FILE = {"file": "README.md"}
 TASKS = {
@@ -101,55 +102,55 @@ def test_weights_are_not_chosen_on_test_rows_however_they_are_read(
     if not shared:
         checks.consistent(study)
         return
-    with pytest.raises(ValueError, match="dev has the test set of bitext; weights are chosen on another"):
+    with pytest.raises(ValueError, match=r"dev.*test set of bitext"):
         checks.consistent(study)
 
 
 WRONG = [
-    ({"of": {"a": 1}}, {}, "config.backbones.both.fusion.of: Dictionary should have at least 2 items"),
-    ({"of": {"a": 1, "c": 1}}, {}, "backbones.both.fusion.of: no backbone 'c'; known: a, b"),
-    ({"of": {"a": 1, "both": 1}}, {}, "backbones.both.fusion.of: no backbone 'both'; known: a, b"),
-    ({"of": {"a": 1, "b": -1}}, {}, "config.backbones.both.fusion.of.b: Input should be greater than or equal to 0"),
-    ({"of": {"a": 0, "b": 0}}, {}, "weights [0.0, 0.0]; expected 2, one for each of `of`, some above 0"),
-    ({"of": {"a": 1, "b": None}}, {}, "give each of `of` its weight, or none: `candidates`, and `dev` to choose"),
-    (CHOSEN | {"of": {"a": 1, "b": 3}}, {}, "`dev` chooses among `candidates`; give them, and no weight in `of`"),
+    ({"of": {"a": 1}}, {}, "config.backbones.both.fusion.of: ... at least 2"),
+    ({"of": {"a": 1, "c": 1}}, {}, "backbones.both.fusion.of: ... 'c'; known: a, b"),
+    ({"of": {"a": 1, "both": 1}}, {}, "backbones.both.fusion.of: ... 'both'; known: a, b"),
+    ({"of": {"a": 1, "b": -1}}, {}, "config.backbones.both.fusion.of.b: ... greater ... 0"),
+    ({"of": {"a": 0, "b": 0}}, {}, "weights [0.0, 0.0]; expected 2 ... above 0"),
+    ({"of": {"a": 1, "b": None}}, {}, "`of` its weight ... `candidates`, and `dev`"),
+    (CHOSEN | {"of": {"a": 1, "b": 3}}, {}, "`dev` chooses among `candidates`"),
     (CHOSEN | {"candidates": []}, {}, "`dev` chooses among `candidates`; give them"),
     (CHOSEN | {"candidates": [[1, 1], [1, 1, 3]]}, {}, "weights [1.0, 1.0, 3.0]; expected 2"),
-    (CHOSEN | {"dev": "dov"}, {}, "backbones.both.fusion.dev: no task 'dov'; did you mean 'dev'?"),
-    (CHOSEN | {"dev": "bitext"}, {}, "dev: bitext must be a bitext or knn task with `on_request: true`"),
+    (CHOSEN | {"dev": "dov"}, {}, "backbones.both.fusion.dev: ... 'dov' ... 'dev'"),
+    (CHOSEN | {"dev": "bitext"}, {}, "dev: bitext must be ... `on_request: true`"),
     (CHOSEN, {"tasks": TASKS | {"dev": {"protocol": "sts", "source": FILE, "on_request": True}}}, "dev: dev must be a"),
     (
         CHOSEN,
         {"tasks": TASKS | {"dev": {"protocol": "bitext", "set_of": "bitext", "on_request": True}}},
-        "backbones.both.fusion.dev: dev has the test set of bitext; weights are chosen on another",
+        "backbones.both.fusion.dev: dev has the test set of bitext",
     ),
     (
         CHOSEN,
         {"tasks": TASKS | {"dev": {**TASKS["bitext"], "on_request": True}}},
-        "dev has the test set of bitext; weights are chosen on another",
+        "dev has the test set of bitext",
     ),
     (
         CHOSEN,
         {"languages": {"swh": {}}},
-        "backbones.both.fusion.dev: dev has no set in any language of the study",
+        "backbones.both.fusion.dev: dev has no set",
     ),
-    (PAIR, {"recipes": {"base": {"backbones": ["a", "both"]}}}, "recipes.base.backbones: both fuses b; name that too"),
+    (PAIR, {"recipes": {"base": {"backbones": ["a", "both"]}}}, "recipes.base.backbones: both fuses b; name"),
     (
         PAIR,
         {"recipes": {"base": {"encoders": {"both": FILE}}}},
-        "recipes.base.encoders: both is a fusion; give those of its backbones",
+        "recipes.base.encoders: both is a fusion; ... backbones",
     ),
-    (PAIR, {"classifiers": {"c": {"backbone": "both"}}}, "classifiers.c.backbone: both has no weights; take another"),
+    (PAIR, {"classifiers": {"c": {"backbone": "both"}}}, "classifiers.c.backbone: both has no weights"),
     (
         PAIR,
         {"backbones": {"a": {}}},
-        "config.backbones.a: give exactly one of source, endpoint, fusion, pair; found none",
+        "config.backbones.a: ... source, endpoint, fusion, pair; found none",
     ),
     (PAIR, {"backbones": {"a": {"source": FILE, "fusion": PAIR}}}, "found source, fusion"),
     (
         PAIR,
         {"backbones": {"a": {"fusion": PAIR, "prefix": "query: "}}},
-        "prefix: fused backbones, and those of a pair, have their own",
+        "prefix: fused backbones ... their own",
     ),
 ]
 
@@ -158,4 +159,4 @@ WRONG = [
 def test_what_does_not_fit_is_one_line(fusion: dict[str, Any], changes: dict[str, Any], message: str) -> None:
     with pytest.raises(UserError) as caught:
         load(config(fusion, **changes))
-    assert message in str(caught.value) and "\n" not in str(caught.value)
+    assert tells(str(caught.value), message) and "\n" not in str(caught.value)

@@ -18,7 +18,7 @@ def test_a_second_process_is_told_where_the_first_is_at_work(tmp_path):
     with subprocess.Popen([sys.executable, "-c", HOLD, str(lock)], stdout=subprocess.PIPE, text=True) as first:
         try:
             assert first.stdout.readline() == "held\n"
-            with pytest.raises(UserError, match=r"state: another process is at work there; wait for it, or stop it"):
+            with pytest.raises(UserError, match=r"state: another.*wait.*stop"):
                 exclusive(lock).__enter__()
         finally:
             first.kill()
@@ -40,7 +40,7 @@ def test_a_folder_that_cannot_be_written_to_is_told(tmp_path):
         )
         said = f"UserError: {tmp_path}/{place}: permission denied; expected a folder that can be written to"
         assert done.stderr.splitlines()[-1].endswith(said), done.stderr
-    with pytest.raises(UserError, match="expected a folder that can be written to"):
+    with pytest.raises(UserError, match="folder that can be written to"):
         exclusive(Path(__file__) / "lock").__enter__()
 
 

@@ -16,6 +16,7 @@ from seedbed.study.graph import encoders, plans
 from seedbed.study.loading import load
 from seedbed.study.model import Study
 from seedbed.tables.figure_specs import FigureSpec
+from tests.refusals import tells
 
 PAGE = Path("docs/own-study.md").read_text()
 WHOLE, FROM_HUBS, SMALL = (yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", PAGE, flags=re.S))
@@ -89,7 +90,7 @@ def test_an_encoder_is_trained_for_a_language_without_tests(place: Path) -> None
     study = planned(SMALL)
     assert encoders.untested(study) == [f"{study.results}/encoders/my-encoder/unsupervised/xyz/1/seedbed.json"]
     assert {code for block in plans.plan(study, "table1") for code in block.tests} == {"hau"}
-    with pytest.raises(UserError, match="languages.xyz: no test set in any task, and no recipe trains"):
+    with pytest.raises(UserError, match=r"languages.xyz: no test set.*no recipe trains"):
         load(WHOLE | SMALL | {"recipes": {"base": {}}})
 
 
@@ -98,32 +99,29 @@ def test_the_pivots_sentences_are_asked_for_with_the_reason(place: Path) -> None
         "corpora": {},
         "languages": {"xyz": SMALL["languages"]["xyz"], "hau": {"corpus": {"file": "own/hau.tsv"}}},
     }
-    with pytest.raises(UserError, match="corpora.text: nothing for eng, whose sentences language identification tells"):
+    with pytest.raises(UserError, match=r"corpora.text: nothing for eng.*identification"):
         load(WHOLE | lone)
     assert load(WHOLE | lone | {"anchors": {"language_id": False}})
     Path("own/eng.tsv").unlink()
-    with pytest.raises(
-        UserError, match="the text corpus of eng, which language identification tells hau from: no such"
-    ):
+    with pytest.raises(UserError, match=r"text corpus of eng.*tells hau from.*no such"):
         load(WHOLE | SMALL)
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"languages": {"rw": {}}}, "config.languages: 'rw' is no code of ISO 639-3; did you mean 'kin'?"),
-        ({"languages": {"Hausa": {}}}, "config.languages: 'Hausa' is no code of ISO 639-3; did you mean 'hau'?"),
-        ({"backbones": {"e5": "intfloat/e5"}}, "config.backbones.e5: expected settings, like {source: {hub: intfloat/e5}} or "
-         "{source: {file: intfloat/e5}}, not 'intfloat/e5'"),
-        ({"languages": {"hau": {"corpus": "own/hau.tsv"}}}, "hau.corpus: expected settings, like {hub: own/hau.tsv} or {file: "),
+        ({"languages": {"rw": {}}}, "config.languages: 'rw' ... ISO 639-3 ... 'kin'"),
+        ({"languages": {"Hausa": {}}}, "config.languages: 'Hausa' ... ISO 639-3 ... 'hau'"),
+        ({"backbones": {"e5": "intfloat/e5"}}, "config.backbones.e5: ... {source: {hub: intfloat/e5}} or {source: {file: intfloat/e5}}"),
+        ({"languages": {"hau": {"corpus": "own/hau.tsv"}}}, "hau.corpus: ... {hub: own/hau.tsv} or {file: "),
         ({"languages": {"hau": {"corpus": ["own/hau.tsv"]}}}, "config.languages.hau.corpus: expected settings, not "),
-        ({"training": 3}, "config.training: expected settings, not '3'; known: adapter, "),
+        ({"training": 3}, "config.training: ... '3'; known: adapter, "),
     ],
 )  # fmt: skip
 def test_a_first_guess_is_told_what_was_meant(place: Path, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(UserError) as caught:
         load(WHOLE | changes)
-    assert message in str(caught.value)
+    assert tells(str(caught.value), message)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -179,11 +179,11 @@ def test_borrowed_languages_and_adapter_methods_stay_names_too() -> None:
 
 
 def test_passwords_in_urls_are_refused() -> None:
-    with pytest.raises(ValueError, match="a password in a URL would stand in logs"):
+    with pytest.raises(ValueError, match="password in a URL"):
         Source(archive="https://me:secret@host/a.zip")
-    with pytest.raises(ValueError, match="a password in a URL would stand in logs"):
+    with pytest.raises(ValueError, match="password in a URL"):
         Generator.model_validate({"source": {"file": "x"}, "endpoint": "https://me:secret@host/v1"})
-    with pytest.raises(UserError, match=r"endpoint: a password in a URL would stand in logs.*environment$"):
+    with pytest.raises(UserError, match=r"endpoint: a password.*environment$"):
         Generator.load('{"source": {"file": "x"}, "endpoint": "https://me:secret@host/v1"}')
     Source(archive="https://host/a@b.zip")
 

@@ -9,6 +9,7 @@ import pytest
 from seedbed.io import UserError
 from seedbed.study.graph import encoders
 from seedbed.study.loading import load
+from tests.refusals import tells
 
 FILE = {"file": "README.md"}
 PAIRED = {
@@ -37,13 +38,12 @@ def test_a_recipe_learns_from_seed_pairs() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"corpora": {"text": FILE}}, "corpora: no parallel in hau, from which recipe paired learns; give a source"),
-        ({"corpora": {"text": FILE, "parallel": {"file": "no/{lang}"}}}, "the parallel corpus of hau: no such file no/hau"),
-        ({"corpora": {"parallel": FILE}}, "languages.hau: no corpus; give `corpus:` (a file, say), or `corpora.text`"),
+        ({"corpora": {"text": FILE}}, "corpora: no parallel in hau ... recipe paired"),
+        ({"corpora": {"text": FILE, "parallel": {"file": "no/{lang}"}}}, "parallel corpus of hau: ... no/hau"),
+        ({"corpora": {"parallel": FILE}}, "languages.hau: no corpus; give `corpus:` ... `corpora.text`"),
         ({"corpora": {"parallel": FILE}, "languages": {"hau": {"corpus": FILE}}},
-         "corpora.text: nothing for eng, whose sentences language identification tells hau from; give some, or set "
-         "`seed_pairs.language_id` to false"),
-        ({"seed_pairs": {"count": 0}}, "config.seed_pairs.count: Input should be greater than 0"),
+         "corpora.text: nothing for eng ... `seed_pairs.language_id`"),
+        ({"seed_pairs": {"count": 0}}, "config.seed_pairs.count: ... greater ... 0"),
         ({"recipes": {"paired": PAIRED | {"data": {"parallel": "seed_pair"}}}}, "did you mean 'seed_pairs'?"),
         ({"recipes": {"paired": {"data": {"pairs": "seed_pairs"}, "objective": "ranking"}}},
          "recipes.paired.data.pairs: no corpus of matched_pairs 'seed_pairs'"),
@@ -52,4 +52,4 @@ def test_a_recipe_learns_from_seed_pairs() -> None:
 def test_what_does_not_fit_is_one_line(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(UserError) as caught:
         load(config(**changes))
-    assert message in str(caught.value) and "\n" not in str(caught.value)
+    assert tells(str(caught.value), message) and "\n" not in str(caught.value)

@@ -124,5 +124,5 @@ def test_a_tracker_that_is_not_installed_is_refused_before_anything_runs(data, t
         load(study | {"report_to": tracker})
     with pytest.raises(UserError, match=said):
         require(tracker)
-    with pytest.raises(UserError, match="report_to: Input should be 'none', 'tensorboard' or 'trackio'"):
+    with pytest.raises(UserError, match=r"report_to:.*'tensorboard'"):
         load(study | {"report_to": "wandb"})

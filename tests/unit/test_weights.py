@@ -126,7 +126,7 @@ def test_what_cannot_be_opened_is_told_in_one_line(
 ) -> None:
     model = Path(shutil.copytree(models / kind, tmp_path / "model"))
     UNREADABLE[fault](model)
-    with pytest.raises(UserError, match=r"model: cannot be opened \(.*\); save the model again") as caught:
+    with pytest.raises(UserError, match=r"model: cannot be opened.*again") as caught:
         opener(model)
     assert "\n" not in str(caught.value)
 
@@ -185,7 +185,7 @@ def test_other_models_whose_weights_are_tied_are_good(tmp_path: Path, models: Pa
 
 def test_a_head_of_another_backbone_is_refused(models: Path, tmp_path: Path) -> None:
     save_file({"classifier.weight": torch.zeros(3, 32), "other.bias": torch.zeros(3)}, tmp_path / adapters.HEAD)
-    with pytest.raises(UserError, match=r"head.safetensors: \S+ is in only one of it and"):
+    with pytest.raises(UserError, match=r"head.safetensors: \S+ is in only one"):
         adapters.label_scores(models / "backbone", PAIR, head=tmp_path, adapter=None, seed=0)
 
 

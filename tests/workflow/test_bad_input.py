@@ -13,6 +13,7 @@ from sentence_transformers import SentenceTransformer
 
 from tests import tiny
 from tests.humble import humble
+from tests.refusals import tells
 from tests.workflow.conftest import ENVIRONMENT
 
 ENDPOINT = {"url": "https://host/v1", "model": "m", "dimensions": 8}
@@ -23,85 +24,85 @@ LABELS_ALONE = {
 }  # fmt: skip
 """A study of labels alone, without the graded pairs and translations of table 1."""
 CONFIGURATIONS = [
-    ({"langauges": {}}, "config.langauges: unknown key; did you mean 'languages'?"),
-    ({"training/lr": 1}, "config.training.lr: unknown key; known: adapter, batch_size, batches, crosslingual, dropout"),
-    ({"training/checkpoint_steps": 125}, "config.training: checkpoint_steps: is now `checkpoint_minutes`, beside `training` and for all trainings"),
-    ({"generators/tiny/lora/rnk": 8}, "config.generators.tiny.lora.rnk: unknown key; did you mean 'rank'?"),
+    ({"langauges": {}}, "config.langauges: unknown ... 'languages'"),
+    ({"training/lr": 1}, "config.training.lr: unknown ... known: adapter, batch_size"),
+    ({"training/checkpoint_steps": 125}, "config.training: checkpoint_steps: ... `checkpoint_minutes` ... `training`"),
+    ({"generators/tiny/lora/rnk": 8}, "config.generators.tiny.lora.rnk: unknown ... 'rank'"),
     ({"languages/hauu": {}}, "config.languages.hauu"),
-    ({"languages/swa": {}}, "languages.swa: not in the language registry; did you mean 'swh'?"),
-    ({"languages/hau": {"corpus": {"fil": "x"}}}, "config.languages.hau.corpus.fil: unknown key; did you mean 'file'?"),
-    ({"languages/hau": {"corpus": {"file": "a", "hub": "b"}}}, "give exactly one of hub, file, archive, package; found hub, file"),
-    ({"languages/hau": {"corpus": {"file": "none.tsv"}}}, "the text corpus of hau: no such file none.tsv"),
-    ({"languages/hau": {"tests": {"own-stss": {"file": "x"}}}}, "languages.hau.tests: no task 'own-stss'; did you mean 'own-sts'?"),
-    ({"recipes/xlora": {}}, "config.recipes: xlora: no method of this name; give one, or `data` and `objective`; did you mean 'xllora'?"),
+    ({"languages/swa": {}}, "languages.swa: ... registry ... 'swh'"),
+    ({"languages/hau": {"corpus": {"fil": "x"}}}, "config.languages.hau.corpus.fil: unknown ... 'file'"),
+    ({"languages/hau": {"corpus": {"file": "a", "hub": "b"}}}, "hub, file, archive, package; found hub, file"),
+    ({"languages/hau": {"corpus": {"file": "none.tsv"}}}, "text corpus of hau: ... none.tsv"),
+    ({"languages/hau": {"tests": {"own-stss": {"file": "x"}}}}, "languages.hau.tests: ... 'own-stss' ... 'own-sts'"),
+    ({"recipes/xlora": {}}, "config.recipes: xlora: ... method ... 'xllora'"),
     ({"recipes/xllora": {"generator": "gemma"}}, "recipes.xllora.generator: no generator 'gemma'; known: tiny"),
-    ({"recipes/xllora": {"training": {"epoch": 3}}}, "recipes.xllora.training.epoch: unknown key; did you mean 'epochs'?"),
-    ({"generators": {}}, "method prompting needs a generator; add one under `generators:`"),
-    ({"tasks/own-sts/protocol": "stss"}, "config.tasks.own-sts.protocol: no such protocol; did you mean 'sts'? (given: 'stss')"),
-    ({"tasks/own-sts/scale": [5, 0]}, "scale goes from the least to the greatest gold score"),
-    ({"tasks/own-sts/languages": ["haus"]}, "tasks.own-sts.languages: no language 'haus'; did you mean 'hau'?"),
-    ({"statistics/baseline": "crossling"}, "statistics.baseline: no recipe 'crossling'; did you mean 'crosslingual'?"),
-    ({"statistics/baseline_backbone": "tiny-bart"}, "statistics.baseline_backbone: no backbone or classifier 'tiny-bart'; did you mean 'tiny-bert'?"),
-    ({**LABELS_ALONE, "figures": ["table1"]}, "Table 1: how the encoder was made, language by language': no task has protocol sts or bitext"),
-    ({"tables": ["table11"]}, "tables: no resources/tables/*.yaml 'table11'; did you mean 'table1'?"),
-    ({"training/learning_rate": "fast"}, "config.training.learning_rate: Input should be a valid number"),
-    ({"seeds": []}, "config.seeds: List should have at least 1 item"),
+    ({"recipes/xllora": {"training": {"epoch": 3}}}, "recipes.xllora.training.epoch: unknown ... 'epochs'"),
+    ({"generators": {}}, "method prompting needs a generator ... `generators:`"),
+    ({"tasks/own-sts/protocol": "stss"}, "config.tasks.own-sts.protocol: ... 'sts' ... 'stss'"),
+    ({"tasks/own-sts/scale": [5, 0]}, "scale ... least to the greatest"),
+    ({"tasks/own-sts/languages": ["haus"]}, "tasks.own-sts.languages: ... 'haus' ... 'hau'"),
+    ({"statistics/baseline": "crossling"}, "statistics.baseline: ... 'crossling' ... 'crosslingual'"),
+    ({"statistics/baseline_backbone": "tiny-bart"}, "statistics.baseline_backbone: ... 'tiny-bart' ... 'tiny-bert'"),
+    ({**LABELS_ALONE, "figures": ["table1"]}, "Table 1: ... no task ... sts or bitext"),
+    ({"tables": ["table11"]}, "tables: ... resources/tables/*.yaml 'table11' ... 'table1'"),
+    ({"training/learning_rate": "fast"}, "config.training.learning_rate: ... number"),
+    ({"seeds": []}, "config.seeds: ... at least 1"),
     ({"backbones/my model": {"source": {"file": "own/backbone"}}}, "config.backbones.my model"),
-    ({"backbones/api": {}}, "config.backbones.api: give exactly one of source, endpoint, fusion, pair; found none"),
-    ({"backbones/api": {"endpoint": ENDPOINT | {"key": "sk-secret"}}}, "config.backbones.api.endpoint.key: no name of an environment variable"),
+    ({"backbones/api": {}}, "config.backbones.api: ... source, endpoint, fusion, pair; found none"),
+    ({"backbones/api": {"endpoint": ENDPOINT | {"key": "sk-secret"}}}, "config.backbones.api.endpoint.key: ... environment variable"),
     ({"backbones/api": {"endpoint": ENDPOINT}, "recipes/unsupervised": {"backbones": ["api"]}},
-     "recipes.unsupervised.backbones: api is an endpoint and cannot be trained; name others"),
+     "recipes.unsupervised.backbones: api is an endpoint ... name others"),
     ({"backbones/api": {"endpoint": ENDPOINT}, "recipes": {"base": {}}, "statistics": {"baseline": "base"},
-      "classifiers": {"a": {"backbone": "api"}}}, "classifiers.a.backbone: api has no weights; take another"),
-    ({"generators/api": {}}, "config.generators.api: source: backend transformers needs one; or take openai-chat"),
-    ({"generators/api": CHAT | {"served_model": ""}}, "config.generators.api: backend openai-chat: give `endpoint` (https://host/v1) and `served_model`"),
-    ({"generators/api": CHAT | {"source": {"file": "own/generator"}}}, "source: a server that takes messages has its own weights and template; leave it out"),
-    ({"generators/api": CHAT | {"prompts": "plain"}}, "prompts: a server that takes messages has its own weights and template; leave it out"),
-    ({"generators/api": CHAT | {"key": "sk-secret"}}, "config.generators.api.key: no name of an environment variable"),
-    ({"generators/api": CHAT, "recipes/xllora": {"generator": "api"}}, "recipes.xllora: method xllora trains adapters, and api has no weights; take another"),
-    ({"generators/api": CHAT, "recipes/composition": {"generator": "api"}}, "recipes.composition: method composition trains adapters, and api has no"),
-    ({"generators/api": CHAT, "classifiers": {"a": {"generator": "api"}}}, "classifiers.a.generator: api has no weights; take another"),
+      "classifiers": {"a": {"backbone": "api"}}}, "classifiers.a.backbone: api has no weights"),
+    ({"generators/api": {}}, "config.generators.api: source: ... transformers ... or take openai-chat"),
+    ({"generators/api": CHAT | {"served_model": ""}}, "config.generators.api: backend openai-chat: ... `endpoint` ... `served_model`"),
+    ({"generators/api": CHAT | {"source": {"file": "own/generator"}}}, "source: ... its own weights ... leave it out"),
+    ({"generators/api": CHAT | {"prompts": "plain"}}, "prompts: ... its own weights ... leave it out"),
+    ({"generators/api": CHAT | {"key": "sk-secret"}}, "config.generators.api.key: ... environment variable"),
+    ({"generators/api": CHAT, "recipes/xllora": {"generator": "api"}}, "recipes.xllora: ... api has no weights; take another"),
+    ({"generators/api": CHAT, "recipes/composition": {"generator": "api"}}, "recipes.composition: ... adapters, and api has no"),
+    ({"generators/api": CHAT, "classifiers": {"a": {"generator": "api"}}}, "classifiers.a.generator: api has no weights"),
     ({"corpora/text": {"file": "own/{iso}.tsv"}}, "no registry column 'iso'"),
-    ({"corpora/text": None}, "languages.hau: no corpus; give `corpus:` (a file, say), or `corpora.text` for all languages"),
-    ({"corpora/nli": None}, "corpora.nli: no source; recipe crosslingual needs NLI triplets in eng"),
-    ({"corpora/parallel": None}, "xllora learns from fra, which have no `corpora.nli_translations` or `corpora.parallel`"),
+    ({"corpora/text": None}, "languages.hau: no corpus; give `corpus:` ... `corpora.text`"),
+    ({"corpora/nli": None}, "corpora.nli: no source; recipe crosslingual"),
+    ({"corpora/parallel": None}, "xllora learns from fra ... `corpora.nli_translations` ... `corpora.parallel`"),
     ({"generators/tiny/xllora": {"languages": ["fra"], "parts": ["machine"]}}, "which have no `corpora.nli_machine`; give one"),
     ({"generators/tiny/xllora": {"languages": ["fra"], "parts": ["synthetic", "machine"]}}, "generators.tiny.xllora.parts: machine needs"),
-    ({"generators/tiny/xllora": {"languages": ["fra"], "parts": ["human", "human"]}}, "parts: 'human' appears twice; name each once"),
+    ({"generators/tiny/xllora": {"languages": ["fra"], "parts": ["human", "human"]}}, "parts: 'human' ... name each once"),
     ({"generators/tiny/language_text": "news"}, "generators.tiny.language_text: no corpus under `corpora.others` 'news'"),
-    ({"generators/tiny/language_text": "news", "generators/tiny/language_data": "instructions"}, "language_text: language adapters learn instructions; leave it out"),
-    ({"generators/tiny/language_text": "pairs", "corpora/others": {"pairs": {"file": "own/nli.tsv"}}, "recipes/mine": {"data": {"triplets": "pairs"}, "objective": "contrast"}}, "generators.tiny.language_text: recipes learn corpora.others.pairs as triplets; name one of sentences"),
+    ({"generators/tiny/language_text": "news", "generators/tiny/language_data": "instructions"}, "language_text: ... learn instructions; leave it out"),
+    ({"generators/tiny/language_text": "pairs", "corpora/others": {"pairs": {"file": "own/nli.tsv"}}, "recipes/mine": {"data": {"triplets": "pairs"}, "objective": "contrast"}}, "generators.tiny.language_text: ... corpora.others.pairs ... name ... sentences"),
     ({"generators/tiny/language_text": "news", "corpora/others": {"news": {"file": "own/nothing/{lang}.tsv"}}}, "own/nothing/hau.tsv"),
-    ({"generators/tiny/language_data": "annotated"}, "learn from annotated, which hau, eng lack; give `corpora.instructions`"),
-    ({"recipes/mine": {"like": "xlora"}}, "config.recipes: mine.like: no 'xlora' to start from; did you mean 'xllora'?"),
-    ({"recipes/mine": {"like": "mine"}}, "config.recipes: mine.like: no 'mine' to start from"),
-    ({"recipes/xllora": {"languages": ["hauu"]}}, "recipes.xllora.languages: no language 'hauu'; did you mean 'hau'?"),
-    ({"tasks/more-sts": {"protocol": "sts", "set_of": "own-stss"}}, "tasks.more-sts.set_of: no task 'own-stss'; did you mean 'own-sts'?"),
+    ({"generators/tiny/language_data": "annotated"}, "annotated, which hau, eng lack ... `corpora.instructions`"),
+    ({"recipes/mine": {"like": "xlora"}}, "config.recipes: mine.like: ... 'xlora' ... 'xllora'"),
+    ({"recipes/mine": {"like": "mine"}}, "config.recipes: mine.like: no 'mine'"),
+    ({"recipes/xllora": {"languages": ["hauu"]}}, "recipes.xllora.languages: ... 'hauu' ... 'hau'"),
+    ({"tasks/more-sts": {"protocol": "sts", "set_of": "own-stss"}}, "tasks.more-sts.set_of: ... 'own-stss' ... 'own-sts'"),
     ({"compute": {"task": "own-sts", "language": "hau", "encoder": {"backbone": "tiny-bert", "recipe": "base"}}},
-     "compute.task: own-sts is sts; labels are of a task of icl or knn"),
-    ({"start": "triplet"}, "config.start: Input should be 'scratch', 'adapters', 'triplets' or 'encoders'"),
+     "compute.task: own-sts is sts; ... icl or knn"),
+    ({"start": "triplet"}, "config.start: ... 'scratch', 'adapters'"),
     ({"classifiers": {"a": {}}}, "config.classifiers.a: give either `backbone` or `generator`"),
-    ({"classifiers": {"a": {"generator": "tiny", "lora": {}}}}, "lora: a language model has its generator's; leave it out"),
-    ({"classifiers": {"a": {"backbone": "tiny"}}}, "classifiers.a.backbone: no backbone 'tiny'; did you mean 'tiny-bert'?"),
-    ({"classifiers": {"tiny": {"generator": "tiny"}}}, "classifiers.tiny: a backbone or generator has this name; give it another"),
-    ({"classifiers": {"a": {"generator": "tiny"}}}, "they learn from labelled pairs in eng; give `corpora.nli_pairs`"),
-    ({"classifiers": {"a": {"baseline": "random", "backbone": "tiny-bert"}}}, "classifiers.a: backbone: baseline random has no model; leave it out"),
-    ({"classifiers": {"a": {"baseline": "most"}}}, "classifiers.a.baseline: Input should be '', 'random' or 'majority'"),
-    ({"classifiers": {"a": {"backbone": "tiny-bert", "fine_tuning": {}, "lora": {}}}}, "lora: of adapters, and fine_tuning has none; leave it out"),
-    ({"classifiers": {"a": {"generator": "tiny", "fine_tuning": {}}}}, "fine_tuning: a language model has no head; give a `backbone`"),
-    ({"classifiers": {"a": {"backbone": "tiny-bert", "fine_tuning": {}, "baseline": "random"}}}, "baseline: it has fine_tuning already; make two classifiers"),
-    ({"classifiers": {"a": {"backbone": "tiny-bert", "fine_tuning": {"held_out": 1}}}}, "fine_tuning.held_out: Input should be less than 1"),
-    ({"classifiers": {"a": {"baseline": "random", "languages": ["haus"]}}}, "classifiers.a.languages: no language 'haus'; did you mean 'hau'?"),
-    ({"classifiers": {"a": {"baseline": "random", "tasks": ["own-stss"]}}}, "classifiers.a.tasks: no task 'own-stss'; did you mean 'own-sts'?"),
+    ({"classifiers": {"a": {"generator": "tiny", "lora": {}}}}, "lora: a language model ... leave it out"),
+    ({"classifiers": {"a": {"backbone": "tiny"}}}, "classifiers.a.backbone: ... 'tiny' ... 'tiny-bert'"),
+    ({"classifiers": {"tiny": {"generator": "tiny"}}}, "classifiers.tiny: a backbone or generator has this name"),
+    ({"classifiers": {"a": {"generator": "tiny"}}}, "labelled pairs in eng; give `corpora.nli_pairs`"),
+    ({"classifiers": {"a": {"baseline": "random", "backbone": "tiny-bert"}}}, "classifiers.a: backbone: baseline random ... leave it out"),
+    ({"classifiers": {"a": {"baseline": "most"}}}, "classifiers.a.baseline: ... '', 'random'"),
+    ({"classifiers": {"a": {"backbone": "tiny-bert", "fine_tuning": {}, "lora": {}}}}, "lora: ... fine_tuning ... leave it out"),
+    ({"classifiers": {"a": {"generator": "tiny", "fine_tuning": {}}}}, "fine_tuning: ... no head; give a `backbone`"),
+    ({"classifiers": {"a": {"backbone": "tiny-bert", "fine_tuning": {}, "baseline": "random"}}}, "baseline: ... fine_tuning ... make two classifiers"),
+    ({"classifiers": {"a": {"backbone": "tiny-bert", "fine_tuning": {"held_out": 1}}}}, "fine_tuning.held_out: ... less than 1"),
+    ({"classifiers": {"a": {"baseline": "random", "languages": ["haus"]}}}, "classifiers.a.languages: ... 'haus' ... 'hau'"),
+    ({"classifiers": {"a": {"baseline": "random", "tasks": ["own-stss"]}}}, "classifiers.a.tasks: ... 'own-stss' ... 'own-sts'"),
     ({"languages/xxq": {"name": "Xq", "script": "Latn", "corpus": {"file": "own/hau.tsv"}}, "tasks/own-sts/languages": ["hau"],
-      "tasks/own-bitext/languages": ["hau"], "recipes": {"base": {}}}, "languages.xxq: no test set in any task, and no recipe trains"),
+      "tasks/own-bitext/languages": ["hau"], "recipes": {"base": {}}}, "languages.xxq: no test set ... no recipe trains"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("changes", "message"), CONFIGURATIONS, ids=[message[:50] for _, message in CONFIGURATIONS])
 def test_a_wrong_configuration_is_told_in_one_line(project, changes, message):
     said = project.refusal(project.edit(changes, target="bad.yaml"))
-    assert message in said and "\n" not in said and "sk-secret" not in said, said
+    assert tells(said, message) and "\n" not in said and "sk-secret" not in said, said
 
 
 def test_a_study_of_labels_alone_needs_no_other_test_set(project):
@@ -113,7 +114,7 @@ def test_a_wrong_configuration_stops_at_once_and_no_shell_reads_it(project):
     config = project.edit({"results": "res$(touch made)"}, target="bad.yaml")
     before = files(project.root)
     done = project.snakemake("res$(touch made)/corpora/hau/text.tsv", config=config)
-    assert "config.results: expected a path of letters, digits" in only_error(done)
+    assert tells(only_error(done), "config.results: ... letters, digits")
     assert files(project.root) == before
 
 
@@ -122,7 +123,7 @@ def test_a_key_that_is_repeated_stops_a_run(project):
     bad = project.root / "repeated.yaml"
     bad.write_text((project.root / "study.yaml").read_text() + "seeds: [2]\n")
     assert "repeated.yaml: line " in (said := only_error(project.snakemake("--dry-run", config=bad.name)))
-    assert "key 'seeds' is there already, in line 2; keep one of both" in said
+    assert tells(said, "key 'seeds' ... in line 2; keep one")
 
 
 def test_another_environment_is_told_to_make_and_activate_ours(project, tmp_path):
@@ -249,59 +250,59 @@ PROGRAMS = [
     (fetch("text", file="{root}/empty.tsv"), "empty.tsv: empty; expected tab-separated rows"),
     (fetch("text", file="{root}/header.tsv"), "no row is left"),
     (fetch("parallel", file="{root}/three.txt", format="text", join={"pivot": {"file": "{root}/two.txt"}}),
-     "two.txt 2; rows that are matched by their places must be as many"),
+     "two.txt 2; ... by their places"),
     (fetch("parallel", file="{root}/blank.txt", format="text", join={"pivot": {"file": "{root}/blank.txt"}}) + " --test",
      "column 'text' is empty in all 1 rows"),
-    (fetch("text", file="{root}/tabs.tsv"), "row 2 has 3 fields, the first 2; replace tabs"),
+    (fetch("text", file="{root}/tabs.tsv"), "row 2 has 3 fields ... tabs"),
     (fetch("text", file="{root}/latin1.tsv"), "byte 13 is not UTF-8"),
     (fetch("text", file="{root}/column.tsv"), "no column 'text'"),
     (fetch("text", file="{root}/corpus.hau"), "corpus.hau: its ending says no form"),
     (fetch("text", file="{root}/false.tsv.gz"), "false.tsv.gz: not gzip, or cut short"),
-    (fetch("text", file="{root}/generator"), "generator: a folder; name the file in it"),
+    (fetch("text", file="{root}/generator"), "generator: a folder; name the file"),
     (fetch("text", file="{root}/twice.tsv") + " --test", "id '1' stands in several rows"),
     (fetch("labelled_texts", file="{root}/blank.tsv"), "id '2' has no label"),
     (fetch("parallel", file="{root}/pair.tar", member="*/train.trg.gz", join={"pivot": {"member": "*/train.scr.gz"}}),
-     "pair.tar: no member matches '*/train.scr.gz'; it has eng-hau/train.src.gz, eng-hau/train.trg.gz"),
+     "pair.tar: ... '*/train.scr.gz'; ... eng-hau/train.src.gz"),
     (SELECT + "Latm", "script 'Latm': no such script"),
-    (PAIRS + '{"count":3}', "2 of 3 pairs are left, and count is 3 (dropped: {'equal sides': 1}); give more parallel text"),
+    (PAIRS + '{"count":3}', "2 of 3 pairs ... count is 3 (dropped: {'equal sides': 1})"),
     (PAIRS + '{"number":3}', "seedpairs.number: unknown key; known: count"),
     (PAIRS.replace("pairs.tsv", "good.tsv") + "{}", "good.tsv: no column 'pivot'"),
     (PAIRS.replace("counts.json", "blank.txt") + '{"count":2}', "blank.txt: not JSON"),
-    (SCORE.replace("FILE", "row.tsv"), "sts: a single pair; a correlation needs two pairs"),
+    (SCORE.replace("FILE", "row.tsv"), "sts: a single pair ... two pairs"),
     (SCORE.replace("FILE", "words.tsv"), "words.tsv: id '1' has score 'high'"),
     (SCORE.replace("FILE", "row.tsv").replace("record.json", "blank.txt"), "blank.txt: not JSON"),
     ("report --title x --layouts {root}/latin1.tsv --output {out}/x", "latin1.tsv: byte 13 is not UTF-8; delete it"),
-    (fetch("text", file="{root}/good.tsv", columns={"text": "body"}), "no column 'body'; it has id, text"),
+    (fetch("text", file="{root}/good.tsv", columns={"text": "body"}), "column 'body' ... id, text"),
     (fetch("text", file="{root}/broken.jsonl"), "broken.jsonl: not jsonl"),
     (fetch("text", file="{root}/good.tsv", member="*.txt"), "not a zip or tar archive"),
     (fetch("text", archive="file://{root}/none.zip"), "cannot be downloaded"),
     (fetch("text", package={"no-version": ""}), "kolibri==0.18.1"),
-    (fetch("text", hub="no-such/data"), "no-such/data: cannot be had from the hub"),
-    (fetch("pairs", file="{root}/score.tsv"), "id '1' has score '5'; expected a number from 0 to 1"),
+    (fetch("text", hub="no-such/data"), "no-such/data: ... hub"),
+    (fetch("pairs", file="{root}/score.tsv"), "id '1' has score '5'; expected ... 0 to 1"),
     (fetch("pairs", file="{root}/words.tsv"), "id '1' has score 'high'"),
-    (fetch("labelled_pairs", file="{root}/label.tsv"), "id '2' has label 'maybe'; expected entailment, neutral, contradiction"),
-    (fetch("labelled_pairs", file="{root}/good.tsv"), "no column 'premise'; map it under `columns:`"),
+    (fetch("labelled_pairs", file="{root}/label.tsv"), "id '2' has label 'maybe'; expected ... contradiction"),
+    (fetch("labelled_pairs", file="{root}/good.tsv"), "no column 'premise'; map ... `columns:`"),
     (classify("label.tsv"), "label.tsv: id '2' has label 'maybe'"),
     (classify("good.tsv", "plain"), "good.tsv: no column 'premise'"),
-    (classify("one-label.tsv", "plain"), "every label is 'neutral'; a classifier needs two labels at least"),
-    (FINE_TUNE.replace("FILE", "same.tsv"), "fine_tuning: every label is 'good'; a classifier needs two labels at least"),
-    (FINE_TUNE.replace("FILE", "few.tsv"), "held_out 0.1 of 2 training texts is 0; at least one must be held out, and one left"),
+    (classify("one-label.tsv", "plain"), "every label is 'neutral' ... two labels"),
+    (FINE_TUNE.replace("FILE", "same.tsv"), "fine_tuning: every label is 'good' ... two labels"),
+    (FINE_TUNE.replace("FILE", "few.tsv"), "held_out 0.1 of 2 ... at least one"),
     (FINE_TUNE.replace("FILE", "good.tsv"), "good.tsv: no column 'label'"),
-    (fetch("text", files="x"), "source.files: unknown key; did you mean 'file'?"),
+    (fetch("text", files="x"), "source.files: unknown ... 'file'"),
     ("fetch_model --source {\"file\":\"{root}/no-tokenizer\"} --output {out}/x", "no tokenizer; expected a transformers model"),
-    ("fetch_model --source {\"file\":\"{root}/none\"} --output {out}/x", "a local model is a directory with config.json"),
-    (train("graded", texts="{root}/good.tsv"), "graded: no columns sentence1, sentence2, score; the data has id"),
-    (train("correlation", texts="{root}/good.tsv"), "correlation: no columns sentence1, sentence2, score; the data has id"),
-    (train("listwise", texts="{root}/good.tsv"), "listwise: no columns query, document; the data has id"),
+    ("fetch_model --source {\"file\":\"{root}/none\"} --output {out}/x", "local model ... config.json"),
+    (train("graded", texts="{root}/good.tsv"), "graded: ... sentence1, sentence2, score; ... id"),
+    (train("correlation", texts="{root}/good.tsv"), "correlation: ... sentence1, sentence2, score; ... id"),
+    (train("listwise", texts="{root}/good.tsv"), "listwise: ... query, document; ... id"),
     (train(texts="{root}/twice.tsv"), "id '1' appears twice"),
-    (train(texts="{root}/none.tsv"), "none.tsv: no such file; expected a TSV"),
+    (train(texts="{root}/none.tsv"), "none.tsv: no such file"),
     (train(learning_rate=1e30, epochs=40, batch_size=2, precision="float32"), "loss is"),
-    (train(epochs=0), "training.epochs: Input should be greater than 0"),
+    (train(epochs=0), "training.epochs: ... greater ... 0"),
     (lora(style="chat"), "chat template"),
     (lora(max_length=9), "max_length"),
     (lora(learning_rate=1e30, epochs=60, batch_size=1, micro_batch_size=1), "loss is"),
     ("describe_classifier --system {} --about {} --parts base={root}/no-adapter --output {out}/x",
-     "no-adapter/seedbed.json: no such file; make the base first"),
+     "no-adapter/seedbed.json: no such file; ... base first"),
     ("compose_adapters --task {root}/no-adapter --target {root}/no-adapter --source {root}/no-adapter --output {out}/x", "no-adapter"),
     ("score --systems {root}/none --tests {root}/good.tsv --records {root}/none --tasks {\"t\":{\"protocol\":\"sts\"}}"
      " --language hau --scores {out} --output {out}/x", "no column 'sentence1'"),
@@ -316,7 +317,7 @@ def test_a_program_stops_with_one_line_and_leaves_nothing(inputs, tmp_path, monk
     with pytest.raises(SystemExit) as stop:
         runpy.run_module(f"scripts.{arguments[0]}", run_name="__main__")
     said = stop.value.code
-    assert isinstance(said, str) and said.startswith("error: ") and message in said and "\n" not in said, said
+    assert isinstance(said, str) and said.startswith("error: ") and tells(said, message) and "\n" not in said, said
     assert not [path for path in tmp_path.iterdir() if path.name != "state"]
 
 

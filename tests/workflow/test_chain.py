@@ -11,6 +11,7 @@ import pytest
 from seedbed.encoders.backbone import open_encoder
 from seedbed.io import read_json, sha256
 from tests import tiny
+from tests.refusals import tells
 from tests.workflow.conftest import STUDY, Project, copy_project
 
 RECIPES = {
@@ -131,16 +132,16 @@ def test_sets_of_one_training_take_turns(chain):
     ("recipe", "told"),
     [
         ({"from": "fourth", **RECIPES["matched"]}, "recipes.mine.from: no recipe 'fourth'"),
-        ({"from": "mine", **RECIPES["matched"]}, "recipes.mine.from: mine needs mine; take a recipe that does not"),
-        ({"from": "base"}, "recipes: mine: no method of this name; give one, or `data` and `objective`"),
+        ({"from": "mine", **RECIPES["matched"]}, "recipes.mine.from: mine needs mine"),
+        ({"from": "base"}, "recipes: mine: ... `data` and `objective`"),
         ({"method": "base", "from": "own"}, "recipes.mine: from: nothing is trained"),
-        ({"data": {"pairs": "own-pairs"}}, "recipes.mine: give one `objective` with its `data`"),
+        ({"data": {"pairs": "own-pairs"}}, "recipes.mine: ... one `objective` ... `data`"),
         ({"data": {"pairs": "nothing"}, "objective": "ranking"}, "recipes.mine.data.pairs: no corpus of matched_pairs"),
         ({"data": {"pairs": "a", "triplets": "b"}, "objective": "ranking"}, "give exactly one of sentences, written"),
-        ({"data": {"written": "xlora"}, "objective": "contrast"}, "no way 'xlora' of writing triplets; did you mean 'xllora'?"),
-        ({"data": {"pairs": "own-pairs"}, "objective": "graded"}, "data.pairs has sentence1, sentence2; graded reads sentence1"),
-        ({"data": {"pairs": "own-pairs"}, "objective": "listwise"}, "data.pairs has sentence1, sentence2; listwise reads query, document"),
-        ({"data": {"pairs": "own-pairs"}, "objective": "rank"}, "objective: no 'rank'; did you mean 'ranking'?"),
+        ({"data": {"written": "xlora"}, "objective": "contrast"}, "'xlora' ... 'xllora'"),
+        ({"data": {"pairs": "own-pairs"}, "objective": "graded"}, "data.pairs ... graded reads sentence1"),
+        ({"data": {"pairs": "own-pairs"}, "objective": "listwise"}, "data.pairs ... listwise reads query, document"),
+        ({"data": {"pairs": "own-pairs"}, "objective": "rank"}, "objective: ... 'rank' ... 'ranking'"),
         ({"data": {"parallel": "parallel"}, "objective": {"distillation": {"teacher": {"backbone": "tiny-bert", "recipe": "none"}}}},
          "recipes.mine.objective.teacher: no recipe 'none'"),
         ({"data": {"scored_pairs": "own-pairs"}, "objective": "graded"}, "corpora.others.own-pairs: recipes learn it as"),
@@ -148,4 +149,4 @@ def test_sets_of_one_training_take_turns(chain):
 )  # fmt: skip
 def test_what_cannot_be_made_is_one_line(chain, recipe, told):
     config = chain.edit({"recipes/mine": recipe}, target="wrong.yaml")
-    assert told in chain.refusal(config)
+    assert tells(chain.refusal(config), told)

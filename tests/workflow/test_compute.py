@@ -5,6 +5,7 @@ import pytest
 
 from seedbed.io import read_table
 from tests import tiny
+from tests.refusals import tells
 from tests.workflow.conftest import copy_project
 from tests.workflow.test_graph import nothing_to_do, planned
 from tests.workflow.test_icl import ICL, LABELS
@@ -42,7 +43,7 @@ def test_costs_are_part_of_the_paper_where_a_study_asks_for_them(costly):
     without = costly.edit({"compute": None}, target="without.yaml")
     assert "measure_compute" not in planned(costly.snakemake("--dry-run", "--forceall", config=without))
     refused = costly.snakemake("--dry-run", "measure_compute", config=without)
-    assert refused.returncode == 1 and "error: compute: the study asks for no measurement" in refused.stderr
+    assert refused.returncode == 1 and tells(refused.stderr, "error: compute: ... no measurement")
 
 
 def test_counts_are_the_same_twice_and_seconds_lie_apart(costly):
@@ -63,20 +64,20 @@ def test_counts_are_the_same_twice_and_seconds_lie_apart(costly):
 
 
 FAULTS = [
-    ({"compute/tasks": "own-icl"}, "config.compute.tasks: unknown key; did you mean 'task'?"),
-    ({"compute/task": "own-knnn"}, "compute.task: no task 'own-knnn'; did you mean 'own-knn'?"),
+    ({"compute/tasks": "own-icl"}, "config.compute.tasks: unknown ... 'task'"),
+    ({"compute/task": "own-knnn"}, "compute.task: ... 'own-knnn' ... 'own-knn'"),
     ({"compute/language": "eng"}, "compute.language: no language 'eng'; known: hau"),
-    ({"compute/encoder/backbone": "bert"}, "compute.encoder.backbone: no backbone 'bert'; did you mean 'tiny-bert'?"),
+    ({"compute/encoder/backbone": "bert"}, "compute.encoder.backbone: ... 'bert' ... 'tiny-bert'"),
     ({"compute/encoder/recipe": "base"}, "compute.encoder.recipe: no recipe 'base'; known: published"),
     ({"compute/fine_tuned": "api", "backbones/api": {"endpoint": {"url": "https://host/v1", "model": "m", "dimensions": 8}}},
-     "compute.fine_tuned: api has no weights to count; take another"),
-    ({"compute/classifiers": ["tiny"]}, "compute.classifiers: no classifier in context 'tiny'; known: likely, written"),
+     "compute.fine_tuned: api has no weights"),
+    ({"compute/classifiers": ["tiny"]}, "compute.classifiers: ... 'tiny'; known: likely, written"),
     ({"generators/other": {"like": "tiny", "backend": "openai"}, "classifiers/written/generator": "other"},
-     "compute.classifiers: written runs on openai, which cannot be counted; take another"),
-    ({"compute/repeats": 0}, "config.compute.repeats: Input should be greater than 0"),
+     "compute.classifiers: written runs on openai ... take another"),
+    ({"compute/repeats": 0}, "config.compute.repeats: ... greater ... 0"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("changes", "message"), FAULTS, ids=[message[:50] for _, message in FAULTS])
 def test_a_wrong_configuration_is_told_in_one_line(costly, changes, message):
-    assert message in costly.refusal(costly.edit(changes, target="bad.yaml"), "measure_compute")
+    assert tells(costly.refusal(costly.edit(changes, target="bad.yaml"), "measure_compute"), message)

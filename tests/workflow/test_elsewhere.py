@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from seedbed.locks import exclusive
+from tests.refusals import tells
 from tests.unit.test_tracking import installed
 from tests.workflow.conftest import ENVIRONMENT, STUDY, own_study
 from tests.workflow.test_graph import nothing_to_do, planned
@@ -96,7 +97,7 @@ def test_where_trainings_report_reaches_jobs_and_runs_nothing_again(folder, tmp_
     finally:
         (folder / "Snakefile").unlink()
     done = by_path(folder, "--dry-run", "--configfile", "study.yaml", *asked, "--", TABLE)
-    assert ("error: report_to: tensorboard is not installed" in done.stderr) != installed("tensorboard")
+    assert tells(done.stderr, "error: report_to: tensorboard ... installed") != installed("tensorboard")
 
 
 def test_config_yaml_of_the_folder_is_the_study_and_without_one_there_is_none(folder, tmp_path):
@@ -107,7 +108,7 @@ def test_config_yaml_of_the_folder_is_the_study_and_without_one_there_is_none(fo
         (folder / "config.yaml").rename(folder / "study.yaml")
     done = by_path(tmp_path, "--dry-run")
     assert done.returncode == 1
-    assert f"error: no study, and no config.yaml in {tmp_path}; name one by --configfile" in done.stderr
+    assert tells(done.stderr, f"error: ... no config.yaml in {tmp_path}; ... --configfile")
 
 
 def test_a_table_of_ones_own_lies_beside_the_study(folder):
@@ -127,7 +128,7 @@ def test_a_package_that_would_hide_ours_is_refused(folder, package):
         done = by_path(folder, "--dry-run", "--configfile", "study.yaml")
     finally:
         shutil.rmtree(folder / package)
-    assert f"error: {folder / package}: jobs would take this package for Seedbed's" in done.stderr
+    assert tells(done.stderr, f"error: {folder / package}: ... this package")
 
 
 def test_the_demo_can_be_planned_anywhere(tmp_path):

@@ -13,6 +13,7 @@ import time
 
 import pytest
 
+from tests.refusals import tells
 from tests.workflow.conftest import ENVIRONMENT
 
 pytestmark = pytest.mark.faults
@@ -84,9 +85,7 @@ def test_a_shard_that_changed_on_disk_is_found_and_made_anew(project, unbroken):
     path.write_bytes(content.replace(b"a", b"e", 1))
     done = project.snakemake(config=config)
     assert done.returncode != 0
-    assert (
-        f"error: {shard}: not as it was written (another sha256); remove it and run again" in done.stderr + done.stdout
-    )
+    assert tells(done.stderr + done.stdout, f"error: {shard}: ... sha256 ... remove it")
     path.unlink()
     assert project.snakemake(config=config).returncode == 0
     assert path.read_bytes() == content and outputs(project, "corrupted") == unbroken
@@ -102,7 +101,7 @@ def test_two_runs_of_one_study_do_not_meet(project, unbroken):
     second = project.snakemake(config=config)
     output, _ = first.communicate()
     assert second.returncode != 0
-    assert "error: results/twice: another process is at work there" in second.stderr + second.stdout
+    assert tells(second.stderr + second.stdout, "error: results/twice: another process")
     assert first.returncode == 0, output[-4000:]
     assert outputs(project, "twice") == unbroken
 

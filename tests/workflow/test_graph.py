@@ -17,6 +17,7 @@ from scipy.stats import spearmanr
 
 from tests.embedder import DIMENSIONS, Embedder, vector
 from tests.humble import humble
+from tests.refusals import tells
 from tests.unit.test_house import ALL_RULES
 from tests.workflow.conftest import alarming
 from tests.workflow.test_status import status
@@ -203,9 +204,9 @@ def test_an_edit_of_any_age_runs_what_it_must_and_reverting_it_nothing(finished)
         (
             "encoders/tiny-bert/xllora/hau/1/model.safetensors",
             "other",
-            "not what its job wrote; put it back, or delete",
+            "not what ... put it back, or delete",
         ),
-        ("encoders/tiny-bert/weights/model.safetensors", "gone", "gone since its job ended; put it back, or delete"),
+        ("encoders/tiny-bert/weights/model.safetensors", "gone", "gone ... put it back, or delete"),
         ("scores/tiny-bert/base/mul/0/own-sts/hau.json", "gone", "hau.all.json to have it made again"),
     ],
 )
@@ -221,7 +222,7 @@ def test_results_that_were_changed_by_hand_are_told_before_anything_builds_on_th
     finally:
         path.write_bytes(before)
     (line,) = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
-    assert done.returncode == 1 and file in line and said in line, done.stderr
+    assert done.returncode == 1 and file in line and tells(line, said), done.stderr
     assert nothing_to_do(finished.snakemake("--dry-run"))
 
 

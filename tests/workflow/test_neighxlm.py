@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from seedbed.io import read_json, read_table
+from tests.refusals import tells
 from tests.workflow.conftest import STUDY, Project, copy_project
 
 SMALL = {"training": {"layers": 2, "epochs": 2, "batch_size": 4}}
@@ -131,18 +132,18 @@ def test_another_number_of_neighbours_mines_nothing(study):
             "no way of mining 'layer8'; did you mean",
         ),
         ({"recipes/neighxlm-k2": SMALL | {"data": {"parallel": "seed_pairs"}}}, "data.parallel has text, pivot; neigh"),
-        ({"mining/layer9/layer": 0}, "mining.layer9.layer: Input should be greater than 0"),
+        ({"mining/layer9/layer": 0}, "mining.layer9.layer: ... greater ... 0"),
     ],
 )
 def test_what_does_not_fit_is_one_line(study, changes, message):
-    assert message in study.refusal(study.edit(changes, target="bad.yaml"))
+    assert tells(study.refusal(study.edit(changes, target="bad.yaml")), message)
 
 
 def test_a_layer_that_the_backbone_lacks_is_told_before_anything_is_written(study):
     output = Path("results/neighxlm/encoders/tiny-bert/neighbours/layer9/hau.tsv")
     done = study.snakemake(str(output), config=study.edit({"mining/layer9/layer": 5}, target="deep.yaml"))
     log = (study.root / "results/neighxlm/logs/mine_neighbours/tiny-bert/layer9/hau.log").read_text()
-    assert done.returncode == 1 and "error: layer 5: the backbone has blocks 1 to 2; give one of these" in log
+    assert done.returncode == 1 and tells(log, "error: layer 5: ... blocks 1 to 2")
 
 
 def counts(done) -> dict[str, int]:

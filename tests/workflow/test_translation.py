@@ -7,6 +7,7 @@ import pytest
 
 from seedbed.io import read_json, read_table
 from seedbed.manifests import read as read_manifest
+from tests.refusals import tells
 from tests.workflow.conftest import STUDY, Project, copy_project
 
 FEW = {"training": {"batch_size": 8, "precision": "float32", "epochs": 1, "pooling": "mean"}}
@@ -129,13 +130,13 @@ def test_an_edit_of_the_audit_writes_nothing_anew(study: Project) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"languages/arq": {"corpus": {"file": "own/hau.tsv"}}}, "languages.arq: nllb translates by the codes of NLLB, and none is known; set"),
+        ({"languages/arq": {"corpus": {"file": "own/hau.tsv"}}}, "languages.arq: nllb ... NLLB ... set"),
         ({"recipes/learnt/data": {"translated": "text"}, "recipes/aligned": None}, "recipes.learnt.data.translated: no corpus of paraphrases 'text'"),
-        ({"recipes/learnt/data": {"written": "translation"}}, "written: no way 'translation' of writing triplets"),
+        ({"recipes/learnt/data": {"written": "translation"}}, "written: no way 'translation'"),
         ({"generators": {}}, "recipes.learnt: method translation needs a generator"),
-        ({"corpora/others/more": {"file": "own/nli.tsv"}, "recipes/aligned/data": {"translated": "more"}}, "nllb translates more and paraphrases, and a generator one corpus"),
+        ({"corpora/others/more": {"file": "own/nli.tsv"}, "recipes/aligned/data": {"translated": "more"}}, "nllb translates ... generator one corpus"),
         ({"languages/hau": {"corpora": {"none": {"file": "own/nli.tsv"}}}}, "languages.hau.corpora: no corpus under `corpora.others` 'none'"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_one_line(study: Project, changes: dict, message: str) -> None:
-    assert message in study.refusal(study.edit(changes, target="bad.yaml"))
+    assert tells(study.refusal(study.edit(changes, target="bad.yaml")), message)

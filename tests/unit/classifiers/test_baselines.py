@@ -67,7 +67,7 @@ def test_a_draw_hangs_on_seed_and_text_alone() -> None:
 
 @pytest.mark.parametrize(
     ("train", "told"),
-    [(None, "knn: no training set"), (TRAIN[:3], "knn: no training sentence has the label 'fear'; they have joy, sad")],
+    [(None, "knn: no training set"), (TRAIN[:3], r"knn:.*label 'fear'.*joy")],
 )
 def test_a_label_that_cannot_be_given(train: pd.DataFrame | None, told: str) -> None:
     with pytest.raises(UserError, match=told):

@@ -122,7 +122,7 @@ def test_long_pairs_are_dropped_in_training_and_cut_in_use(adapters: Path, tmp_p
     assert train_task(adapters / "base", PAIRS + long, short.updated({"examples": 200}), **options(tmp_path, "x"))[
         "examples"
     ] == {"given": 97, "used": 96, "too_long": 1}
-    with pytest.raises(UserError, match="none of 1 pairs has at most max_length"):
+    with pytest.raises(UserError, match=r"none of 1 pairs.*max_length"):
         train_task(adapters / "base", long, short, **options(tmp_path, "y"))
     assert np.isfinite(label_scores(adapters / "base", long, head=None, adapter=None, seed=1)).all()
 

@@ -209,9 +209,9 @@ def test_the_held_out_share_is_that_of_each_label(labels: list[str], share: floa
 
 
 FAULTS = [
-    (TRAIN.assign(label="yes"), {}, "every label is 'yes'; a classifier needs two labels at least"),
-    (TRAIN[:9], {"held_out": 0.1}, "held_out 0.1 of 9 training texts is 0; at least one must be held out"),
-    (TRAIN, {"learning_rate": 1e30}, "loss is nan at step 2 of"),
+    (TRAIN.assign(label="yes"), {}, "label is 'yes'.*two labels"),
+    (TRAIN[:9], {"held_out": 0.1}, "held_out 0.1 of 9.*at least one"),
+    (TRAIN, {"learning_rate": 1e30}, "loss is nan.*step 2"),
 ]
 
 

@@ -212,9 +212,7 @@ def test_a_label_does_not_follow_thoughts_that_the_template_begins(tiny_chat_gen
     tokenizer.chat_template += "{% if add_generation_prompt %}<think>\n{% endif %}"
     tokenizer.save_pretrained(tmp_path / "thinks")
     thinking = settings(tmp_path / "thinks", prompts="chat")
-    with pytest.raises(
-        UserError, match="its chat template begins with <think>, so that no label comes next; tell it by"
-    ):
+    with pytest.raises(UserError, match=r"chat template.*<think>.*tell it by"):
         open_greedy(thinking, tmp_path / "thinks", Answering())
     open_greedy(thinking, tmp_path / "thinks", Answering(answer="generation"))
     open_greedy(settings(tiny_chat_generator, prompts="chat"), tiny_chat_generator, Answering())

@@ -117,7 +117,7 @@ def test_vectors_of_another_width_are_refused_in_one_line(model: Backend, base: 
     told = "features of width 8, and the generator's input embeddings have 32; anchor them to an English encoder"
     with pytest.raises(UserError, match=told):
         ask(settings(base), lambda: model, [Asked("a", "x")], LETTERS, HOW, vectors=lambda: torch.zeros(1, 2, 8))
-    with pytest.raises(UserError, match="before the tokens of a decoder alone, on backend transformers"):
+    with pytest.raises(UserError, match=r"decoder.*backend transformers"):
         require_width(object(), 32)
 
 
@@ -184,7 +184,7 @@ def test_features_are_of_anchored_encoders_and_no_order_changes_them(make_weight
 
 
 def test_a_variants_name_is_not_taken() -> None:
-    with pytest.raises(ValueError, match="translated is there anyway; give it another name"):
+    with pytest.raises(ValueError, match=r"translated.*anyway; give.*another"):
         Reasoning.model_validate({"prefixes": {"translated": {"backbone": "b", "recipe": "r"}}})
     made = Reasoning.model_validate({"prefixes": {"prefixed": {"backbone": "b", "recipe": "r"}}})
     assert made.every_variant() == ["source", "prefixed"]

@@ -235,5 +235,5 @@ def test_what_cannot_be_learnt(base: Path, tmp_path: Path, name: str) -> None:
 
 
 def test_windows_that_share_all_they_can_hold_are_refused() -> None:
-    with pytest.raises(ValueError, match="leave nothing new in a window of max_length 100"):
+    with pytest.raises(ValueError, match=r"nothing new.*max_length 100"):
         Reading(max_length=100, stride=50, max_question=50)

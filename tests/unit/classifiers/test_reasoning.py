@@ -82,10 +82,10 @@ def test_letters_are_as_likely_as_a_plain_loop_finds(base: Path) -> None:
 def test_a_prompt_that_is_too_long_and_a_server_without_likelihoods(base: Path) -> None:
     generator, how = settings(base), Reasoning()
     model = open_backend(greedy(generator, how), base)
-    with pytest.raises(UserError, match=r"the prompt of 'a' has \d+ tokens; raise `sampling.max_prompt_tokens`"):
+    with pytest.raises(UserError, match=r"prompt of 'a'.*raise `sampling.max_prompt_tokens`"):
         ask(generator, lambda: model, [Asked("a", "word " * 500)], LETTERS, how)
     served = generator.model_copy(update={"backend": "openai-chat"})
-    with pytest.raises(UserError, match="backend openai-chat has no likelihoods of letters; set `answer: generation`"):
+    with pytest.raises(UserError, match=r"openai-chat.*likelihoods.*set `answer: generation`"):
         ask(served, lambda: model, [Asked("a", "x")], LETTERS, how)
 
 
@@ -159,7 +159,7 @@ def test_the_translated_variant_is_asked_in_english_alone(base: Path, tmp_path: 
     pd.testing.assert_frame_equal(translated.items, wanted.items)
     with pytest.raises(UserError, match="no English of 'samaki'"):
         opened(base, tmp_path / "less", TEST, task, "translated", english | {"samaki": ""})
-    with pytest.raises(UserError, match="variant translated has no English; give `--english`"):
+    with pytest.raises(UserError, match=r"variant translated.*give `--english`"):
         opened(base, tmp_path / "none", TEST, task, "translated", None)
 
 
@@ -173,9 +173,9 @@ def test_problems_are_solved_in_any_order_and_batch_alike(base: Path, tmp_path: 
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"backbone": "b", "reasoning": {}}, "reasoning: an encoder reads no prompts; give a `generator`"),
+        ({"backbone": "b", "reasoning": {}}, r"reasoning:.*encoder.*give a `generator`"),
         ({"generator": "g", "reasoning": {}, "in_context": {"retriever": {"backbone": "b", "recipe": "r"}}}, "reasoning: it has in_context already"),
-        ({"generator": "g", "reasoning": {}, "scales": [1]}, "scales: of adapters, and reasoning has none"),
+        ({"generator": "g", "reasoning": {}, "scales": [1]}, r"scales:.*adapters.*reasoning"),
     ],
 )  # fmt: skip
 def test_settings_that_do_not_fit(given: dict, told: str) -> None:

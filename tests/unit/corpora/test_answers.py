@@ -76,9 +76,9 @@ def test_a_file_of_json_lines_is_read_as_the_hubs_rows(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"question": " "}, "id 'q2' has no question; give it one"),
-        ({"context": ""}, "id 'q2' has no context; give it one"),
-        ({"answers": {"text": ["Amina"], "answer_start": [3, 4]}}, "id 'q2' has more or fewer `starts` than `answers`"),
+        ({"question": " "}, "'q2' has no question"),
+        ({"context": ""}, "'q2' has no context"),
+        ({"answers": {"text": ["Amina"], "answer_start": [3, 4]}}, r"'q2'.*`starts`.*`answers`"),
     ],
 )
 def test_what_is_no_question_is_told_in_a_line(tmp_path: Path, changes: dict[str, Any], told: str) -> None:

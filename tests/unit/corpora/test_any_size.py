@@ -70,5 +70,5 @@ def test_a_sample_is_the_same_whatever_the_blocks(sampled, monkeypatch: pytest.M
 
 
 def test_sides_of_unequal_length_are_told_before_anything_is_drawn(sampled) -> None:
-    with pytest.raises(UserError, match="has 3000 rows and .* 2999; rows that are matched by their places must be as"):
+    with pytest.raises(UserError, match=r"3000 rows.*2999.*places"):
         sampled(2999, 3000)

@@ -17,6 +17,7 @@ from seedbed.corpora.assets import Store, archive, members
 from seedbed.corpora.settings import Cleaning
 from seedbed.io import UserError
 from seedbed.study.settings import Language
+from tests.refusals import tells
 from tests.whole import fetch
 
 CONTENT = b"Yara suna karatu. " * 5000
@@ -71,7 +72,7 @@ def test_a_download_is_tried_again(fetched, faults):
 
 def test_a_download_that_is_always_cut_leaves_nothing(fetched, tmp_path):
     message, requests = fetched("cut", "cut", "cut")
-    assert requests == 3 and "cannot be downloaded (45000 of 90000 bytes came); give a local copy" in message
+    assert requests == 3 and tells(message, "45000 of 90000 bytes ... give a local copy")
     assert not [path for path in tmp_path.rglob("*.txt*") if path.is_file()] and not (tmp_path / "lock.json").exists()
 
 
@@ -85,7 +86,7 @@ def test_a_download_that_says_it_has_no_end_is_not_begun(tmp_path, monkeypatch):
     store = Store(tmp_path / "downloads", tmp_path / "lock.json")
     with Server() as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        with pytest.raises(UserError, match=r"corpus.txt: 90000 bytes; no download is larger than 89999"):
+        with pytest.raises(UserError, match=r"corpus.txt: 90000.*89999"):
             archive(store, f"http://127.0.0.1:{server.server_port}/corpus.txt", "")
         server.shutdown()
     assert server.requests == 1 and not [path for path in tmp_path.rglob("*.txt*") if path.is_file()]
@@ -125,7 +126,7 @@ def packed(path: Path, content: bytes | int) -> Path:
 
 def test_a_gzip_bomb_is_left_before_it_fills_the_memory(bomb):
     tracemalloc.start()
-    with pytest.raises(UserError, match=r"^big.txt.gz: \d+ bytes in \d+ compressed ones; at most \d+ are read"):
+    with pytest.raises(UserError, match=r"^big.txt.gz:.*compressed.*at most \d+"):
         stream = assets.unpacked(io.BytesIO(bomb), "big.txt.gz")
         while stream.read(1 << 20):
             pass
@@ -137,7 +138,7 @@ def test_a_gzip_bomb_is_left_before_it_fills_the_memory(bomb):
 @pytest.mark.parametrize("name", ["a.zip", "a.tar.gz"])
 def test_a_member_that_is_a_bomb_is_not_opened(tmp_path, name):
     path = packed(tmp_path / name, 100 << 20)
-    with pytest.raises(UserError, match=rf"{name}: 104857600 bytes in \d+ compressed ones; at most 67108864 are read"):
+    with pytest.raises(UserError, match=rf"{name}: 104857600 bytes.*at most 67108864"):
         [*members(path, "*.txt")]
 
 
@@ -172,7 +173,7 @@ def test_the_name_of_a_tar_entry_has_a_size(tmp_path):
     name.type, name.size = tarfile.GNUTYPE_LONGNAME, 100 << 20
     header = name.tobuf(tarfile.GNU_FORMAT)
     (tmp_path / "a.tar.gz").write_bytes(gzip.compress(header + b"x" * name.size, 1))
-    with pytest.raises(UserError, match="104857600 bytes for the name of another"):
+    with pytest.raises(UserError, match=r"104857600 bytes.*another"):
         members(tmp_path / "a.tar.gz", "*")
 
 
@@ -187,7 +188,7 @@ def test_real_text_is_read_whole(tmp_path, name):
     "content", [b"no gzip", gzip.compress(CONTENT, mtime=0)[:-20], gzip.compress(CONTENT, mtime=0)[:40], b"\x1f\x8b"]
 )
 def test_a_broken_gzip_is_one_line(content):
-    with pytest.raises(UserError, match=r"^a.gz: not gzip, or cut short \(.+\); get the file again$"):
+    with pytest.raises(UserError, match=r"^a.gz: not gzip.*again$"):
         assets.unpacked(io.BytesIO(content), "a.gz").read()
 
 

@@ -59,8 +59,8 @@ def test_a_list_of_answers_is_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"correct_answer_num": [5, 1, 1]}, "id 'https://a 1' has correct '5' of 4 answers"),
-        ({"mc_answer2": ["x", " ", "y"]}, "id 'https://a 2' has an empty answer"),
+        ({"correct_answer_num": [5, 1, 1]}, r"'https://a 1'.*correct '5' of 4"),
+        ({"mc_answer2": ["x", " ", "y"]}, r"'https://a 2'.*empty answer"),
     ],
 )
 def test_what_cannot_be_chosen_is_refused(tmp_path: Path, changes: dict, told: str) -> None:

@@ -113,7 +113,7 @@ def test_script_share_counts_letters(text, script, share):
 
 
 def test_an_unknown_script_is_one_line():
-    with pytest.raises(UserError, match="^script 'Latm': no such script; expected a code of ISO 15924"):
+    with pytest.raises(UserError, match=r"^script 'Latm':.*ISO 15924"):
         script_share("abc", "Latm")
 
 

@@ -91,13 +91,13 @@ def test_lines_of_plain_text_are_rows(rows_of, name):
 def test_a_name_that_says_no_form_asks_for_one(rows_of, tmp_path, name):
     (tmp_path / "a.b").mkdir()
     content = gzip.compress(b"a\n", mtime=0) if name.endswith("gz") else b"a\n"
-    with pytest.raises(UserError, match=r"its ending says no form; known: \.tsv, .* say it as `format:`"):
+    with pytest.raises(UserError, match=r"known: \.tsv, .*`format:`"):
         rows_of(name, content)
     assert list(rows_of(name, content, format="text")["text"]) == ["a"]
 
 
 def test_a_form_of_models_is_no_form_of_rows(rows_of):
-    with pytest.raises(UserError, match="gguf is a form of models; a file of rows is tsv, csv"):
+    with pytest.raises(UserError, match=r"gguf.*models;.*tsv"):
         rows_of("x.gguf", b"GGUF", format="gguf")
 
 
@@ -145,25 +145,25 @@ def test_rows_of_json_may_be_lists_of_one_length(rows_of):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("x.jsonl", '["1", "a"]\n["2"]', r"not jsonl \(expected rows that all are objects"),
-        ("x.jsonl", '{"text": "a"}\n["b"]', r"not jsonl \(expected rows that all are objects"),
-        ("x.jsonl", '{"text": "a"}\n\n3', r"not jsonl \(expected rows that all are objects"),
+        ("x.jsonl", '["1", "a"]\n["2"]', r"not jsonl.*objects"),
+        ("x.jsonl", '{"text": "a"}\n["b"]', r"not jsonl.*objects"),
+        ("x.jsonl", '{"text": "a"}\n\n3', r"not jsonl.*objects"),
         ("x.jsonl", '{"text": "a"}\n{"text": ', r"not jsonl \(line 2: Expecting value"),
         ("x.jsonl", "", r"not jsonl \(no rows\)"),
         ("x.jsonl", '{"text": "a\\ud800"}', r"not jsonl \('utf-8' codec can't encode"),
         ("x.jsonl", "[" * 100_000, "not jsonl"),
-        ("x.json", '{"1": "a"}', r"not json \(no list of rows; for other JSON give `format:`"),
-        ("x.json", "[1, 2]", r"not json \(expected rows that all are objects"),
+        ("x.json", '{"1": "a"}', r"not json .*`format:`"),
+        ("x.json", "[1, 2]", r"not json .*objects"),
         ("x.parquet", b"PAR1", "not parquet"),
         ("x.parquet", parquet(text=["a"] * 99)[:-50], "not parquet"),
-        ("x.tsv.gz", gzip.compress(b"text\na\n", mtime=0)[:-4], r"not gzip, or cut short \(.*\); get the file again"),
+        ("x.tsv.gz", gzip.compress(b"text\na\n", mtime=0)[:-4], r"not gzip.*again"),
         ("x.tsv.gz", b"text\na\n", "not gzip, or cut short"),
-        ("x.tsv", "id\ttext\ttext\n1\ta\tb\n", "2 columns are called 'text'; rename all but one"),
-        ("x.csv", "id,text,text\n1,a,b\n", "2 columns are called 'text'; rename all but one"),
-        ("x.csv", "id,text\n1,a,b\n", r"not csv \(.*Expected 2 fields in line 2, saw 3"),
+        ("x.tsv", "id\ttext\ttext\n1\ta\tb\n", r"columns.*'text'; rename"),
+        ("x.csv", "id,text,text\n1,a,b\n", r"columns.*'text'; rename"),
+        ("x.csv", "id,text\n1,a,b\n", r"not csv.*line 2, saw 3"),
         ("x.csv", 'id,text\n1,"a\n', r"not csv \(.*EOF inside string"),
-        ("x.tsv", TSV.encode("utf-16"), "byte 0 is not UTF-8; convert the file to UTF-8"),
-        ("x.txt", "Ina zuwa kasuwa yau\nda safe ne\n".encode("utf-16-le"), "are NUL, as in UTF-16; convert the file"),
+        ("x.tsv", TSV.encode("utf-16"), r"byte 0.*UTF-8;.*convert"),
+        ("x.txt", "Ina zuwa kasuwa yau\nda safe ne\n".encode("utf-16-le"), r"NUL.*UTF-16.*convert"),
         ("x.txt", "मैं घर जा रहा हूँ\nहाँ घर\n".encode("utf-16-le"), "not UTF-8|are NUL"),
     ],
 )
@@ -180,7 +180,7 @@ def test_columns_without_a_name_are_left_alone(rows_of):
 
 
 def test_a_folder_asks_for_the_file_in_it(tmp_path):
-    with pytest.raises(UserError, match=f"{tmp_path}: a folder; name the file in it, or as `member:`"):
+    with pytest.raises(UserError, match=f"{tmp_path}: a folder.*`member:`"):
         read(Source(file=str(tmp_path), format="text"), Store(tmp_path, tmp_path / "lock.json"))
 
 
@@ -188,7 +188,7 @@ def test_a_folder_asks_for_the_file_in_it(tmp_path):
 def test_a_damaged_archive_is_one_line(rows_of, kind):
     content = bytearray(archive(b"Ina zuwa kasuwa\n" * 5000, kind))
     content[len(content) // 2] ^= 0xFF
-    with pytest.raises(UserError, match=r"cannot be unpacked \(.*\); get the file again"):
+    with pytest.raises(UserError, match=r"unpacked.*again"):
         rows_of(f"x.{kind}", bytes(content), member="*.txt")
 
 
@@ -198,7 +198,7 @@ def test_a_column_that_one_of_several_files_lacks_is_told(tmp_path):
     source = Source(file=str(tmp_path), member="*.csv", columns={"text": "text"})
     store = Store(tmp_path / "downloads", tmp_path / "lock.json")
     assert list(read(source, store)["text"]) == ["x", "y"]
-    with pytest.raises(UserError, match=r"no column 'label'; a file of '\*.csv' has text"):
+    with pytest.raises(UserError, match=r"'label'.*'\*.csv' has text"):
         read(source.updated({"columns": {"text": "text", "label": "label"}}), store)
 
 

@@ -34,7 +34,7 @@ def test_rows_whose_query_or_passage_is_tested_are_left_out_and_counted() -> Non
     kept = pd.concat(without_tests(iter([ROWS[:2], ROWS[2:]]), ["query", "document"], TESTS, counts))
     assert list(kept["id"]) == ["a", "d"]
     assert counts == {IN_TESTS: 2}
-    with pytest.raises(UserError, match="all 2 rows are in the study's test sets; train on other data"):
+    with pytest.raises(UserError, match=r"2 rows.*test sets; train"):
         list(without_tests(iter([ROWS[1:3]]), ["query", "document"], TESTS, Counter()))
 
 
@@ -88,7 +88,7 @@ def test_a_study_that_learns_from_its_tests_is_refused(train: dict[str, Any], re
     if not refused:
         checks.consistent(parted)
         return
-    with pytest.raises(ValueError, match=r"recipes.ranked.data: asked of hau has rows of the test set of found"):
+    with pytest.raises(ValueError, match=r"recipes.ranked.data: asked of hau.*test set of found"):
         checks.consistent(parted)
 
 
@@ -105,7 +105,7 @@ def test_a_test_set_that_comes_later_loses_what_was_trained_on(tmp_path: Path) -
     assert (
         ask(corpora.tests, lang="hau", anchors="anchors") == ask(corpora.tests, lang="hau") == ["corpora/hau/found.tsv"]
     )
-    with pytest.raises(ValueError, match=r"tasks\.found\.apart_from: no corpus 'aksed'; did you mean 'asked'"):
+    with pytest.raises(ValueError, match=r"tasks\.found\.apart_from:.*'aksed'.*'asked'"):
         checks.consistent(study({"file": "own/x"}, FILE, tasks={"found": task["found"] | {"apart_from": ["aksed"]}}))
     write_table(ROWS, tmp_path / "test.tsv")
     trained = pd.DataFrame({"id": ["x"], "query": ["Who?"], "document": [LONG]})
@@ -147,5 +147,5 @@ def test_so_do_texts_whose_candidates_are_learnt_and_tests_of_two_languages_coun
 
 def test_a_study_whose_candidates_are_a_test_is_refused() -> None:
     recipe = {"data": {"candidates": "asked"}, "objective": "anchoring", "translators": ["human", "other"]}
-    with pytest.raises(ValueError, match=r"recipes.arca.data: asked of hau has rows of the test set of found"):
+    with pytest.raises(ValueError, match=r"recipes.arca.data: asked of hau.*test set of found"):
         checks.consistent(study(FILE, FILE, recipes={"base": {}, "arca": recipe}))

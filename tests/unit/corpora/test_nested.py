@@ -57,7 +57,7 @@ def test_parquet_has_the_same(tmp_path: Path) -> None:
 
 
 def test_a_blind_test_set_is_refused_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="no row says which answer is right, as in a blind test set; take a split"):
+    with pytest.raises(UserError, match=r"right.*blind.*take a split"):
         written(tmp_path, [row("")], "jsonl")
 
 

@@ -55,7 +55,7 @@ def test_an_unknown_label_is_named_with_its_row(tmp_path: Path) -> None:
 def test_a_missing_column_is_named(tmp_path: Path) -> None:
     path = tmp_path / "pairs.tsv"
     pd.DataFrame({"premise": ["a"], "label": ["0"]}).to_csv(path, sep="\t", index=False)
-    with pytest.raises(UserError, match="no column 'hypothesis'; map it under `columns:`"):
+    with pytest.raises(UserError, match=r"'hypothesis'; map.*`columns:`"):
         fetched(path)
     with pytest.raises(UserError, match="no column"):
         read_pairs(path)
@@ -64,5 +64,5 @@ def test_a_missing_column_is_named(tmp_path: Path) -> None:
 def test_one_label_is_a_test_set_but_nothing_to_learn_from(tmp_path: Path) -> None:
     path = written(tmp_path / "pairs.tsv", label=["1", "1", "1"])
     assert len(read_pairs(path)) == 3
-    with pytest.raises(UserError, match="every label is 'neutral'; a classifier needs two labels at least"):
+    with pytest.raises(UserError, match=r"'neutral'.*two labels"):
         read_pairs(path, train=True)

@@ -34,7 +34,7 @@ TWICE = "id\ttext\n1\tina zuwa\n2\tyara\n1\truwa\n2\tdare\n"
 
 
 def test_a_test_set_whose_ids_repeat_is_refused(fetched):
-    with pytest.raises(UserError, match=r"x\.tsv: id '1' stands in several rows; a test set needs an id for each"):
+    with pytest.raises(UserError, match=r"x\.tsv: id '1'.*several"):
         fetched("text", TWICE)
     assert len(fetched("text", TWICE, columns={"id": ["id", "text"], "text": "text"})[0]) == 4
 
@@ -51,7 +51,7 @@ def test_rows_of_a_training_corpus_whose_ids_repeat_are_counted(fetched):
     [("x.tsv", "id\ttext\n1\ta\n \tb\n\tc\n"), ("x.jsonl", '{"id": 1, "text": "a"}\n{"id": null, "text": "b"}')],
 )
 def test_a_row_without_an_id_is_refused(fetched, test, name, content):
-    with pytest.raises(UserError, match="row 2 has no id; give every row one"):
+    with pytest.raises(UserError, match="row 2 has no id"):
         fetched("text", content, test=test, name=name)
 
 
@@ -63,7 +63,7 @@ def test_ids_that_an_expression_makes_equal_are_refused(fetched):
 def test_a_join_by_ids_that_repeat_is_refused(fetched, tmp_path):
     (tmp_path / "b.tsv").write_text("id\ttext\n1\tone\n1\tuno\n")
     join = {"pivot": {"file": str(tmp_path / "b.tsv")}}
-    with pytest.raises(UserError, match=r"b\.tsv: id '1' stands in several rows"):
+    with pytest.raises(UserError, match=r"b\.tsv:.*'1'.*several"):
         fetched("parallel", "id\ttext\n1\tdaya\n", join=join)
 
 
@@ -96,7 +96,7 @@ def test_labelled_rows_are_counted_before_they_become_triplets(fetched):
 @pytest.mark.parametrize("label", ["", " ", None])
 def test_a_missing_label_is_no_class(fetched, label):
     rows = [{"text": "a", "label": 1}, {"text": "b", "label": label}, {"text": "c", "label": 0}]
-    with pytest.raises(UserError, match="id '2' has no label, as 1 of 3 rows; give it one, or leave such rows out"):
+    with pytest.raises(UserError, match=r"'2' has no label.*1 of 3.*give"):
         fetched("labelled_texts", "\n".join(map(json.dumps, rows)), name="x.jsonl")
     table, _ = fetched("labelled_texts", json.dumps(rows[::2]), name="x.json")
     assert list(table["label"]) == ["1", "0"]
@@ -107,7 +107,7 @@ def test_a_missing_label_is_no_class(fetched, label):
 )
 def test_an_id_or_a_label_of_several_lines_is_told(fetched, column, cell):
     row = {"id": "1", "text": "a", "label": "good"} | {column: cell}
-    with pytest.raises(UserError, match=f"{column} .* holds a tab, a line break or a control character; take it out"):
+    with pytest.raises(UserError, match=f"{column} .* tab, .*take it out"):
         fetched("labelled_texts", json.dumps([row]), name="x.json")
 
 
@@ -135,7 +135,7 @@ def test_a_file_that_is_packed_or_not_gives_the_same_corpus(tmp_path, fetched):
 
 
 def test_blanks_around_ids_and_labels_tell_nothing_apart(fetched):
-    with pytest.raises(UserError, match="id '1 ' stands in several rows"):
+    with pytest.raises(UserError, match=r"id '1 '.*several"):
         fetched("text", "id\ttext\n1\ta\n1 \tb\n")
     table, _ = fetched("labelled_texts", "id\ttext\tlabel\n1\ta\tgood\n2\tb\tgood \n")
     assert list(table["label"]) == ["good", "good"]

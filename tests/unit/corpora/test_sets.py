@@ -71,9 +71,7 @@ def test_what_holds_of_a_source_holds_of_its_sets(sets: dict, store: Store) -> N
 
 @pytest.mark.parametrize("given", [{"sets": {}}, {"file": "x", "sets": {"a": {"file": "y"}}}])
 def test_sets_stand_for_a_place(given: dict) -> None:
-    with pytest.raises(
-        ValidationError, match=r"exactly one of hub, file, archive, package; found .* \(or `sets` of such"
-    ):
+    with pytest.raises(ValidationError, match=r"hub, file, archive, package.*`sets`"):
         Source(**given)
 
 
@@ -114,7 +112,7 @@ def test_labels_of_triplets_are_known_or_refused(tmp_path: Path, store: Store, k
     path.write_text("id,premise,hypothesis,label\n1,Ana ba,Yana da,Entailment\n2,Ana ba,Babu,contradictory\n")
     assert fetch(source, kind, store, LOOSE)[0].to_numpy().tolist() == [["1", "Ana ba", "Yana da", "Babu"]]
     path.write_text("id,premise,hypothesis,label\n1,Ana ba,Yana da,entailment\n2,Ana ba,Babu,opposite\n")
-    with pytest.raises(UserError, match=r"nli.csv: id '2' has label 'opposite'; .*`where:`"):
+    with pytest.raises(UserError, match=r"nli.csv: id '2'.*'opposite'; .*`where:`"):
         fetch(source, kind, store, LOOSE)
 
 
@@ -139,7 +137,7 @@ def test_a_file_that_is_cut_short_or_no_archive_is_told(tmp_path: Path, store: S
     form = "xz" if name.endswith("xz") else "gzip"
     for content in (pack(b"a b c\n" * 5000)[:-9], b"plain text\n"):
         (tmp_path / name).write_bytes(content)
-        with pytest.raises(UserError, match=rf"^{name}: not {form}, or cut short \(.*\); get the file again"):
+        with pytest.raises(UserError, match=rf"^{name}: not {form}.*again"):
             read(Source(file=str(tmp_path / name)), store)
 
 
@@ -176,7 +174,7 @@ def test_files_of_a_repository_are_fetched_as_they_are_needed(
     source = Source(hub="a/b", member="data/kk/clean_*.jsonl.gz", revision="0" * 40, first=first)
     assert len(read(source, store)) == min(first or 30, 30)
     assert asked == [f"data/kk/clean_{part}.jsonl.gz" for part in range(fetched)]
-    with pytest.raises(UserError, match=r"a/b: no file matches 'data/rw/\*'; it has data/kk/noisy_2"):
+    with pytest.raises(UserError, match=r"a/b:.*'data/rw/\*'; it has data/kk/noisy_2"):
         read(source.updated({"member": "data/rw/*"}), store)
 
 

@@ -82,7 +82,7 @@ def test_a_compressed_file_is_read_in_whatever_holds_it(tmp_path, store, kind, e
             for name, content in files.items():
                 archive.writestr(name, content)
     assert list(read(Source(file=str(place), member="in/good*"), store)["text"]) == ROWS
-    with pytest.raises(UserError, match=rf"in/bomb.txt.{ending}: \d+ bytes in \d+ compressed ones; at most 67108864"):
+    with pytest.raises(UserError, match=rf"in/bomb.txt.{ending}: .*at most 67108864"):
         read(Source(file=str(place), member="in/bomb*"), store)
 
 
@@ -128,7 +128,7 @@ def test_a_parquet_file_that_grows_is_left_before_it_fills_the_memory(tmp_path, 
     pyarrow.parquet.write_table(bomb(shape), tmp_path / "x.parquet", store_schema=False)
     assert (tmp_path / "x.parquet").stat().st_size < 200_000
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with pytest.raises(UserError, match=r"x.parquet: \d+ bytes in \d+ compressed ones; at most 67108864 are read"):
+    with pytest.raises(UserError, match=r"x.parquet:.*compressed.*67108864"):
         read(Source(file=str(tmp_path / "x.parquet")), store)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 400 << 10, "KiB"
 
@@ -236,7 +236,7 @@ def test_all_questions_of_a_passage_lie_on_one_side_in_every_language(tmp_path, 
     assert not sides[0][0] & sides[1][0]
     with pytest.raises(UserError, match="no column 'lnk'; it has"):
         read(Source(file=str(tmp_path / "hau.tsv"), buckets=(0, 50), buckets_by="lnk"), store)
-    with pytest.raises(ValueError, match="buckets_by: it says what `buckets` hash, and they keep all rows"):
+    with pytest.raises(ValueError, match=r"buckets_by:.*says.*`buckets`"):
         Source(file="x.tsv", buckets_by="link")
 
 
@@ -303,7 +303,7 @@ def test_a_language_without_rows_stops_with_one_line(tmp_path, store):
     path = tmp_path / "aya.tsv"
     path.write_text("code\tinputs\ttargets\nhau\tIna kwana?\tLafiya lau\n")
     source = Source(file=str(path), where={"code": ["afr*"]}, columns={"prompt": "inputs", "response": "targets"})
-    with pytest.raises(UserError, match=r"^instructions corpus from file .*: no row is left .*; check the columns"):
+    with pytest.raises(UserError, match=r"^instructions corpus.*no row.*check the columns"):
         fetch(source, "instructions", store, Cleaning())
 
 
@@ -345,7 +345,7 @@ def test_a_test_set_keeps_every_row(tmp_path, store):
     pairs, _ = fetch(Source(file=str(path), columns=columns), "pairs", store, Cleaning(), test=True)
     assert list(pairs["sentence2"]) == ["y y", "y"]
     check_scores(pairs, (0, 1), "here")
-    with pytest.raises(UserError, match="here: id '2' has score '1'; expected a number from 0 to 0.7"):
+    with pytest.raises(UserError, match=r"here: id '2'.*'1'; expected.*0 to 0.7"):
         check_scores(pairs, (0, 0.7), "here")
 
 
@@ -358,7 +358,7 @@ def test_the_program_writes_graded_pairs_and_refuses_a_score_beyond_its_scale(tm
     assert read_table(tmp_path / "sts.tsv", [*pairs]).to_dict("list") == pairs.to_dict("list")
     assert read_json(tmp_path / "sts.json")["counts"] == {"read": 2, "kept": 2}
     (tmp_path / "sts.tsv").unlink()
-    with pytest.raises(UserError, match="id '2' has score '3'; expected a number from 0 to 1"):
+    with pytest.raises(UserError, match=r"id '2'.*'3'; expected.*0 to 1"):
         fetch_corpus.main(arguments)
     assert not (tmp_path / "sts.tsv").exists()
 
@@ -373,7 +373,7 @@ def test_a_split_that_a_data_set_lacks_is_one_line(store, monkeypatch):
     found = SimpleNamespace(config=SimpleNamespace(data_files={"validation": [], "test": []}))
     monkeypatch.setattr("datasets.load_dataset_builder", lambda *args, **options: found)
     source = Source(hub="some/data", revision="f5146bf724c55899ca20502851dc98c5405b67f9", split="train")
-    with pytest.raises(UserError, match="^some/data: no split 'train'; it has validation, test$"):
+    with pytest.raises(UserError, match=r"^some/data:.*'train'.*validation"):
         read(source, store)
 
 
@@ -392,7 +392,7 @@ def test_a_branch_is_locked_as_the_commit_that_it_was(store):
 
 
 def test_an_unreachable_hub_is_one_line(store):
-    with pytest.raises(UserError, match="no-such/repository: cannot be had from the hub") as caught:
+    with pytest.raises(UserError, match=r"no-such/repository:.*hub") as caught:
         pin(store, Source(hub="no-such/repository"), kind="model")
     assert "\n" not in str(caught.value)
 
@@ -438,14 +438,14 @@ def test_a_joined_column_is_replaced_too(tmp_path, store):
         replace={"pivot": {"ei": "EI"}},
     )
     assert list(read(source, store)["pivot"]) == ["EIns", "zwEI"]
-    with pytest.raises(UserError, match="no column 'pivto'; it has id, text, pivot"):
+    with pytest.raises(UserError, match=r"column 'pivto'.*id, text, pivot"):
         read(source.updated({"replace": {"pivto": {"a": "b"}}}), store)
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"(": ""}, r"replace: label: '\(' -> '': missing \), unterminated subpattern at position 0"),
+        ({"(": ""}, r"replace: label: '\(' -> '': missing \)"),
         ({"a": r"\1"}, "-> .*: invalid group reference 1"),
         ({"a": r"\g<x>"}, "-> .*: unknown group name 'x'"),
         (["a"], "source.replace.*Input should be a valid tuple"),
@@ -496,9 +496,9 @@ def test_paths_are_placeholders_too(tmp_path):
     config["paths"] = {"mine": str(tmp_path)}
     config["corpora"]["text"] = {"file": "{mine}/{lang}.txt"}
     assert Study.model_validate(config).corpus("text", "hau").file == f"{tmp_path}/hau.txt"
-    with pytest.raises(ValueError, match="'script' is a column of the language registry"):
+    with pytest.raises(ValueError, match=r"'script'.*language registry"):
         Study.model_validate({**config, "paths": {"script": "x"}})
-    with pytest.raises(UserError, match="^paths.mine: no such folder nowhere; give it with --config"):
+    with pytest.raises(UserError, match=r"^paths.mine:.*nowhere.*--config"):
         load({**config, "paths": {"mine": "nowhere"}})
     assert Study.model_validate({**config, "paths": {"mine": "none"}}).corpus("text", "hau") is None, "nobody has it"
 
@@ -609,9 +609,9 @@ def test_the_first_of_several_matches_is_joined(tmp_path, store):
 @pytest.mark.parametrize(
     ("join", "message"),
     [
-        ({"a": {"fil": "x"}}, "join.a.fil: unknown key; did you mean 'file'"),
+        ({"a": {"fil": "x"}}, r"join.a.fil: unknown.*'file'"),
         ({"a": {"keep": "all"}}, "`keep: all` needs `by:"),
-        ({"a": {"by": {"x": "y"}, "keep": "some"}}, "join.a.keep: Input should be 'matched' or 'all'"),
+        ({"a": {"by": {"x": "y"}, "keep": "some"}}, r"join.a.keep:.*'matched'.*'all'"),
     ],
 )
 def test_a_join_is_checked_with_the_configuration(join, message):
@@ -622,8 +622,8 @@ def test_a_join_is_checked_with_the_configuration(join, message):
 @pytest.mark.parametrize(
     ("join", "message"),
     [
-        ({"by": {"txt": "text"}}, "no column 'txt'; it has id, text"),
-        ({"by": {"text": "txt"}}, "no column 'txt'; it has id, text"),
+        ({"by": {"txt": "text"}}, r"column 'txt'.*id, text"),
+        ({"by": {"text": "txt"}}, r"column 'txt'.*id, text"),
         ({"by": {"id": "id"}}, "two columns 'text' after the join"),
     ],
 )

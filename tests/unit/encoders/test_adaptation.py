@@ -91,7 +91,7 @@ def test_blocks_are_the_sentences_one_after_the_other(texts, tokenizer, monkeypa
     monkeypatch.setattr(adaptation, "TOGETHER", 3)
     assert np.array_equal(blocks(texts, tokenizer, 16), found)
     assert len(blocks(texts, tokenizer, len(whole))) == 1
-    with pytest.raises(UserError, match=f"{len(whole)} tokens, less than a block of {len(whole) + 1}"):
+    with pytest.raises(UserError, match=f"{len(whole)} tokens.*block of {len(whole) + 1}"):
         blocks(texts, tokenizer, len(whole) + 1)
 
 
@@ -176,7 +176,7 @@ def test_a_step_is_adamws_of_pytorch(make, make_weights, texts, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"length": 65}, "masked.length: blocks of 65, but the backbone reads 64 tokens"),
+        ({"length": 65}, r"masked.length:.*65.*64"),
         ({"learning_rate": 1e30}, "loss is nan at step"),
     ],
 )

@@ -222,17 +222,17 @@ def test_no_code_of_a_folder_runs_here(saved: Path, sentences: list[str]) -> Non
 
 def test_what_has_no_known_feed_forward_layer_is_refused(make_weights: Callable[..., Path]) -> None:
     encoder = backbone.load(make_weights("modernbert"), pooling="mean")
-    with pytest.raises(UserError, match=r"of a modernbert are not known; take one of bert, roberta, xlm-roberta$"):
+    with pytest.raises(UserError, match=r"modernbert.*take one of bert"):
         align(encoder, reduction=2, scaling=4.0, seed=0)
     assert not isinstance(encoder[0], AdaptedTransformer)
 
 
 def test_bad_input(base: SentenceTransformer, saved: Path) -> None:
-    with pytest.raises(UserError, match=r"has parallel adapters already; align the one that it was made from$"):
+    with pytest.raises(UserError, match=r"parallel adapters already.*align"):
         align(base)
-    with pytest.raises(UserError, match=r"^reduction: 64 for states of width 32; give 1 to 32$"):
+    with pytest.raises(UserError, match=r"^reduction: 64.*32; give 1.*32"):
         align(backbone.open_encoder(saved.parent / "base"), reduction=64)
-    with pytest.raises(UserError, match=r"adapters would be lost; take pooling own"):
+    with pytest.raises(UserError, match=r"adapters.*lost; take pooling own"):
         backbone.load(saved, pooling="mean")
     state = load_file(saved / ADAPTERS)
     fewer = {name: weight for name, weight in state.items() if not name.startswith("2.")}

@@ -66,7 +66,7 @@ def test_vectors_are_found_by_text_whatever_the_order_they_were_given_in(
     assert np.allclose(vectors.vectors[vectors.places(texts)], expected, atol=1e-6)
     manifest = read_json(pivot / "seedbed.json")
     assert (manifest["texts"], manifest["width"]) == (8, 32)
-    with pytest.raises(UserError, match=r"no vector of 'Unknown\.'; have them made again$"):
+    with pytest.raises(UserError, match=r"no vector of 'Unknown\.'"):
         vectors.places([texts[0], "Unknown."])
     with pytest.raises(UserError, match="no vectors of texts"):
         Vectors(base)
@@ -270,11 +270,9 @@ def test_triplets_are_joined_with_the_pivots_by_id(rows: pd.DataFrame, run: Call
     assert joined["id"].tolist() == ["5", "2", "7", "0"]
     assert (joined[f"{PIVOT}negative"] == joined["negative"].str.upper()).all()
     assert run("triplets", joined)["examples"] == 4
-    with pytest.raises(
-        UserError, match=r"no row has a row of the pivot language with its id \(like '0', and there 'x0'"
-    ):
+    with pytest.raises(UserError, match=r"pivot language.*id.*'0'.*'x0'"):
         with_pivot(rows, upper.assign(id="x" + rows["id"]))
-    with pytest.raises(UserError, match="the pivot's rows have no column 'negative'"):
+    with pytest.raises(UserError, match=r"pivot's.*column 'negative'"):
         with_pivot(rows, upper.drop(columns="negative"))
     with pytest.raises(UserError, match="no vector of"):
         run("bad", rows)  # whose partners are read as the pivot's
@@ -284,9 +282,9 @@ def test_bad_input(base: Path, pivot: Path, sentences: list[str], run: Callable[
     encoder = backbone.open_encoder(base)
     known = Vectors(pivot)
     known.vectors = known.vectors[:, :16]
-    with pytest.raises(UserError, match=r"^alignment: vectors of width 32, and the pivot's have 16; take encoders of"):
+    with pytest.raises(UserError, match=r"^alignment:.*32.*16; take encoders of"):
         AlignmentLoss(encoder, known, [[sentences[0].upper()]], 0.05)
     with pytest.raises(UserError, match="no vector of"):
         run("bad", parallel(sentences).assign(pivot=sentences))
-    with pytest.raises(UserError, match="alignment: 1 rows to learn from; at least 2 are needed"):
+    with pytest.raises(UserError, match=r"alignment: 1 rows.*at least 2"):
         run("bad", parallel(sentences).iloc[:1])

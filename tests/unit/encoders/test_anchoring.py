@@ -250,15 +250,15 @@ def test_states_are_there_once(sides: dict[str, Path], monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda rows: rows[rows["translator"] == "one"], "translations by one alone; a choice is among two"),
-        (lambda rows: rows.assign(english=""), "all 8 translations are empty or cut; nothing"),
-        (lambda rows: rows.assign(usable=False), "all 8 translations are empty or cut"),
+        (lambda rows: rows[rows["translator"] == "one"], r"by one alone.*two"),
+        (lambda rows: rows.assign(english=""), r"all 8 translations.*nothing"),
+        (lambda rows: rows.assign(usable=False), "all 8 translations"),
         (
             lambda rows: rows.assign(semantic=11.0),
-            r"text '0' by one has scores \[11.0, 2.0, 2.0\]; a judge gives 1 to 10",
+            r"'0'.*\[11.0, 2.0, 2.0\].*1.*10",
         ),
-        (lambda rows: rows.assign(semantic=np.nan), "the judge could score none of 8 translations"),
-        (lambda rows: rows.drop(index=7), "text '3' is by one, others by one, two"),
+        (lambda rows: rows.assign(semantic=np.nan), r"judge.*none of 8"),
+        (lambda rows: rows.drop(index=7), r"text '3'.*by one, two"),
     ],
 )
 def test_bad_candidates_are_told(
@@ -301,7 +301,7 @@ def test_choices(sides: dict[str, Path], anchored: Path) -> None:
     human = found().replace({"translator": {"two": "human"}})
     assert choose(packed(human), "oracle")["english"].tolist() == GOOD
     half = found().assign(usable=[True] * 6 + [False] * 2)
-    with pytest.raises(UserError, match="1 of 4 texts, like 3 'Manoma.*have no translation that can be chosen"):
+    with pytest.raises(UserError, match=r"1 of 4 texts.*3 'Manoma.*translation"):
         choose(packed(half), "first")
     untrained = given_similarity(unpacked(table), anchored)
     texts, candidates = (encoder.encode(side, normalize_embeddings=True) for side in (TEXTS, GOOD))

@@ -18,6 +18,7 @@ from seedbed.encoders import batches, objectives, training
 from seedbed.encoders.objectives import LANGUAGE
 from seedbed.encoders.settings import Training
 from seedbed.io import UserError, sha256, write_table
+from tests.refusals import tells
 
 TEXTS = ["anchor", "positive", "negative", "sentence1"]
 SIZES = {"long": 21, "short": 9}
@@ -124,18 +125,18 @@ def test_texts_that_a_language_lacks_are_empty_and_other_columns_come_along() ->
     ("settings", "tables", "message"),
     [
         ({"batches": "sets", "batch_size": 10}, {"x": of("x")},
-         "batch_size: 10, and set 'short' has 9 rows; give fewer, or `batches: mixed`"),
-        ({"batch_size": 31}, {"x": of("x")}, "batch_size: 31 rows, and there are 30; give fewer"),
-        ({"crosslingual": True}, {"x": of("x")}, "crosslingual: rows of one language alone; give those of two or more"),
+         "batch_size: 10 ... 'short' has 9 rows ... `batches: mixed`"),
+        ({"batch_size": 31}, {"x": of("x")}, "batch_size: 31 ... 30; give fewer"),
+        ({"crosslingual": True}, {"x": of("x")}, "crosslingual: ... one language alone"),
         ({"crosslingual": True}, {"x": of("x", ID[:9]), "y": of("y", ID[6:12]), "z": of("z", ID[:3])},
-         "no two languages have 4 rows of the data in common"),
+         "two languages ... 4 rows"),
         ({"crosslingual": True}, {c: of(c, columns=("anchor",)) for c in "xy"}, "columns: 1; a row has an anchor and"),
     ],
 )  # fmt: skip
 def test_what_makes_no_batch_is_one_line(settings: dict, tables: dict[str, pd.DataFrame], message: str) -> None:
     with pytest.raises(UserError) as fault:
         laid_out(tables, **settings)
-    assert message in str(fault.value) and "\n" not in str(fault.value)
+    assert tells(str(fault.value), message) and "\n" not in str(fault.value)
 
 
 def test_files_are_read_when_they_are_asked_for(tmp_path: Path) -> None:

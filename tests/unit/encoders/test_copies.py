@@ -257,7 +257,7 @@ def test_the_mean_of_several_is_that_of_each_weight_and_loses_none(weights, tmp_
 def test_encoders_of_other_weights_have_no_mean(weights):
     other = backbone.load(weights, pooling="mean")
     other[0].auto_model.resize_token_embeddings(7)
-    with pytest.raises(UserError, match="averaged: encoder 2 has other weights than the first; average seeds of one"):
+    with pytest.raises(UserError, match=r"averaged:.*2.*average seeds"):
         copies.averaged(backbone.load(weights, pooling="mean"), [other])
 
 
@@ -287,22 +287,22 @@ def test_what_cannot_be_copied_is_told_in_one_line(weights, made, tmp_path):
     encoder = backbone.load(weights, pooling="mean")
     align(encoder, reduction=2, scaling=4.0, seed=0)
     for way in (copies.trimmed, copies.condensed):
-        with pytest.raises(UserError, match="parallel adapters; copy the one that was aligned"):
+        with pytest.raises(UserError, match=r"parallel adapters; copy.*aligned"):
             way(encoder, TEXTS)
-    with pytest.raises(UserError, match="parallel adapters; copy the one that was aligned"):
+    with pytest.raises(UserError, match=r"parallel adapters; copy.*aligned"):
         copies.rounded(encoder)
-    with pytest.raises(UserError, match="parallel adapters; copy the one that was aligned"):
+    with pytest.raises(UserError, match=r"parallel adapters; copy.*aligned"):
         load("quantized").copied(encoder, TEXTS, {})
     static = backbone.open_encoder(made({"condensed": {"dimensions": 8}}))
-    with pytest.raises(UserError, match="no transformer; copy the one that it was made from"):
+    with pytest.raises(UserError, match="no transformer; copy"):
         copies.trimmed(static, TEXTS)
-    with pytest.raises(UserError, match="condensed.dimensions: 400, and 32 are there; give fewer"):
+    with pytest.raises(UserError, match=r"condensed.dimensions: 400.*32.*give fewer"):
         made({"condensed": {"dimensions": 400}})
-    with pytest.raises(UserError, match="trimmed: 1 texts; at least 2 are needed"):
+    with pytest.raises(UserError, match=r"trimmed: 1 texts.*2"):
         made({"trimmed": {}}, texts=TEXTS[:1])
 
 
 def test_a_tokenizer_that_cannot_be_cut_is_refused(tmp_path):
     tokenizer = AutoTokenizer.from_pretrained(tiny.generator(tmp_path / "bpe"))
-    with pytest.raises(UserError, match="a tokenizer of kind BPE cannot be cut; only Unigram and WordPiece can"):
+    with pytest.raises(UserError, match=r"BPE.*cut.*Unigram"):
         copies.cut_tokenizer(tokenizer, [0, 1, 2])

@@ -98,7 +98,7 @@ def test_features_stand_before_the_tokens_of_the_english(sides: dict[str, Path])
         states = english[0].auto_model(inputs_embeds=given).last_hidden_state
         expected = normalize(states.mean(dim=1), dim=1)[0].detach().numpy()
         np.testing.assert_allclose(vector, expected, atol=1e-5)
-    with pytest.raises(UserError, match="fusion prefix: the source gives no features of width 32"):
+    with pytest.raises(UserError, match=r"fusion prefix:.*features.*32"):
         couple(backbone.load(sides["source"], pooling="mean"), sides["english"], Coupling("prefix", {}))
 
 
@@ -121,7 +121,7 @@ def test_a_text_that_is_cut_after_features_ends_as_it_would(sides: dict[str, Pat
 @pytest.mark.parametrize("wrong", [[("one",)], [("a text", "its English", "more")]])
 def test_what_is_no_pair_is_told(sides: dict[str, Path], wrong: list) -> None:
     encoder = couple(anchored(sides), sides["english"], Coupling("none", CHOSEN))
-    with pytest.raises(UserError, match=r"texts in the place of two; give a list of pairs \(text, English\)"):
+    with pytest.raises(UserError, match=r"texts.*place.*give.*\(text, English\)"):
         encoder.encode(wrong)
 
 
@@ -204,7 +204,7 @@ def test_an_encoder_of_two_texts_goes_on_from_another(sides: dict[str, Path], tm
     assert (learnt[1].linear.weight - one[1].linear.weight).abs().max() > 1e-4
     for name, weight in one[0].state_dict().items():
         torch.testing.assert_close(learnt[0].state_dict()[name], weight, rtol=0, atol=0)
-    with pytest.raises(UserError, match="fusion none: training starts from an encoder with concat"):
+    with pytest.raises(UserError, match=r"fusion none:.*concat"):
         made(sides, tmp_path / "other", "none", first)
 
 
@@ -220,5 +220,5 @@ def test_an_encoder_of_two_texts_is_not_copied(sides: dict[str, Path], tmp_path:
     folder, table = made(sides, tmp_path / "encoder", "none"), pd.DataFrame({"id": ["1", "2"], "text": ["a", "b"]})
     options = {"objective": Halved(), "prefix": "", "seed": 1, "output": tmp_path / "copy", "about": {}}
     for pooling in ("own", "mean"):
-        with pytest.raises(UserError, match="encoder: this encoder reads two texts and cannot be copied; copy one"):
+        with pytest.raises(UserError, match=r"encoder:.*two texts.*copy one"):
             copy(folder, table, Training(pooling=pooling), **options)

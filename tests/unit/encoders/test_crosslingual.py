@@ -47,7 +47,7 @@ def test_one_state_of_the_generator_gives_one_draw() -> None:
     [
         (4, 1, 3, "columns: 1; a row has"),
         (4, 4, 9, "columns: 4; a row has"),
-        (4, 2, 1, "languages: 1 for cross-lingual batches; give 2 or more"),
+        (4, 2, 1, r"languages: 1.*give 2"),
         (0, 2, 2, "rows: 0; give 1 or more"),
     ],
 )
@@ -77,10 +77,10 @@ def test_vectors_come_back_to_their_places_with_their_gradients(columns: int) ->
 @pytest.mark.parametrize(
     ("places", "said"),
     [
-        ([[(0, 0), (0, 1)], [(1, 0), (0, 1)]], "more than one vector for row 0, column 1; expected one for each"),
-        ([[(0, 0), (0, 1)], [(1, 0), (2, 1)]], r"place \(2, 1\) is none of a batch of 2 rows and 2 columns"),
-        ([[(0, 0), (0, 1)], [(1, 0), (1, -1)]], r"place \(1, -1\) is none of a batch"),
-        ([[(0, 0), (0, 1)], [(1, 0)]], r"\[2, 2\] vectors for \[2, 1\] places"),
+        ([[(0, 0), (0, 1)], [(1, 0), (0, 1)]], r"more than one.*row 0, column 1"),
+        ([[(0, 0), (0, 1)], [(1, 0), (2, 1)]], r"place \(2, 1\).*2 rows"),
+        ([[(0, 0), (0, 1)], [(1, 0), (1, -1)]], r"place \(1, -1\).*batch"),
+        ([[(0, 0), (0, 1)], [(1, 0)]], r"\[2, 2\] vectors.*\[2, 1\]"),
     ],
 )
 def test_what_does_not_fill_a_batch(places: list[list[tuple[int, int]]], said: str) -> None:

@@ -284,7 +284,7 @@ def test_settings_that_cannot_be_are_one_line(changes: dict[str, Any], message: 
     ("given", "found"), [({}, "none"), ({"source": {"file": "x"}, "endpoint": GOOD}, "source, endpoint")]
 )
 def test_a_backbone_has_one_origin(given: dict[str, Any], found: str) -> None:
-    with pytest.raises(UserError, match=f"backbone: give exactly one of source, endpoint, fusion, pair; found {found}"):
+    with pytest.raises(UserError, match=f"backbone: .*source, endpoint, fusion, pair; found {found}"):
         Backbone.load(json.dumps(given))
 
 

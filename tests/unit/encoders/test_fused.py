@@ -52,5 +52,5 @@ def test_another_encoder_in_the_place_of_one_is_refused(tmp_path: Path, members:
     save(output, members, [1, 3], ABOUT)
     manifest = members["a"] / "seedbed.json"
     manifest.unlink() if changed == "gone" else write_json({"files": {"x": "y"}}, manifest)
-    with pytest.raises(UserError, match="base/mul/0 is gone or was made anew since it was fused; run fuse_encoders"):
+    with pytest.raises(UserError, match=r"base/mul/0.*since it was fused; run fuse_encoders"):
         members_of(output, read_json(output / "seedbed.json"))

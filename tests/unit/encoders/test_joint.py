@@ -181,17 +181,15 @@ def test_a_killed_run_goes_on_to_the_same_bytes(
 def test_what_does_not_fit_is_one_line(
     run: Callable[..., dict[str, Any]], folders: dict[str, Path], tmp_path: Path
 ) -> None:
-    with pytest.raises(UserError, match="^joint: hau and kaz have the same encoder; give each language its own$"):
+    with pytest.raises(UserError, match=r"^joint: hau and kaz.*its own$"):
         run("double", folders=folders | {"kaz": folders["hau"]})
     narrow = random_weights(tmp_path / "weights", width=16, heads=2, vocabulary=50, blocks=2)
     training.save(backbone.load(narrow, pooling="mean"), tmp_path / "narrow", {}, {})
-    with pytest.raises(
-        UserError, match="^joint: vectors of different widths, .* 16 in kaz; take encoders of one width$"
-    ):
+    with pytest.raises(UserError, match=r"^joint:.*widths.*16 in kaz"):
         run("wide", folders=folders | {"kaz": tmp_path / "narrow"})
     assert not (tmp_path / "wide").exists()
     run("made")
     encoder, other = backbone.open_encoder(folders["hau"]), tmp_path / "other"
     training.save(backbone.load(folders["hau"], pooling="cls"), other, {}, {})
-    with pytest.raises(UserError, match="adapters of other encoders than .*; have them trained again$"):
+    with pytest.raises(UserError, match=r"adapters of other encoders.*trained again"):
         take_adapters(encoder, other, tmp_path / "made")

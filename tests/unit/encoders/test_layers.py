@@ -93,14 +93,14 @@ def test_an_encoder_of_any_pooling_is_left_as_it_was(
 
 @pytest.mark.parametrize("layer", [-1, 0, 4])
 def test_a_layer_that_the_backbone_lacks(weights: Path, layer: int) -> None:
-    with pytest.raises(UserError, match=f"^layer {layer}: the backbone has blocks 1 to 3; give one of these$"):
+    with pytest.raises(UserError, match=f"^layer {layer}: .*blocks 1 to 3"):
         first_layers(backbone.load(weights, pooling="mean"), layer)
 
 
 def test_an_encoder_behind_a_server_has_no_layers() -> None:
     remote = backbone.remote(Endpoint(url="http://localhost:1/v1", model="m", dimensions=3))
     for ask in (lambda: layer_means(remote, ["text"]), lambda: first_layers(remote, 1), lambda: layer_means(None, [])):
-        with pytest.raises(UserError, match="^layers: an encoder without a transformer here has no layers; leave out"):
+        with pytest.raises(UserError, match=r"^layers:.*transformer.*leave out"):
             ask()
 
 
@@ -110,6 +110,6 @@ def test_a_backbone_without_hidden_states_is_told(weights: Path, sentences: list
     encoder[0].forward = lambda *args, **kwargs: {
         name: x for name, x in forward(*args, **kwargs).items() if name != "all_layer_embeddings"
     }
-    with pytest.raises(UserError, match="^layers: this kind of backbone gives no hidden states; take another$"):
+    with pytest.raises(UserError, match=r"^layers:.*backbone.*take another"):
         layer_means(SentenceTransformer(modules=[*encoder]), sentences)
     assert not encoder[0].auto_model.config.output_hidden_states

@@ -51,9 +51,7 @@ def test_a_batch_that_cannot_fit_is_refused_and_the_one_that_is_offered_is_not(
     encoder: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     has(monkeypatch, 12)
-    with pytest.raises(
-        UserError, match=r"^training.batch_size: 512 rows of \d+ tokens take .* and no GPU; set"
-    ) as error:
+    with pytest.raises(UserError, match=r"^training.batch_size: 512 rows.*no GPU; set") as error:
         memory.require_fit(encoder, TEXTS, Training(), "")
     offered = int(re.search(r"batch_size to (\d+)$", str(error.value))[1])
     assert 2 <= offered < 512
@@ -63,7 +61,7 @@ def test_a_batch_that_cannot_fit_is_refused_and_the_one_that_is_offered_is_not(
 
 def test_weights_that_do_not_fit_are_no_matter_of_the_batch(encoder: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     has(monkeypatch, 0.1)
-    with pytest.raises(UserError, match="set freeze_word_embeddings, lower max_length, or take a smaller backbone$"):
+    with pytest.raises(UserError, match=r"freeze_word_embeddings.*max_length.*backbone"):
         memory.require_fit(encoder, TEXTS, Training(batch_size=2), "")
 
 

@@ -59,7 +59,7 @@ def test_what_goes_on_from_an_encoder_names_the_backbone(
     train: Callable[..., Path], weights: Path, tmp_path: Path
 ) -> None:
     first = train()
-    with pytest.raises(UserError, match=f"neighbours by other weights than {first}; mine them again"):
+    with pytest.raises(UserError, match=f"other weights than {first}; mine"):
         train(weights=str(first), output=str(tmp_path / "second"))
     assert not (tmp_path / "second").exists()
     train(weights=str(first), miner=str(weights), output=str(tmp_path / "second"))
@@ -71,11 +71,11 @@ def test_what_goes_on_from_an_encoder_names_the_backbone(
     [
         (
             {"prefix": "b: "},
-            "hau.tsv: neighbours with the prefix 'a: ', not 'b: '; mine them again, or give the file of",
+            r"hau.tsv:.*prefix 'a: '.*'b: '; mine",
         ),
-        ({"prefix": ""}, "hau.tsv: neighbours with the prefix 'a: ', not ''; mine"),
-        ({"mining": '{"layer": 1}'}, "hau.tsv: neighbours by mining.layer 2, not 1; mine them again"),
-        ({"mining": '{"layer": 2, "near": "pivot"}'}, "hau.tsv: neighbours by mining.near 'text', not 'pivot'; mine"),
+        ({"prefix": ""}, r"hau.tsv:.*prefix 'a: ', not ''"),
+        ({"mining": '{"layer": 1}'}, r"hau.tsv:.*mining.layer 2, not 1"),
+        ({"mining": '{"layer": 2, "near": "pivot"}'}, r"hau.tsv:.*mining.near 'text', not 'pivot'"),
     ],
 )
 def test_another_prefix_or_layer_is_refused(
@@ -90,7 +90,7 @@ def test_another_backbone_is_refused(
     train: Callable[..., Path], make_weights: Callable[..., Path], tmp_path: Path
 ) -> None:
     other = make_weights("xlm-roberta")
-    with pytest.raises(UserError, match=f"hau.tsv: neighbours by other weights than {other}; mine them again"):
+    with pytest.raises(UserError, match=f"hau.tsv: .*other weights than {other}; mine"):
         train(weights=str(other))
     assert not (tmp_path / "encoder").exists()
 
@@ -102,9 +102,7 @@ def test_a_file_of_ones_own_has_no_audit(train: Callable[..., Path], mined: Path
     with pytest.raises(UserError, match="own.audit.json: no such file; expected JSON"):
         train(texts=str(own), mining=json.dumps(LAYER))
     write_json({"read": 4}, audit_of(own))
-    with pytest.raises(
-        UserError, match="own.audit.json: not an audit of mine_neighbours, which writes it beside own.tsv"
-    ):
+    with pytest.raises(UserError, match=r"own.audit.json:.*mine_neighbours.*own.tsv"):
         train(texts=str(own))
     write_json(read_json(audit_of(mined)), audit_of(own))
     assert train(texts=str(own)).is_dir()

@@ -163,9 +163,9 @@ def test_by_chance_no_sentence_comes_twice(weights: Path, pairs: pd.DataFrame, p
 
 @pytest.mark.parametrize("near", ["text", "chance"])
 def test_what_cannot_be_mined(weights: Path, pairs: pd.DataFrame, pool: Path, tmp_path: Path, near: Any) -> None:
-    with pytest.raises(UserError, match="^mining: 59 sentences in the pool besides the pairs' own, but count is 60; "):
+    with pytest.raises(UserError, match=r"^mining: 59 sentences.*60"):
         neighbours(pairs, pool, weights, Mining(layer=2, count=60, near=near), state=tmp_path / "state")
-    with pytest.raises(UserError, match="^layer 9: the backbone has blocks 1 to 3"):
+    with pytest.raises(UserError, match=r"^layer 9:.*blocks 1 to 3"):
         neighbours(pairs, pool, weights, Mining(near=near))
     with pytest.raises(UserError, match="no column 'text'"):
         write_table(pd.DataFrame({"id": ["a"]}), tmp_path / "broken.tsv")

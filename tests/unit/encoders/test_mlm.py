@@ -175,9 +175,9 @@ def another_kind(directory: Path) -> None:
 @pytest.mark.parametrize(
     ("head", "damage", "message"),
     [
-        (False, None, r"no head for masked language modelling \(cls\.predictions\..* is missing\); set training\.mlm_weight"),
-        (True, no_mask_token, r"its tokenizer has no mask token; set training\.mlm_weight to 0"),
-        (True, another_kind, r"of a kind that has no masked language modelling; set training\.mlm_weight to 0"),
+        (False, None, r"head.*cls\.predictions\..*set training\.mlm_weight"),
+        (True, no_mask_token, r"no mask token; set training\.mlm_weight"),
+        (True, another_kind, r"no masked language modelling; set training\.mlm_weight"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_trained_so_is_told_in_one_line(

@@ -38,9 +38,9 @@ def test_queue_starts_empty_and_its_state_is_in_buffers() -> None:
     ("vectors", "ids"), [(torch.ones(2, 3), torch.ones(2)), (torch.ones(2, 2), torch.ones(3)), (torch.ones(2), 0)]
 )
 def test_queue_refuses_other_shapes(vectors: torch.Tensor, ids: object) -> None:
-    with pytest.raises(UserError, match=r"^queue: vectors \(.*; expected \(n, 2\) and \(n,\)$"):
+    with pytest.raises(UserError, match=r"^queue: vectors.*expected \(n, 2\).*\(n,\)"):
         Queue(4, 2).add(vectors, torch.as_tensor(ids))
-    with pytest.raises(UserError, match="queue: size 0, width 2; both must be at least 1"):
+    with pytest.raises(UserError, match="queue: size 0, width 2"):
         Queue(0, 2)
 
 
@@ -79,16 +79,16 @@ def test_a_source_in_half_precision_is_followed_in_single() -> None:
 
 @pytest.mark.parametrize("momentum", [-0.1, 1, 1.5, float("nan")])
 def test_momentum_out_of_range(momentum: float) -> None:
-    with pytest.raises(UserError, match="momentum: .*; it must be at least 0 and below 1"):
+    with pytest.raises(UserError, match=r"momentum:.*at least 0 and below 1"):
         follow(nn.Linear(1, 1), nn.Linear(1, 1), momentum=momentum)
 
 
 def test_modules_that_do_not_match() -> None:
-    with pytest.raises(UserError, match="one must be a copy of the other"):
+    with pytest.raises(UserError, match="a copy of the other"):
         follow(nn.Linear(1, 1), nn.Linear(1, 1, bias=False), momentum=0.5)
-    with pytest.raises(UserError, match="one must be a copy of the other"):
+    with pytest.raises(UserError, match="a copy of the other"):
         follow(nn.Linear(1, 2), nn.Linear(2, 1), momentum=0.5)
-    with pytest.raises(UserError, match=r"weight is torch.bfloat16; what follows must be float32"):
+    with pytest.raises(UserError, match=r"torch.bfloat16.*float32"):
         follow(nn.Linear(1, 1).bfloat16(), nn.Linear(1, 1), momentum=0.5)
 
 

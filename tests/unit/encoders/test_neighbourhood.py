@@ -333,10 +333,10 @@ def test_settings_out_of_range(settings: dict[str, Any], told: str) -> None:
 
 
 def test_data_that_does_not_fit(run: Callable[..., dict[str, Any]], rows: pd.DataFrame, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="^neighbours: no columns .*neighbour_3 or .*; the data has id, anchor"):
+    with pytest.raises(UserError, match=r"^neighbours:.*neighbour_3.*id, anchor"):
         run("more", neighbours=3)
-    with pytest.raises(UserError, match="^neighbours: both sides of row b are '.*'; leave out pairs that are not"):
+    with pytest.raises(UserError, match="^neighbours: both sides of row b"):
         run("same", rows.assign(positive=rows["positive"].where(rows["id"] != "b", rows["anchor"])))
-    with pytest.raises(UserError, match=r"^neighbours.queue_size: 5 vectors, but each batch adds 6; give 6 or more$"):
+    with pytest.raises(UserError, match=r"^neighbours.queue_size: 5.*6; give 6"):
         run("small", queue_size=5)
     assert not {"more", "same", "small"} & {path.name for path in tmp_path.iterdir()}

@@ -276,12 +276,12 @@ def test_a_wrong_objective_is_told_in_one_line(name: str, settings: dict[str, An
 
 @pytest.mark.parametrize("text", ["contrast", "[]", '{"contrast": {}, "ranking": {}}'])
 def test_an_objective_on_a_command_line_is_one_name_with_settings(text: str) -> None:
-    with pytest.raises(UserError, match="is not JSON of one name with its settings"):
+    with pytest.raises(UserError, match=r"not JSON.*name.*settings"):
         objectives.parsed(text)
 
 
 def test_data_that_an_objective_cannot_read(run: Callable[..., dict[str, Any]], rows: pd.DataFrame) -> None:
-    with pytest.raises(UserError, match="graded: no columns sentence1, sentence2, score; the data has id, sentence1"):
+    with pytest.raises(UserError, match=r"graded:.*sentence1, sentence2, score"):
         run("unscored", objectives.load("graded"), rows[["id", "sentence1", "sentence2"]])
     for wrong in ("high", "nan", "inf"):
         with pytest.raises(UserError, match=f"graded: score '{wrong}' of row c is no number"):
@@ -290,7 +290,7 @@ def test_data_that_an_objective_cannot_read(run: Callable[..., dict[str, Any]], 
 
 def test_a_teacher_of_another_width_is_refused(encoder: SentenceTransformer, rows: pd.DataFrame, teacher: Path) -> None:
     encoder.append(backbone.Dense(32, 16))
-    with pytest.raises(UserError, match=r"distillation.teacher: its vectors have 32 dimensions, those .* 16;"):
+    with pytest.raises(UserError, match=r"distillation.teacher:.*32 dimensions.*16"):
         objectives.load("distillation", TEACHER).loss(encoder, rows, SETTINGS, {"teacher": teacher})
 
 

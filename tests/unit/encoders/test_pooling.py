@@ -178,15 +178,15 @@ def test_weights_of_layers_sum_to_one_start_equal_and_weigh(layers: int) -> None
 
 
 def test_fewer_hidden_states_than_layers_are_told() -> None:
-    with pytest.raises(UserError, match="^last_weighted: 3 hidden states for 4 layers; take fewer layers, and load"):
+    with pytest.raises(UserError, match=r"^last_weighted: 3 .*4 layers; take fewer"):
         WeightedLayers(3)(states(blocks=2))
     without = {name: value for name, value in states(blocks=5).items() if name != "all_layer_embeddings"}
-    with pytest.raises(UserError, match="^last_weighted: 1 hidden states for 4 layers"):
+    with pytest.raises(UserError, match=r"^last_weighted: 1 .*4 layers"):
         WeightedLayers(3)(without)
 
 
 def test_more_layers_than_the_backbone_has_are_told(weights: Path) -> None:
-    with pytest.raises(UserError, match="^training.layers: 4, but the backbone has 3 blocks; give 3 or fewer$"):
+    with pytest.raises(UserError, match=r"^training.layers: 4.*3.*give 3"):
         backbone.load(weights, pooling="last_average")
 
 

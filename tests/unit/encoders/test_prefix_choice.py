@@ -51,9 +51,9 @@ def test_the_prefix_of_the_better_recipe_is_chosen_and_put_before_every_text(tmp
 
 
 def test_what_does_not_fit_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="dev: prefixes of a, and scores of b; give both of each"):
+    with pytest.raises(UserError, match=r"dev: prefixes of a.*scores of b"):
         choose("dev", {"a": ""}, {"b": {}})
     for content in ({"prefix": None}, ["q: "]):
         write_json(content, tmp_path / "prefix.json")
-        with pytest.raises(UserError, match="prefix.json: no `prefix` in it; delete it"):
+        with pytest.raises(UserError, match=r"prefix.json:.*`prefix`.*delete it"):
             chosen(tmp_path / "prefix.json", "prefix", str)

@@ -99,7 +99,7 @@ def test_each_language_has_embeddings_of_its_own(saved: Path, tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     ("language", "message"),
-    [("hau", "encoder: no prompt for hau, "), ("", "encoder: whose texts it reads is not told")],
+    [("hau", "encoder: no prompt for hau, "), ("", "encoder: whose texts")],
 )
 def test_a_language_without_a_prompt_is_refused(saved: Path, language: str, message: str) -> None:
     with pytest.raises(UserError, match=message):
@@ -196,5 +196,5 @@ def test_an_empty_text_stays_empty() -> None:
     assert found["anchor"].tolist() == ["K a", "K a"] and found["negative"].tolist() == ["K n", ""]
     assert left == ""
     assert prompts.prompted(table, ["anchor"], "query: ", {})[1] == "query: "
-    with pytest.raises(UserError, match="whose texts it reads is not told"):
+    with pytest.raises(UserError, match=r"whose texts.*not told"):
         prompts.prompted(table, ["anchor"], {"kaz": "K "}, {})

@@ -35,5 +35,5 @@ def test_a_recipe_may_be_no_papers() -> None:
         with_preset("mine", {"data": {"pairs": "own"}, "objective": "ranking", "from": "other"})
     )
     assert (recipe.method, recipe.start, recipe.objective) == ("", "other", {"ranking": {}})
-    with pytest.raises(ValueError, match="xlora: no method of this name; give one, .*did you mean 'xllora'"):
+    with pytest.raises(ValueError, match=r"xlora:.*'xllora'"):
         with_preset("xlora", {})

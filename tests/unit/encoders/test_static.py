@@ -67,7 +67,7 @@ def test_it_is_saved_and_opened_again(weights: Path, tmp_path: Path) -> None:
 
 def test_it_is_not_trained(weights: Path, tmp_path: Path) -> None:
     objective = objectives.parsed('{"contrast": {}}')
-    with pytest.raises(UserError, match="pooling static is not trained; take mean, or leave the objective out"):
+    with pytest.raises(UserError, match=r"pooling static.*take mean"):
         train(
             weights,
             None,

@@ -251,8 +251,8 @@ def test_what_cannot_be_learnt_anew_is_refused(sources):
 @pytest.mark.parametrize(
     ("changes", "texts", "message"),
     [
-        ({"min_count": 1000}, TEXTS, "vocabulary.min_count: no token is 1000 times in the text"),
-        ({"size": 80}, ["ж" * 9, *tiny.sentences("eng", 199)], "of the tokens of held-out sentences are unknown"),
+        ({"min_count": 1000}, TEXTS, r"vocabulary.min_count:.*token.*1000"),
+        ({"size": 80}, ["ж" * 9, *tiny.sentences("eng", 199)], r"held-out sentences.*unknown"),
         ({"size": 80, "unknown": 0.0}, ["жа", *TEXTS], "unknown, over 0.0%"),
     ],
 )
@@ -267,5 +267,5 @@ def test_another_padding_id_than_the_configurations_is_refused(unigram, lines, t
     model.config.pad_token_id = 0
     model.save_pretrained(tmp_path / "other")
     tokenizer.save_pretrained(tmp_path / "other")
-    with pytest.raises(UserError, match="the tokenizer's padding has id 1, and config.json says 0"):
+    with pytest.raises(UserError, match=r"padding has id 1.*config.json.*0"):
         swap.swap(tmp_path / "other", lines(), SMALL, tmp_path / "new", about={})

@@ -257,7 +257,7 @@ def test_a_loss_that_is_not_finite_stops_at_once(
     model = backbone.load(weights, pooling="mean")
     model[0].auto_model.get_input_embeddings().weight.data.fill_(torch.nan)
     model.save_pretrained(str(tmp_path / "broken"))
-    with pytest.raises(UserError, match=r"loss is nan at step 1 of 6; lower learning_rate"):
+    with pytest.raises(UserError, match=r"loss is nan.*step 1 of 6.*learning_rate"):
         run("nothing", weights=tmp_path / "broken")
     assert not (tmp_path / "nothing").exists()
 
@@ -566,5 +566,5 @@ def test_a_part_goes_on_where_it_was_killed(
 
 
 def test_a_head_that_is_not_there_is_told(run: Callable[..., dict[str, Any]]) -> None:
-    with pytest.raises(UserError, match="training.part: head, and pooling mean has no weights to train; take cls_mlp"):
+    with pytest.raises(UserError, match=r"training.part: head.*mean.*take cls_mlp"):
         run("none", settings={"part": "head", "pooling": "mean"})

@@ -70,8 +70,8 @@ def test_lengths_count_for_nothing_and_the_first_of_equals_is_taken() -> None:
 @pytest.mark.parametrize(
     ("candidates", "passages", "told"),
     [
-        (np.ones((2, 3)), np.ones((2, 3)), r"candidates \(2, 3\) for passages \(2, 3\); expected \(n, options, d\)"),
-        (np.ones((2, 4, 3)), np.ones((3, 3)), r"candidates \(2, 4, 3\) for passages \(3, 3\)"),
+        (np.ones((2, 3)), np.ones((2, 3)), r"\(2, 3\).*\(2, 3\); expected \(n, options, d\)"),
+        (np.ones((2, 4, 3)), np.ones((3, 3)), r"candidates \(2, 4, 3\).*\(3, 3\)"),
         (np.ones((2, 4, 3)), np.ones((2, 4)), "expected"),
         (np.ones((2, 0, 3)), np.ones((2, 3)), "expected"),
         (np.full((1, 2, 2), np.nan), np.ones((1, 2)), "not finite"),
@@ -125,12 +125,12 @@ def test_equal_answers_are_what_belebele_has_and_the_first_is_taken() -> None:
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"correct": ["5", "1"]}, "id 'q0' has correct '5' of 4 answers; give its number, from 1"),
-        ({"correct": ["1", "0"]}, "id 'q1' has correct '0' of 2 answers"),
+        ({"correct": ["5", "1"]}, r"'q0'.*correct '5' of 4.*from 1"),
+        ({"correct": ["1", "0"]}, r"'q1'.*correct '0' of 2"),
         ({"correct": ["B", "1"]}, "id 'q0' has correct 'B'"),
         ({"answers": ['["a", "", "b"]', '["a", "b"]']}, "id 'q0' has an empty answer"),
-        ({"answers": ['["a"]', '["a", "b"]']}, "id 'q0' has fewer than two answers"),
-        ({"answers": ["a, b", '["a", "b"]']}, "id 'q0' has answers that are no list"),
+        ({"answers": ['["a"]', '["a", "b"]']}, r"'q0'.*fewer.*answers"),
+        ({"answers": ["a, b", '["a", "b"]']}, r"'q0'.*answers.*list"),
     ],
 )
 def test_bad_answers_are_one_line(tmp_path, changes: dict, told: str) -> None:

@@ -70,10 +70,10 @@ def test_scores_that_cannot_be_used(scores: np.ndarray, fault: str) -> None:
 
 
 def test_no_encoder_answers_what_asks_for_labels() -> None:
-    with pytest.raises(UserError, match="classification asks for labels, and this system has vectors and distances"):
+    with pytest.raises(UserError, match=r"classification.*labels.*vectors and distances"):
         score(NLI, TEST, on_grid)
     pairs = pd.DataFrame({"id": ["1"], "sentence1": ["a"], "sentence2": ["b"], "score": ["1"]})
-    with pytest.raises(UserError, match="sts asks for vectors, and this system has labels alone"):
+    with pytest.raises(UserError, match=r"sts.*vectors.*labels alone"):
         score(Task(protocol="sts"), pairs, answer=lambda asked, labels: Answers(["x"]))
 
 
@@ -118,11 +118,11 @@ def test_neighbours_vote_as_in_a_plain_loop(seed: int) -> None:
 
 def test_a_label_that_no_training_sentence_has() -> None:
     train, test = labelled(0, 30), labelled(1, 20)
-    with pytest.raises(UserError, match="knn: no training sentence has the label 'fear'; they have anger, joy"):
+    with pytest.raises(UserError, match=r"knn:.*label 'fear'.*anger"):
         score(Task(protocol="knn"), test, on_grid, train=train[train["label"] != "fear"])
 
 
 def test_more_neighbours_than_training_sentences() -> None:
     train = labelled(0, 30)
-    with pytest.raises(UserError, match="knn: k is 31, but there are 30 training sentences"):
+    with pytest.raises(UserError, match=r"knn: k is 31.*30"):
         score(Task(protocol="knn", k=[1, 31]), train, on_grid, train=train)

@@ -216,12 +216,12 @@ def test_a_batch_changes_a_count_by_its_filling_alone(models: tuple[Path, Path])
 
 
 def test_what_cannot_be_measured_is_told(models: tuple[Path, Path], tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="compute.classifiers: mt0 is an encoder-decoder, which is not counted; take a"):
+    with pytest.raises(UserError, match=r"compute.classifiers: mt0.*encoder-decoder"):
         require_decoder("mt0", tiny.encoder_decoder(tmp_path))
     require_decoder("gemma", models[1])
     fused = Opened(lambda texts: np.zeros((len(texts), 2), np.float32), 2, None, None, {})
     question, kept = questions(TASK, data(12, 1), data(18, 0), fused)
-    with pytest.raises(UserError, match="have no pass to count; take one with weights"):
+    with pytest.raises(UserError, match=r"no pass to count.*weights"):
         retrieval(fused, "b", question, kept, SPEC)
     with pytest.raises(UserError, match="compute: no training set"):
         questions(TASK, data(12, 1), None, fused)

@@ -119,7 +119,7 @@ def test_two_paths_into_other_spaces_are_told(make_weights: Callable[..., Path])
     encoder = SentenceTransformer(modules=[Coupled(source, backbone.load(make_weights("bert"), pooling="own"), "none")])
     encoder[0].english = dict(zip(TEXTS, CHOSEN, strict=True))
     assert has_paths(encoder) and not has_paths(source)
-    with pytest.raises(UserError, match=r"vectors of 6 numbers for texts and \d+ for their English; start from"):
+    with pytest.raises(UserError, match=r"6 numbers.*English; start from"):
         path_vectors(encoder, TEXTS)
 
 
@@ -146,7 +146,7 @@ def test_shares_are_counted_with_what_a_choice_at_random_would_give(tmp_path: Pa
 
 @pytest.mark.parametrize(("protocol", "asked"), [("deviation", "paths"), ("shares", "choices")])
 def test_an_encoder_of_one_text_is_refused(protocol: str, asked: str) -> None:
-    with pytest.raises(UserError, match=f"protocol {protocol} asks for {asked}, and this system has vectors and"):
+    with pytest.raises(UserError, match=f"{protocol} asks for {asked}.*vectors and"):
         score(Task(protocol=protocol), TEST, lambda wanted: np.ones((len(wanted), 2)))
 
 

@@ -158,12 +158,12 @@ X, Y = np.ones((2, 3)), np.ones((4, 3))
 @pytest.mark.parametrize(
     ("queries", "corpora", "weights", "k", "message"),
     [
-        ([X], [Y], [1, 2], 1, "queries of 1 encoders, corpora of 1 and 2 weights"),
-        ([X, X], [Y, Y], [1, -1], 1, "weights 1, -1; none may be negative"),
+        ([X], [Y], [1, 2], 1, r"1 encoders.*1 and 2 weights"),
+        ([X, X], [Y, Y], [1, -1], 1, r"weights 1, -1.*negative"),
         ([X, X], [Y, Y], [0, 0], 1, "one must be positive"),
         ([X, X[:1]], [Y, Y], [1, 1], 1, "queries of 2, 1 rows"),
         ([X, X], [Y, Y[:3]], [1, 1], 1, "corpora of 4, 3 rows"),
-        ([X, X], [Y, np.ones((4, 2))], [1, 1], 1, "encoder 2 have 3 dimensions, its corpus 2"),
+        ([X, X], [Y, np.ones((4, 2))], [1, 1], 1, r"encoder 2.*3 dimensions.*2"),
         ([X], [Y], [1], 5, "k is 5"),
         ([X], [Y * np.nan], [1], 1, "corpus: row 0 holds NaN"),
     ],
@@ -217,5 +217,5 @@ def test_bitext_and_knn_are_scored_by_fused_distances_and_nothing_else_is() -> N
     expected = vote(train["label"].to_numpy()[brute_force(queries, corpora, weights, 5)])
     assert found.items["predicted_5"].tolist() == expected.tolist()
     graded = pd.DataFrame({"id": ["1"], "sentence1": ["a"], "sentence2": ["b"], "score": ["1"]})
-    with pytest.raises(UserError, match="protocol sts asks for vectors, and this system has distances alone"):
+    with pytest.raises(UserError, match=r"sts.*vectors.*distances alone"):
         score(Task(protocol="sts"), graded, fused, search=search)

@@ -61,5 +61,5 @@ def test_the_items_give_every_metric(pairs: pd.DataFrame) -> None:
 
 @pytest.mark.parametrize("system", [{"encode": means}, {"search": lambda queries, corpus, k: queries}])
 def test_what_has_no_layers_is_refused(pairs: pd.DataFrame, system: dict) -> None:
-    with pytest.raises(UserError, match="protocol layers asks for layers, and this system has .*distances alone"):
+    with pytest.raises(UserError, match=r"layers asks.*distances alone"):
         score(Task(protocol="layers"), pairs, **system)

@@ -46,7 +46,7 @@ def test_at_least_one_id_and_at_most_all(count, ids):
 
 
 def test_languages_without_an_id_in_common_are_told():
-    with pytest.raises(UserError, match="training sets of hau, xho have no id in common") as error:
+    with pytest.raises(UserError, match=r"hau, xho.*id in common") as error:
         sample({"hau": SETS["hau"], "xho": texts("xho", range(90, 99))}, 20, 0)
     assert "\n" not in str(error.value)
 
@@ -106,9 +106,9 @@ def test_neighbours_stay_neighbours(places):
 @pytest.mark.parametrize(
     ("rows", "how", "told"),
     [
-        (20, {"perplexity": 20}, "perplexity 20 needs more than 20 texts, there are 20; raise `texts` or lower"),
+        (20, {"perplexity": 20}, r"perplexity 20.*raise `texts`"),
         (2, {}, "lower `perplexity`"),
-        (15, {"method": "umap", "pairs": 4}, "neighbours 15 needs more than 15 texts, there are 15; raise `pairs`"),
+        (15, {"method": "umap", "pairs": 4}, r"neighbours 15.*raise `pairs`"),
     ],
 )
 def test_fewer_texts_than_neighbours_are_told(rows, how, told):
@@ -145,9 +145,9 @@ def test_settings_are_in_range():
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"method": "umap", "perplexity": 5}, "perplexity: UMAP does not read it, leave it out"),
+        ({"method": "umap", "perplexity": 5}, r"perplexity: UMAP.*leave it out"),
         ({"neighbours": 5}, "neighbours: t-SNE does not read it"),
-        ({"pairs": 5, "texts": 100}, "texts: a map of `pairs` does not read it"),
+        ({"pairs": 5, "texts": 100}, r"texts:.*`pairs`.*read"),
     ],
 )
 def test_a_setting_that_nothing_reads_is_told(given, told):

@@ -108,10 +108,10 @@ def test_each_encoder_reads_each_text_once_and_what_both_have_is_read_by_both() 
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (lambda two: two.assign(id="b" + two["id"]), "aze-kaz: no row of one language has a row of the other .*'1'"),
+        (lambda two: two.assign(id="b" + two["id"]), r"aze-kaz: no row of one language.*'1'"),
         (
             lambda two: two.assign(score=two["score"].where(two["id"] != "5", "0.9")),
-            "aze-kaz: id '5' has score '0.2.*' in one language and '0.9' in the other",
+            r"aze-kaz: id '5'.*'0.2.*'.*'0.9'",
         ),
     ],
 )
@@ -138,7 +138,7 @@ def test_orders_that_are_of_no_pair_are_refused(names: tuple[str, str]) -> None:
             call()
     known = joined(STS, "aze-kaz", sets())
     assert score(STS, known, encode, second=other, language="aze-kaz").main
-    with pytest.raises(UserError, match="^order: 'aze-kaz' is no order of .*; expected eng-hau or hau-eng"):
+    with pytest.raises(UserError, match=r"^order: 'aze-kaz'.*expected eng-hau or hau-eng"):
         score(STS, known, encode, second=other, language="eng-hau")
 
 
@@ -148,12 +148,12 @@ def test_numbers_of_answers_must_agree_and_answers_stay_with_their_question() ->
     choice = Task(protocol="choice")
     rows = joined(choice, "aze-kaz", [one, two])[["passage", "question", "answers"]].to_numpy().tolist()
     assert rows == [["P", "q", '["a", "b"]'], ["p", "Q", '["A", "B"]']]
-    with pytest.raises(UserError, match="id '1' has correct '2' in one language and '1' in the other"):
+    with pytest.raises(UserError, match=r"id '1'.*'2'.*'1'"):
         joined(choice, "aze-kaz", [one, two.assign(correct="1")])
 
 
 def test_a_protocol_of_one_language_refuses_a_second() -> None:
-    with pytest.raises(UserError, match="protocol geometry has no tests of two languages"):
+    with pytest.raises(UserError, match="geometry has no tests of two languages"):
         score(Task(protocol="geometry"), graded(), encode, second=other)
 
 
@@ -209,10 +209,10 @@ def test_a_mean_of_orders_is_of_orders_whatever_their_sizes() -> None:
     [
         (["aze-aze"], "aze-aze: one language twice"),
         (["aze-kaz", "kaz-aze"], "one pair in both orders"),
-        (["aze"], "'aze' is no pair of ISO 639-3 codes; expected one like aze-kaz"),
+        (["aze"], r"'aze'.*ISO 639-3.*aze-kaz"),
         ("every", "expected `all`, pairs like"),
         ({"aze-kaz": {"file": ""}}, "pairs.aze-kaz: file: nothing is there"),
-        ({"aze-kaz": {"hubb": "x"}}, "pairs.aze-kaz.hubb: unknown key; did you mean 'hub'?"),
+        ({"aze-kaz": {"hubb": "x"}}, r"pairs.aze-kaz.hubb:.*'hub'"),
     ],
 )
 def test_pairs_that_are_none_are_refused(pairs, told: str) -> None:
@@ -222,10 +222,10 @@ def test_pairs_that_are_none_are_refused(pairs, told: str) -> None:
 
 def test_orders_that_are_another_tasks_have_no_sources() -> None:
     task = {"protocol": "sts", "set_of": "other", "pairs": {"aze-kaz": {"file": "x"}}}
-    with pytest.raises(UserError, match="pairs.aze-kaz: with `set_of` sources are the other task's"):
+    with pytest.raises(UserError, match=r"pairs.aze-kaz: .*`set_of`.*other task"):
         Task.load(json.dumps(task))
 
 
 def test_a_protocol_without_two_languages_reads_no_pairs() -> None:
-    with pytest.raises(UserError, match="pairs: protocol bitext does not read it"):
+    with pytest.raises(UserError, match=r"pairs: protocol bitext.*read"):
         Task.load('{"protocol": "bitext", "pairs": "all"}')

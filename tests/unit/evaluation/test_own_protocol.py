@@ -87,7 +87,7 @@ def test_it_is_a_protocol_where_its_folder_is(own: Path, monkeypatch: pytest.Mon
     assert {*protocols.names()} >= {"margin", "sts"}
     assert Task.model_validate(TASK).protocol == "margin"
     assert "margin" in protocols.which(lambda one: one.chooses)
-    with pytest.raises(UserError, match="k: protocol margin does not read it, leave it out; it reads no such setting"):
+    with pytest.raises(UserError, match=r"k: protocol margin.*reads no such"):
         Task.load(json.dumps(TASK | {"k": [5]}))
     monkeypatch.chdir("/")
     with pytest.raises(UserError, match=r"task.protocol: no such protocol; .*bitext"):
@@ -142,7 +142,7 @@ def test_its_scores_are_made_and_tables_show_them_with_an_interval(own: Path) ->
 def test_a_metric_that_it_does_not_have_is_told(own: Path) -> None:
     wrong: dict[str, Any] = SPEC | {"columns": [{"label": "x", "protocol": "margin", "metric": "mean margin"}]}
     (own / "spec.yaml").write_text(json.dumps(wrong))
-    with pytest.raises(UserError, match="no metric 'mean margin' in protocol margin; did you mean 'median margin'"):
+    with pytest.raises(UserError, match=r"'mean margin' in protocol margin.*'median margin'"):
         TableSpec.load(own / "spec.yaml")
 
 
@@ -211,14 +211,14 @@ def test_a_score_program_reaches_no_protocol_but_what_its_job_names() -> None:
 FAULTS = {
     "raise RuntimeError('boom')": "RuntimeError: boom; mend the file",
     "import sys; sys.exit(0)": "SystemExit: 0; mend the file",
-    "import nosuchmodule": "ModuleNotFoundError: No module named 'nosuchmodule'; mend the file",
+    "import nosuchmodule": "ModuleNotFoundError: .*'nosuchmodule'; mend the file",
     "def (": "SyntaxError: .*; mend the file",
     "raise BaseException": "BaseException; mend the file",
     "raise ValueError('one\\ntwo')": "ValueError: one two; mend the file",
-    "": r"no PROTOCOL = Protocol\(...\); see docs/evaluation.md",
-    "PROTOCOL = 3": r"no PROTOCOL = Protocol\(...\); see docs/evaluation.md",
-    MARGIN.replace("def score(", "def rates("): "no METRICS, or no function score; see docs/evaluation.md",
-    MARGIN.replace("METRICS = ", "METRICS = None and "): "no METRICS, or no function score; see docs/evaluation.md",
+    "": r"no PROTOCOL.*docs/evaluation.md",
+    "PROTOCOL = 3": r"no PROTOCOL.*docs/evaluation.md",
+    MARGIN.replace("def score(", "def rates("): "no METRICS.*function score.*docs/evaluation.md",
+    MARGIN.replace("METRICS = ", "METRICS = None and "): "no METRICS.*function score.*docs/evaluation.md",
 }
 
 

@@ -101,17 +101,17 @@ def test_four_of_five_is_positive_whatever_its_last_bit() -> None:
 
 def test_one_positive_pair_is_too_few() -> None:
     test = graded(4).assign(score=["4", "3.9", "0", "0"])
-    with pytest.raises(UserError, match=r"geometry: 1 pairs have a score of at least 4, 0.8 of the scale from 0 to 5"):
+    with pytest.raises(UserError, match=r"geometry: 1 pairs.*at least 4"):
         score(Task(protocol="geometry", scale=(0, 5)), test, encode)
 
 
 @pytest.mark.parametrize(
     ("protocol", "setting", "told"),
     [
-        ("bitext", {"mteb": {"name": "STS17"}}, "mteb: protocol bitext does not read it, .* it reads distance, k"),
-        ("knn", {"labels": ["neutral"]}, "labels: protocol knn does not read it"),
-        ("sts", {"k": [1, 5]}, "k: protocol sts does not read it, leave it out; it reads scale, mteb"),
-        ("classification", {"train_language": "eng"}, "train_language: .* it reads no such setting"),
+        ("bitext", {"mteb": {"name": "STS17"}}, r"mteb: protocol bitext.*distance, k"),
+        ("knn", {"labels": ["neutral"]}, "labels: protocol knn"),
+        ("sts", {"k": [1, 5]}, r"k: protocol sts.*scale, mteb"),
+        ("classification", {"train_language": "eng"}, r"train_language:.*no such setting"),
     ],
 )
 def test_a_setting_that_a_protocol_does_not_read_is_refused(protocol: str, setting: Any, told: str) -> None:
@@ -156,9 +156,9 @@ def test_sets_that_are_right_are_found_so_without_an_embedding(protocol: str) ->
 @pytest.mark.parametrize(
     ("protocol", "changes", "fault"),
     [
-        ("knn", {"label": ["joy"] * 4}, "no training sentence has the label 'joy'; they have fear"),
-        ("sts", {"score": ["1"] * 4}, "4 pairs that all have the score 1"),
-        ("geometry", {"score": ["0"] * 4}, "0 pairs have a score of at least 0.8"),
+        ("knn", {"label": ["joy"] * 4}, "label 'joy'; they have fear"),
+        ("sts", {"score": ["1"] * 4}, r"4 pairs.*score 1"),
+        ("geometry", {"score": ["0"] * 4}, r"0 pairs.*at least 0.8"),
     ],
 )
 def test_what_a_protocol_refuses_is_found_without_an_embedding(protocol: str, changes: Any, fault: str) -> None:
@@ -181,7 +181,7 @@ def test_the_labels_of_all_sets_are_known_before_a_model_is_opened(
     for name in ("train", "right", "wrong"):
         write_table(rows.assign(label="Mixed") if name == "wrong" else rows, tmp_path / f"{name}.tsv")
         write_json({"origin": [{"kind": "file", "name": "x"}]}, tmp_path / f"{name}.json")
-    with pytest.raises(UserError, match="no training .* has the label 'Mixed'; they have fear, joy"):
+    with pytest.raises(UserError, match=r"label 'Mixed'.*fear, joy"):
         program.main([
             "--tasks", json.dumps(dict.fromkeys(("right", "wrong"), {"protocol": protocol})),
             "--tests", str(tmp_path / "right.tsv"), str(tmp_path / "wrong.tsv"),

@@ -53,7 +53,7 @@ def test_the_last_number_is_the_answer_in_digits_of_any_script() -> None:
 
 def test_a_gold_answer_that_is_no_number_is_found_before_a_model_is_asked() -> None:
     wrong = PROBLEMS.assign(answer=["18", "many", "5", "3"])
-    with pytest.raises(UserError, match="math: id 'b' has the answer 'many', which is no number"):
+    with pytest.raises(UserError, match=r"math:.*'b'.*'many'"):
         check(MATH, wrong)
     check(MATH, PROBLEMS)
 
@@ -70,12 +70,12 @@ def test_letters_of_other_questions_are_no_answer() -> None:
 
 def test_more_options_than_letters() -> None:
     many = QUESTIONS.assign(answers=['["' + '", "'.join(map(str, range(27))) + '"]'] * 3)
-    with pytest.raises(UserError, match="a question has 27 options, and there are 26 letters"):
+    with pytest.raises(UserError, match=r"27 options.*26 letters"):
         check(CHOICE, many)
 
 
 def test_an_encoder_needs_a_passage() -> None:
-    with pytest.raises(UserError, match="choice: 'a' has no passage, with which an encoder compares"):
+    with pytest.raises(UserError, match=r"choice: 'a'.*compares"):
         score(Task(protocol="choice"), QUESTIONS, lambda texts: np.ones((len(texts), 2)))
     assert {"math", "multiple_choice"} <= {*names()}
     with pytest.raises(UserError, match="protocol math asks for labels"):

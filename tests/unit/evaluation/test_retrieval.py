@@ -149,9 +149,9 @@ def test_a_query_without_a_relevant_document_scores_nothing_and_counts() -> None
         ({"query": ""}, "every query is empty"),
         ({"query_id": "q"}, "query_id 'q' has two texts"),
         ({"document_id": "d"}, "document_id 'd' has two texts"),
-        ({"relevance": "-1"}, "id 'row0' has relevance '-1'; expected 0, 1, 2"),
+        ({"relevance": "-1"}, r"'row0'.*'-1'; expected 0, 1"),
         ({"relevance": "0.5"}, "id 'row0' has relevance '0.5'"),
-        ({"relevance": ["1", "2", "1"], "query_id": ["q", "q", "r"]}, "query 'q' and document 'x' have two relevances"),
+        ({"relevance": ["1", "2", "1"], "query_id": ["q", "q", "r"]}, r"'q'.*'x'.*relevances"),
     ],
 )
 def test_bad_judgements_are_named(changes: dict, message: str) -> None:
@@ -307,7 +307,7 @@ def test_the_batch_size_does_not_matter(tiny_encoder, batch_size: int) -> None:
 
 def test_mteb_is_asked_about_its_own_revision(tiny_encoder) -> None:
     task = Task(protocol="retrieval", mteb={"name": "BelebeleRetrieval", "subset": "swh_Latn-swh_Latn"})
-    with pytest.raises(UserError, match="was fetched at 0000, mteb .* pins 979a2112"):
+    with pytest.raises(UserError, match=r"fetched at 0000, mteb .*979a2112"):
         mteb_scores(task, judgements(), "0000", tiny_encoder)
 
 

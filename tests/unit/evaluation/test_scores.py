@@ -22,8 +22,8 @@ STS = Task(protocol="sts")
 @pytest.mark.parametrize(
     ("test", "message"),
     [
-        (graded()[:1], "sts: a single pair; a correlation needs two pairs with different scores"),
-        (graded().assign(score="0.5"), "sts: 30 pairs that all have the score 0.5; a correlation needs two pairs"),
+        (graded()[:1], r"sts: a single pair.*two pairs"),
+        (graded().assign(score="0.5"), r"sts: 30 pairs.*score 0.5"),
     ],
 )
 def test_a_test_set_without_a_correlation_is_told(test: pd.DataFrame, message: str) -> None:
@@ -50,7 +50,7 @@ def test_one_class_alone_has_its_scores() -> None:
 @pytest.mark.parametrize("where", ["main", "metric"])
 def test_a_score_without_a_value_leaves_nothing(tmp_path: Path, value: float, where: str) -> None:
     found = Scores(value if where == "main" else 0.5, {"rho": value}, pd.DataFrame({"id": ["1"], "x": [1]}))
-    with pytest.raises(UserError, match=f"score: (main_score|rho) is {value} over 1 items; it is not defined there"):
+    with pytest.raises(UserError, match=f"score: (main_score|rho) is {value} over 1 items"):
         write(found, {}, tmp_path / "task" / "hau.json")
     assert not list(tmp_path.iterdir())
 
@@ -83,15 +83,15 @@ def test_a_score_file_and_its_items_keep_their_bytes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("protocol", "cells", "message"),
     [
-        ("sts", {"sentence1": "a", "sentence2": "b", "score": "0,5"}, "id '1' has score '0,5'; expected a number"),
-        ("sts", {"sentence1": "a", "sentence2": "b", "score": "nan"}, "id '1' has score 'nan'; expected a number"),
-        ("sts", {"sentence1": "a", "sentence2": "b", "score": "inf"}, "id '1' has score 'inf'; expected a number"),
+        ("sts", {"sentence1": "a", "sentence2": "b", "score": "0,5"}, r"'1'.*'0,5'; expected a number"),
+        ("sts", {"sentence1": "a", "sentence2": "b", "score": "nan"}, r"'1'.*'nan'; expected a number"),
+        ("sts", {"sentence1": "a", "sentence2": "b", "score": "inf"}, r"'1'.*'inf'; expected a number"),
         (
             "sts",
             {"sentence1": "a", "sentence2": "b", "score": "2"},
-            "id '1' has score '2'; expected a number from 0 to 1",
+            r"id '1'.*'2'; expected.*0 to 1",
         ),
-        ("knn", {"text": "a", "label": " "}, "id '1' has no label, as 1 of 1 rows"),
+        ("knn", {"text": "a", "label": " "}, "id '1' has no label"),
     ],
 )
 def test_a_set_is_checked_where_it_is_read(tmp_path: Path, protocol: str, cells: dict, message: str) -> None:
@@ -105,13 +105,13 @@ def test_a_set_is_checked_where_it_is_read(tmp_path: Path, protocol: str, cells:
 )
 def test_a_record_that_is_none_says_how_it_is_made_again(tmp_path: Path, content: str) -> None:
     (tmp_path / "record.json").write_text(content)
-    with pytest.raises(UserError, match="no record of fetch_corpus; delete it and run Snakemake again"):
+    with pytest.raises(UserError, match=r"fetch_corpus; delete it.*Snakemake"):
         origin_in(tmp_path / "record.json")
 
 
 def test_more_neighbours_than_pairs_is_told() -> None:
     pairs = pd.DataFrame({"id": ["1", "2"], "text": ["a", "b"], "pivot": ["c", "d"]})
-    with pytest.raises(UserError, match="bitext: k is 5, but there are 2 pairs; set `k:` of the task"):
+    with pytest.raises(UserError, match=r"bitext: k is 5.*2 pairs.*`k:`"):
         score(Task(protocol="bitext", k=[1, 5]), pairs, encode)
 
 

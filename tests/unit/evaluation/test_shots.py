@@ -112,11 +112,11 @@ def test_without_shots_nothing_is_embedded() -> None:
 @pytest.mark.parametrize(
     ("train", "shots", "fault"),
     [
-        (None, Shots(0), "icl: no training set; give the task `train`"),
-        (TRAIN[TRAIN["label"] == "x"], Shots(0), "icl: no training sentence has the label 'y'; they have x"),
-        (TRAIN, Shots(9), "icl: 9 shots, but there are 8 training texts in all"),
-        (TRAIN, Shots(2, percentile=99), "icl: 2 shots, but there are 1 training texts from percentile 99 on"),
-        (TRAIN, Shots(5, balance=True), "icl: 5 shots, but there are 4 training texts with label 'x'"),
+        (None, Shots(0), r"icl:.*training.*give.*`train`"),
+        (TRAIN[TRAIN["label"] == "x"], Shots(0), r"icl:.*label 'y'.*have x"),
+        (TRAIN, Shots(9), r"icl: 9 shots.*8 training"),
+        (TRAIN, Shots(2, percentile=99), r"icl: 2 shots.*percentile 99"),
+        (TRAIN, Shots(5, balance=True), r"icl: 5 shots.*4 .*label 'x'"),
     ],
 )
 def test_what_cannot_be_shown_is_told(train: pd.DataFrame | None, shots: Shots, fault: str) -> None:

@@ -88,5 +88,5 @@ def test_f1_by_hand(answer: str, golds: list[str], expected: float) -> None:
 @pytest.mark.parametrize("golds", [[], (), "Dodoma"])
 def test_no_gold_answers(golds: list[str]) -> None:
     for score in (exact_match, f1):
-        with pytest.raises(UserError, match=r"^spans: gold answers .*; expected a list of at least one text$"):
+        with pytest.raises(UserError, match=r"^spans: gold answers.*expected a list"):
             score("Dodoma", golds, "swh")

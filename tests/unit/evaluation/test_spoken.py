@@ -60,7 +60,7 @@ def test_both_sides_of_a_pair_are_read_in_their_languages(folder: Path) -> None:
     ],
 )
 def test_texts_of_two_languages_in_one_test_are_refused(folder: Path, task: dict) -> None:
-    with pytest.raises(UserError, match="score: sts has texts in two languages, and before those of this encoder"):
+    with pytest.raises(UserError, match=r"score: sts.*two languages"):
         system(folder, "hau", task=Task(**task))
 
 

@@ -53,11 +53,11 @@ def test_they_are_kept_as_errors_or_refused_by_setting() -> None:
     assert list(kept.items["id"]) == list(TEST["id"]) and kept.metrics["f1_of_religion"] == 0
     assert kept.metrics["accuracy"] == 4 / 8 and kept.metrics["unseen"] == 2
     assert "2 of 8 test texts stay, as errors" in kept.notes[0]
-    with pytest.raises(UserError, match="tuned: no training sentence has the label 'religion'"):
+    with pytest.raises(UserError, match=r"tuned:.*label 'religion'"):
         check(Task(protocol="tuned", unseen="refuse"), TEST, TRAIN)
     whole = found(SAID[:2], TEST[:2])
     assert whole.metrics["unseen"] == 0 and not whole.notes
-    with pytest.raises(UserError, match="no test text has a label of the training set, which has health, news"):
+    with pytest.raises(UserError, match=r"label of the training set.*health, news"):
         check(Task(protocol="tuned"), TEST[TEST["label"] == "religion"], TRAIN)
     with pytest.raises(UserError, match="tuned: no training set"):
         check(Task(protocol="tuned"), TEST)
@@ -115,7 +115,7 @@ def test_answers_are_scored_in_the_words_of_their_language(language: str, f1: li
 def test_a_test_set_without_answers_is_refused(tmp_path: Path) -> None:
     for answers in ("[]", '["  "]'):
         write_table(QUESTIONS.assign(answers=[answers, *QUESTIONS["answers"][1:]]), tmp_path / "x.tsv")
-        with pytest.raises(UserError, match="id 'a' has no answer; give it one"):
+        with pytest.raises(UserError, match="'a' has no answer"):
             read_set(Task(protocol="qa"), tmp_path / "x.tsv")
 
 
@@ -134,5 +134,5 @@ def test_each_set_gets_its_own_answers_of_those_that_are_there(tmp_path: Path) -
 
     plain, other = Task(protocol="tuned"), Task(protocol="tuned", set_of="two")
     assert [said(plain, "one", "swh"), said(plain, "one", "hau"), said(other, "three", "swh")] == [["x"], ["z"], ["y"]]
-    with pytest.raises(UserError, match="not of the texts of swh/one; delete"):
+    with pytest.raises(UserError, match="swh/one; delete"):
         said(plain, "one", "swh", TEST[:2])

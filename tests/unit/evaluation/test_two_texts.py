@@ -24,6 +24,7 @@ from seedbed.evaluation.settings import Task, TextMap
 from seedbed.evaluation.systems import Opening, open_system
 from seedbed.io import UserError, read_json, read_table, write_json, write_table
 from tests import tiny
+from tests.refusals import tells
 
 ROWS = 24
 HAUSA, SWAHILI, ENGLISH = (tiny.sentences(lang, 2 * ROWS, 1) for lang in ("hau", "swh", "eng"))
@@ -49,9 +50,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 OF_LABELS = ("classification", "icl", "math", "multiple_choice", "qa", "tuned")
 REFUSED = {
-    "stability": "protocol stability of x edits texts, and the English of what it makes is nowhere; score an encoder that",
-    "layers": "protocol layers asks for layers, and this system has vectors and distances",
-} | {name: f"protocol {name} asks for labels, and this system has vectors and distances" for name in OF_LABELS}
+    "stability": "stability of x edits texts ... score an encoder",
+    "layers": "layers asks for layers ... vectors and distances",
+} | {name: f"{name} asks for labels ... vectors and distances" for name in OF_LABELS}
 
 
 @pytest.fixture(scope="module")
@@ -148,7 +149,7 @@ def test_a_protocol_that_cannot_be_is_refused_in_one_line(places: dict[str, Path
     with pytest.raises(UserError) as told:
         system = open_system(places["encoder"], Opening([given], "hau", "Hausa", None, english=english))
         program.scored(system, given, "hau")
-    assert REFUSED[name] in str(told.value) and "\n" not in str(told.value)
+    assert tells(str(told.value), REFUSED[name]) and "\n" not in str(told.value)
 
 
 def test_every_protocol_is_tried() -> None:

@@ -160,7 +160,7 @@ def test_an_adapter_with_other_names_is_refused(tiny_generator, requests, adapte
     weights = load_file(renamed / "adapter_model.safetensors")
     other = {name.replace(".model.layers", ".language_model.layers"): weight for name, weight in weights.items()}
     save_file(other, renamed / "adapter_model.safetensors")
-    with pytest.raises(UserError, match=r"renamed: does not fit the base .*: Found missing adapter keys"):
+    with pytest.raises(UserError, match=r"renamed:.*missing adapter"):
         written(tiny_generator, requests, renamed)
 
 
@@ -168,7 +168,7 @@ def test_an_adapter_with_other_names_is_refused(tiny_generator, requests, adapte
     ("changes", "message"),
     [
         ({"backend": "vllm"}, "vllm is not installed"),
-        ({"quantisation": "nf4"}, "quantisation: nf4 needs (an NVIDIA GPU|the package bitsandbytes).* set it to none"),
+        ({"quantisation": "nf4"}, "quantisation: nf4 needs (an NVIDIA GPU|the package bitsandbytes)"),
         ({"backend": "openai"}, "set `endpoint`"),
         ({"backend": "openai", "endpoint": "http://localhost:1"}, "and `served_model`"),
     ],
@@ -180,9 +180,7 @@ def test_a_back_end_that_is_not_there(tiny_generator, changes, message):
 
 @pytest.mark.parametrize("backend", ["vllm", "openai"])
 def test_quantisation_is_of_the_back_end_that_loads_weights(tiny_generator, backend):
-    with pytest.raises(
-        ValueError, match=f"quantisation: none of backend {backend}; leave it out, or take transformers"
-    ):
+    with pytest.raises(ValueError, match=f"quantisation: .*{backend}; leave it out, or take transformers"):
         settings(tiny_generator, backend=backend, quantisation="nf4")
 
 

@@ -280,7 +280,7 @@ def test_thoughts_that_cannot_be_told_are_refused(tiny_generator: Path) -> None:
     require_visible_thoughts(AutoTokenizer.from_pretrained(tiny_generator))
     tokenizer = AutoTokenizer.from_pretrained(tiny_generator)
     tokenizer.add_special_tokens({"additional_special_tokens": ["</think>"]})
-    with pytest.raises(UserError, match="</think> is a special token, so that its thoughts cannot be told"):
+    with pytest.raises(UserError, match=r"</think>.*special token"):
         require_visible_thoughts(tokenizer)
     assert without_thoughts("no thoughts") == "no thoughts"
     tokenizer = AutoTokenizer.from_pretrained(tiny_generator)
@@ -334,7 +334,7 @@ def test_the_texts_of_a_set_are_distinct_and_have_languages(tmp_path: Path) -> N
     write_table(pd.DataFrame(rows), tmp_path / "x.tsv")
     assert texts_of(tmp_path / "x.tsv", {"text": "hau", "pivot": "eng"}, "eng") == {"a": "hau", "b": "eng", "c": "eng"}
     write_table(pd.DataFrame({"id": ["1"], "text": [""], "other": ["x"]}), tmp_path / "y.tsv")
-    with pytest.raises(UserError, match="no text in text; expected some to translate"):
+    with pytest.raises(UserError, match="no text in text; expected"):
         texts_of(tmp_path / "y.tsv", {"text": "hau"}, "eng")
 
 
@@ -346,7 +346,7 @@ def test_given_translations_are_of_these_texts(tmp_path: Path) -> None:
         ["one", "given"], ["", "empty"], ["", "missing"], ["e", "own"],
     ]  # fmt: skip
     assert counts == {"texts": 4, "given": 1, "empty": 1, "missing": 1, "own": 1}
-    with pytest.raises(UserError, match="given.tsv: translations of other texts: none of the 2 in Hausa stands in its"):
+    with pytest.raises(UserError, match=r"given.tsv:.*none of the 2 in Hausa"):
         translations({"x": "hau", "y": "hau"}, tongues, "eng", None)
     assert translations({"x": "swh"}, tongues, "eng", None)[1] == {"texts": 1, "missing": 1}
 
@@ -376,7 +376,7 @@ def test_candidates_stand_text_by_text_in_the_translators_order(tmp_path: Path) 
 
 def test_files_of_different_texts_are_told(tmp_path: Path) -> None:
     files = {"z": of(tmp_path / "z", ["a", "b"], ["stop"] * 2), "y": of(tmp_path / "y", ["b", "a"], ["stop"] * 2)}
-    with pytest.raises(UserError, match="y: translations of other texts than those of .*z; make both of one text set"):
+    with pytest.raises(UserError, match=r"y: .*other texts.*z;"):
         candidates(files)
     write_table(
         pd.DataFrame(
@@ -394,7 +394,7 @@ def test_likelihoods_of_a_server_are_refused_before_it_is_asked(tmp_path: Path) 
     chat = {"backend": "openai-chat", "endpoint": "http://127.0.0.1:1/v1", "served_model": "m"}
     judge = Writer(Generator.model_validate(chat), "likelihood", open=None, weights="", state=tmp_path)
     table = pd.DataFrame({"id": ["1"], "text": ["a"], "english": ["b"], "finish": ["stop"]})
-    with pytest.raises(UserError, match="^judge: backend openai-chat has no likelihoods; set `answer: numbers`"):
+    with pytest.raises(UserError, match=r"^judge:.*openai-chat.*set `answer: numbers`"):
         judgements({"t": table}, {"a": "hau"}, TONGUES, "eng", judge)
 
 
@@ -407,5 +407,5 @@ def test_a_score_does_not_follow_thoughts_that_the_template_begins(tiny_chat_gen
     assert counts["judged"] == 1 and scores["semantic"].between(1, 10).all()
     backend.tokenizer.chat_template += "{% if add_generation_prompt %}<think>\n{% endif %}"
     table = table.assign(english="another")
-    with pytest.raises(UserError, match="its chat template begins with <think>, so that no score comes next"):
+    with pytest.raises(UserError, match=r"chat template.*<think>.*score"):
         judgements({"t": table}, {"a": "hau"}, TONGUES, "eng", judge)

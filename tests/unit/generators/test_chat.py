@@ -24,6 +24,7 @@ from seedbed.generators.journal import Journal
 from seedbed.generators.settings import Answering, Generator
 from seedbed.io import UserError, read_table
 from seedbed.triplets.synthesis import synthesise
+from tests.refusals import tells
 from tests.serving import Serving
 
 LABELS = ["negative", "neutral", "positive"]
@@ -148,14 +149,14 @@ def test_answers_of_every_kind(server: Server, answer: dict, wanted: Completion)
 
 
 FAULTS = [
-    ((200, {"choices": []}), "no `choices` in its answer; does it speak `backend: openai-chat`?"),
+    ((200, {"choices": []}), "no `choices` ... `backend: openai-chat`"),
     ((200, {"error": {"message": "none"}}), "no `choices` in its answer"),
     ((200, ["?"]), "no `choices` in its answer"),
     ((200, {"choices": [{"text": "positive", "finish_reason": "stop"}]}), "no `message` in its answer"),
-    ((200, said(None)), "no text (finish_reason 'stop') in its answer"),
-    ((200, said(None, "tool_calls")), "no text (finish_reason 'tool_calls') in its answer"),
-    ((200, said("", "length")), "nothing written in 128 tokens; if it thinks first, raise `max_new_tokens`"),
-    ((401, {"error": {"message": "Incorrect API key sk-secret"}}), "401 Unauthorized (check the token in CHAT_KEY)"),
+    ((200, said(None)), "no text (finish_reason 'stop')"),
+    ((200, said(None, "tool_calls")), "no text (finish_reason 'tool_calls')"),
+    ((200, said("", "length")), "nothing written in 128 tokens; ... `max_new_tokens`"),
+    ((401, {"error": {"message": "Incorrect API key sk-secret"}}), "401 Unauthorized ... CHAT_KEY"),
     ((404, {"error": {"message": "The model `gpt` does not exist"}}), "404 Not Found: "),
     (
         (400, {"error": {"message": "Unrecognized request argument supplied: top_k"}}),
@@ -172,7 +173,7 @@ def test_a_fault_is_one_line(server: Server, answer: tuple, message: str) -> Non
         list(open_backend(settings(server), None).write([Request("a", "x")], None))
     text = str(caught.value)
     assert text.startswith(f"http://127.0.0.1:{server.server_port}/v1/chat/completions: model 'gpt': ")
-    assert message in text and "\n" not in text and "sk-secret" not in text
+    assert tells(text, message) and "\n" not in text and "sk-secret" not in text
 
 
 def test_a_busy_server_is_asked_again(server: Server) -> None:
@@ -184,7 +185,7 @@ def test_a_busy_server_is_asked_again(server: Server) -> None:
 def test_a_server_that_hangs_is_given_up_at_its_limit(server: Server) -> None:
     server.special = {"": 60.0}
     begun = time.monotonic()
-    with pytest.raises(UserError, match=r"model 'gpt': no answer in 0\.3 s; raise `timeout`"):
+    with pytest.raises(UserError, match=r"model 'gpt':.*0\.3.*raise `timeout`"):
         list(open_backend(settings(server, timeout=0.3), None).write(MANY, None))
     assert time.monotonic() - begun < 3 and len(server.bodies) <= 8, "what was under way, once"
     assert settings(server).timeout <= 110
@@ -267,7 +268,7 @@ def test_triplets_are_written_too(server: Server, tmp_path: Path) -> None:
 
 
 def test_what_it_cannot_do_is_told(server: Server, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="backend openai-chat has no likelihoods of labels; set `answer: generation`"):
+    with pytest.raises(UserError, match=r"openai-chat.*likelihoods.*set `answer: generation`"):
         label(settings(server), QUERIES, Answering())
     with pytest.raises(UserError, match="backend openai-chat has no adapters"):
         list(open_backend(settings(server), None).write([Request("a", "x")], tmp_path))

@@ -104,12 +104,12 @@ def test_nothing_is_lost_at_scale_0_or_where_target_is_source(states: list[dict[
 
 def test_states_that_do_not_match_are_refused(states: list[dict[str, torch.Tensor]]) -> None:
     task, target, source = states
-    with pytest.raises(UserError, match=r"m\.q_proj\.lora_A\.weight has the shapes \(4, 10\), \(3, 10\), \(4, 10\)"):
+    with pytest.raises(UserError, match=r"m\.q_proj\.lora_A\.weight.*\(4, 10\), \(3, 10\)"):
         compose(task, random_state(1, rank=3), source, scale=1, space="product")
-    with pytest.raises(UserError, match=r"m\.q_proj\.lora_A\.weight is in only one of the task and the source"):
+    with pytest.raises(UserError, match=r"m\.q_proj\.lora_A\.weight.*only one of"):
         compose(task, target, dict(list(source.items())[1:]), scale=1, space="factors")
     odd = {"m.embed.lora_embedding_A": torch.zeros(2, 2)}
-    with pytest.raises(UserError, match="not a factor of a plain LoRA"):
+    with pytest.raises(UserError, match=r"factor.*plain LoRA"):
         compose(odd, odd, odd, scale=1, space="product")
 
 
@@ -175,7 +175,7 @@ def test_factors_keep_the_rank_and_make_the_same_bytes_twice(directories: list[P
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"lora_alpha": 16}, "lora_alpha is 16, the task adapter's is 8"),
+        ({"lora_alpha": 16}, r"lora_alpha is 16.*is 8"),
         ({"base_model_name_or_path": "other"}, "base_model_name_or_path is 'other'"),
         ({"use_rslora": True}, "use_rslora is set"),
     ],
@@ -192,11 +192,11 @@ def test_directories_that_do_not_match_are_refused(
 
 def test_factors_of_other_seeds_are_refused(directories: list[Path], tmp_path: Path) -> None:
     (directories[2] / "seedbed.json").write_text(json.dumps({"lora": {"seed": 7}}))
-    with pytest.raises(UserError, match=r"one lora\.seed, these have task 42, target 42, source 7; use product"):
+    with pytest.raises(UserError, match=r"lora\.seed.*task 42.*source 7; use product"):
         compose_directories(*directories, Composition(space="factors"), tmp_path / "composed")
     compose_directories(*directories, Composition(space="product"), tmp_path / "composed")
 
 
 def test_what_is_no_adapter_is_refused(directories: list[Path], tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"nothing: no adapter_config\.json; expected a peft adapter"):
+    with pytest.raises(UserError, match=r"nothing:.*adapter_config\.json; expected.*adapter"):
         compose_directories(directories[0], tmp_path / "nothing", directories[2], Composition(), tmp_path / "composed")

@@ -258,7 +258,7 @@ def test_pickles_of_the_hub_come_only_where_there_are_no_safetensors(
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
     source = Source(hub="some/one", revision="0" * 40)
-    with pytest.raises(UserError, match=r"no weights in safetensors.*`convert: true` makes them"):
+    with pytest.raises(UserError, match=r"safetensors.*`convert: true`"):
         fetch(source, store, tmp_path / "out")
     assert not any("pytorch_model" in pattern for patterns in asked for pattern in patterns)
     assert not store.lock.exists(), "what is refused is not locked: the same repository may be converted next"
@@ -269,9 +269,9 @@ def test_pickles_of_the_hub_come_only_where_there_are_no_safetensors(
 
 
 def test_only_models_are_converted() -> None:
-    with pytest.raises(ValueError, match="convert: of a model in a hub repository"):
+    with pytest.raises(ValueError, match=r"convert:.*hub repository"):
         Source(package={"a==1": ""}, convert=True)
-    with pytest.raises(ValueError, match="convert: of a model in a hub repository"):
+    with pytest.raises(ValueError, match=r"convert:.*hub repository"):
         Source(archive="https://host/a.zip", convert=True)
-    with pytest.raises(UserError, match="the text corpus of hau: convert is of a model's weights"):
+    with pytest.raises(UserError, match=r"text corpus of hau: convert.*weights"):
         supplies._check_file(Source(hub="some/texts", convert=True), "the text corpus of hau")

@@ -94,9 +94,9 @@ class Unknown:
 def test_a_tokenizer_that_cannot_tell_ten_from_one_is_refused(tiny_generator: Path) -> None:
     tokens = score_tokens(AutoTokenizer.from_pretrained(tiny_generator), "")
     assert len({*map(tuple, tokens)}) == 10 and tokens[9][:1] in (tokens[0], tokens[9])
-    with pytest.raises(UserError, match="^few: its tokens of 3 cannot be told from those of 2; take another judge"):
+    with pytest.raises(UserError, match=r"^few:.*3.*2; take another judge"):
         score_tokens(Unknown(), "")
-    with pytest.raises(UserError, match="its tokens of 10 cannot be told from those of 1;"):
+    with pytest.raises(UserError, match=r"tokens of 10.*those of 1;"):
         score_tokens(Unknown(), "", (1, 10))
 
 

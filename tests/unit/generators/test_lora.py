@@ -195,7 +195,7 @@ def test_the_adapter_is_float32_on_a_bfloat16_base(tiny_generator: Path, tmp_pat
 def test_long_examples_are_dropped_and_counted(tiny_generator: Path, tmp_path: Path) -> None:
     manifest = run(tiny_generator, tmp_path, LORA.updated({"max_length": 12}))
     assert manifest["examples"] == {"given": 7, "used": 5, "too_long": 2}
-    with pytest.raises(UserError, match="all 1 examples are longer than max_length"):
+    with pytest.raises(UserError, match=r"1 examples.*max_length"):
         run(tiny_generator, tmp_path, LORA.updated({"max_length": 9}), [EXAMPLES[1]])
     with pytest.raises(UserError, match="no training examples"):
         run(tiny_generator, tmp_path, examples=[])
@@ -205,13 +205,13 @@ def test_a_loss_that_is_not_finite_stops(tiny_generator: Path, tmp_path: Path) -
     base = AutoModelForCausalLM.from_pretrained(tiny_generator)
     torch.nn.init.constant_(base.model.norm.weight, torch.nan)
     base.save_pretrained(tmp_path / "base")
-    with pytest.raises(UserError, match=r"loss is nan at step 1 of \d+; lower learning_rate"):
+    with pytest.raises(UserError, match=r"loss is nan.*step 1 of.*learning_rate"):
         run(tmp_path / "base", tmp_path)
     assert not (tmp_path / "adapter").exists()
 
 
 def test_bad_settings_say_what_is_wrong(tiny_generator: Path, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"batch_size: 5 is not a multiple of micro_batch_size \(2\)"):
+    with pytest.raises(UserError, match=r"batch_size: 5.*micro_batch_size \(2\)"):
         run(tiny_generator, tmp_path, LORA.updated({"batch_size": 5}))
     with pytest.raises(UserError, match=r"no config\.json"):
         run(tmp_path, tmp_path)
@@ -221,7 +221,7 @@ def test_bad_settings_say_what_is_wrong(tiny_generator: Path, tmp_path: Path) ->
 
 
 def test_an_adapter_without_effect_is_refused(tiny_generator: Path, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="base and adapter give the same outputs"):
+    with pytest.raises(UserError, match=r"base and adapter.*same outputs"):
         run(tiny_generator, tmp_path, LORA.updated({"learning_rate": 1e-30}))
 
 
@@ -237,7 +237,7 @@ def test_a_model_that_scales_its_logits_is_refused(tmp_path: Path) -> None:
         initializer_range=0.5,
     )
     GraniteForCausalLM(config).save_pretrained(tmp_path / "granite")
-    with pytest.raises(UserError, match="granite: not supported, since its logits are not its head's output"):
+    with pytest.raises(UserError, match=r"granite: not supported.*head"):
         run(tmp_path / "granite", tmp_path)
 
 

@@ -55,13 +55,11 @@ def test_the_program_writes_what_was_chosen(tmp_path: Path) -> None:
 
 def test_what_does_not_fit_is_one_line(tmp_path: Path) -> None:
     hau, swh = scores(tmp_path / "a", {1: 0.5}), scores(tmp_path / "b", {1: 0.5}, code="swh")
-    with pytest.raises(
-        UserError, match=r"dev: scales are scored in 1.0: hau; 2.0: swh; give scores in the same languages"
-    ):
+    with pytest.raises(UserError, match=r"dev: .*1.0: hau; 2.0: swh"):
         choose("dev", {1.0: {"hau": hau}, 2.0: {"swh": swh}})
-    with pytest.raises(UserError, match=r"hau.dev.json: no score on test in hau"):
+    with pytest.raises(UserError, match=r"hau.dev.json: no score.*hau"):
         choose("test", {1.0: {"hau": hau}, 2.0: {"hau": hau}})
     for content in ({"scales": 1}, [1], {"scale": "1"}):
         write_json(content, tmp_path / "scale.json")
-        with pytest.raises(UserError, match=r"scale.json: no `scale` in it; delete it"):
+        with pytest.raises(UserError, match=r"scale.json:.*`scale`.*delete it"):
             chosen(tmp_path / "scale.json", "scale", float)

@@ -71,7 +71,7 @@ def test_a_text_cannot_change_the_languages(base: Path) -> None:
 
 
 def test_a_language_that_a_translator_does_not_know_is_told(base: Path, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"no token for language 'kaz_Cyrl'; .* set `codes: \{flores: ...\}`"):
+    with pytest.raises(UserError, match=r"'kaz_Cyrl'; .*set `codes: \{flores"):
         open_backend(settings(base), base).between("eng_Latn", "kaz_Cyrl")
     with pytest.raises(UserError, match="no token for language 'eng_Latn'"):
         other = tiny.encoder_decoder(tmp_path / "other")

@@ -167,7 +167,7 @@ def test_three_parts_have_room_for_each_other():
 
 
 def test_no_example_says_in_which_parts():
-    with pytest.raises(UserError, match="no example in the parts human, machine; give their corpora, or other parts"):
+    with pytest.raises(UserError, match=r"no example.*human, machine; give"):
         xllora.build({"human": {}, "machine": {}}, never, 10, seed=1)
 
 

@@ -30,6 +30,7 @@ from seedbed.io import UserError, read_json, write_json, write_table
 from seedbed.operations.publishing.checks import require_card
 from seedbed.tables.best import take
 from tests import tiny
+from tests.refusals import pattern
 
 ROOT = Path(__file__).parents[3]
 SEMREL = origins.one(kind="hub", name="SemRel/SemRel2024", revision="ab" * 20)
@@ -204,21 +205,21 @@ REFUSED = [
     (
         {"data": [LLAMA, GEMMA, JUDGE, GEMMA | {"role": "judge"}]},
         [],
-        "the terms of llama-3.3-community-license, gemma-terms-of-use, qwen bind what learnt from outputs, and the hub",
+        "terms of llama-3.3-community-license, gemma-terms-of-use, qwen",
     ),
     (
         {"backbone_licence": "CC-BY-NC-4.0", "data": [ENGLISH | {"licence": "gpl-3.0"}]},
         [],
-        "it has weights under CC-BY-NC-4.0 and gpl-3.0, and the hub takes one licence; say which by --licence",
+        "CC-BY-NC-4.0 and gpl-3.0 ... one licence ... --licence",
     ),
-    ({"data": [ENGLISH | {"licence": "My own"}]}, [], "the hub has no licence 'My own'; give --licence other"),
+    ({"data": [ENGLISH | {"licence": "My own"}]}, [], "no licence 'My own'; give --licence other"),
     (
         {"backbone_licence": ""},
         [],
-        "no licence; state that of backbone tiny (`licence:` of its source), or give --licence",
+        "no licence; state that of backbone tiny (`licence:` ... --licence",
     ),
     ({"backbone_licence": "none stated"}, [], "no licence; state that of backbone tiny"),
-    ({"backbone_licence": "My own"}, [], "the hub has no licence 'My own'; give --licence other --licence-name NAME"),
+    ({"backbone_licence": "My own"}, [], "no licence 'My own'; give --licence other --licence-name"),
     *[
         (
             {"data": [NLLB, GEMMA | {"role": role, "licence": stated}]},
@@ -245,25 +246,25 @@ REFUSED = [
     (
         {"data": [GEMMA, JUDGE | {"licence": ""}, NLLB | {"licence": "Mine"}]},
         [],
-        "judge qwen states no licence and translator nllb states a licence that nobody here knows, 'Mine'; such",
+        "judge qwen ... no licence ... translator nllb ... 'Mine'",
     ),
-    ({}, ["--licence", "MIT"], "licence: the hub has no 'MIT'; it is called mit there"),
-    ({}, ["--licence", "other"], "licence: other says nothing by itself; give a name and a link too"),
-    ({}, ["--licence-name", "mine"], "licence: a name and a link go with the identifier `other`"),
+    ({}, ["--licence", "MIT"], "licence: ... no 'MIT' ... mit"),
+    ({}, ["--licence", "other"], "licence: other ... name and a link"),
+    ({}, ["--licence-name", "mine"], "licence: a name and a link ... `other`"),
     (
         {},
         ["--licence", "other", "--licence-name", "Mine", "--licence-link", "there"],
-        "licence: 'Mine' at 'there'; expected a name of small letters, digits and hyphens, and a link",
+        "licence: 'Mine' at 'there'; expected",
     ),
     ({"base_model": "tiny"}, [], "base_model: 'tiny' names no owner"),
-    ({"language": "hausa"}, [], "language 'hausa' is no code of ISO 639"),
+    ({"language": "hausa"}, [], "language 'hausa' ... ISO 639"),
 ]
 
 
 @pytest.mark.parametrize(("changes", "options", "message"), REFUSED)
 def test_what_the_hub_would_refuse_is_told_before(other, tmp_path, changes, options, message):
     again(encoder_in(other), ABOUT | changes)
-    with pytest.raises(UserError, match=re.escape(message)) as caught:
+    with pytest.raises(UserError, match=pattern(message)) as caught:
         published(encoder_in(other), tmp_path / "out", *options)
     assert "\n" not in str(caught.value) and not (tmp_path / "out").exists()
 
@@ -286,9 +287,7 @@ def test_the_numbers_of_another_encoder_are_refused(other, tmp_path):
     encoder = backbone.load(other.parent / "weights", pooling="cls") if (other.parent / "weights").exists() else None
     encoder = encoder or backbone.load(tiny.backbone(tmp_path / "weights"), pooling="cls", prefix="query: ")
     training.save(encoder, encoder_in(other), ABOUT, {"steps": 3, "pooling": "cls"})
-    with pytest.raises(
-        UserError, match=r"semrel/hau.json: the numbers of another encoder; give the folder of this one"
-    ):
+    with pytest.raises(UserError, match=r"semrel/hau.json:.*another encoder; give"):
         published(encoder_in(other), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -298,15 +297,15 @@ def test_numbers_that_do_not_follow_from_their_items_are_refused(other, tmp_path
     known = read_json(file)
     known["metrics"]["cosine_spearman"] = known["main_score"] = 0.9
     write_json(known, file)
-    with pytest.raises(UserError, match="cosine_spearman does not follow from its items"):
+    with pytest.raises(UserError, match=r"cosine_spearman.*follow.*items"):
         published(encoder_in(other), tmp_path / "out")
 
 
 def test_an_encoder_that_nobody_measured_says_so(other, tmp_path):
     shutil.copytree(encoder_in(other), tmp_path / "alone")
-    with pytest.raises(UserError, match="not below the results of a study; say where its scores are by --scores"):
+    with pytest.raises(UserError, match=r"results of a study.*--scores"):
         published(tmp_path / "alone", tmp_path / "out")
-    with pytest.raises(UserError, match="none: no scores of .*alone; give their folder by --scores"):
+    with pytest.raises(UserError, match=r"none: no scores.*--scores"):
         published(tmp_path / "alone", tmp_path / "out", "--scores", str(tmp_path / "none"))
     shutil.rmtree(other / "scores")
     folder = published(encoder_in(other), tmp_path / "out")
@@ -327,7 +326,7 @@ def test_the_best_of_a_language_has_the_scores_of_the_encoder_that_it_is(other, 
     assert result.dataset_name == "semrel (hau)", "what chose it is no test of it"
     assert "| dev (it was chosen by this) | hau | Spearman | " in (folder / "README.md").read_text()
     shutil.rmtree(other / "scores/tiny/xllora")
-    with pytest.raises(UserError, match="scores/tiny/xllora/hau/1: no scores of .*best/swh; give their folder"):
+    with pytest.raises(UserError, match=r"scores/tiny/xllora/hau/1:.*best/swh; give their folder"):
         published(other / "best/swh", tmp_path / "out")
 
 
@@ -338,7 +337,7 @@ def test_an_output_with_other_files_is_left_alone(other, tmp_path):
     folder = published(encoder_in(other), tmp_path / "out")
     places = (tmp_path, tmp_path / "mine", tmp_path / "file", encoder_in(other), folder)
     for place in places:
-        with pytest.raises(UserError, match="holds other files, which would be lost"):
+        with pytest.raises(UserError, match=r"other files.*lost"):
             published(encoder_in(other), place)
     shutil.copytree(encoder_in(other), folder, dirs_exist_ok=True)
     with pytest.raises(UserError, match="holds other files"):
@@ -366,7 +365,7 @@ def test_an_output_is_known_by_what_an_earlier_call_left_there_not_by_its_name(o
         published(encoder_in(other), mine)
     assert (mine / "repository/thesis.txt").read_text() == "years"
     (tmp_path / "link").symlink_to(out)
-    with pytest.raises(UserError, match="--output .*link: a link; give the folder itself"):
+    with pytest.raises(UserError, match=r"--output .*link.*folder itself"):
         published(encoder_in(other), tmp_path / "link")
     (tmp_path / "empty").mkdir()
     assert published(encoder_in(other), tmp_path / "empty").is_dir()
@@ -379,7 +378,7 @@ def test_an_edited_card_is_kept_and_never_lost(other, tmp_path):
     published(encoder_in(other), tmp_path / "out")
     published(encoder_in(other), tmp_path / "out")
     assert card.read_text() == edited
-    with pytest.raises(UserError, match=r"README.md: you have edited it, and the card would be another today"):
+    with pytest.raises(UserError, match=r"README.md:.*edited"):
         published(encoder_in(other), tmp_path / "out", "--licence", "apache-2.0")
     assert card.read_text() == edited
 
@@ -417,7 +416,7 @@ def test_what_is_no_origin_is_refused(other, tmp_path, origin):
     folder = encoder_in(other)
     known = read_json(folder / manifests.MANIFEST)
     manifests.write(folder, known | {"about": ABOUT | {"data": [{"name": "own", "origin": origin, "licence": "MIT"}]}})
-    with pytest.raises(UserError, match=r"origin: .* is no list of places"):
+    with pytest.raises(UserError, match=r"origin: .*no list of places"):
         published(folder, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -432,7 +431,7 @@ def test_what_is_no_origin_is_refused(other, tmp_path, origin):
 def test_a_card_that_says_where_things_are_does_not_go_out(other, tmp_path, said):
     """Wherever it comes from: a summary, a name, an edit."""
     again(encoder_in(other), ABOUT | {"summary": f"Made of {said}."})
-    with pytest.raises(UserError, match=r"README.md: .* is of this machine or secret, so nothing goes out"):
+    with pytest.raises(UserError, match=r"README.md:.*secret.*nothing goes out"):
         published(encoder_in(other), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -472,7 +471,7 @@ def test_what_is_none_of_the_three_is_refused(tmp_path):
     (tmp_path / "model").mkdir()
     with pytest.raises(UserError, match=r"no encoder \(modules.json\), adapter"):
         published(tmp_path / "model", tmp_path / "out")
-    with pytest.raises(UserError, match="--name: 'hausa' names no owner; give owner/name"):
+    with pytest.raises(UserError, match=r"--name: 'hausa'.*give owner/name"):
         publish.main([str(tmp_path / "model"), "--name", "hausa", "--output", str(tmp_path / "out")])
 
 
@@ -539,11 +538,9 @@ def test_an_adapter_goes_out_with_the_base_that_peft_finds(tmp_path):
     )
     base = {"name": "gemma", "id": "", "revision": "", "licence": "Gemma terms of use"}
     manifests.write(adapter, {"base": base, "kind": "task", "language": "Hausa", "lora": {"rank": 2}})
-    with pytest.raises(
-        UserError, match="its base is 'gemma' here, and peft looks for it on the hub; give --base owner/name"
-    ):
+    with pytest.raises(UserError, match=r"base is 'gemma'.*give --base owner/name"):
         published(adapter, tmp_path / "out")
-    with pytest.raises(UserError, match="--scores: encoders alone have scores, and .*adapter is none; leave it out"):
+    with pytest.raises(UserError, match=r"--scores: encoders alone.*adapter.*leave it out"):
         published(adapter, tmp_path / "out", "--scores", str(tmp_path))
     folder = published(adapter, tmp_path / "out", "--base", "google/gemma-3-270m")
     assert read_json(folder / "adapter_config.json")["base_model_name_or_path"] == "google/gemma-3-270m"
@@ -592,26 +589,24 @@ def test_triplets_go_out_with_a_data_card_that_datasets_reads(triplets, tmp_path
 
 def test_triplets_of_which_nobody_knows_a_licence_are_refused(triplets, tmp_path):
     file = triplets("prompting", stated=False)
-    with pytest.raises(
-        UserError, match="no licence of anchors and gemma; state it in the configuration, or give --licence"
-    ):
+    with pytest.raises(UserError, match=r"licence of anchors and gemma.*--licence"):
         published(file, tmp_path / "out")
     for name, licence in zip(STATED, ("CC-BY-4.0", "Gemma license"), strict=True):
         (tmp_path / "results" / name).parent.mkdir(parents=True)
         write_json({"licence": licence}, tmp_path / "results" / name)
-    with pytest.raises(UserError, match="nobody here knows the licence 'Gemma license' of gemma; give --licence"):
+    with pytest.raises(UserError, match="'Gemma license' of gemma; give --licence"):
         published(file, tmp_path / "out")
 
 
 def test_the_card_of_triplets_of_two_languages_names_both(triplets, tmp_path):
     file = triplets("xllora")
-    with pytest.raises(UserError, match="--base: .*hau.tsv has no weights that came from a model; leave it out"):
+    with pytest.raises(UserError, match=r"--base: .*hau.tsv.*leave it out"):
         published(file, tmp_path / "out", "--base", "someone/tiny")
     folder = published(file, tmp_path / "out")
     data = DatasetCard.load(folder / "README.md").data
     assert data.language == ["ha", "en"] and data.multilinguality == "multilingual"
     assert "anchors in Hausa, and to each in English a text that follows" in (folder / "README.md").read_text()
-    with pytest.raises(UserError, match="xllora writes the pivot, and the study has no text of fra; give --pivot"):
+    with pytest.raises(UserError, match=r"xllora writes.*fra; give --pivot"):
         published(file, tmp_path / "french", "--pivot", "fra")
     (tmp_path / "results/corpora/fra").mkdir()
     folder = published(file, tmp_path / "french", "--pivot", "fra")
@@ -641,12 +636,12 @@ def test_the_card_of_triplets_says_what_they_are_by_how_they_were_written(
 
 
 def test_triplets_that_no_way_of_ours_wrote_are_refused(triplets, tmp_path):
-    with pytest.raises(UserError, match="'mine' is no way to write triplets"):
+    with pytest.raises(UserError, match="'mine' is no way"):
         published(triplets("mine"), tmp_path / "out")
 
 
 def test_without_a_way_to_the_hub_nothing_is_sent(study, tmp_path):
-    with pytest.raises(UserError, match="HF_HUB_OFFLINE is set, so nothing was sent") as caught:
+    with pytest.raises(UserError, match=r"HF_HUB_OFFLINE.*nothing.*sent") as caught:
         published(encoder_in(study), tmp_path / "out", "--upload")
     assert "\n" not in str(caught.value) and (tmp_path / "out/repository/README.md").is_file()
 

@@ -65,9 +65,7 @@ def test_what_was_chosen_is_written_beside_them_and_stays(tmp_path, reference):
     assert Reference.load(reference).best == {str(manifest.parent): {"name": "Min Nan", "rows": 64}}
     assert reference.read_text().startswith(f"{HEAD}numbers:\n")
     write_json({"files": {}}, manifest)
-    with pytest.raises(
-        UserError, match=r"seedbed\.json: no `best`; expected the manifest of an encoder that choose_best"
-    ):
+    with pytest.raises(UserError, match=r"seedbed\.json: no `best`.*choose_best"):
         main([*words, "--best", str(manifest)])
 
 
@@ -102,7 +100,7 @@ def test_the_program_ends_with_exit_code_1_and_writes_nothing(tmp_path, referenc
     assert len(output.read_text().splitlines()) == 9
     output.unlink()
     table(tmp_path, base=("99.0", "20.0", "28.0", "120"))
-    with pytest.raises(UserError, match=r"^1 of 8 numbers differ from .*, which `make it` made$"):
+    with pytest.raises(UserError, match=r"^1 of 8 numbers.*`make it`"):
         main(words)
     assert capsys.readouterr().out == "table9, STS, me5, base, nan: value is 99, expected 24 within 0.5\n"
     assert not output.exists()

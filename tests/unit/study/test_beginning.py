@@ -24,6 +24,7 @@ from seedbed.study.graph import corpora
 from seedbed.study.loading import load
 from seedbed.study.own_text import ENGLISH, language_of, sentences
 from tests.asking import asking
+from tests.refusals import pattern
 
 HAUSA = pd.read_csv(resource("demo/sts.hau.tsv"), sep="\t")
 
@@ -271,57 +272,57 @@ def test_its_encoder_is_the_demos():
 @pytest.mark.parametrize(
     ("words", "fault"),
     [
-        (["utf16.hau.txt"], "utf16.hau.txt: UTF-16, not UTF-8; convert it: iconv -f UTF-16 -t UTF-8 <"),
+        (["utf16.hau.txt"], "utf16.hau.txt: UTF-16 ... iconv -f UTF-16 -t UTF-8 <"),
         (
             ["latin.hau.txt"],
-            "latin.hau.txt: byte 0 is not UTF-8; convert the file to UTF-8; from Windows-1252, say, by: iconv -f",
+            "latin.hau.txt: byte 0 ... Windows-1252 ... iconv -f",
         ),
-        (["english.hau.txt"], "english.hau.txt: 99% of it reads like English; expected Hausa; give another text, or"),
+        (["english.hau.txt"], "english.hau.txt: ... reads like English; expected Hausa"),
         (["english.hau.txt", "--language", "bjn", "--name", "Banjar"], "english.hau.txt: reads like English"),
         (
             ["hau.txt", "--language", "swh"],
-            "hau.txt: 99% of it reads like Hausa; expected Swahili; give another text, or",
+            "hau.txt: ... reads like Hausa; expected Swahili",
         ),
-        (["hau.txt", "--test", "indonesian.tsv"], "indonesian.tsv: column sentence1: 99% of it reads like Indonesian;"),
+        (["hau.txt", "--test", "indonesian.tsv"], "indonesian.tsv: column sentence1: ... reads like Indonesian"),
         (
             ["hau.txt", "--language", "amh"],
-            "hau.txt: 0% of its letters are Ethi, in which Amharic is written, and most are Latn",
+            "hau.txt: 0% ... Ethi ... Amharic ... Latn",
         ),
-        (["hau.txt", "--language", "xyz"], "--language xyz: not in the language registry; known: "),
+        (["hau.txt", "--language", "xyz"], "--language xyz: ... registry; known: "),
         (["hau.txt", "--language", "xyz", "--name", "Xyz", "--script", "Foo"], "--script Foo: not known"),
-        (["text.txt"], "text.txt: its name has no language; give --language"),
-        (["few.hau.txt"], "few.hau.txt: 2 sentences among 2 lines, of 3 words or more"),
-        (["long.hau.txt"], "long.hau.txt: 0 sentences among 60 lines, of 3 words or more and 10 to 500 characters"),
+        (["text.txt"], "text.txt: ... give --language"),
+        (["few.hau.txt"], "few.hau.txt: 2 sentences among 2 lines ... 3 words"),
+        (["long.hau.txt"], "long.hau.txt: 0 sentences among 60 lines ... 500 characters"),
         (["gone.txt"], "gone.txt: no such file"),
-        (["test.tsv"], "test.tsv: no column 'text'; the header has id, sentence1, sentence2, score"),
+        (["test.tsv"], "test.tsv: no column 'text'; ... id, sentence1, sentence2, score"),
         (["hau.txt", "--test", "parallel.tsv"], "parallel.tsv: no column 'sentence1'"),
-        (["hau.txt", "--test", "words.tsv"], "words.tsv: line 2: the score is no number"),
-        (["hau.txt", "--test", "three.tsv"], "three.tsv: 3 pairs; at least 20 are needed, of which half choose"),
-        (["hau.txt", "--parallel", "three.tsv"], "three.tsv: 3 pairs; at least 20 are needed"),
+        (["hau.txt", "--test", "words.tsv"], "words.tsv: line 2: ... number"),
+        (["hau.txt", "--test", "three.tsv"], "three.tsv: 3 pairs; at least 20 ... half"),
+        (["hau.txt", "--parallel", "three.tsv"], "three.tsv: 3 pairs; at least 20"),
         (["hau.txt", "--test", "english.tsv"], "english.tsv: column sentence2: "),
         (["hau.txt", "--test", "test.tsv", "--parallel", "english.tsv"], "english.tsv: column text: "),
-        (["hau.txt", "--test", "arabic.tsv"], "arabic.tsv: column sentence1: 0% of its letters are Latn"),
-        (["hau.txt", "--language", "bad code", "--name", "X"], "--language bad code: expected a code of ISO 639-3"),
+        (["hau.txt", "--test", "arabic.tsv"], "arabic.tsv: column sentence1: 0% ... Latn"),
+        (["hau.txt", "--language", "bad code", "--name", "X"], "--language bad code: ... ISO 639-3"),
         (["hau.txt", "--output", "hau.txt"], "hau.txt: is there already"),
-        (["copies.hau.txt"], "copies.hau.txt: 1 sentences among 60 lines, of 3 words or more"),
-        (["hau.txt.gz"], "hau.txt.gz: no text (gzip); unpack it, or save it as text in UTF-8, one sentence a line"),
-        (["rows.hau.jsonl"], "rows.hau.jsonl: no column 'text'; the header has id, sentence1"),
+        (["copies.hau.txt"], "copies.hau.txt: 1 sentences among 60 lines"),
+        (["hau.txt.gz"], "hau.txt.gz: no text (gzip); unpack ... one sentence a line"),
+        (["rows.hau.jsonl"], "rows.hau.jsonl: no column 'text'; ... id, sentence1"),
         (["hau.txt.bz2"], "hau.txt.bz2: no text (bzip2); unpack it"),
-        (["word.hau.doc"], "word.hau.doc: no text (OLE, like .doc); unpack it, or save it as text"),
-        (["nul.hau.txt"], "nul.hau.txt: no text (it has NUL bytes); save it as text"),
-        (["columns.hau.tsv"], "columns.hau.tsv: several columns are called 'text'; rename all but one"),
+        (["word.hau.doc"], "word.hau.doc: no text (OLE, like .doc)"),
+        (["nul.hau.txt"], "nul.hau.txt: no text (it has NUL bytes)"),
+        (["columns.hau.tsv"], "columns.hau.tsv: ... 'text'; rename"),
         (
             ["hau.txt", "--parallel", "blank.tsv"],
-            "blank.tsv: column text: 0 of the first 120 cells have text; expected",
+            "blank.tsv: column text: 0 ... 120",
         ),
         (["hau.txt", "--output", "/proc/x.yaml"], "/proc/"),
         ([f"{'a' * 300}.hau.txt"], f"{'a' * 300}.hau."),
-        (["{x}.hau.txt"], "{x}.hau.txt: a study takes names in braces for the language's; rename the file"),
-        (["hau.txt", "--test", "same.tsv"], "same.tsv: the half of its 120 pairs that chooses has not two different"),
-        (["hau.txt", "--test", "endless.tsv"], "endless.tsv: line 42: the score is no number"),
-        (["hau.txt", "--test", "twice.tsv"], "twice.tsv: id '1' stands in several rows; give each its own"),
+        (["{x}.hau.txt"], "{x}.hau.txt: ... braces ... rename"),
+        (["hau.txt", "--test", "same.tsv"], "same.tsv: ... 120 pairs ... two different"),
+        (["hau.txt", "--test", "endless.tsv"], "endless.tsv: line 42: ... number"),
+        (["hau.txt", "--test", "twice.tsv"], "twice.tsv: id '1' ... give each its own"),
         (["hau.txt", "--pairs", "english.tsv"], "english.tsv: column anchor: "),
-        (["hau.txt", "--pairs", "none.tsv"], "none.tsv: no row in it; expected one at least, with anchor, positive"),
+        (["hau.txt", "--pairs", "none.tsv"], "none.tsv: no row ... anchor, positive"),
     ],
 )
 def test_what_is_wrong_is_one_line_and_nothing_is_written(words, fault):
@@ -356,7 +357,7 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(words, fault):
     Path("copies.hau.txt").write_text("Yara suna karatu a gida.\n" * 60)
     with pytest.raises(SystemExit) as error:
         main(["init", *words])
-    assert str(error.value).startswith(f"error: {fault}") and "\n" not in str(error.value)
+    assert re.match(pattern(f"error: {fault}"), str(error.value)) and "\n" not in str(error.value)
     assert not [*Path().glob("*.yaml")]
 
 

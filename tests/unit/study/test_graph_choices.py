@@ -204,7 +204,7 @@ def test_questions_are_asked_after_an_anchored_encoders_vectors_in_the_english_t
     ("of", "message"),
     [
         ({"backbone": "bert", "recipe": "arca"}, "solver.reasoning.prefixes.x.backbone: no pair 'bert'"),
-        ({"backbone": "two", "recipe": "arc"}, "solver.reasoning.prefixes.x.recipe: no recipe 'arc'; did you mean 'arca'"),
+        ({"backbone": "two", "recipe": "arc"}, r"solver.reasoning.prefixes.x.recipe:.*'arc'.*'arca'"),
         ({"backbone": "two", "recipe": "none"}, "solver.reasoning.prefixes.x.recipe: none has no anchored encoder"),
     ],
 )  # fmt: skip
@@ -215,7 +215,7 @@ def test_vectors_that_nothing_gives_are_told(of: dict[str, str], message: str) -
 
 
 def test_a_server_reads_no_vectors() -> None:
-    with pytest.raises(ValueError, match="vectors are read by backend transformers alone, and this is openai-chat"):
+    with pytest.raises(ValueError, match=r"vectors.*backend transformers.*openai-chat"):
         checks.consistent(solving(generator="server"))
 
 
@@ -272,15 +272,15 @@ def test_texts_that_a_protocol_makes_are_for_encoders_of_a_text_alone() -> None:
     ("changes", "message"),
     [
         ({"backbones": {"fused": {"fusion": {"of": {"two": 1, "bert": 1}}}}},
-         "backbones.fused.fusion.of: two is a pair, which no fusion gives its English"),
+         "backbones.fused.fusion.of: two is a pair"),
         ({"classifiers": {"m": {"generator": "chat", "in_context": {"retriever": {"backbone": "two", "recipe": "base"}}}}},
-         "m.in_context.retriever: base reads no translation, and two is a pair; take another recipe"),
+         r"m.in_context.retriever: base.*translation.*take another recipe"),
         ({"classifiers": {"m": {"generator": "chat", "in_context": {"retriever": {"backbone": "bert", "recipe": "lira"}}}}},
-         "m.in_context.retriever: lira is of pairs, and bert is none; take another recipe"),
+         r"m.in_context.retriever: lira.*pairs.*take another recipe"),
         ({"recipes": {"taught": {
             "data": {"parallel": "parallel"},
             "objective": {"distillation": {"teacher": {"backbone": "two", "recipe": "beside"}}},
-        }}}, "recipes.taught.objective.teacher: beside reads translations, and has none here"),
+        }}}, r"recipes.taught.objective.teacher: beside.*none here"),
     ],
 )  # fmt: skip
 def test_an_encoder_of_two_texts_is_not_where_it_has_no_english(changes: dict, message: str) -> None:
@@ -361,11 +361,11 @@ def test_a_card_names_who_translated_and_judged_what_was_learnt_and_both_sides()
 @pytest.mark.parametrize(
     ("recipe", "fault"),
     [
-        ({"from": "beside", "objective": "halved"}, "from: beside reads two texts and cannot be copied; take one"),
-        ({"from": "beside", "objective": "contrast"}, "from: beside reads two texts and cannot be trained without"),
-        ({"like": "beside", "objective": "trimmed"}, "fusion: an encoder of two texts cannot be copied; copy one"),
-        ({"from": "small", "objective": "contrast"}, "from: small is in integers, which nothing trains or copies"),
-        ({"from": "small", "objective": "trimmed"}, "from: small is in integers, which nothing trains or copies"),
+        ({"from": "beside", "objective": "halved"}, r"from: beside.*copied; take one"),
+        ({"from": "beside", "objective": "contrast"}, r"from: beside.*trained without"),
+        ({"like": "beside", "objective": "trimmed"}, r"fusion:.*two texts.*copy one"),
+        ({"from": "small", "objective": "contrast"}, "from: small is in integers"),
+        ({"from": "small", "objective": "trimmed"}, "from: small is in integers"),
     ],
 )
 def test_what_nothing_can_start_from_is_told(recipe: dict, fault: str) -> None:

@@ -201,10 +201,10 @@ def test_a_backbone_may_have_other_weights_in_a_language() -> None:
     assert encoders.source_of(study, "bert", "hau").file == "own/backbone"
     wrong = {"bert": {"source": {"file": "x"}, "by_language": {"swh": {"file": "x"}}}}
     fewer = {"recipes": {"base": {}}, "tasks": {"sts": {"protocol": "sts", "source": {"file": "x"}}}, "statistics": {}}
-    with pytest.raises(ValueError, match=r"backbones\.bert\.by_language: no language 'swh'; known: eng, hau, hin"):
+    with pytest.raises(ValueError, match=r"backbones\.bert\.by_language:.*'swh'; known:"):
         consistent(study_of(TOLD, backbones=wrong, **WITHOUT | fewer))
     remote = {"endpoint": {"url": "https://h/v1", "model": "m", "dimensions": 8}}
-    with pytest.raises(ValueError, match="by_language: in the place of `source` in some languages"):
+    with pytest.raises(ValueError, match=r"by_language:.*`source`.*languages"):
         Backbone.model_validate(remote | {"by_language": {"hin": {"file": "x"}}})
 
 
@@ -302,9 +302,7 @@ def test_written_triplets_have_both_sides_where_a_generator_writes_in_the_pivot_
         "unsupervised": {},
         "aligned": {"method": "multi-mc", "from": "unsupervised", "data": {"written": "prompting"}},
     }
-    with pytest.raises(
-        ValueError, match=r"aligned\.data\.written: prompting writes in the language of its anchors, .*take xllora"
-    ):
+    with pytest.raises(ValueError, match=r"aligned\.data\.written: prompting.*take xllora"):
         consistent(study_of(TOLD, recipes=wrong, classifiers={}, compute=None))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from seedbed.study.checks import consistent
 from seedbed.study.graph import alignment, encoders
 from tests.asking import TOLD, study_of
+from tests.refusals import pattern
 
 AT_ONCE = {"backbone": "bert", "recipe": "at-once", "lang": "hin", "seed": "5"}
 
@@ -35,14 +35,14 @@ def test_adapters_that_are_trained_together_are_taken_by_the_encoder_of_each_lan
     ("settings", "message"),
     [
         ({"from": ""}, "joined.from: nothing is aligned; name the recipe"),
-        ({"from": "adapted"}, "recipes.adapted.language: alignment needs a trained encoder of each language's own"),
-        ({"training": {"adapter": "low_rank"}}, "joined.training: these are adapters; set `part: adapter` and"),
-        ({"languages": ["eng"]}, "joined: eng is the only language; give two or more"),
-        ({"data": {"parallel": "parallel"}}, "data.parallel has text, pivot; joint reads anchor, positive, negative"),
+        ({"from": "adapted"}, "recipes.adapted.language: alignment ... own"),
+        ({"training": {"adapter": "low_rank"}}, "joined.training: ... set `part: adapter`"),
+        ({"languages": ["eng"]}, "joined: eng is the only language"),
+        ({"data": {"parallel": "parallel"}}, "data.parallel has text, pivot; joint reads anchor"),
     ],
 )
 def test_what_cannot_be_trained_together_is_told(settings: dict[str, Any], message: str) -> None:
     joined = {"method": "multi-mc-pairs", "from": "unsupervised", "data": {"triplets": "nli"}} | settings
     changes = {"recipes": {"unsupervised": {}, "joined": joined}, "languages": {"eng": {}, "hau": {}}}
-    with pytest.raises(ValueError, match=re.escape(message)):
+    with pytest.raises(ValueError, match=pattern(message)):
         consistent(study_of(TOLD, **changes, classifiers={}, compute=None))

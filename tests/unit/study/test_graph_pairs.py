@@ -144,15 +144,15 @@ def test_both_encoders_of_a_pair_are_in_memory_at_once() -> None:
         ({"tasks": {"sts": TASKS["sts"] | {"pairs": ["hau-zzz"]}}}, "tasks.sts.pairs: no language 'zzz'"),
         (
             {"recipes": RECIPES | {"multi": {"method": "multi-mc", "aligned": "pairs"}}},
-            "recipes.multi.aligned: it scores the encoders of another recipe; give `like`",
+            r"recipes.multi.aligned:.*another recipe; give `like`",
         ),
         (
             {"recipes": RECIPES | {"multi": {"like": "multi-m", "aligned": "pairs"}}},
-            "recipes.multi.aligned: encoders of multi-m have no parallel adapters",
+            r"recipes.multi.aligned: .*multi-m.*no parallel adapters",
         ),
         (
             {"recipes": RECIPES | {"multi": {"like": "multi-mc", "aligned": "pairs", "training": {"epochs": 9}}}},
-            "recipes.multi.training: `aligned: pairs` has the encoders of multi-mc; leave it out",
+            r"recipes.multi.training: `aligned: pairs`.*multi-mc; leave",
         ),
     ],
 )

@@ -70,10 +70,10 @@ def test_what_reads_all_texts_alike_takes_no_such_prefix() -> None:
     ("changes", "message"),
     [
         ({"backbones": {"bert": {**SPOKEN["bert"], "prefix": "{flore}"}}},
-         r"backbones.bert.prefix: no column 'flore' of the language registry; did you mean 'flores'"),
-        ({"recipes": {"base": {"prefix": "{lang}"}}}, r"recipes.base.prefix: no column 'lang' of the language registry"),
+         r"backbones.bert.prefix:.*'flore'.*'flores'"),
+        ({"recipes": {"base": {"prefix": "{lang}"}}}, "recipes.base.prefix: no column 'lang'"),
         ({"languages": {"abs": {}}, "recipes": {"base": {}}},
-         r"languages.abs: no flores, which stands in the prefix '\{flores\}' of bert before its texts; set `codes: "),
+         r"languages.abs: no flores.*bert.*set `codes: "),
     ],
 )  # fmt: skip
 def test_a_prefix_that_names_what_nobody_knows_is_refused(changes: dict[str, Any], message: str) -> None:

@@ -77,9 +77,7 @@ def test_a_job_reads_the_sets_of_its_tasks(ask) -> None:
     trains = {"hau/knn": "corpora/hau/knn_train.tsv", "hau/knn-xl": "corpora/hin/knn_train.tsv"}
     assert ask(evaluation.training_by_task, **BERT) == trains
     assert ask(evaluation.training_by_task, **XLM) == {}
-    with pytest.raises(
-        UserError, match="nothing in hau is scored as 'sts'; 'all' has the tasks that are not on request"
-    ):
+    with pytest.raises(UserError, match="scored as 'sts'; 'all'"):
         ask(evaluation.tests, **BERT | {"tasks": "sts"})
 
 
@@ -167,5 +165,5 @@ def test_a_study_may_measure_nothing_or_no_language_model() -> None:
     assert not without(compute.learners) and not without(compute.bases)
     assert without(compute.base_arguments, input=SimpleNamespace(bases=[])) == []
     assert without(compute.weights) == "encoders/bert/weights/seedbed.json"
-    with pytest.raises(UserError, match="compute: the study asks for no measurement"):
+    with pytest.raises(UserError, match=r"compute:.*study.*measurement"):
         asking(study_of(TOLD, compute=None))(compute.task)

@@ -35,7 +35,7 @@ def test_a_job_of_a_language_model_is_of_its_variants_and_languages(ask) -> None
     assert job == BERT
     assert [ask(shares.variants, "likely", tasks) for tasks in ("all", "icl")] == [["zero-shot", "one-shot"], ["far"]]
     assert ask(shares.shares_of, "bert", "all") == ask(shares.shares_of, "most", "all") == {}
-    with pytest.raises(UserError, match="likely: no share mul-0 of the languages of all; ask for a table"):
+    with pytest.raises(UserError, match=r"likely: no share mul-0.*table"):
         ask(shares.jobs_of, **ASKED | {"test_lang": "mul-0"})
 
 

@@ -12,6 +12,7 @@ from seedbed.study.graph import corpora, generators, translations
 from seedbed.study.loading import load
 from seedbed.study.model import Study
 from tests.asking import asking
+from tests.refusals import tells
 
 PLAIN = yaml.safe_load("""
 languages: {hau: {}, swh: {}, arq: {}}
@@ -157,7 +158,7 @@ def test_languages_have_the_codes_of_their_translator(study: Study, ask) -> None
     assert ask(translations.languages, translator="m2m", **job)["hau"]["code"] == "__ha__"
     assert ask(translations.languages, translator="chat", **job)["hau"] == {"name": "Hausa"}
     assert ask(translations.languages, judge="likely", **job)["hau"] == {"name": "Hausa"}
-    with pytest.raises(UserError, match=r"^translators.m2m.code: nothing for __\{iso1\}__ of arq in the registry; set"):
+    with pytest.raises(UserError, match=r"^translators.m2m.code:.*__\{iso1\}__.*set"):
         translations.code_of(study, "m2m", "arq")
     odd = Study.model_validate(edited(translators={"m2m": {"generator": "coded", "reads": "codes", "code": "{none}"}}))
     with pytest.raises(UserError, match="'{none}' names no registry column; known: "):
@@ -167,22 +168,22 @@ def test_languages_have_the_codes_of_their_translator(study: Study, ask) -> None
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"translators": {"chat": {"generator": "chats"}}}, "translators.chat.generator: no generator 'chats'; did you mean 'chat'?"),
-        ({"translators": {"chat": {}}}, "translators.chat: give one of generator and given"),
-        ({"translators": {"chat": {"generator": "chat", "adapter": True}}}, "translators.chat.adapter: language adapters of chat learn instructions; set its `language_data: translations`"),
-        ({"translators": {"far": {"generator": "server", "reads": "codes"}}}, "translators.far.reads: codes is read by an encoder-decoder"),
-        ({"translators": {"nllb": {"generator": "base", "adapter": True, "reads": "text"}}}, "translators.nllb: adapter: of a generator that reads a prompt alone"),
-        ({"judges": {"strict": {"generator": "server"}}}, "judges.strict.answer: backend openai-chat of server has no likelihoods; take numbers, or backend transformers"),
-        ({"judges": {"strict": {"generator": "server", "answer": "numbers", "translators": ["peopel"]}}}, "judges.strict.translators: no translator 'peopel'; did you mean 'people'?"),
-        ({"judges": {"chat": {"generator": "chat"}}}, "judges.chat: a translator has this name; give it another"),
-        ({"generators": {"base": {"source": {"file": "x"}, "template": {"thinking": False}, "language_data": "translations"}}}, "generators.base.template: its adapters learn without; leave it out"),
-        ({"generators": {"chat": {"source": {"file": "x"}, "backend": "published"}}}, "translators.chat.generator: chat is published triplets and writes nothing; take another"),
+        ({"translators": {"chat": {"generator": "chats"}}}, "translators.chat.generator: ... 'chats' ... 'chat'"),
+        ({"translators": {"chat": {}}}, "translators.chat: ... generator and given"),
+        ({"translators": {"chat": {"generator": "chat", "adapter": True}}}, "translators.chat.adapter: ... set its `language_data: translations`"),
+        ({"translators": {"far": {"generator": "server", "reads": "codes"}}}, "translators.far.reads: ... codes ... encoder-decoder"),
+        ({"translators": {"nllb": {"generator": "base", "adapter": True, "reads": "text"}}}, "translators.nllb: adapter: ... prompt alone"),
+        ({"judges": {"strict": {"generator": "server"}}}, "judges.strict.answer: ... openai-chat ... no likelihoods; take numbers"),
+        ({"judges": {"strict": {"generator": "server", "answer": "numbers", "translators": ["peopel"]}}}, "judges.strict.translators: ... 'peopel' ... 'people'"),
+        ({"judges": {"chat": {"generator": "chat"}}}, "judges.chat: ... translator ... give it another"),
+        ({"generators": {"base": {"source": {"file": "x"}, "template": {"thinking": False}, "language_data": "translations"}}}, "generators.base.template: ... learn without; leave it out"),
+        ({"generators": {"chat": {"source": {"file": "x"}, "backend": "published"}}}, "translators.chat.generator: ... published ... take another"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_one_line(changes: dict, message: str) -> None:
     with pytest.raises(UserError) as error:
         load(edited(**changes))
-    assert message in str(error.value)
+    assert tells(str(error.value), message)
 
 
 def test_a_study_that_fits_is_consistent(study: Study) -> None:

@@ -77,7 +77,7 @@ def test_endpoints_and_fusions_are_left_out(told: Study, ask: Ask) -> None:
     blocks = plans.of_spec(told, TableSpec.model_validate(table))
     assert {block.backbone for block in blocks} == {"bert", "other", "bare", "coded"}
     assert {cell.seed for block in blocks for cell in block.cells()} == {3, 5}
-    with pytest.raises(UserError, match="is scored on a task of it, for any of its backbones"):
+    with pytest.raises(UserError, match=r"task of it.*any of its backbones"):
         plans.of_spec(told, TableSpec.model_validate(table | {"backbones": ["api"]}))
 
 

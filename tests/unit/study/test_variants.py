@@ -12,6 +12,7 @@ from seedbed.study.loading import load
 from seedbed.study.model import Study
 from seedbed.tables.plan import _fills
 from seedbed.tables.specs import Column
+from tests.refusals import tells
 
 FILE = {"file": "README.md"}
 DEV = {"protocol": "sts", "source": {"file": "docs/{lang}.dev.tsv"}, "on_request": True, "languages": ["hau"]}
@@ -85,14 +86,14 @@ WRONG = [
     (CHOICE, {"tasks": {"dev": {**DEV, "languages": []}}}, f"{WHERE}.dev: dev has no set in any language of the study"),
     (CHOICE, {"tasks": {"dev": {**DEV, "source": HUB}}}, f"{WHERE}.dev: dev is the test split of x/y; a scale is chosen on another"),
     (CHOICE, {"tasks": {"dev": DEV, "sts": {**DEV, "on_request": False}}}, f"{WHERE}.dev: dev has the test set of sts; a scale is chosen on"),
-    ({**CHOICE, "candidates": [1]}, {}, "config.generators.chooses.composition.scale: choice.candidates: List should have at least 2"),
-    ({**CHOICE, "candidates": [1, 1]}, {}, "scale: choice.candidates: 1.0 appears twice; name each once"),
-    ({**CHOICE, "candidate": [1, 2]}, {}, "scale: choice.candidate: unknown key; did you mean 'candidates'?"),
+    ({**CHOICE, "candidates": [1]}, {}, "config.generators.chooses.composition.scale: choice.candidates: ... at least 2"),
+    ({**CHOICE, "candidates": [1, 1]}, {}, "scale: choice.candidates: 1.0 appears twice"),
+    ({**CHOICE, "candidate": [1, 2]}, {}, "scale: choice.candidate: unknown ... 'candidates'"),
     ({"candidates": [1, 2]}, {}, "scale: choice.dev: Field required"),
     ("half", {}, "config.generators.chooses.composition.scale"),
     ({**CHOICE, "backbone": "far"}, {}, f"{WHERE}.backbone: no backbone that can be trained 'far'; known: bert"),
     ({**CHOICE, "seed": 5}, {}, f"{WHERE}.seed: 5 is none of the study's; known: 7, 3"),
-    (CHOICE, {"recipes": {"base": {"seeds": [5]}}}, "recipes.base.seeds: 5 is none of the study's; known: 7, 3"),
+    (CHOICE, {"recipes": {"base": {"seeds": [5]}}}, "recipes.base.seeds: 5 ... known: 7, 3"),
     (CHOICE, {"classifiers": {"c": {"generator": "chooses"}}}, "classifiers.c.generator: encoders choose the scale of chooses"),
     (CHOICE, {"classifiers": {"c": {"backbone": "bert", "composition": {"scale": CHOICE}}}}, "classifiers.c.composition.scale: of a generator alone"),
 ]  # fmt: skip
@@ -102,4 +103,4 @@ WRONG = [
 def test_a_choice_that_does_not_fit_is_one_line(scale: Any, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(UserError) as caught:
         load(config(scale, **changes))
-    assert message in str(caught.value) and "\n" not in str(caught.value)
+    assert tells(str(caught.value), message) and "\n" not in str(caught.value)

@@ -114,7 +114,7 @@ def test_what_is_as_good_is_not_told_apart(scores):
 def test_other_pairs_than_those_that_were_scored_are_refused(scores):
     table = pd.read_csv(scores.parent / "pairs.tsv", sep="\t")
     write_table(table[:-1], scores.parent / "pairs.tsv")
-    with pytest.raises(UserError, match=r"pairs\.tsv: 59 pairs, and 60 were scored"):
+    with pytest.raises(UserError, match=r"pairs\.tsv: 59.*60"):
         best.report(
             [block()], best.choose([block()], scores, "dev")[0], scores, STATISTICS, scores.parent / "pairs.tsv"
         )

@@ -134,7 +134,7 @@ def test_a_whole_audit_is_shown(tmp_path):
 @pytest.mark.parametrize("content", [b"", b"\xff", b'a,b\n1,"2\n', b"a,b\n1\n1,2,3\n"])
 def test_a_broken_table_is_told(tmp_path, content):
     (tmp_path / "table.csv").write_bytes(content)
-    with pytest.raises(UserError, match="expected a table made by tabulate: delete it and run Snakemake"):
+    with pytest.raises(UserError, match=r"table made by tabulate.*delete"):
         read(tmp_path / "table.csv")
 
 

@@ -162,9 +162,7 @@ def test_a_spec_may_name_it_by_the_papers_name_and_then_it_must_be_there(small: 
     named = table_of(small, "three", baseline_backbone="Two")
     assert {*named["baseline_backbone"]} == {"", "two"}
     for changes in ({"baseline_backbone": "four"}, {"baseline_backbone": "three", "backbones": ["one", "two"]}):
-        with pytest.raises(
-            UserError, match=r"table 'T': baseline_backbone '\w+' is none of its backbones; .*"
-        ) as caught:
+        with pytest.raises(UserError, match=r"table 'T': baseline_backbone '\w+'.*backbones") as caught:
             table_of(small, "one", **changes)
         assert "\n" not in str(caught.value) and "'T'" in str(caught.value)
         assert {*table_of(small, "one", partial=True, **changes)["baseline_backbone"]} == {""}
@@ -174,7 +172,7 @@ def test_a_spec_may_name_it_by_the_papers_name_and_then_it_must_be_there(small: 
 def test_a_study_names_one_that_it_has() -> None:
     config = yaml.safe_load(Path("studies/miners.yaml").read_text())
     config["statistics"] |= {"baseline_backbone": "me5-smal"}
-    with pytest.raises(UserError, match="statistics.baseline_backbone: no backbone or classifier 'me5-smal'; did you"):
+    with pytest.raises(UserError, match=r"statistics.baseline_backbone:.*'me5-smal'; did you"):
         load(config)
 
 

@@ -183,7 +183,7 @@ def test_the_figure_has_both_dots_of_every_method_and_language(table):
 def test_a_panel_without_rows_is_left_out_and_a_figure_without_panels_told(table):
     spec = FigureSpec.load("seedbed/resources/figures/bootstrapping_figure5.yaml")
     assert len(plot(table[table["column"].str[:7] != "English"], spec, {}).axes) == 1
-    with pytest.raises(UserError, match="none of its columns in the table"):
+    with pytest.raises(UserError, match="none of its columns"):
         plot(table[table["metric"] == "positive minus negative"], spec, {})
 
 
@@ -195,7 +195,7 @@ def test_a_file_that_is_not_there_is_told(folder, tmp_path):
 def test_recipes_without_triplets_of_their_language_fill_no_cell():
     columns = [column.model_copy(update={"recipes": (), "languages": ()}) for column in SPEC.columns[:1]]
     changes = {"columns": columns, "recipes": {"base": "Base", "xllora": "XL-LoRA"}, "baseline": "base"}
-    with pytest.raises(UserError, match="no recipe of it learns from triplets in one language") as error:
+    with pytest.raises(UserError, match=r"learns from triplets.*one language") as error:
         planned(SPEC.model_copy(update=changes))
     assert "\n" not in str(error.value)
 

@@ -64,7 +64,7 @@ def test_a_recipe_of_some_languages_has_the_pairs_of_these() -> None:
 
 
 def test_overlaps_have_no_pairs() -> None:
-    with pytest.raises(ValueError, match="pairs: protocol bitext has no tests of two languages"):
+    with pytest.raises(ValueError, match=r"pairs: protocol.*languages"):
         Column(label="x", protocol="bitext", metric="f1@1 forward", pairs=True)
 
 

@@ -200,10 +200,10 @@ def test_a_column_has_only_classifiers_that_are_asked_in_all_its_languages():
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"columns": [STS], "classifiers": ["random"]}, "they stand in columns of protocol knn, or of their own"),
+        ({"columns": [STS], "classifiers": ["random"]}, "columns of protocol knn"),
         (
             {"columns": [KNN], "classifiers": ["random"], "over_backbones": True},
-            "an average over backbones has no class",
+            r"over backbones.*no class",
         ),
     ],
 )
@@ -216,5 +216,5 @@ def test_a_column_asks_for_neighbours_that_its_task_has() -> None:
     tasks = {"labels": Scored(protocol="knn", languages=["hau"], k=[1, 5])}
     shown = spec(columns=[KNN | {"metric": "accuracy@5"}], open=True)
     assert planned(shown, tasks=tasks)
-    with pytest.raises(UserError, match=r"tasks.labels.k: \[1, 5\]; column 'knn' shows accuracy@10: add 10"):
+    with pytest.raises(UserError, match=r"tasks.labels.k: \[1, 5\]; column 'knn'.*add 10"):
         planned(spec(columns=[KNN | {"metric": "accuracy@10"}], open=True), tasks=tasks)

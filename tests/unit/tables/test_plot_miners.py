@@ -71,7 +71,7 @@ def test_what_a_study_lacks_is_left_out():
         for title, axes in zip(titles(figure), figure.axes, strict=True)
     }
     assert drawn["Labels, XL"] == [[1, 10]] * 2 and drawn["Labels, CS"] == [[1, 5, 10]]
-    with pytest.raises(UserError, match="none of its columns in the table; it has other"):
+    with pytest.raises(UserError, match=r"none of its columns.*has other"):
         plot(scores(["other"], ["avg"]), spec, {})
 
 
@@ -131,7 +131,7 @@ def test_a_language_that_the_registry_lacks_has_a_group_of_its_own():
 
 
 def test_groups_of_averages_alone_are_told():
-    with pytest.raises(UserError, match="groups are of languages; the table has but averages"):
+    with pytest.raises(UserError, match=r"groups.*languages.*but averages"):
         plot(scores(["k = 1"], ["avg"]), load("miners_figure6"), registry())
 
 

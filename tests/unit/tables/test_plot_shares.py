@@ -59,7 +59,7 @@ def test_panels_and_parts_that_a_study_lacks_are_left_out():
     figure = plot(table(few, languages=["hau"]), SHARES, registry())
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["MLQARetrieval", "MGSM"]
     assert len(figure.axes[0].get_yticklabels()) == 3
-    with pytest.raises(UserError, match="none of its columns in the table"):
+    with pytest.raises(UserError, match="none of its columns"):
         plot(table(["another"]), SHARES, registry())
 
 
@@ -82,5 +82,5 @@ def test_shares_need_a_column_of_chance_for_each_panel(tmp_path):
     file.write_text(
         "kind: shares\ntable: t\ntitle: T\npanels: {a: {x: X}, b: {y: Y}}\nuniform: {a: u}\npalette: ['#000000']\n"
     )
-    with pytest.raises(UserError, match="uniform: a column for each panel; expected a, b"):
+    with pytest.raises(UserError, match=r"uniform:.*column.*expected a, b"):
         FigureSpec.load(file)

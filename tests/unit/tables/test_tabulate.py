@@ -243,7 +243,7 @@ def test_systems_must_have_been_asked_the_same(make, spec, old, new):
 
 
 def test_a_baseline_that_is_no_recipe_is_told(study, spec):
-    with pytest.raises(UserError, match="baseline 'mine' is none of its recipes"):
+    with pytest.raises(UserError, match=r"baseline 'mine'.*recipes"):
         study.tabulate(spec, baseline="mine")
 
 

@@ -150,7 +150,7 @@ def test_unfinished_completions_are_dropped():
 
 
 def test_a_generator_that_fails_stops_the_job():
-    with pytest.raises(UserError, match=r"3 of 40 triplets pass \(most dropped: positive: empty 37\)"):
+    with pytest.raises(UserError, match=r"3 of 40 triplets.*positive: empty 37"):
         run([*GOOD[:3], *[(a, "", n) for a, _, n in GOOD[3:]]], rules=Audit(min_rows=4))
 
 

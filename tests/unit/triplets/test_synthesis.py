@@ -122,7 +122,7 @@ def test_a_long_prompt_is_refused_and_its_row_marked(anchors, tmp_path):
 
 
 def test_all_prompts_too_long_is_a_mistake(anchors, tmp_path):
-    with pytest.raises(UserError, match="max_prompt_tokens: 20 is less than every prompt; the shortest has"):
+    with pytest.raises(UserError, match=r"max_prompt_tokens: 20.*the shortest has"):
         run(Echo(), anchors, tmp_path, sampling={"max_prompt_tokens": 20})
 
 
@@ -188,7 +188,7 @@ def test_a_bad_line_is_named_and_no_answer_is_removed(tmp_path, bad, place):
     lines.insert(place, bad)
     path.write_bytes(b"\n".join(lines) + b"\n")
     before = path.read_bytes()
-    with pytest.raises(UserError, match=rf"journal\.jsonl: line {place + 1} is no completion .*remove this line"):
+    with pytest.raises(UserError, match=rf"journal\.jsonl: line {place + 1} .*remove this line"):
         Journal(path)
     assert path.read_bytes() == before
     del lines[place]
@@ -307,7 +307,7 @@ def test_shards_for_fewer_anchors_are_joined(study, tmp_path, rows):
     joined = ["--anchors", str(anchors), "--output", str(tmp_path / "joined.tsv")]
     join_triplets.main(["--shards", *map(str, names), "--rows", str(rows), *joined])
     assert list(read_table(tmp_path / "joined.tsv", [])["id"]) == list(subset(read_table(anchors, []), rows)["id"])
-    with pytest.raises(UserError, match="those of .* are 9, or in another order"):
+    with pytest.raises(UserError, match=r"those of .* are 9"):
         join_triplets.main(["--shards", *map(str, names), "--rows", "9", *joined])
 
 

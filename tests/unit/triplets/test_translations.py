@@ -98,9 +98,7 @@ def test_a_row_that_the_source_lacks_goes() -> None:
 
 
 def test_a_translator_that_only_copies_is_an_error() -> None:
-    with pytest.raises(
-        UserError, match=r"audit: 0 of 40 triplets pass \(most dropped: anchor: a copy of the source 40\)"
-    ):
+    with pytest.raises(UserError, match=r"audit: 0 of 40 triplets.*a copy of the source 40"):
         audit(frame(ENGLISH))
 
 

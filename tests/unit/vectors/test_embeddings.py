@@ -236,7 +236,7 @@ def test_an_encoder_that_was_changed_by_hand_is_not_opened(tiny_encoder: Sentenc
     weights = folder / "model.safetensors"
     content = weights.read_bytes()
     weights.write_bytes(content[:-1] + b"?")
-    with pytest.raises(UserError, match=r"model\.safetensors: not what its job wrote; put it back, or delete"):
+    with pytest.raises(UserError, match=r"model\.safetensors:.*put it back, or delete"):
         opened(folder, 8)
     weights.write_bytes(content)
     assert opened(folder, 8).width == 32

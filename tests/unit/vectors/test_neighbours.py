@@ -202,7 +202,7 @@ def test_the_cosine_of_a_zero_vector_is_zero() -> None:
         (random(2, 3, 0), random(4, 3, 0), 5, "dot", "k is 5.* 4 rows"),
         (random(2, 3, 0), random(4, 3, 0), 0, "dot", "k is 0"),
         (random(2, 3, 0), random(4, 2, 0), 1, "dot", "3 dimensions, the corpus 2"),
-        (random(2, 3, 0), random(4, 3, 0), 1, "l2", "metric 'l2'; known are cosine, euclidean, dot"),
+        (random(2, 3, 0), random(4, 3, 0), 1, "l2", r"metric 'l2'.*cosine, euclidean"),
         (random(2, 3, 0), np.full((4, 3), np.nan), 1, "dot", "corpus: row 0 holds NaN"),
         (random(2, 3, 0)[0], random(4, 3, 0), 1, "dot", "queries: shape"),
     ],
@@ -274,7 +274,7 @@ def test_one_block_is_held_at_a_time() -> None:
 def test_blocks_that_cannot_be_searched() -> None:
     for blocks in ([], [random(2, 3, 0), random(2, 3, 1)]):
         rows = 2 * len(blocks)
-        with pytest.raises(UserError, match=f"^nearest: k is 5, but all blocks together have {rows} rows; add some$"):
+        with pytest.raises(UserError, match=f"^nearest: k is 5.*{rows} rows; add some$"):
             nearest_of_blocks(random(2, 3, 0), blocks, 5, metric="dot")
     with pytest.raises(UserError, match="k is 0"):
         nearest_of_blocks(random(2, 3, 0), [], 0, metric="dot")
