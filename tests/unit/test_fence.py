@@ -138,7 +138,9 @@ def test_a_new_place_is_found(tmp_path: Path, code: str, kind: str) -> None:
     assert set(places(path, "new.py")) == {(kind, "new.py", "f")}
 
 
-@pytest.mark.parametrize("code", ["def f(requests): requests.get(1)", "import re\nre.compile('x')", "open('x.txt').read()"])
+@pytest.mark.parametrize(
+    "code", ["def f(requests): requests.get(1)", "import re\nre.compile('x')", "open('x.txt').read()"]
+)
 def test_what_is_none_is_not_found(tmp_path: Path, code: str) -> None:
     path = tmp_path / "new.py"
     path.write_text(code)
