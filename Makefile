@@ -6,7 +6,7 @@ CONFIGS = config/demo.yaml $(if $(SIX),config/demo-six.yaml)
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
 .PHONY: demo verify forecast status clean-state test rehearsal test-papers test-faults test-mutants test-slurm test-browser env env-gpu env-vllm \
-	check-gpu lint site clean
+	check-gpu lint audit site clean
 .DEFAULT_GOAL := demo
 
 env: $(VENV)/.ready
@@ -62,6 +62,17 @@ lint: env
 	snakefmt --check Snakefile rules workflow
 	snakemake --lint
 
+# Known vulnerabilities of what the lock files pin, by PyPI's own list; pip-audit has an environment of its own. What the list
+# does not know fails as well: of what was not asked, nothing is known.
+audit: .venv-audit/.ready
+	@for lock in requirements.lock envs/*.lock; do echo "$$lock:"; .venv-audit/bin/pip-audit --strict --disable-pip --no-deps \
+		--progress-spinner off --requirement $$lock || failed=1; done; exit $${failed:-0}
+
+.venv-audit/.ready:
+	$(PYTHON) -m venv .venv-audit
+	.venv-audit/bin/pip install --quiet pip-audit==2.10.1
+	touch $@
+
 # The documentation as a site, in site/: no network is asked for. A broken link fails; so does the test that builds it.
 site: env
 	NO_MKDOCS_2_WARNING=1 mkdocs build --strict --quiet
@@ -104,4 +115,4 @@ test-browser: env
 	REDRAW=$(REDRAW) python -m pytest -m browser tests/browser
 
 clean:
-	rm -rf $(VENV) .venv-gpu .venv-vllm results site .snakemake
+	rm -rf $(VENV) .venv-gpu .venv-vllm .venv-audit results site .snakemake
