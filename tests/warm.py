@@ -1,8 +1,9 @@
 """A `python` whose libraries are imported already: it asks a server to fork, and stands for the process that runs.
 
-Most of a small job's time is the import of torch and what is built on it. A server imports them once, for every set of
-variables that libraries read while they are imported; each program is a fork of it that imports the project's own modules
-itself, so that an edited checkout counts. Modules of PACKAGES are run so (`-m scripts.x`); all else is plain Python.
+Most of a small job's time is the import of torch and what is built on it, and of the project's own modules. A server
+imports them once, for every set of variables that libraries read while they are imported; each program is a fork of it.
+Where the project that it runs has other files than these modules were read from, it imports its own, so that an edited copy
+counts. Modules of PACKAGES are run so (`-m scripts.x`); all else is plain Python.
 
 What differs from a process of its own: limits and capabilities are the server's, the seed of hashes is shared, and the
 process is no child of the one that started it. Tests of kills, rights and memory use plain Python.
@@ -27,8 +28,11 @@ import socket
 import sys
 import tempfile
 import threading
+import traceback
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 LIBRARIES = {
     "snakemake": ["snakemake.cli", "snakemake.api", "snakemake.dag", "snakemake_logger_plugin_rich", "pandas"],
@@ -40,6 +44,20 @@ LIBRARIES = {
 """What a server imports ahead."""
 PACKAGES = {"snakemake": "snakemake", "scripts": "scripts", "tests": "scripts"}
 """Which server forks for the modules of a package."""
+
+
+def module_of(file: Path) -> str:
+    """The name by which a file of the project is imported."""
+    return ".".join(file.relative_to(HOME).with_suffix("").parts).removesuffix(".__init__")
+
+
+HOME = Path(__file__).resolve().parents[1]
+"""The project whose own modules a server imports ahead."""
+OWN = {
+    "snakemake": ["seedbed.study.graph", "seedbed.study.loading", "seedbed.study.needs", "seedbed.operations.limits"],
+    "scripts": ["scripts.cli", *sorted(module_of(file) for file in HOME.glob("seedbed/**/*.py"))],
+}
+"""Which of them, with all that they import."""
 READ_BY_IMPORTS = (
     "CUDA", "HF_", "HOME", "LANG", "LC_", "MPL", "OMP_NUM", "PYTHON", "TOKENIZERS_", "TORCH", "TQDM_", "TRANSFORMERS_", "XDG_",
 )  # fmt: skip
@@ -119,11 +137,61 @@ class Request:
         os.environb.update(self.environment)
         _, module, *arguments = self.words
         sys.argv = [module, *arguments]
-        paths = filter(None, os.environ.get(PATH_OF_MODULES, "").split(os.pathsep))
-        sys.path[:0] = [str(Path.cwd()), *(str(Path(path).absolute()) for path in paths)]
+        paths = list(filter(None, os.environ.get(PATH_OF_MODULES, "").split(os.pathsep)))
+        if not os.environ.get("PYTHONSAFEPATH"):
+            paths.insert(0, ".")
+        sys.path[:0] = [str(Path(path).absolute()) for path in paths]
         if numpy := sys.modules.get("numpy"):
             numpy.random.seed()
         return module
+
+
+class Ahead:
+    """The project's own modules that a server has imported, and all files that they may have read."""
+
+    def __init__(self, names: list[str]) -> None:
+        sys.path.insert(0, str(HOME))
+        for name in names:
+            importlib.import_module(name)
+        sys.path.remove(str(HOME))
+        self.modules = {
+            name: sys.modules[name] for name in sys.modules if name.partition(".")[0] in ("seedbed", "scripts")
+        }
+        self.files = _files(HOME)
+
+    def adopt(self) -> None:
+        """Make them those of the project that this process finds; if its files are others, forget them."""
+        found = next((path for path in sys.path if Path(path, "seedbed/__init__.py").is_file()), None)
+        if found and _files(Path(found)) == self.files:
+            for module in self.modules.values():
+                self._move(module, found)
+        else:
+            for name in self.modules:
+                del sys.modules[name]
+
+    @staticmethod
+    def _move(module: ModuleType, folder: str) -> None:
+        """Let a module, and the files that it names, lie in another folder."""
+
+        def moved(path: str) -> str:
+            return str(Path(folder, Path(path).relative_to(HOME))) if Path(path).is_relative_to(HOME) else path
+
+        for name, value in vars(module).items():
+            if isinstance(value, Path):
+                vars(module)[name] = Path(moved(str(value)))
+        module.__file__ = module.__spec__.origin = moved(module.__file__)
+        if hasattr(module, "__path__"):
+            module.__path__ = module.__spec__.submodule_search_locations = [*map(moved, module.__path__)]
+
+
+def _files(project: Path) -> dict[str, int]:
+    """File -> checksum, of the library and of what programs share."""
+    files = [Path(project, "scripts/cli.py"), *project.glob("seedbed/**/*.*")]
+    return {
+        str(file.relative_to(project)): zlib.crc32(file.read_bytes())
+        for file in files
+        if file.suffix not in (".pyc", "")
+    }
 
 
 @functools.cache
@@ -230,6 +298,9 @@ def run(module: str) -> int:
             return end.code or 0
         print(end.code, file=sys.stderr)
         return 1
+    except Exception:  # a library waits for its server's threads, should Python end by itself
+        traceback.print_exc()
+        return 1
     return 0
 
 
@@ -256,6 +327,7 @@ def main() -> None:
             return
         for library in LIBRARIES[kind]:
             importlib.import_module(library)
+        ahead = Ahead(OWN[kind])
         gc.collect()
         gc.freeze()  # else each fork's first collection copies all of it
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -266,7 +338,9 @@ def main() -> None:
         os.close(owner)
     if request:
         sys.executable = str(place.parent / "python")
-        leave(run(request.become()))
+        module = request.become()
+        ahead.adopt()
+        leave(run(module))
     else:
         shutil.rmtree(place.parent, ignore_errors=True)
 

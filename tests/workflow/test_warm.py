@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests import warm
-from tests.workflow.conftest import ENVIRONMENT, Project
+from tests.workflow.conftest import ENVIRONMENT, Project, copied
 
 PROGRAM = """
 import os, signal, sys, time
@@ -70,6 +70,24 @@ def test_words_folder_variables_files_and_exit_code_are_those_of_a_process_of_it
 def test_modules_of_the_project_are_imported_anew(start):
     for said in ("this", "that"):
         assert start(said=said).communicate()[0].startswith(said)
+
+
+@pytest.mark.parametrize("edited", [False, True])
+def test_the_librarys_modules_are_those_of_the_copy_in_which_a_program_runs(tmp_path, edited):
+    copied(tmp_path)
+    if edited:
+        with (tmp_path / "seedbed/resources/__init__.py").open("a") as file:
+            file.write("OWN = Path('edited')\n")
+    code = "import seedbed\nfrom seedbed import resources\nprint(seedbed.__path__, resources.__file__, resources.ROOT, resources.OWN)"
+    (tmp_path / "scripts/small.py").write_text(code)
+    command = [str(warm.python()), "-m", "scripts.small"]
+    done = subprocess.run(command, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True)
+    assert done.stdout.split() == [
+        f"['{tmp_path}/seedbed']",
+        f"{tmp_path}/seedbed/resources/__init__.py",
+        str(tmp_path),
+        "edited" if edited else "resources",
+    ]
 
 
 def test_a_signal_reaches_the_program(start):
