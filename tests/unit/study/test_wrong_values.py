@@ -118,6 +118,7 @@ def test_a_wrong_value_is_one_line_that_names_its_key(study: str, place: Place, 
         ("corpora.text", {"file": "no-such.txt"}, ["corpora.text", "no-such.txt"]),
         ("languages.hau", {"corpus": {"file": "no-such.txt"}}, ["languages.hau.corpus", "no-such.txt"]),
         ("pivot", "qqq", ["pivot: qqq", "registry"]),
+        ("tasks.graded-sts.languages", ["hau", "qqq"], ["tasks.graded-sts.languages", "qqq"]),
         ("generators.gemma-3-270m.xllora.languages", ["qqq"], ["generators.gemma-3-270m.xllora.languages: qqq"]),
     ],
 )
