@@ -1,5 +1,6 @@
 """Recipes: where an encoder starts, what it learns from, and by which objective. The papers' are presets."""
 
+import json
 from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any, Literal, Self
@@ -12,6 +13,7 @@ from seedbed.encoders import objectives
 from seedbed.encoders.objectives import Objective
 from seedbed.encoders.settings import MOST_NEIGHBOURS, Reference
 from seedbed.generators.settings import METHODS, TRANSLATION
+from seedbed.io import compact
 from seedbed.names import SEED_PAIRS, Code
 from seedbed.resources import resource
 from seedbed.settings import Once, Seed, Settings, suggest
@@ -251,11 +253,17 @@ class Recipe(Settings):
         [(name, settings)] = self.objective.items()
         if self.data.candidates and self.similarity:
             settings = settings | {"similarity": "none" if self.similarity == "none" else "given"}
-        return objectives.load(name, settings)
+        return _objective(name, compact(settings))
 
     def references(self) -> dict[str, Reference]:
         """The encoders that the objective refers to, by the names of its settings."""
         return self.learns().references() if self.objective else {}
+
+
+@cache
+def _objective(name: str, settings: str) -> Objective:
+    """As `objectives.load`, of JSON: every job of an encoder asks for it again and again."""
+    return objectives.load(name, json.loads(settings))
 
 
 @cache

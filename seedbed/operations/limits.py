@@ -13,11 +13,13 @@ class Limits:
     """The forecast of a workflow's jobs, made when Snakemake, which knows them all by then, first asks for a resource.
 
     What a job has to do stands in its command, and a command may name resources: those that are asked for while
-    commands are read know of no forecast, and are forgotten.
+    commands are read know of no forecast, and are forgotten where that says more.
     """
 
     def __init__(self, workflow: Any, costs: CostSpec, device: Device) -> None:
         self.workflow, self.costs, self.device = workflow, costs, device
+        # A plan of which only counts are shown (`--quiet`) shows no resources.
+        self._shown = not {"RULES", "ALL"} & {one.name for one in workflow.output_settings.quiet or ()}
         self._known = 0
         self._seconds: dict[tuple[str, ...], float] = {}
 
@@ -26,8 +28,8 @@ class Limits:
         node that it was given to.
         """
         run = self.workflow
-        limited = run.is_main_process and (run.dryrun or not run.local_exec)
-        if limited and self._known != len(run.dag.jobs):
+        limited = self._shown if run.dryrun else not run.local_exec
+        if limited and run.is_main_process and self._known != len(run.dag.jobs):
             self._known = len(run.dag.jobs)
             run.dag.update_jobids()  # which a command may name, too
             try:
@@ -53,5 +55,7 @@ class Limits:
         plan = Plan([*jobs.values()], self.costs, self.device)
         found = {name: plan.start(job) + plan.work(job).seconds for name, job in jobs.items()}
         for one in every:
-            one.attempt = one.attempt  # which forgets its resources
+            rule, seconds = self.costs.rules.get(one.rule.name), found.get((one.rule.name, *map(str, one.wildcards)), 0)
+            if rule and rule.limit(seconds) != rule.limit(0):
+                one.attempt = one.attempt  # which forgets its resources
         return found

@@ -29,6 +29,12 @@ CODE = "code "
 value_of = functools.cache(code.value)
 
 
+def known(function: Callable) -> Callable:
+    """The function, with its signature noted: Snakemake asks for that at each call, and to find it takes longer."""
+    function.__signature__ = inspect.signature(function)
+    return function
+
+
 class Idle(NamedTuple):
     """A setting that changes no result."""
 
@@ -83,8 +89,9 @@ class Jobs:
         values = {name: self._value(one) for name, one in given.items()}
 
         def whole(value: Callable[[Any], Any]) -> Callable:
-            return lambda wildcards, resources: argument(value(wildcards))
+            return known(lambda wildcards, resources: argument(value(wildcards)))
 
+        @known
         def results(wildcards: Any) -> str:
             found = {name: value(wildcards) for name, value in values.items()}
             counts = {name: value for name, value in found.items() if not isinstance(value, Idle)}
@@ -125,6 +132,7 @@ class Jobs:
             without: gives the files that this job never runs, though its program could.
         """
 
+        @known
         def found(wildcards: Any) -> str:
             given = [one(wildcards) if callable(one) else one for one in data]
             files = [str(file) for one in given for file in (one if isinstance(one, list) else [one]) if file]
@@ -137,7 +145,7 @@ class Jobs:
 
     def files(self, find: Callable[[Any], Any]) -> Callable[[Any], str]:
         """Digests of a person's files: an edit of any age is noticed, and a touch is none."""
-        return lambda wildcards: compact(self.digests.files(find(wildcards)))
+        return known(lambda wildcards: compact(self.digests.files(find(wildcards))))
 
     def directory(self, wildcards: Any, output: Any) -> str:
         """The folder of an output. What is there already must be what its job wrote."""
@@ -152,6 +160,7 @@ class Jobs:
 def option(name: str) -> Callable[[Any, Any], list[str]]:
     """An input of a job as an argument, `--NAME FILE`, or all its files; none if the job has no such input."""
 
+    @known
     def found(wildcards: Any, input: Any) -> list[str]:
         file = getattr(input, name)
         files = [file] if isinstance(file, str) else file
@@ -162,12 +171,13 @@ def option(name: str) -> Callable[[Any, Any], list[str]]:
 
 def listed(find: Callable[..., Mapping[str, str]], *given: str) -> Callable[[Any], list[str]]:
     """The files that a function of wildcards, and of what is given, names: each once, as inputs."""
-    return lambda wildcards: [*dict.fromkeys(find(wildcards, *given).values())]
+    return known(lambda wildcards: [*dict.fromkeys(find(wildcards, *given).values())])
 
 
 def named(find: Callable[..., Mapping[str, str]], *given: str, option: str = "") -> Callable[[Any], list[str]]:
     """NAME=FILE of the files that a function names, as arguments, after an option; nothing if it names none."""
 
+    @known
     def found(wildcards: Any) -> list[str]:
         words = [f"{name}={told(file)}" for name, file in find(wildcards, *given).items()]
         return [option, *words] if option and words else words
@@ -178,6 +188,7 @@ def named(find: Callable[..., Mapping[str, str]], *given: str, option: str = "")
 def options(find: Callable[[Any], Mapping[str, str]], pattern: str) -> Callable[[Any], list[str]]:
     """An option for each of the files that a function names, with its name in the place of `{}`."""
 
+    @known
     def found(wildcards: Any) -> list[str]:
         return [word for name, file in find(wildcards).items() for word in (pattern.format(name), told(file))]
 

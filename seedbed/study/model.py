@@ -18,7 +18,7 @@ from seedbed.encoders.adaptation_settings import Adaptation
 from seedbed.encoders.recipes import KINDS, Recipe, with_method, with_preset
 from seedbed.encoders.settings import Backbone, Fusion, Mining, Sides, Training
 from seedbed.evaluation.compute.settings import Compute
-from seedbed.evaluation.protocols import declared
+from seedbed.evaluation.protocols import Protocol, declared
 from seedbed.evaluation.settings import Task
 from seedbed.generators.settings import Choice, Generator
 from seedbed.generators.translation_settings import Judge, Translator
@@ -205,6 +205,11 @@ class Study(Settings):
         }
 
     @cached_property
+    def declared(self) -> dict[str, Protocol]:
+        """Task -> what its protocol reads and asks; every score asks for it again and again."""
+        return {name: declared(task.protocol) for name, task in self.tasks.items()}
+
+    @cached_property
     def found(self) -> dict[Any, Any]:
         """What functions of `graph` found before, which many jobs ask: by table its plan, see `graph.shares` too."""
         return {}
@@ -259,7 +264,7 @@ class Study(Settings):
     def train_of(self, task: str, code: str) -> str:
         """The language of the training set of a task for a language; empty: the task has no training set."""
         spec = self.tasks[task]
-        return spec.train_language or code if declared(spec.protocol).learns else ""
+        return spec.train_language or code if self.declared[task].learns else ""
 
     def training_set(self, task: str, code: str) -> Source | None:
         """The training set in a language that a task's votes or shots come from; None if there is none."""

@@ -24,6 +24,7 @@ from seedbed.operations.forecasting.costs import HEADROOM, CostSpec
 from seedbed.operations.runs import python_in
 from seedbed.precision import Precision
 from seedbed.study.graph import choices, classifiers, encoders, generators, tuned
+from seedbed.study.jobs import known
 from seedbed.study.loads import LOADS, Load, gpus_by_folder
 from seedbed.study.model import Study
 
@@ -65,26 +66,34 @@ class Needs:
         """The resources of a rule, as Snakemake calls them: `mem_mb` and `runtime` (minutes) grow with each attempt."""
         cost, find = self.costs.rules[rule], LOADS.get(rule)
 
-        def load(wildcards: Any) -> Load:
-            return find(self, wildcards) if find else Load()
+        loads: dict[tuple[str, ...], Load] = {}
 
+        def load(wildcards: Any) -> Load:
+            if not find:
+                return Load()
+            job = tuple(map(str, wildcards))
+            if job not in loads:  # each resource of a job asks for it
+                loads[job] = find(self, wildcards)
+            return loads[job]
+
+        @known
         def mem_mb(wildcards: Any, attempt: int) -> int:
             own = load(wildcards)
             needed = cost.memory_mb + (own.parameters * cost.weights + own.kept) / gpu_memory.MIB
             return math.ceil(HEADROOM * needed / ROUND) * ROUND * attempt
 
+        @known
         def runtime(wildcards: Any, attempt: int) -> int:
-            forecast = math.ceil(HEADROOM * self.seconds(rule, wildcards) / 600) * 10  # in tens of minutes
-            return max(cost.minutes, forecast) * attempt
+            return cost.limit(self.seconds(rule, wildcards)) * attempt
 
         grown = {"mem_mb": mem_mb, "runtime": runtime}
         if not find:
             return {"gpu": 0, **grown}
         return {
-            "gpu": lambda wildcards: load(wildcards).gpus,
-            "gpu_mb": lambda wildcards: load(wildcards).gpu_mb,
-            "constraint": lambda wildcards: self.kinds(load(wildcards).gpu_mb).get("constraint"),
-            "gpu_model": lambda wildcards: self.kinds(load(wildcards).gpu_mb).get("gpu_model"),
+            "gpu": known(lambda wildcards: load(wildcards).gpus),
+            "gpu_mb": known(lambda wildcards: load(wildcards).gpu_mb),
+            "constraint": known(lambda wildcards: self.kinds(load(wildcards).gpu_mb).get("constraint")),
+            "gpu_model": known(lambda wildcards: self.kinds(load(wildcards).gpu_mb).get("gpu_model")),
             **grown,
         }
 

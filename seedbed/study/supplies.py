@@ -23,8 +23,9 @@ def with_sources(study: Study) -> None:
         UserError: one is not.
     """
     _check_places(study)
+    folders = {name: _folders(study, name) for name in study.recipes}
     for code in study.languages:
-        for role in ("text", "instructions", *sorted(_others(study, code))):
+        for role in ("text", "instructions", *sorted(_others(study, code, folders))):
             _check_file(study.corpus(role, code), f"{_corpus_key(study, role, code)}: the {role} corpus of {code}")
         for task in study.tests_by_language[code]:
             own = task in study.languages[code].tests
@@ -35,7 +36,7 @@ def with_sources(study: Study) -> None:
                 _check_file(study.training_set(task, other), f"{key}: the {task} training set of {other}")
         tested = study.tests_by_language[code] or any(code in languages_of(pair) for pair in study.tests_by_pair)
         learnt = any(task.train_language == code for task in study.tasks.values())
-        if not (tested or learnt) and not any(code in _folders(study, name) for name in study.recipes):
+        if not (tested or learnt) and not any(code in found for found in folders.values()):
             raise UserError(
                 f"languages.{code}: no test set in any task, and no recipe trains an encoder of it; give a test set "
                 "under `tests:` (a file, say), or a recipe such as unsupervised"
@@ -71,11 +72,15 @@ def _corpus_key(study: Study, role: str, code: str) -> str:
     return f"corpora.others.{role}" if role in study.corpora.others else f"corpora.{role}"
 
 
-def _others(study: Study, code: str) -> set[str]:
-    """Those of `corpora.others` that recipes or adapters learn from, or backbones are adapted by, in a language."""
+def _others(study: Study, code: str, folders: dict[str, set[str]]) -> set[str]:
+    """Those of `corpora.others` that recipes or adapters learn from, or backbones are adapted by, in a language.
+
+    Args:
+        folders: recipe -> its `_folders`.
+    """
     named = {generator.language_text for generator in study.generators.values()}
     for name, recipe in study.recipes.items():
-        if code in _folders(study, name):
+        if code in folders[name]:
             named |= {recipe.data.corpus, recipe.drawn or "", study.adaptation.text if recipe.start in STARTS else ""}
     return named & {*study.corpora.others}
 

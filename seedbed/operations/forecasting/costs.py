@@ -1,5 +1,6 @@
 """What seedbed/resources/forecast.yaml says of cost before anything has been measured, checked."""
 
+import math
 import re
 from typing import Annotated, Literal
 
@@ -72,6 +73,10 @@ class RuleCost(Settings):
     """Bytes written for each row."""
     spread: float = Field(gt=1)
     """Actual and forecast differ by no more than this factor in nine cases of ten."""
+
+    def limit(self, seconds: float) -> int:
+        """Minutes of the first attempt of a job that is forecast to take so long: in tens, or the rule's, if more."""
+        return max(self.minutes, math.ceil(HEADROOM * seconds / 600) * 10)
 
 
 class CostSpec(Spec):

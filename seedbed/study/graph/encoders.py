@@ -35,9 +35,10 @@ def trained_on(study: Study, recipe: str, code: str) -> str:
 def learnt_in(study: Study, recipe: str, folder: str) -> list[str]:
     """The languages from whose data an encoder in a language folder learns: its own, or all of the recipe's."""
     spec = study.recipes[recipe]
+    if not (spec.together or spec.of_several):
+        return [folder]
     of_all = {*(spec.languages or study.languages), *([study.pivot] if spec.together else [])}
-    codes = of_all if isinstance(spec.language, str) else spec.language
-    return sorted(codes) if spec.together or spec.of_several else [folder]
+    return sorted(of_all if isinstance(spec.language, str) else spec.language)
 
 
 def seeds_of(study: Study, recipe: str) -> list[int]:

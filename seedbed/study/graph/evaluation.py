@@ -126,11 +126,10 @@ def can_score(study: Study, backbone: str) -> list[str] | None:
     fusion, spec = study.fused.get(backbone), study.backbones[backbone]
     if not (fusion or spec.endpoint or spec.pair):
         return None
-    declared = {name: protocols.declared(task.protocol) for name, task in study.tasks.items()}
     if fusion:
-        return [name for name, protocol in declared.items() if protocol.of_distances and name != fusion.dev]
+        return [name for name, protocol in study.declared.items() if protocol.of_distances and name != fusion.dev]
     asked = {"vectors", "distances"} | ({"paths", "choices"} if spec.pair else set())
-    return [name for name, protocol in declared.items() if {*protocol.asks} & asked]
+    return [name for name, protocol in study.declared.items() if {*protocol.asks} & asked]
 
 
 def gives(study: Study, recipe: str) -> list[str]:
@@ -151,14 +150,13 @@ def tasks_of(study: Study, wildcards: Any) -> list[str]:
         tasks = classifiers.answered_by(study, name, wildcards.test_lang)
     else:
         asked = can_score(study, name)
-        declared = {
-            task: protocols.declared(study.tasks[task].protocol) for task in study.tests_of(wildcards.test_lang)
-        }
         given = {*gives(study, recipe)} if recipe in study.recipes else set()
         tasks = [
             task
-            for task, protocol in declared.items()
-            if protocol.of_encoders and (asked is None or task in asked) and protocol.serves(given)
+            for task in study.tests_of(wildcards.test_lang)
+            if (protocol := study.declared[task]).of_encoders
+            and (asked is None or task in asked)
+            and protocol.serves(given)
         ]
     return [task for task in tasks if shares.scored_with(study, task, name, recipe) == wildcards.tasks]
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from seedbed.corpora.choices import OPTIONS
 from seedbed.corpora.settings import COLUMNS, NO_TEXT, Source
-from seedbed.evaluation.protocols import declared
 from seedbed.generators.candidates import greedy
 from seedbed.generators.settings import Generator
 from seedbed.io import UserError
@@ -36,8 +35,8 @@ def text_files(study: Study, corpus: str, lang: str) -> list[str]:
 
 def columns_of(study: Study, corpus: str, lang: str) -> dict[str, str]:
     """Column -> the language of its texts: of an order of two, the first column's is the first."""
-    task = study.tasks.get(corpus.removesuffix(TRAINING))
-    kind = declared(task.protocol).kind if task else study.roles[DRAWN.get(corpus, corpus)]
+    task = study.declared.get(corpus.removesuffix(TRAINING))
+    kind = task.kind if task else study.roles[DRAWN.get(corpus, corpus)]
     listed = (OPTIONS,) if kind == "choices" else ()
     names = [name for name in COLUMNS[kind] if name not in NO_TEXT or name in listed]
     first, *others = languages_of(lang)

@@ -19,7 +19,7 @@ from seedbed.study.paths import at
 
 def tunes(study: Study, tasks: str) -> bool:
     """Whether a job scores what was fine-tuned: one of a single task, whose protocol says so."""
-    return tasks in study.tasks and declared(study.tasks[tasks].protocol).tunes
+    return tasks in study.tasks and study.declared[tasks].tunes
 
 
 def learnt_as(study: Study, task: str) -> str:
@@ -66,7 +66,7 @@ def answered(study: Study, wildcards: Any) -> dict[str, str]:
 
 def kind(study: Study, wildcards: Any) -> str:
     """The kind of its training and test sets."""
-    return declared(study.tasks[wildcards.task].protocol).kind
+    return study.declared[wildcards.task].kind
 
 
 def modules(study: Study, wildcards: Any) -> list[str]:

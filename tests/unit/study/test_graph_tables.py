@@ -12,6 +12,7 @@ import yaml
 
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
+from seedbed.resources import specs
 from seedbed.study import paths
 from seedbed.study.graph import operations, plans, tables
 from seedbed.study.model import Study
@@ -117,7 +118,14 @@ def test_figures_left_out_are_those_of_the_tables(named, figures) -> None:
     assert Study.model_validate(kept | named).figures == figures
 
 
-def test_every_spec_is_read_at_the_start(tmp_path, monkeypatch) -> None:
+def test_every_spec_of_the_library_can_be_read() -> None:
+    for name in specs("tables"):
+        tables.table_of(name)
+    for name in specs("figures"):
+        tables.figure_of(name)
+
+
+def test_every_spec_of_ones_own_is_read_at_the_start(tmp_path, monkeypatch) -> None:
     tables.check_specs()
     (tmp_path / "resources/tables").mkdir(parents=True)
     (tmp_path / "resources/tables/mine.yaml").write_text(yaml.safe_dump({"title": "Mine"}))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import struct
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import yaml
+from snakemake.iocontainers import Wildcards
 
 from seedbed import gpu_memory
 from seedbed.gpu_memory import Shape, guessed, shape_of
@@ -166,7 +166,7 @@ def test_slurm_is_told_types_where_it_knows_no_features(tmp_path: Path) -> None:
 def test_each_attempt_asks_for_as_much_more_memory_and_time(tmp_path: Path) -> None:
     for rule in ("audit_triplets", "train_encoder"):
         asked = needs(tmp_path).of(rule)
-        encoder = SimpleNamespace(backbone="xlm-r", recipe="unsupervised", lang="hau", seed="1")
+        encoder = Wildcards(fromdict={"backbone": "xlm-r", "recipe": "unsupervised", "lang": "hau", "seed": "1"})
         for name in ("mem_mb", "runtime"):
             first, second = (asked[name](encoder, attempt) for attempt in (1, 2))
             assert second == 2 * first > 0
@@ -186,6 +186,7 @@ def test_states_that_anchoring_keeps_are_asked_for(tmp_path: Path) -> None:
     english, source = (of.shape("encoders", name).width for name in ("Qwen3-Embedding-8B", "mt5-xl"))
     texts = 26 * 1997  # NTREX in all languages, four translations of each
     kept = 4 * (4 * (texts * source + 4 * texts * english) + 4 * texts * english) / gpu_memory.MIB
-    jobs = [SimpleNamespace(backbone="mt5-qwen3", recipe=recipe, lang=ANY, seed="1") for recipe in ("arca", "lira")]
+    facts = {"backbone": "mt5-qwen3", "lang": ANY, "seed": "1"}
+    jobs = [Wildcards(fromdict=facts | {"recipe": recipe}) for recipe in ("arca", "lira")]
     anchored, fused = (of.of("train_encoder")["mem_mb"](job, 1) for job in jobs)
     assert 15_000 < kept < 25_000 and anchored - fused == pytest.approx(1.5 * kept, abs=100)
