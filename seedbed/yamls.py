@@ -1,5 +1,6 @@
 """YAML that people write: configurations, tables, figures, prompts. A key that is given twice is told."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +18,20 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
 
     def get_single_node(self) -> yaml.Node | None:
         node = super().get_single_node()
-        self._each_once(node, set())
+        self._each_once(node, set(), [])
         return node
 
-    def _each_once(self, node: yaml.Node | None, seen: set[int]) -> None:
+    def _each_once(self, node: yaml.Node | None, seen: set[int], above: list[yaml.Node]) -> None:
         """Look at what was written, before merge keys are replaced by what they stand for."""
+        if any(node is one for one in above):
+            raise UserError(f"line {node.start_mark.line + 1}: what is here holds itself, by an alias; take that out")
         if id(node) in seen or not isinstance(node, yaml.CollectionNode):
             return
         seen.add(id(node))
         lines: dict[Any, int] = {}
         for child in node.value:
             key, value = child if isinstance(node, yaml.MappingNode) else (None, child)
-            self._each_once(value, seen)
+            self._each_once(value, seen, [*above, node])
             if not isinstance(key, yaml.ScalarNode) or key.tag == _MERGE:
                 continue
             name, line = self.construct_object(key), key.start_mark.line + 1
@@ -41,7 +44,7 @@ def read(path: str | Path) -> Any:
     """The content of a YAML file in UTF-8; JSON is YAML too.
 
     Raises:
-        UserError: no such file, not YAML, or a key that appears twice in one mapping.
+        UserError: no such file, not YAML, a key that appears twice in one mapping, or what holds itself.
     """
     try:
         loader = _Loader(Path(path).read_bytes())
@@ -66,9 +69,11 @@ def check_configuration(path: str | Path) -> None:
     reads a rule: all that can be done here is to go no further.
 
     Raises:
-        UserError: as `read`, or the file is a template.
+        UserError: as `read`, or the file is a template, or has braces in its name.
     """
     content = read(path)
+    if {*"{}"} & {*os.path.relpath(path)}:
+        raise UserError(f"{path}: Snakemake fills in what stands in braces in the name of a file; rename it")
     if isinstance(content, dict) and TEMPLATE in content:
         raise UserError(f"{path}: {TEMPLATE} makes a configuration a program; write down what it gives, without it")
 

@@ -138,6 +138,7 @@ def test_what_was_found_hours_later_or_never_is_found_by_the_plan(place: str, va
         ("__use_yte__: true\n", ["study.yaml", "program"]),
         ("languages: {hau: {}}\n", ["config.backbones"]),
         (b"\xff\xfe", ["study.yaml"]),
+        ("a: 1\nb: &x\n  c: [*x]\n", ["study.yaml", "line 2", "holds itself"]),
     ],
 )
 def test_check_says_what_is_wrong_with_a_file(tmp_path: Path, text: str | bytes, words: list[str]) -> None:
@@ -147,6 +148,13 @@ def test_check_says_what_is_wrong_with_a_file(tmp_path: Path, text: str | bytes,
         command.main(["check", str(path)])
     line = str(caught.value)
     assert line.startswith("error: ") and "\n" not in line and all(word in line for word in words), line
+
+
+def test_a_name_with_braces_which_snakemake_fills_in_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "{lang}.yaml"
+    path.write_text(Path("config/demo.yaml").read_text())
+    with pytest.raises(SystemExit, match=r"\{lang\}.yaml: .* rename it"):
+        command.main(["check", str(path)])
 
 
 def test_check_says_that_nothing_is_wrong_of_files_that_are_laid_over_each_other(capsys: pytest.CaptureFixture) -> None:
