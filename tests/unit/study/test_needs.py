@@ -119,6 +119,8 @@ def test_the_page_counts_the_gpus_that_write(tmp_path: Path) -> None:
     translators = [name for name, one in study.translators.items() if one.generator]
     assert translators and {gpus[f"translate/{name}"] for name in translators} == {4}
     assert {gpus[f"judge/{name}"] for name in study.judges} == {4}
+    asked_in_prompts = [name for name, one in study.classifiers.items() if one.prompted]
+    assert asked_in_prompts and {gpus[f"score/{name}"] for name in asked_in_prompts} == {4}
 
 
 def test_every_job_of_the_papers_fits_a_gpu_of_80_gb(tmp_path: Path) -> None:
