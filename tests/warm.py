@@ -59,10 +59,13 @@ OWN = {
 }
 """Which of them, with all that they import."""
 READ_BY_IMPORTS = (
-    "CUDA", "HF_", "HOME", "LANG", "LC_", "MPL", "OMP_NUM", "PYTHON", "TOKENIZERS_", "TORCH", "TQDM_", "TRANSFORMERS_", "XDG_",
+    "HF_", "HOME", "LANG", "LC_", "MPL", "OMP_NUM", "PYTHON", "TOKENIZERS_", "TORCH", "TQDM_", "TRANSFORMERS_", "XDG_",
 )  # fmt: skip
 """How the names of variables begin that decide what an import does."""
-PATH_OF_MODULES = "PYTHONPATH"
+FOR_FORKS = ("PYTHONPATH", "PYTHONSAFEPATH")
+"""What each fork obeys by itself: a server imports what all share."""
+READ_LATER = (*FOR_FORKS, "HF_TOKEN")
+"""Names that begin so, and decide nothing until a program runs."""
 PATIENCE = 300
 """Seconds until a server must have imported all."""
 
@@ -74,7 +77,7 @@ package = words[1].partition(".")[0] if words[:1] == ["-m"] else ""
 kind = {packages!r}.get(package)
 if not kind:
     posix.execv({real!r}, [{real!r}, *words])
-read = {{k: v for k, v in sorted(environment.items()) if k.startswith({prefixes!r}) and k != {path!r}}}
+read = {{k: v for k, v in sorted(environment.items()) if k.startswith({prefixes!r}) and k not in {later!r}}}
 place = {folder!r} + "/%s-%08x" % (kind, binascii.crc32(marshal.dumps(list(read.items()), 2)))
 server = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
 for turn in range({patience} * 20):
@@ -137,8 +140,9 @@ class Request:
         os.environb.update(self.environment)
         _, module, *arguments = self.words
         sys.argv = [module, *arguments]
-        paths = list(filter(None, os.environ.get(PATH_OF_MODULES, "").split(os.pathsep)))
-        if not os.environ.get("PYTHONSAFEPATH"):
+        path, safe = map(os.environ.get, FOR_FORKS)
+        paths = [*filter(None, (path or "").split(os.pathsep))]
+        if not safe:
             paths.insert(0, ".")
         sys.path[:0] = [str(Path(path).absolute()) for path in paths]
         if numpy := sys.modules.get("numpy"):
@@ -207,7 +211,7 @@ def python() -> Path:
         "program": str(Path(__file__).resolve()),
         "packages": PACKAGES,
         "prefixes": tuple(name.encode() for name in READ_BY_IMPORTS),
-        "path": PATH_OF_MODULES.encode(),
+        "later": tuple(name.encode() for name in READ_LATER),
         "folder": str(folder),
         "owner": str(os.getppid() if run else os.getpid()),
         "patience": PATIENCE,
@@ -316,8 +320,10 @@ def leave(code: int) -> None:
 def main() -> None:
     """Be the server of a place, unless another is: import, fork when asked, and in each fork be the program."""
     place, kind, owner = Path(sys.argv[1]), sys.argv[2], os.pidfd_open(int(sys.argv[3]))
-    sys.path[:] = sys.path[1:]
-    for path in os.environ.pop(PATH_OF_MODULES, "").split(os.pathsep):
+    if not sys.flags.safe_path:
+        del sys.path[0]  # the folder of this file
+    paths, _ = (os.environ.pop(name, "") for name in FOR_FORKS)
+    for path in paths.split(os.pathsep):
         with contextlib.suppress(ValueError):
             sys.path.remove(str(Path(path).absolute()))
     with place.with_suffix(".lock").open("w") as lock:
