@@ -324,7 +324,7 @@ PAPER = {
 
 
 def test_the_papers_scale_is_planned_as_computed_by_hand(project):
-    done = project.snakemake("--dry-run", "results/tables/table1.csv", config="config.yaml")
+    done = project.snakemake("results/tables/table1.csv", "--dry-run", "--quiet", "rules", config="config.yaml")
     assert planned(done) == PAPER
 
 
@@ -362,7 +362,7 @@ def test_the_slurm_profile_plans_it_too(project):
 
 def test_figure_5_of_paper_000_needs_triplets_and_no_encoder(project):
     targets = ("results/tables/bootstrapping_figure5.csv", "results/figures/bootstrapping_figure5.svg")
-    jobs = planned(project.snakemake("--dry-run", *targets, config="config.yaml"))
+    jobs = planned(project.snakemake(*targets, "--dry-run", "--quiet", "rules", config="config.yaml"))
     corpora = jobs.pop("fetch_corpus")
     # Prompting and composition in seven languages; in English prompting and the task adapter's own, whose adapters are there.
     assert jobs == {
@@ -374,8 +374,10 @@ def test_figure_5_of_paper_000_needs_triplets_and_no_encoder(project):
 
 def test_a_language_is_one_entry_in_both_configurations(project):
     study = project.edit({"languages/swh": {}}, source="config/demo.yaml", target="demo-swh.yaml")
-    jobs = planned(project.snakemake("--dry-run", "results/demo/tables/table1.csv", config=study))
-    plain = planned(project.snakemake("--dry-run", "results/demo/tables/table1.csv", config="config/demo.yaml"))
+    jobs = planned(project.snakemake("results/demo/tables/table1.csv", "--dry-run", "--quiet", "rules", config=study))
+    plain = planned(
+        project.snakemake("results/demo/tables/table1.csv", "--dry-run", "--quiet", "rules", config="config/demo.yaml")
+    )
     # text and one test set; 2 composed adapters; 3 methods; 4 encoders; 6 of them scored, and the base and the crosslingual one
     more = {"fetch_corpus": 2, "sample_text": 1, "select_anchors": 1, "train_language_adapter": 1, "compose_adapters": 2, "synthesise": 3,
             "join_triplets": 3, "audit_triplets": 3, "train_encoder": 4, "score": 6}  # fmt: skip
@@ -384,7 +386,7 @@ def test_a_language_is_one_entry_in_both_configurations(project):
 
 def test_swahili_is_one_entry_at_the_papers_scale_too(project):
     study = project.edit({"languages/swh": {}}, source="config.yaml", target="paper-swh.yaml")
-    jobs = planned(project.snakemake("--dry-run", "results/tables/table1.csv", config=study))
+    jobs = planned(project.snakemake("results/tables/table1.csv", "--dry-run", "--quiet", "rules", config=study))
     # its text, its instructions and FLORES; the rest as any other language, with one test set
     assert jobs["fetch_corpus"] - PAPER["fetch_corpus"] == 3
     assert jobs["score"] - PAPER["score"] == 2 * 6
@@ -437,7 +439,7 @@ GENERATOR = "generators/gemma-3-27b"
 )  # fmt: skip
 def test_what_an_ablation_of_the_generator_adds_and_removes(project, change, difference):
     study = project.edit(change, source="config.yaml", target="ablation.yaml")
-    done = project.snakemake("--dry-run", "results/tables/table1.csv", config=study)
+    done = project.snakemake("results/tables/table1.csv", "--dry-run", "--quiet", "rules", config=study)
     jobs = planned(done)
     found = {rule: jobs.get(rule, 0) - PAPER[rule] for rule in PAPER}
     assert {rule: count for rule, count in found.items() if count} == difference
@@ -502,7 +504,9 @@ def test_a_variant_shares_what_its_change_does_not_touch(project):
             "whole-composition": {"on_request": True, "like": "composition"},
         },
     )
-    jobs = planned(project.snakemake("--dry-run", "results/variants/tables/variants.csv", config=study))
+    jobs = planned(
+        project.snakemake("results/variants/tables/variants.csv", "--dry-run", "--quiet", "rules", config=study)
+    )
     assert jobs["train_encoder"] == 5 and jobs["tabulate"] == 1
     # rank 8 and rank 4: two task and two language adapters each; lambda 1/2 and 1 compose the same ones
     assert (jobs["train_task_adapter"], jobs["train_language_adapter"]) == (4, 4)
@@ -540,7 +544,7 @@ def test_the_ladder_takes_up_published_work_at_each_rung(project, rung):
     )
     seed = 0 if rung == "encoders" else 1
     target = f"results/rung-{rung}/encoders/tiny-bert/xllora/hau/{seed}/seedbed.json"
-    jobs = planned(project.snakemake("--dry-run", target, config=study))
+    jobs = planned(project.snakemake(target, "--dry-run", "--quiet", "rules", config=study))
     rules = {
         "train_task_adapter",
         "train_xllora_adapter",
