@@ -42,7 +42,7 @@ def download(url: str, path: Path) -> None:
         except (OSError, UnicodeError, http.client.HTTPException) as error:
             code = getattr(error, "code", None)
             nowhere = isinstance(error, UnicodeError | http.client.InvalidURL)  # where a server sends one, say
-            if pause is None or nowhere or (code and code < 500):
+            if pause is None or nowhere or url.startswith("file:") or (code and code < 500):
                 kind = NotThereError if code in (404, 410) else UserError
                 raise kind(
                     f"{without_secrets(url)}: cannot be downloaded ({error}); give a local copy as `file:`"
@@ -93,7 +93,7 @@ def _write(response: Any, url: str, part: Path, have: int) -> None:
         raise _too_long(url, f"{size} bytes; no download is larger than {DOWNLOAD}")
     bar = tqdm(total=size, initial=have, unit="B", unit_scale=True, desc=part.name[1:].removesuffix(".part"))
     with part.open("ab") as file, bar:
-        while block := response.read(1 << 20):
+        while block := response.read1(1 << 20):  # what is there: a slow connection fills no block before it ends
             if file.tell() + len(block) > DOWNLOAD:
                 part.unlink()
                 raise _too_long(url, f"more than {DOWNLOAD} bytes")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+AT_ONCE = ("--max-jobs-per-timespan", "1000/1s")  # a profile's own time is what it waits at its end
 PROFILES = {"demo": (), "gpu": (), "slurm": ("--executor", "local", "--retries", "0", "--cores", "2")}
 TARGET = "corpora/hau/text.tsv"
 
@@ -13,7 +14,7 @@ def test_a_failed_job_ends_with_its_line_on_the_screen(project, profile):
     (project.root / "own/broken.tsv").write_text("id\tsentence\n1\ta b c d\n")
     changes = {"results": f"results/{profile}", "languages": {"hau": {"corpus": {"file": "own/broken.tsv"}}}}
     config = project.edit(changes, target=f"{profile}.yaml")
-    asked = ("--profile", f"profiles/{profile}", *PROFILES[profile], f"results/{profile}/{TARGET}")
+    asked = ("--profile", f"profiles/{profile}", *AT_ONCE, *PROFILES[profile], f"results/{profile}/{TARGET}")
     done = project.snakemake(*asked, config=config)
     assert done.returncode == 1
     screen = " ".join((done.stdout + done.stderr).split())
@@ -27,5 +28,5 @@ def test_a_failed_job_ends_with_its_line_on_the_screen(project, profile):
 
 def test_a_run_that_ends_well_mourns_nothing(project):
     config = project.edit({"results": "results/well"}, target="well.yaml")
-    done = project.snakemake("--profile", "profiles/demo", f"results/well/{TARGET}", config=config)
+    done = project.snakemake("--profile", "profiles/demo", *AT_ONCE, f"results/well/{TARGET}", config=config)
     assert done.returncode == 0 and "failed" not in done.stdout + done.stderr
