@@ -5,7 +5,7 @@ SNAKEMAKE = $(VENV)/bin/snakemake
 CONFIGS = config/demo.yaml $(if $(SIX),config/demo-six.yaml)
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
-.PHONY: demo verify forecast status clean-state test rehearsal test-papers test-faults test-mutants test-slurm test-browser env env-gpu env-vllm \
+.PHONY: demo verify forecast status clean-state test test-quick rehearsal test-papers test-faults test-mutants test-slurm test-browser env env-gpu env-vllm \
 	check-gpu lint audit site clean
 .DEFAULT_GOAL := demo
 
@@ -77,6 +77,10 @@ audit: .venv-audit/.ready
 site: env
 	NO_MKDOCS_2_WARNING=1 mkdocs build --strict --quiet
 	@echo "Site: $(CURDIR)/site/index.html"
+
+# Settings, the graph's functions and the numbers of evaluation: nothing is trained, fetched or run by Snakemake.
+test-quick: env
+	python -m pytest -n 2 --dist loadfile tests/unit/study tests/unit/evaluation
 
 # A file of tests on each core; the workflow's, the longest, come first.
 test: lint
