@@ -87,9 +87,10 @@ test: lint
 	python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # Every corpus and test set of config.yaml, config/neighxlm.yaml, config/lira.yaml and config/miners.yaml, in every language, and
-# every model, fetched from a local replica of the hub and of archives, and opened. Nothing is trained or scored.
+# every model, fetched from a local replica of the hub and of archives, and opened. Nothing is trained or scored. And the
+# plan of config/miners.yaml whole.
 rehearsal: env
-	python -m pytest -m rehearsal tests/rehearsal
+	python -m pytest -m rehearsal
 
 # Papers 000 to 003 as they are shipped, on tiny models from a local replica: table 1 and paper 001 whole, and of the others
 # so many languages that each column, row, model and task is made once. Says how far it is; begun again, it goes on.
