@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from seedbed.corpora.clean import characters, clean, comparable, length, runs, script_share, within_bounds, words
+from seedbed.corpora.clean import characters, clean, comparable, length, runs, script_share, terms, within_bounds, words
 from seedbed.corpora.settings import Cleaning
 from seedbed.io import UserError
 
@@ -63,6 +63,15 @@ def test_words(text, expected):
 @given(st.text(st.sampled_from("ab é你ー ที่ို្ញ")))
 def test_characters_are_the_whole_text(text):
     assert "".join(characters(text)) == text
+
+
+def test_a_character_has_its_marks():
+    assert characters("ที่ é\u0301x") == ["ที่", " ", "é\u0301", "x"]
+
+
+def test_terms_are_words_or_pairs_of_characters_where_no_blanks_part_them():
+    assert terms("The cat, the CAT") == {"the", "cat"}
+    assert terms("天地玄黄") == {"天地", "地玄", "玄黄"} and terms("天") == {"天"}
 
 
 @pytest.mark.parametrize(
