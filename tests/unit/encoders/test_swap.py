@@ -269,3 +269,12 @@ def test_another_padding_id_than_the_configurations_is_refused(unigram, lines, t
     tokenizer.save_pretrained(tmp_path / "other")
     with pytest.raises(UserError, match=r"padding has id 1.*config.json.*0"):
         swap.swap(tmp_path / "other", lines(), SMALL, tmp_path / "new", about={})
+
+
+def test_what_stands_around_a_text_has_its_new_ids() -> None:
+    ids = {"[CLS]": 7, "[SEP]": 9}
+    bert = {"type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]}
+    assert tokens.renumbered(bert, ids) == {"type": "BertProcessing", "sep": ["[SEP]", 9], "cls": ["[CLS]", 7]}
+    several = {"type": "Sequence", "processors": [bert]}
+    assert tokens.renumbered(several, ids)["processors"] == [tokens.renumbered(bert, ids)]
+    assert tokens.renumbered(None, ids) is None
