@@ -44,6 +44,8 @@ LIBRARIES = {
 """What a server imports ahead."""
 PACKAGES = {"snakemake": "snakemake", "scripts": "scripts", "tests": "scripts"}
 """Which server forks for the modules of a package."""
+HOME = Path(__file__).resolve().parents[1]
+"""The project whose own modules a server imports ahead."""
 
 
 def module_of(file: Path) -> str:
@@ -51,8 +53,6 @@ def module_of(file: Path) -> str:
     return ".".join(file.relative_to(HOME).with_suffix("").parts).removesuffix(".__init__")
 
 
-HOME = Path(__file__).resolve().parents[1]
-"""The project whose own modules a server imports ahead."""
 OWN = {
     "snakemake": ["seedbed.study.graph", "seedbed.study.loading", "seedbed.study.needs", "seedbed.operations.limits"],
     "scripts": ["scripts.cli", *sorted(module_of(file) for file in HOME.glob("seedbed/**/*.py"))],

@@ -64,6 +64,13 @@ def test_models_are_opened_from_their_folder_without_their_own_code() -> None:
             )
 
 
+def test_no_foreign_code_is_trusted() -> None:
+    """Not in a call; who uses encoders whose own code lies beside them is told it, where Seedbed may not be installed."""
+    found = {path: re.findall(r".*trust_remote_code\W+True.*", path.read_text()) for path in PROGRAMS}
+    (told,) = found.pop(Path("seedbed/encoders/use.py"))
+    assert '.py"' in told and not any(found.values())
+
+
 def plant(directory: Path, marker: Path) -> Path:
     """A model that carries pickled weights and code of its own, and asks for both."""
     for name in ("pytorch_model.bin", "adapter_model.bin", "training_args.bin"):

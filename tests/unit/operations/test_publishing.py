@@ -154,30 +154,15 @@ def test_a_generators_terms_reach_the_encoder(other, tmp_path):
     assert data.license == "gemma" and data.license_link is None
 
 
-NLLB = {
-    "name": "nllb",
-    "origin": [{"kind": "hub", "name": "facebook/nllb-200-3.3B"}],
-    "licence": "CC-BY-NC-4.0",
-    "role": "translator",
-}
-LLAMA = {
-    "name": "llama",
-    "origin": [{"kind": "hub", "name": "meta-llama/L"}],
-    "licence": "Llama 3.3 Community License",
-    "role": "translator",
-}
-JUDGE = {
-    "name": "qwen",
-    "origin": [{"kind": "hub", "name": "Qwen/Qwen2.5-72B-Instruct"}],
-    "licence": "Qwen License",
-    "role": "judge",
-}
-ENGLISH = {
-    "name": "gte",
-    "origin": [{"kind": "hub", "name": "thenlper/gte-large"}],
-    "licence": "Apache-2.0",
-    "role": "backbone",
-}
+def of_hub(name: str, repository: str, licence: str, role: str) -> dict:
+    """A record of a model."""
+    return {"name": name, "origin": [{"kind": "hub", "name": repository}], "licence": licence, "role": role}
+
+
+NLLB = of_hub("nllb", "facebook/nllb-200-3.3B", "CC-BY-NC-4.0", "translator")
+LLAMA = of_hub("llama", "meta-llama/L", "Llama 3.3 Community License", "translator")
+JUDGE = of_hub("qwen", "Qwen/Qwen2.5-72B-Instruct", "Qwen License", "judge")
+ENGLISH = of_hub("gte", "thenlper/gte-large", "Apache-2.0", "backbone")
 
 
 @pytest.mark.parametrize(
