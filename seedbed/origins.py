@@ -62,8 +62,16 @@ def told(origin: Any) -> str:
 
 def joined(several: Iterable[Origin]) -> list[dict[str, str]]:
     """The places of several origins, each once."""
-    places = [place for origin in several for place in origin]
-    return [place for number, place in enumerate(places) if place not in places[:number]]
+    return once(place for origin in several for place in origin)
+
+
+def once(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Records, or places, each once, in their order."""
+    found: list[dict[str, Any]] = []
+    for record in records:
+        if record not in found:
+            found.append(record)
+    return found
 
 
 def public(origin: Any) -> list[dict[str, str]]:

@@ -1,6 +1,5 @@
 """Recipes: where an encoder starts, what it learns from, and by which objective. The papers' are presets."""
 
-import json
 from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any, Literal, Self
@@ -253,17 +252,15 @@ class Recipe(Settings):
         [(name, settings)] = self.objective.items()
         if self.data.candidates and self.similarity:
             settings = settings | {"similarity": "none" if self.similarity == "none" else "given"}
-        return _objective(name, compact(settings))
+        return _parsed(compact({name: settings}))
 
     def references(self) -> dict[str, Reference]:
         """The encoders that the objective refers to, by the names of its settings."""
         return self.learns().references() if self.objective else {}
 
 
-@cache
-def _objective(name: str, settings: str) -> Objective:
-    """As `objectives.load`, of JSON: every job of an encoder asks for it again and again."""
-    return objectives.load(name, json.loads(settings))
+_parsed = cache(objectives.parsed)
+"""Every job of an encoder asks for its objective again and again."""
 
 
 @cache

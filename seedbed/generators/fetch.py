@@ -33,6 +33,7 @@ def fetch(source: Source, store: assets.Store, output: Path) -> None:
     """
     with atomic_directory(output) as directory:
         record: dict[str, Any] = {"origin": origin(source), "licence": source.licence}
+        name = origins.told(record["origin"])
         if source.hub:
             record |= {"hub": source.hub, "revision": _hub(source, store, directory)}
         elif source.package:
@@ -41,9 +42,9 @@ def fetch(source: Source, store: assets.Store, output: Path) -> None:
             _local(source, directory)
         # What came, not what is made of it, which another version of a library may write otherwise.
         came = sha256(directory) if source.hub else ""
-        if source.convert and (files := _converted(directory, origins.told(record["origin"]))):
+        if source.convert and (files := _converted(directory, name)):
             record["converted"] = files
-        _check(directory, origins.told(record["origin"]))
+        _check(directory, name)
         if source.hub:
             store.verify(f"hub:model:{source.hub}", {"revision": record["revision"], "sha256": came})
         if source.layers:

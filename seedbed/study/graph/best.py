@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from seedbed.evaluation import protocols
-from seedbed.evaluation.protocols import declared
 from seedbed.io import compact
 from seedbed.study import pairs, paths
 from seedbed.study.graph import corpora, plans, shares
@@ -34,7 +33,7 @@ def reported_on(study: Study, code: str) -> str:
     there = [task for task in study.tasks if task in study.tests_by_language[code] and not study.tasks[task].on_request]
     if study.best.test:
         there = [study.best.test] if study.best.test in study.tests_by_language[code] else []
-    read = [task for task in there if declared(study.tasks[task].protocol).chooses]  # which says what is better
+    read = [task for task in there if study.declared[task].chooses]  # which says what is better
     others = [task for task in read if not study.best.dev or study.test_set(task) != study.test_set(study.best.dev)]
     return min(others, key=lambda task: study.tasks[task].protocol != "sts", default="")
 
@@ -166,7 +165,7 @@ def scores(study: Study, wildcards: Any) -> list[str]:
 def pairs_of(study: Study, wildcards: Any) -> list[str] | str:
     """The graded pairs that the choice is reported on, whose words are counted; of other tests nothing."""
     task = reported_on(study, wildcards.lang)
-    graded = task and declared(study.tasks[task].protocol).kind == "pairs"
+    graded = task and study.declared[task].kind == "pairs"
     return corpora.test_set(study, task, wildcards.lang) if graded else []
 
 

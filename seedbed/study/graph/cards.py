@@ -30,7 +30,7 @@ def lineage(study: Study, wildcards: Any) -> dict[str, Any]:
         about["endpoint"] = remote
     if given or (encoders.untrained(study, wildcards) and not recipe.together):
         begun = [] if given or not recipe.start else lineage(study, _beginning(study, wildcards))["data"]
-        return about | {"data": _once(begun + others)}
+        return about | {"data": origins.once(begun + others)}
     if recipe.start in STARTS:
         about["data"].append(adaptation_data(study, wildcards.lang))
     elif recipe.start:
@@ -45,7 +45,7 @@ def lineage(study: Study, wildcards: Any) -> dict[str, Any]:
     if any(encoders.writes(study, wildcards.recipe, code) for code in codes):
         about["generator"] = generators.of_recipe(study, wildcards.recipe)
         about["data"].append(_model(study, about["generator"], "generator"))
-    about["data"] = _once(about["data"] + _translators(study, recipe, codes) + others)
+    about["data"] = origins.once(about["data"] + _translators(study, recipe, codes) + others)
     return about
 
 
@@ -80,10 +80,6 @@ def _model(study: Study, generator: str, role: str) -> dict[str, Any]:
     spec = study.generators[generator]
     served = [] if spec.source else origins.one(kind="server", name=spec.served_model, endpoint=spec.endpoint)
     return _data(generator, spec.source, served) | {"role": role}
-
-
-def _once(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [one for place, one in enumerate(records) if one not in records[:place]]
 
 
 def _beginning(study: Study, wildcards: Any) -> SimpleNamespace:
