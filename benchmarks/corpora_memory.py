@@ -35,9 +35,16 @@ from pathlib import Path
 def memory(name):
     return int(re.search(name + r":\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) / 1024
 
-program = importlib.import_module("scripts." + sys.argv[1])
+parts, name, *arguments = sys.argv[1:]
+from seedbed import blocks, io
+blocks.ROWS //= int(parts)  # before whoever imports it by name
+blocks.CACHE //= int(parts)
+io.PART //= int(parts)
+from seedbed.corpora import language_id
+language_id.BATCH //= int(parts)
+program = importlib.import_module("scripts." + name)
 before = memory("VmRSS")
-program.main(sys.argv[2:])
+program.main(arguments)
 print(json.dumps({"megabytes": memory("VmHWM") - before, "seconds": time.process_time()}))
 """
 WORDS = [
@@ -101,13 +108,18 @@ def main(argv: list[str] | None = None) -> None:
         )
 
 
-def measure(case: str, rows: int, words: int) -> Cost:
-    """Run one case on a corpus of so many sentences, each of so many words."""
+def measure(case: str, rows: int, words: int, parts: int = 1) -> Cost:
+    """Run one case on a corpus of so many sentences, each of so many words.
+
+    Args:
+        parts: blocks and caches are this many times smaller than usual, so that a small corpus fills them.
+    """
     with tempfile.TemporaryDirectory() as folder:
         command = CASES[case](Path(folder), rows, words)
         # What an allocator keeps for later is no data, and differs from run to run.
         plain = os.environ | {"ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1"}
-        measured = [sys.executable, "-c", MEASURED, *command]
+        plain |= {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": str(2**16)}
+        measured = [sys.executable, "-c", MEASURED, str(parts), *command]
         limited = partial(resource.setrlimit, resource.RLIMIT_AS, (LIMIT, LIMIT))
         done = subprocess.run(measured, env=plain, stdout=subprocess.PIPE, text=True, check=True, preexec_fn=limited)
     return Cost(**json.loads(done.stdout.splitlines()[-1]))
@@ -162,7 +174,12 @@ def drawn(folder: Path, rows: int, words: int) -> list[str]:
         while block := [(str(row), "summarization" if row % 2 else "other", one, one) for row, one in _some(every)]:
             file.write_table(pa.table(dict(zip(names, zip(*block, strict=True), strict=True))))
     columns = {"id": ["task", "id"], "prompt": "inputs", "response": "targets"}
-    source = {"file": str(folder / "aya.parquet"), "where": {"task": ["summ*"]}, "columns": columns, "rows": 20_000}
+    source = {
+        "file": str(folder / "aya.parquet"),
+        "where": {"task": ["summ*"]},
+        "columns": columns,
+        "rows": min(20_000, rows // 3),
+    }
     return fetching(folder, "instructions", source, words)
 
 
@@ -197,7 +214,7 @@ def sampled(folder: Path, rows: int, words: int) -> list[str]:
         "member": "*/train.trg.gz",
         "format": "text",
         "join": {"pivot": {"member": "*/train.src.gz"}},
-        "rows": 20_000,
+        "rows": min(20_000, rows // 3),
     }
     return fetching(folder, "parallel", source, words)
 
