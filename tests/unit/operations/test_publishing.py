@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from huggingface_hub import DatasetCard, ModelCard
+from huggingface_hub import DatasetCard, ModelCard, constants
 from huggingface_hub.repocard import metadata_load
 from scipy.stats import spearmanr
 
@@ -701,12 +701,28 @@ def hub(monkeypatch):
         server.shutdown()
 
 
-def sent(what: Path, output: Path, endpoint: str, *options: str) -> subprocess.CompletedProcess[str]:
-    """The program with the hub elsewhere, which huggingface_hub reads once."""
-    changes = {"HF_ENDPOINT": endpoint, "HF_TOKEN": "hf_secret", "HF_HUB_OFFLINE": "0", "HF_HUB_DISABLE_XET": "1"}
-    words = [str(what), "--name", "someone/hausa", "--output", str(output), "--upload", *options]
-    command = [sys.executable, "-m", "scripts.publish", *words]
-    return subprocess.run(command, capture_output=True, text=True, env=os.environ | changes)
+ONLINE = {"HF_TOKEN": "hf_secret", "HF_HUB_OFFLINE": "0", "HF_HUB_DISABLE_XET": "1"}
+
+
+@pytest.fixture
+def sent(monkeypatch, capfd):
+    """A function: uploads to a hub elsewhere, and gives what is printed, and the line by which it ends if it fails.
+
+    In this process, where huggingface_hub has read its settings long ago.
+    """
+
+    def send(what: Path, output: Path, endpoint: str, *options: str) -> tuple[str, str]:
+        monkeypatch.setattr(constants, "ENDPOINT", endpoint)
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+        monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
+        monkeypatch.setenv("HF_TOKEN", ONLINE["HF_TOKEN"])
+        try:
+            published(what, output, "--upload", *options)
+        except UserError as error:
+            return "".join(capfd.readouterr()), str(error)
+        return "".join(capfd.readouterr()), ""
+
+    return send
 
 
 def test_an_upload_is_one_commit_of_what_was_laid_out(other, tmp_path, hub):
@@ -723,7 +739,10 @@ def test_an_upload_is_one_commit_of_what_was_laid_out(other, tmp_path, hub):
     published(encoder_in(other), tmp_path / "out")
     card = tmp_path / "out/repository/README.md"
     card.write_text(card.read_text() + "\nA sentence of mine.\n")
-    done = sent(encoder_in(other), tmp_path / "out", hub())
+    command = [sys.executable, "-m", "scripts.publish", str(encoder_in(other)), "--name", "someone/hausa", "--upload"]
+    command += ["--output", str(tmp_path / "out")]
+    environment = os.environ | ONLINE | {"HF_ENDPOINT": hub()}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
     assert f"someone/hausa: uploaded at {'cd' * 20}; nobody but its owners sees it" in done.stdout
     assert "A sentence of mine." in Hub.seen["card"], "what a person wrote between looking and sending is sent"
@@ -739,7 +758,7 @@ def test_an_upload_is_one_commit_of_what_was_laid_out(other, tmp_path, hub):
     assert "A sentence of mine." in card.read_text()
 
 
-def test_a_card_that_asks_to_run_code_says_which_and_at_which_commit(study, tmp_path, hub):
+def test_a_card_that_asks_to_run_code_says_which_and_at_which_commit(study, tmp_path, hub, sent):
     """The graph's reader lies in the folder: whoever pastes the lines runs the code that was sent, whatever comes later."""
     small = quantized(backbone.open_encoder(encoder_in(study)))
     what = tmp_path / "results/encoders/tiny/int8/hau/1"
@@ -747,8 +766,8 @@ def test_a_card_that_asks_to_run_code_says_which_and_at_which_commit(study, tmp_
     again(what, ABOUT)
     assert "int8_transformer.py" in (what / "README.md").read_text(), "here too, where no commit is"
     for _ in range(2):  # what is sent is laid out again as it was
-        done = sent(what, tmp_path / "out", hub())
-        assert done.returncode == 0, done.stderr
+        said, error = sent(what, tmp_path / "out", hub())
+        assert "uploaded at" in said and not error
         first, second = Hub.seen["commits"][-2:]
         assert "int8_transformer.py" in first and second == ["README.md"]
     (line,) = re.findall(r"encoder = SentenceTransformer\(.*", Hub.seen["files"]["README.md"].decode())
@@ -778,20 +797,17 @@ OURS = {"siblings": [{"rfilename": "README.md"}], "tags": ["seedbed", "sentence-
     ],
 )
 def test_what_a_repository_holds_and_who_sees_it_is_asked_before_anything_is_sent(
-    study, tmp_path, hub, there, options, told
+    study, tmp_path, hub, sent, there, options, told
 ):
-    done = sent(encoder_in(study), tmp_path / "out", hub(there), *options)
-    refused = done.stderr.strip().splitlines()[-1].startswith("error: ") if done.returncode else False
-    assert told in done.stdout + done.stderr and ("sees it" in told) is not refused, done.stderr
-    assert ("files" in Hub.seen) is not refused and ("repository" in Hub.seen) is (there is None)
+    said, error = sent(encoder_in(study), tmp_path / "out", hub(there), *options)
+    assert told in said + error and ("sees it" in told) is not bool(error) and "\n" not in error
+    assert ("files" in Hub.seen) is not bool(error) and ("repository" in Hub.seen) is (there is None)
 
 
-def test_a_hub_that_does_not_answer_costs_one_line(study, tmp_path):
+def test_a_hub_that_does_not_answer_costs_one_line(study, tmp_path, sent):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    done = sent(encoder_in(study), tmp_path / "out", f"http://127.0.0.1:{port}")
-    assert done.returncode == 1 and done.stderr.strip().splitlines()[-1].startswith(
-        "error: someone/hausa: the hub did not take it"
-    )
-    assert "hf_secret" not in done.stderr and "Traceback" not in done.stderr
+    said, error = sent(encoder_in(study), tmp_path / "out", f"http://127.0.0.1:{port}")
+    assert error.startswith("someone/hausa: the hub did not take it") and "\n" not in error
+    assert "hf_secret" not in said + error and "Traceback" not in said
