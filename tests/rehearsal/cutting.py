@@ -83,8 +83,9 @@ class Cut(NamedTuple):
     """The specs of tables that are not whole."""
 
 
+@cache
 def cut(paper: Paper) -> Cut:
-    """Cut a paper to the languages that stand for all."""
+    """Cut a paper to the languages that stand for all; what is found is for reading, since all share it."""
     config = read(paper.config)
     study = load(merged(config, *(read(file) for file in paper.overlays)))
     plans = {table: plan(study, table) for table in paper.tables}

@@ -183,7 +183,7 @@ def test_what_is_whole_stays_whole_and_the_rest_is_small(paper, cut):
     assert len(made - given) <= JOBS[paper.group]
 
 
-def test_files_are_replaced_by_what_is_cut(paper):
+def test_files_are_replaced_by_what_is_cut():
     replaced = cutting.instead()
     configs = [other.config for other in PAPERS.values() if not other.whole]
     assert [file for file in replaced if not file.startswith("resources/tables/")] == configs

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 import torch
 
+from tests import warm
 from tests.gpu import __main__ as check
 from tests.gpu.parts import PARTS
 
 
-def test_parts_agree_with_themselves(capfd: pytest.CaptureFixture[str]) -> None:
+def test_parts_agree_with_themselves(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "executable", str(warm.python()))  # two processes, which import torch alike
     assert check.main(["--device", "cpu", "--only", "scoring", "writing, transformers", "adapter, nf4"]) == 0
     head, *lines = capfd.readouterr().out.splitlines()
     assert head.split() == ["part", "off", "by", "at", "most"]

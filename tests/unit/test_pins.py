@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,6 +42,7 @@ def models(group: Any) -> Iterator[dict[str, Any]]:
             yield from models(inner)
 
 
+@functools.cache
 def found() -> dict[str, set[str | None]]:
     """Model -> its commits in all configurations."""
     commits: dict[str, set[str | None]] = {}

@@ -148,20 +148,27 @@ def test_the_best_epoch_is_kept_not_the_last(base: Path, tmp_path: Path, monkeyp
     assert equal(again, four) and all(torch.equal(kept[1][name], tensor) for name, tensor in weights(four).items())
 
 
+THREE = {"epochs": 3, "learning_rate": 1e-3, "patience": 3}
+TOLD = [0.9, 0.2, 0.4]
+"""Accuracies: the first epoch is the best."""
+
+
+@pytest.fixture(scope="module")
+def whole(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Tuned:
+    """Three epochs that nobody killed."""
+    state, said = tmp_path_factory.mktemp("whole"), iter(TOLD)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tuning, "_accuracy", lambda found: {"accuracy": next(said)})
+        found = tune(base, state, **THREE)
+    assert not [*state.rglob("checkpoint-*")], "a short training has no checkpoint"
+    return found
+
+
 @pytest.mark.parametrize("after", [9, 10, 20])
 def test_a_killed_training_goes_on_with_its_best_epoch(
-    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: int
+    base: Path, whole: Tuned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: int
 ) -> None:
-    """Killed between the first two epochs, within the second and within the third; the first is the best."""
-
-    def tuned(name: str, minutes: float) -> Tuned:
-        return tune(base, tmp_path / name, epochs=3, learning_rate=1e-3, patience=3, minutes=minutes)
-
-    told = [0.9, 0.2, 0.4]
-    monkeypatch.setattr(tuning, "_accuracy", lambda found: {"accuracy": next(said)})
-    said = iter(told)
-    whole = tuned("whole", minutes=60)
-    assert not [*(tmp_path / "whole").rglob("checkpoint-*")], "a short training has no checkpoint"
+    """Killed between the first two epochs, within the second and within the third."""
     steps: list[int] = []
     step = tuning._Trainer.compute_loss
 
@@ -173,10 +180,11 @@ def test_a_killed_training_goes_on_with_its_best_epoch(
         return step(self, *args, **kwargs)
 
     monkeypatch.setattr(tuning._Trainer, "compute_loss", killed)
-    said = iter(told)
+    said = iter(TOLD)
+    monkeypatch.setattr(tuning, "_accuracy", lambda found: {"accuracy": next(said)})
     with pytest.raises(KeyboardInterrupt):
-        tuned("resumed", minutes=0)
-    resumed = tuned("resumed", minutes=0)
+        tune(base, tmp_path, minutes=0, **THREE)
+    resumed = tune(base, tmp_path, minutes=0, **THREE)
     assert steps == [*range(after + 1), *range(after, 27)]
     assert equal(resumed, whole) and resumed.report == whole.report and whole.report["kept_epoch"] == 1
 

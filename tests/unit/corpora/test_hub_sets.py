@@ -35,42 +35,53 @@ def parquet(table: pa.Table) -> bytes:
     return file.getvalue()
 
 
+COMMIT = "0" * 40
+FETCHING = """
+import json, sys
+from scripts.cli import run
+from scripts.fetch_corpus import main
+for words in map(json.loads, sys.argv[1:]):
+    run(lambda: main(words))
+"""
+
+
 def fetched(
-    tmp_path: Path, files: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, sets: dict[str, dict[str, bytes]], monkeypatch: pytest.MonkeyPatch
 ) -> subprocess.CompletedProcess[str]:
-    found = replica.Repository("0" * 40, "main", files, {})
-    monkeypatch.setattr(hub, "dataset", lambda name: found)
+    """The program for each set of the hub, of which these are the files, in one process."""
+    monkeypatch.setattr(hub, "dataset", lambda name: replica.Repository(COMMIT, "main", sets[name], {}))
     environment = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
-    source = {"hub": "someone/rows", "revision": found.commit}
+    words = [
+        [
+            *("--kind", "text", "--source", json.dumps({"hub": name, "revision": COMMIT}), "--test"),
+            *("--downloads", str(tmp_path / "downloads"), "--lock", str(tmp_path / "lock.json")),
+            *("--output", str(tmp_path / f"{name}.tsv"), "--record", str(tmp_path / f"{name}.json")),
+        ]
+        for name in sets
+    ]
     with hub.Replica() as server:
         environment |= {"HF_ENDPOINT": server.url, "HOME": str(tmp_path / "home")}
         return subprocess.run(
-            [
-                *(sys.executable, "-m", "scripts.fetch_corpus", "--kind", "text", "--source", json.dumps(source), "--test"),
-                *("--downloads", tmp_path / "downloads", "--lock", tmp_path / "lock.json"),
-                *("--output", tmp_path / "x.tsv", "--record", tmp_path / "x.json"),
-            ],
+            [sys.executable, "-c", FETCHING, *map(json.dumps, words)],
             env=environment, capture_output=True, text=True, check=False,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (ROOM, ROOM)),
         )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("train.parquet", parquet(pa.table({"text": TEXTS}))),
-        ("train.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in TEXTS).encode()),
-        ("train.csv.gz", gzip.compress(pd.DataFrame({"text": TEXTS}).to_csv(index=False).encode())),
-    ],
-    ids=["parquet", "jsonl", "csv.gz"],
-)
-def test_rows_of_every_form_are_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: bytes
-) -> None:
-    done = fetched(tmp_path, {name: content}, monkeypatch)
+FORMS = {
+    "train.parquet": parquet(pa.table({"text": TEXTS})),
+    "train.jsonl": "".join(json.dumps({"text": text}) + "\n" for text in TEXTS).encode(),
+    "train.csv.gz": gzip.compress(pd.DataFrame({"text": TEXTS}).to_csv(index=False).encode()),
+}
+
+
+def test_rows_of_every_form_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sets = {f"someone/{place}": {name: content} for place, (name, content) in enumerate(FORMS.items())}
+    done = fetched(tmp_path, sets, monkeypatch)
     assert done.returncode == 0, done.stderr
-    rows = pd.read_csv(tmp_path / "x.tsv", sep="\t", keep_default_na=False)
-    assert list(rows["text"]) == [text or "" for text in TEXTS]
+    for name, files in sets.items():
+        rows = pd.read_csv(tmp_path / f"{name}.tsv", sep="\t", keep_default_na=False)
+        assert list(rows["text"]) == [text or "" for text in TEXTS], files.keys()
 
 
 def once(text: str, rows: int) -> pa.Table:
@@ -90,10 +101,10 @@ def once(text: str, rows: int) -> pa.Table:
 def test_what_unpacks_to_gigabytes_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: Callable[[], bytes], words: str
 ) -> None:
-    done = fetched(tmp_path, {name: content()}, monkeypatch)
+    done = fetched(tmp_path, {"someone/rows": {name: content()}}, monkeypatch)
     (line,) = [line for line in done.stderr.splitlines() if line.startswith("error: ")] or [done.stderr]
     assert done.returncode == 1 and name in line and words in line
-    assert not (tmp_path / "x.tsv").exists()
+    assert not (tmp_path / "someone/rows.tsv").exists()
 
 
 def test_a_zip_and_xz_are_looked_through_too(tmp_path: Path) -> None:

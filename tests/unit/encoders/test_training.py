@@ -178,7 +178,7 @@ def test_ctrl_c_leaves_no_half_file_and_the_same_command_goes_on(
     weights: Path, triplets: pd.DataFrame, tmp_path: Path
 ) -> None:
     write_table(triplets.rename_axis("id").reset_index(), tmp_path / "texts.tsv")
-    settings = SETTINGS.updated({"epochs": 15}).dump()
+    settings = SETTINGS.updated({"epochs": 8}).dump()
 
     def words(name: str) -> list[str]:
         return [

@@ -483,11 +483,17 @@ def filed(folder: Path) -> None:
     write_json(read_json(folder / "hau.json") | {"mteb": "hau.mteb.json"}, folder / "hau.json")
 
 
+@pytest.fixture(scope="module")
+def int8(study):
+    """The study's encoder in integers of 8 bits, which takes seconds to make."""
+    return quantized(backbone.open_encoder(encoder_in(study)))
+
+
 @pytest.mark.parametrize(("way", "frameworks"), [("condensed", "safetensors"), ("quantized", "ONNX")])
-def test_what_mteb_is_told_of_small_copies(way, frameworks, tmp_path):
-    encoder = backbone.load(tiny.backbone(tmp_path / "weights"), pooling="mean")
+def test_what_mteb_is_told_of_small_copies(way, frameworks, study, int8, tmp_path):
+    encoder = backbone.open_encoder(encoder_in(study))
     weights = sum(one.numel() for one in encoder.parameters())
-    small = condensed(encoder, tiny.sentences("hau", 40), dimensions=8) if way == "condensed" else quantized(encoder)
+    small = condensed(encoder, tiny.sentences("hau", 40), dimensions=8) if way == "condensed" else int8
     folder = tmp_path / "results/encoders/tiny/xllora/mul/0"
     training.save(small, folder, ABOUT | {"language": "mul"}, {})
     scored(folder, tmp_path / "results/scores/tiny/xllora/mul", tmp_path)
@@ -696,7 +702,7 @@ def hub(monkeypatch):
     """The hub's address, with a repository of these facts, or with none."""
     monkeypatch.setattr(Hub, "seen", {})
     with ThreadingHTTPServer(("127.0.0.1", 0), Hub) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
         yield lambda there=None: monkeypatch.setattr(Hub, "there", there) or f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
 
@@ -758,11 +764,10 @@ def test_an_upload_is_one_commit_of_what_was_laid_out(other, tmp_path, hub):
     assert "A sentence of mine." in card.read_text()
 
 
-def test_a_card_that_asks_to_run_code_says_which_and_at_which_commit(study, tmp_path, hub, sent):
+def test_a_card_that_asks_to_run_code_says_which_and_at_which_commit(int8, tmp_path, hub, sent):
     """The graph's reader lies in the folder: whoever pastes the lines runs the code that was sent, whatever comes later."""
-    small = quantized(backbone.open_encoder(encoder_in(study)))
     what = tmp_path / "results/encoders/tiny/int8/hau/1"
-    training.save(small, what, ABOUT, {"steps": 0})
+    training.save(int8, what, ABOUT, {"steps": 0})
     again(what, ABOUT)
     assert "int8_transformer.py" in (what / "README.md").read_text(), "here too, where no commit is"
     for _ in range(2):  # what is sent is laid out again as it was

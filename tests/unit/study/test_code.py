@@ -64,9 +64,14 @@ def values(root: Path) -> dict[str, str]:
     """The value of each job's code."""
     forget()
     with mock.patch.object(reach, "ROOT", root):
-        found = {job: code.value(f"scripts/{rule}.py", modules=modules) for job, (rule, modules) in JOBS.items()}
+        found = of_each_job()
     forget()
     return found
+
+
+def of_each_job() -> dict[str, str]:
+    """The same of this project's code, of which a file is read once."""
+    return {job: code.value(f"scripts/{rule}.py", modules=modules) for job, (rule, modules) in JOBS.items()}
 
 
 def forget() -> None:
@@ -236,10 +241,11 @@ def test_a_library_counts_where_it_is_used(monkeypatch: pytest.MonkeyPatch):
     version = code._version
     monkeypatch.setattr(code, "_version", lambda name: upgraded.get(name) or version(name))
 
+    before = of_each_job()
+
     def concerned(name):
-        before = values(Path.cwd())
         upgraded[name] = "999"
-        after = values(Path.cwd())
+        after = of_each_job()
         upgraded.clear()
         assert all(f"{name} 999" in after[job] for job in JOBS if after[job] != before[job])
         return {job for job in JOBS if after[job] != before[job]}
@@ -248,7 +254,8 @@ def test_a_library_counts_where_it_is_used(monkeypatch: pytest.MonkeyPatch):
     assert concerned("pandas") >= {"fetch_corpus", "score sts", "tabulate"}
     assert concerned("matplotlib") == {"plot"}
     assert concerned("mteb") == SCORING
-    assert concerned("peft") >= LORA | {"train_encoder"} and "fetch_corpus" not in concerned("peft")
+    of_peft = concerned("peft")
+    assert of_peft >= LORA | {"train_encoder"} and "fetch_corpus" not in of_peft
     assert {"train_encoder", "synthesise vllm", *LORA} <= concerned("tokenizers"), "no part of the project imports it"
     assert {"train_encoder", *LORA} <= concerned("accelerate"), "transformers' trainer runs on it"
     assert {"train_encoder", "score sts"} <= concerned("sentence-transformers")

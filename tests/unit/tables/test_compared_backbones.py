@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,12 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Scores:
     folder = tmp_path_factory.mktemp("backbones")
     backbones = {"one": "One", "two": "Two", "three": ""}
     return make_study(folder, backbones=backbones, recipes=("base", "xllora"), seeds=2, n=N, resamples=2000)
+
+
+@pytest.fixture(scope="module")
+def quick(small: Scores) -> Scores:
+    """The same scores, of which few are drawn: for what hangs on no interval."""
+    return replace(small, statistics=small.statistics.model_copy(update={"resamples": 100}))
 
 
 def table_of(study: Scores, backbone: str, **changes: Any) -> pd.DataFrame:
@@ -121,8 +128,8 @@ def test_p_values_are_adjusted_over_the_languages_of_a_row(table: pd.DataFrame) 
         assert (average["p_adjusted"] == average["p"]).all() and average["difference"].notna().all()
 
 
-def test_what_was_there_stays_to_the_last_digit(small: Scores, table: pd.DataFrame, tmp_path: Path) -> None:
-    plain = table_of(small, "")
+def test_what_was_there_stays_to_the_last_digit(quick: Scores, tmp_path: Path) -> None:
+    plain, table = table_of(quick, ""), table_of(quick, "one")
     assert (plain["baseline_backbone"] == "").all()
     theirs = table["baseline_backbone"] == "one"
     assert {*zip(table["backbone"][theirs], table["recipe"][theirs], strict=True)} == {
@@ -150,23 +157,23 @@ def test_what_stands_beside_is_drawn_with_the_same_items_and_changes_nothing() -
     assert abs(np.corrcoef(found[3], found[1])[0, 1]) > 0.5
 
 
-def test_pages_say_what_marks_are_about(small: Scores, table: pd.DataFrame) -> None:
+def test_pages_say_what_marks_are_about(quick: Scores, table: pd.DataFrame) -> None:
     text = page(table, spec())
     assert "▲ ▼: above or below Base, by" in text.split("## STS, two")[0]
     assert "above or below Base, and that above or below the one of one, by" in text.split("## STS, two")[1]
-    alone = table_of(small, "One", recipes={"base": "Base"}, across="columns")
+    alone = table_of(quick, "One", recipes={"base": "Base"}, across="columns")
     assert "▲ ▼: above or below one (p < 0.05)." in page(alone, spec(recipes={"base": "Base"}, across="columns"))
 
 
-def test_a_spec_may_name_it_by_the_papers_name_and_then_it_must_be_there(small: Scores) -> None:
-    named = table_of(small, "three", baseline_backbone="Two")
+def test_a_spec_may_name_it_by_the_papers_name_and_then_it_must_be_there(quick: Scores) -> None:
+    named = table_of(quick, "three", baseline_backbone="Two")
     assert {*named["baseline_backbone"]} == {"", "two"}
     for changes in ({"baseline_backbone": "four"}, {"baseline_backbone": "three", "backbones": ["one", "two"]}):
         with pytest.raises(UserError, match=r"table 'T': baseline_backbone '\w+'.*backbones") as caught:
-            table_of(small, "one", **changes)
+            table_of(quick, "one", **changes)
         assert "\n" not in str(caught.value) and "'T'" in str(caught.value)
-        assert {*table_of(small, "one", partial=True, **changes)["baseline_backbone"]} == {""}
-    assert {*table_of(small, "one", backbones=["two", "three"])["baseline_backbone"]} == {""}, "a table may lack it"
+        assert {*table_of(quick, "one", partial=True, **changes)["baseline_backbone"]} == {""}
+    assert {*table_of(quick, "one", backbones=["two", "three"])["baseline_backbone"]} == {""}, "a table may lack it"
 
 
 def test_a_study_names_one_that_it_has() -> None:
