@@ -13,10 +13,11 @@ the files that it names, so they import what takes long to import (scikit-learn,
 """
 
 import importlib
+import os
 import pkgutil
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Literal, Self
@@ -118,20 +119,19 @@ def names() -> list[str]:
 def load(name: str) -> ModuleType:
     """The file of a protocol; UserError: it is a study's own, and cannot be imported, or declares no protocol."""
     _folders()
-    own = Path(OWN, f"{name}.py")
     try:
         module = importlib.import_module(f"{__name__}.{name}")
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # SystemExit too: it would end the plan without a word
-        if module_of(name) != str(own.absolute()):
+        if module_of(name) != str(_own(name).absolute()):
             raise
         reason = " ".join(str(error).split())
-        raise UserError(f"{own}: {type(error).__name__}{': ' * bool(reason)}{reason}; mend the file") from None
+        raise UserError(f"{_own(name)}: {type(error).__name__}{': ' * bool(reason)}{reason}; mend the file") from None
     if not isinstance(getattr(module, "PROTOCOL", None), Protocol):
-        raise UserError(f"{own}: no PROTOCOL = Protocol(...); see docs/evaluation.md")
+        raise UserError(f"{_own(name)}: no PROTOCOL = Protocol(...); see docs/evaluation.md")
     if not callable(getattr(module, "score", None)) or not isinstance(getattr(module, "METRICS", None), Mapping):
-        raise UserError(f"{own}: no METRICS, or no function score; see docs/evaluation.md")
+        raise UserError(f"{_own(name)}: no METRICS, or no function score; see docs/evaluation.md")
     return module
 
 
@@ -162,13 +162,22 @@ def module_of(name: str) -> str:
     The code of its scores is `{file}:PROTOCOL` and `{file}:score`, that of tables `{file}:METRICS`.
     """
     file = f"seedbed/evaluation/protocols/{name}.py"
-    return file if (ROOT / file).is_file() else str(Path(OWN, f"{name}.py").absolute())
+    return file if (ROOT / file).is_file() else str(_own(name).absolute())
+
+
+def _own(name: str) -> Path:
+    return Path(OWN, f"{name}.py")
 
 
 def _folders() -> list[str]:
     """Those of the package: its own, and the study's, which lies where the program runs."""
-    __path__[1:] = [str(Path(OWN).absolute())]
+    __path__[1:] = [_study(os.getcwd())]  # noqa: PTH109  a plan asks a hundred thousand times
     return __path__
+
+
+@cache
+def _study(folder: str) -> str:
+    return str(Path(folder, OWN))
 
 
 def _known(name: str) -> str:
