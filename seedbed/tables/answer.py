@@ -51,11 +51,11 @@ def text(best: Mapping[str, Mapping[str, Any]], encoders: Mapping[str, Sequence[
     every = "\n".join(["", EVERY, *(_every(name, own, best) for name, own in encoders.items())]) if encoders else ""
     if not best:
         return f"{TITLE}\n\n{NONE}\n{every}"
-    lines = [f"* {_language(one)} It is `{folder}`." for folder, one in best.items()]
+    lines = [line for folder, one in best.items() for line in _language(one, folder)]
     folder, first = next(iter(best.items()))
     own = Use(**first.get("use", {}))
     needed = f", with{own.packages} installed" if own.packages else ""
-    lines = [TITLE, "", *lines, "", f"Two lines of Python use it{needed}:", "", lines_of(folder, own), every]
+    lines = [TITLE, "", *lines, f"Two lines of Python use it{needed}:", "", lines_of(folder, own), every]
     return "\n".join(lines)
 
 
@@ -86,52 +86,45 @@ def lines_of(folder: str, use: Use) -> str:
     return CODE.format(import_=IMPORT, folder=folder, options=use.options, texts=use.texts)
 
 
-def _language(one: Mapping[str, Any]) -> str:
-    """`**Hausa: unsupervised**, learnt from 64 rows, ...`; then what it is told apart from, and what not."""
+def _language(one: Mapping[str, Any], folder: str) -> list[str]:
+    """One sentence: what was chosen, and whether it is better than before training. Then its scores next to others'."""
     dev, test = one["dev"], one["test"]
-    learnt = f"learnt from {one['rows']:,} rows" if one["rows"] else "not trained"
+    trained = f"trained on {one['rows']:,} rows" if one["rows"] else "not trained"
     chosen = f"the best of {dev['among']} on {dev['task']}" if dev else "recommended"
-    begins = f"**{one['name']}: {one['recipe']}** of {one['backbone']}, {learnt}, {chosen}."
-    said = [begins, one.get("why", ""), _score(test, one) if test else "", one.get("limits", "")]
-    return " ".join(filter(None, said))
+    said = f"**{one['name']}: {one['recipe']}** of {one['backbone']}, {trained}, {chosen}"
+    before = test["others"].get(one["base"], {}) if test else {}
+    if "apart" in before:
+        said += f", is {' '.join(_significance(before))} {one['base']}, the encoder before training"
+    sentences = " ".join(filter(None, [f"{said}.", one.get("why")]))
+    below = _scores(test, one, folder) if test else [f"It is `{folder}`."]
+    limits = [one["limits"], ""] if one.get("limits") else []
+    return [sentences, "", *below, "", *limits]
 
 
-def _score(test: Mapping[str, Any], one: Mapping[str, Any]) -> str:
-    """What it has on the task that reports, compared with others."""
-    others = test["others"]
-    beside = [
-        f"{_number(others[name])} of {_called(name, one)}" for name in (one["base"], WORD_OVERLAP) if name in others
-    ]
-    return (
-        f"On {test['task']} ({test['metric']}, {test['n']} items) it has {_number(test['score'])}"
-        f"{', beside ' + ' and '.join(beside) if beside else ''}. {_apart(others, one)}"
-    )
+def _scores(test: Mapping[str, Any], one: Mapping[str, Any], folder: str) -> list[str]:
+    """A table: the encoder and each other, its score on the test, and by how much the encoder is better."""
+    called = {one["base"]: f"{one['base']}, before training", WORD_OVERLAP: f"{WORD_OVERLAP}, no encoder"}
+    heads = [f"{test['task']}: {test['metric']}, {test['n']} items", "score", f"{one['recipe']} compared with it"]
+    rows = [heads, ["---"] * len(heads), [f"**{one['recipe']}**: `{folder}`", _number(test["score"]), ""]]
+    rows += [[called.get(name, name), _number(each), _difference(each)] for name, each in test["others"].items()]
+    return [f"| {' | '.join(row)} |" for row in rows]
 
 
-def _called(name: str, one: Mapping[str, Any]) -> str:
-    return f"{name}, the encoder before training" if name == one["base"] else name
+def _difference(other: Mapping[str, Any]) -> str:
+    """`+1.5 [-2.7, 6.1], not significantly different`; empty: there are too few items to say."""
+    if "apart" not in other:
+        return ""
+    number = {"value": other["difference"], "low": other["difference_low"], "high": other["difference_high"]}
+    return f"{'+' if number['value'] > 0 else ''}{_number(number)}, {_significance(other)[0]}"
+
+
+def _significance(other: Mapping[str, Any]) -> tuple[str, str]:
+    """How the encoder compares with another, and the preposition that goes with it."""
+    if not other["apart"]:
+        return "not significantly different", "from"
+    return f"significantly {'better' if other['difference'] > 0 else 'worse'}", "than"
 
 
 def _number(found: Mapping[str, float]) -> str:
     interval = f" [{found['low']:z.1f}, {found['high']:z.1f}]" if "low" in found else ""
     return f"{found['value']:z.1f}{interval}"
-
-
-def _apart(others: Mapping[str, Mapping[str, Any]], one: Mapping[str, Any]) -> str:
-    """One sentence: which others it is above or below for sure, and which it is not told apart from."""
-    if not others:
-        return "There is no other to compare it with."
-    above = [name for name, each in others.items() if each.get("apart") and each["difference"] > 0]
-    below = [name for name, each in others.items() if each.get("apart") and each["difference"] < 0]
-    same = [name for name in others if name not in above and name not in below]
-    parts = [f"{word} {_listed(names)}" for word, names in (("above", above), ("below", below)) if names]
-    told = f"It is {' and '.join(parts)}" if parts else ""
-    if not same:
-        return f"{told}."
-    return (
-        f"{told}, and not told apart from {_listed(same)}." if told else f"It is not told apart from {_listed(same)}."
-    )
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

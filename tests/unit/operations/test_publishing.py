@@ -116,6 +116,30 @@ def test_the_hub_takes_the_card_and_its_numbers_are_the_scores(study, tmp_path):
     assert f"| semrel | hau | Spearman | {rho:.1f} | {low:.1f} to {high:.1f} | 40 |" in loaded.text
 
 
+def test_a_dry_run_prints_what_would_be_uploaded_and_writes_nothing(study, tmp_path, capsys, monkeypatch):
+    folder = published(encoder_in(study), tmp_path / "out")
+    files = {str(path.relative_to(folder)): path.stat().st_size for path in folder.rglob("*") if path.is_file()}
+    card = (folder / "README.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.rglob("*"))
+    capsys.readouterr()
+    publish.main([str(encoder_in(study)), "--dry-run", "--name", "someone/hausa"])
+    printed = capsys.readouterr().out
+    head, *rest = printed.splitlines()
+    assert head == f"model someone/hausa, {len(files)} files (bytes, name):"
+    assert {line.split()[1]: int(line.split()[0].replace(",", "")) for line in rest[: len(files)]} == files
+    assert printed.endswith(f"README.md:\n\n{card}\n") and sorted(tmp_path.rglob("*")) == before
+    publish.main([str(encoder_in(study)), "--dry-run"])
+    assert capsys.readouterr().out.startswith("model owner/1, ")
+
+
+@pytest.mark.parametrize("options", [[], ["--name", "someone/hausa"], ["--output", "out"], ["--dry-run", "--upload"]])
+def test_what_is_laid_out_has_a_name_and_a_place(study, options, capsys):
+    with pytest.raises(SystemExit):
+        publish.main([str(encoder_in(study)), *options])
+    assert "--dry-run" in capsys.readouterr().err
+
+
 def test_two_lines_of_python_use_it_where_there_is_no_seedbed(study, tmp_path):
     """The card's own code, in a Python that has not this package."""
     folder = published(encoder_in(study), tmp_path / "out")

@@ -1,4 +1,4 @@
-"""Which encoder is the best of a language, how good it is, and what it is told apart from."""
+"""Which encoder is the best of a language, how good it is, and how it compares with others."""
 
 from __future__ import annotations
 
@@ -150,22 +150,39 @@ def test_an_encoder_that_was_edited_is_not_taken(encoder, tmp_path):
 
 def told(**changes) -> dict:
     number = {"value": 47.06, "low": 35.1, "high": 57.8}
-    others = {"base": number | {"value": 26.4, "difference": 20.66, "apart": True}}
-    others["unsupervised"] = number | {"difference": 0.1, "apart": False}
-    others["word overlap"] = number | {"value": 44.7, "difference": 2.36, "apart": False}
+    compared = {"difference_low": -1.04, "difference_high": 28.5, "apart": False}
+    others = {"base": number | compared | {"value": 26.4, "difference": 20.66, "apart": True}}
+    others["unsupervised"] = number | compared | {"difference": -0.12}
+    others["word overlap"] = number | compared | {"value": 54.7, "difference": -7.64, "apart": True}
     test = {"task": "sts", "metric": "spearman", "n": 212, "score": number, "others": others}
     facts = {"name": "Hausa", "recipe": "xllora", "backbone": "e5", "rows": 1288, "base": "base"}
     return facts | {"dev": {"task": "dev", "score": 0.4, "among": 3}, "test": test} | changes
 
 
-def test_the_answer_says_what_is_best_and_what_is_told_apart():
+ANSWER = """**Hausa: xllora** of e5, trained on 1,288 rows, the best of 3 on dev, is significantly better than base, the encoder before training.
+
+| sts: spearman, 212 items | score | xllora compared with it |
+| --- | --- | --- |
+| **xllora**: `results/best/hau` | 47.1 [35.1, 57.8] |  |
+| base, before training | 26.4 [35.1, 57.8] | +20.7 [-1.0, 28.5], significantly better |
+| unsupervised | 47.1 [35.1, 57.8] | -0.1 [-1.0, 28.5], not significantly different |
+| word overlap, no encoder | 54.7 [35.1, 57.8] | -7.6 [-1.0, 28.5], significantly worse |
+"""
+
+
+def test_the_answer_says_in_one_sentence_and_a_table_what_is_best_and_how_it_compares():
     text = answer.text({"results/best/hau": told()})
-    assert (
-        "* **Hausa: xllora** of e5, learnt from 1,288 rows, the best of 3 on dev. On sts (spearman, 212 items) it has 47.1 [35.1, 57.8], "
-        "beside 26.4 [35.1, 57.8] of base, the encoder before training and 44.7 [35.1, 57.8] of word overlap. It is above base, "
-        "and not told apart from unsupervised and word overlap. It is `results/best/hau`." in text
-    )
+    assert ANSWER in text
     assert '    SentenceTransformer("results/best/hau").encode(["a sentence", "another one"])\n' in text
+
+
+def test_of_few_items_the_answer_says_scores_and_nothing_about_differences():
+    few = told()
+    few["test"]["others"] = {"base": {"value": 26.4}, "unsupervised": {"value": 47.06}}
+    text = answer.text({"best": few})
+    assert (
+        "the best of 3 on dev.\n" in text and "| base, before training | 26.4 |  |\n| unsupervised | 47.1 |  |" in text
+    )
 
 
 @pytest.mark.parametrize(
@@ -206,10 +223,8 @@ def test_a_recommended_encoder_is_reported_as_one_that_was_chosen(scores, encode
         answer.Listed.of(tmp_path / f"encoders/bert/{name}") for name in ("base/hau/0", "plain/hau/1", "good/hau/1")
     ]
     text = answer.text({"best/hau": found}, {"Hausa": listed})
-    begins = (
-        "* **Hausa: plain** of bert, learnt from 64 rows, recommended. Measured elsewhere. On test (spearman, 60 items)"
-    )
-    assert begins in text and "The test is weak. It is `best/hau`." in text
+    begins = "**Hausa: plain** of bert, trained on 64 rows, recommended, is not significantly different from base, the encoder before training. Measured elsewhere.\n\n| test: spearman, 60 items |"
+    assert begins in text and "\n\nThe test is weak.\n" in text
     number = found["test"]["score"]
     cell = f"{number['value']:.1f} [{number['low']:.1f}, {number['high']:.1f}]"
     assert f"| **plain** of bert | 64 rows | {cell} | {cell} |" in text and "| base of bert | nothing | " in text
@@ -229,7 +244,7 @@ def test_a_recommended_encoder_without_a_test_is_reported_too(encoder, tmp_path)
     choose_best.main([*told, "--encoder", "bert/good/hau/1", "--output", str(tmp_path / "best/hau")])
     found = manifests.read(tmp_path / "best/hau/seedbed.json")["best"]
     text = answer.text({"best/hau": found}, {"Hausa": [answer.Listed.of(folder)]})
-    assert "**Hausa: good** of bert, learnt from 64 rows, recommended. It is `best/hau`." in text
+    assert "**Hausa: good** of bert, trained on 64 rows, recommended.\n\nIt is `best/hau`." in text
     assert "| Hausa | trained on |\n| --- | --- |\n| good of  | 64 rows |" in text and standing([found], {}) == []
 
 
