@@ -57,4 +57,4 @@ for paper in ("bootstrapping", "miners", "neighxlm", "modular", "lira"):
         name:
             f"all_{paper}"
         input:
-            tables.of_paper(paper),
+            lambda wildcards, paper=paper: tables.of_paper(paper),

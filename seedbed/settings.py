@@ -6,6 +6,7 @@ import os
 import re
 import textwrap
 from collections.abc import Sequence
+from functools import cache
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Self, TypeVar, get_args, get_origin
 from urllib.parse import urlsplit
@@ -71,9 +72,11 @@ class Settings(BaseModel):
         """These settings with the defaults of what changes no result."""
         return _decisive(self)
 
-    def idle(self) -> frozenset[str]:
+    @classmethod
+    @cache
+    def idle(cls) -> frozenset[str]:
         """Names of the fields that change no result: those of type NoResult."""
-        return frozenset(name for name, field in type(self).model_fields.items() if NO_RESULT in field.metadata)
+        return frozenset(name for name, field in cls.model_fields.items() if NO_RESULT in field.metadata)
 
     @classmethod
     def load(cls, text: str) -> Self:

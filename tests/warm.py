@@ -35,7 +35,11 @@ from pathlib import Path
 from types import ModuleType
 
 LIBRARIES = {
-    "snakemake": ["snakemake.cli", "snakemake.api", "snakemake.dag", "snakemake_logger_plugin_rich", "pandas"],
+    "snakemake": [
+        "snakemake.cli", "snakemake.api", "snakemake.dag", "snakemake_logger_plugin_rich", "pandas", "smart_open",
+        "snakemake.profiles", "snakemake.report.html_reporter", "snakemake.storage", "snakemake_executor_plugin_slurm",
+        "PIL.Image", "pyarrow.pandas_compat",
+    ],
     "scripts": [
         "pandas", "scipy.stats", "sklearn.linear_model", "matplotlib.pyplot", "torch", "transformers", "datasets",
         "sentence_transformers", "peft", "mteb", "accelerate", "snakemake.api",
@@ -54,7 +58,20 @@ def module_of(file: Path) -> str:
 
 
 OWN = {
-    "snakemake": ["seedbed.study.graph", "seedbed.study.loading", "seedbed.study.needs", "seedbed.operations.limits"],
+    "snakemake": [
+        "seedbed.study.graph",
+        "seedbed.study.loading",
+        "seedbed.study.needs",
+        "seedbed.operations.limits",
+        "seedbed.study.remarks",
+        "seedbed.study.surroundings",
+        "seedbed.study.wildcards",
+        *sorted(
+            module_of(file)
+            for folder in ("encoders/objectives", "evaluation/protocols")
+            for file in HOME.glob(f"seedbed/{folder}/*.py")
+        ),
+    ],
     "scripts": ["scripts.cli", *sorted(module_of(file) for file in HOME.glob("seedbed/**/*.py"))],
 }
 """Which of them, with all that they import."""

@@ -1,7 +1,7 @@
 """Recipes: where an encoder starts, what it learns from, and by which objective. The papers' are presets."""
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, cached_property
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
@@ -232,7 +232,7 @@ class Recipe(Settings):
         """How its triplets are written, or its rows translated; empty: no generator writes for it."""
         return (self.data and (TRANSLATION if self.data.translated else self.data.written)) or ""
 
-    @property
+    @cached_property
     def together(self) -> bool:
         """Whether adapters of all its encoders learn at once, which these then take."""
         return self.trained and self.learns().together

@@ -35,6 +35,20 @@ def known(function: Callable) -> Callable:
     return function
 
 
+def of_one_job(find: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The function, which keeps what it gave last: Snakemake asks for the parameters of a job one by one."""
+    last: dict[tuple[str, ...], Any] = {}
+
+    def found(wildcards: Any) -> Any:
+        key = tuple(wildcards)
+        if key not in last:
+            last.clear()
+            last[key] = find(wildcards)
+        return last[key]
+
+    return found
+
+
 class Idle(NamedTuple):
     """A setting that changes no result."""
 
@@ -86,19 +100,19 @@ class Jobs:
         Snakemake records no parameter that is made of resources. So an edit of a batch size reaches the jobs that are
         still to run, and re-runs none.
         """
-        values = {name: self._value(one) for name, one in given.items()}
+        find = {name: self._value(one) for name, one in given.items()}
+        values = of_one_job(lambda wildcards: {name: one(wildcards) for name, one in find.items()})
 
-        def whole(value: Callable[[Any], Any]) -> Callable:
-            return known(lambda wildcards, resources: argument(value(wildcards)))
+        def whole(name: str) -> Callable:
+            return known(lambda wildcards, resources: argument(values(wildcards)[name]))
 
         @known
         def results(wildcards: Any) -> str:
-            found = {name: value(wildcards) for name, value in values.items()}
-            counts = {name: value for name, value in found.items() if not isinstance(value, Idle)}
+            counts = {name: value for name, value in values(wildcards).items() if not isinstance(value, Idle)}
             text = compact(_plain(counts, Settings.recorded))
             return text if len(text) <= LONG else fingerprint(text)
 
-        return {name: whole(value) for name, value in values.items()} | {"results": results}
+        return {name: whole(name) for name in given} | {"results": results}
 
     def _value(self, given: Given) -> Callable[[Any], Any]:
         """What a setting is for a job."""

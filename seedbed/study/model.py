@@ -211,13 +211,18 @@ class Study(Settings):
 
     @cached_property
     def found(self) -> dict[Any, Any]:
-        """What functions of `graph` found before, which many jobs ask: by table its plan, see `graph.shares` too."""
+        """What was found before, which many jobs ask: by table its plan, see `graph.shares` and `corpus` too."""
         return {}
 
     # ---- Languages, their corpora and their tests.
 
     def facts(self, code: str) -> dict[str, str]:
         """Registry columns of a language with the study's changes, all there, maybe empty; and `paths`."""
+        if ("facts", code) not in self.found:
+            self.found["facts", code] = self._facts(code)
+        return self.found["facts", code]
+
+    def _facts(self, code: str) -> dict[str, str]:
         columns = dict.fromkeys(next(iter(registry().values())), "")
         known = columns | {"code": code, "lang": code} | registry().get(code, {})
         entry = self.languages.get(code, Language())
@@ -234,6 +239,11 @@ class Study(Settings):
 
         Role `annotated` is `instructions` without what tops them up.
         """
+        if ("corpus", role, code) not in self.found:
+            self.found["corpus", role, code] = self._corpus(role, code)
+        return self.found["corpus", role, code]
+
+    def _corpus(self, role: str, code: str) -> Source | None:
         entry = self.languages.get(code, Language())
         key = "instructions" if role == "annotated" else role
         source = {"text": entry.corpus, "instructions": entry.instructions}.get(key)
