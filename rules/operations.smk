@@ -33,6 +33,7 @@ rule forecast:
 rule verify:
     input:
         tables=lambda wildcards: operations.verified(wildcards, CONFIGURATION),
+        best=lambda wildcards: operations.best(wildcards, CONFIGURATION),
         reference=operations.reference(CONFIGURATION),
     output:
         paths.VERIFIED,
@@ -51,4 +52,4 @@ rule verify:
     message:
         "Compare tables with {input.reference}"
     shell:
-        "python -m scripts.verify --reference {input.reference:q} --tables {input.tables:q} --output {output:q} > {log:q} 2>&1"
+        "python -m scripts.verify --reference {input.reference:q} --tables {input.tables:q} --best {input.best:q} --output {output:q} > {log:q} 2>&1"

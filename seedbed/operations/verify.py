@@ -82,6 +82,28 @@ def differing(numbers: pd.DataFrame) -> list[str]:
     return [_line(row) for row in numbers[~(distance <= numbers["tolerance"])].itertuples()]
 
 
+def otherwise_chosen(reference: Reference, best: Sequence[Path]) -> list[str]:
+    """A line for each folder of a best encoder that holds another recipe's or backbone's than the reference says.
+
+    Args:
+        best: manifests of the run's best encoders.
+
+    Raises:
+        UserError: a manifest of an encoder that nothing chose.
+    """
+    found = {str(path.parent): _encoder(_chosen(path)) for path in best}
+    expected = {folder: _encoder(chosen) for folder, chosen in reference.best.items()}
+    return [
+        f"{folder}: {found.get(folder, 'missing')}, expected {one}"
+        for folder, one in expected.items()
+        if found.get(folder) != one
+    ]
+
+
+def _encoder(chosen: Mapping[str, Any]) -> str:
+    return f"{chosen['recipe']} of {chosen['backbone']}"
+
+
 def _line(row: Any) -> str:
     """Where a number stands, what it is, and what is expected."""
     found = "missing" if pd.isna(row.found) else f"{row.found:g}"

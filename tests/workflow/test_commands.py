@@ -56,7 +56,7 @@ BY_HAND = {
     "plot": {"--languages"},
     "report": {"--max-megabytes", "--sample", "--anchors"},
     "tabulate": {"--paper"},
-    "verify": {"--exact", "--write", "--best"},
+    "verify": {"--exact", "--write"},
 }
 """Options that no rule gives, since their defaults are right."""
 

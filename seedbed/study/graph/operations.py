@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from seedbed.manifests import MANIFEST
 from seedbed.operations.verify import Reference
 from seedbed.resources import spec_file
 from seedbed.study import paths
@@ -20,3 +21,8 @@ def reference(study: Study, configuration: Sequence[str]) -> str:
 def verified(study: Study, wildcards: Any, configuration: Sequence[str]) -> list[str]:
     """The tables that the reference has numbers of; raises as `Reference.load`."""
     return [at(study, paths.TABLE, table=name) for name in Reference.load(reference(study, configuration)).numbers]
+
+
+def best(study: Study, wildcards: Any, configuration: Sequence[str]) -> list[str]:
+    """The manifests of the best encoders that the reference names; raises as `Reference.load`."""
+    return [f"{folder}/{MANIFEST}" for folder in Reference.load(reference(study, configuration)).best]

@@ -106,6 +106,23 @@ def test_the_program_ends_with_exit_code_1_and_writes_nothing(tmp_path, referenc
     assert not output.exists()
 
 
+def chosen(folder: Path, recipe: str) -> Path:
+    """The manifest of a best encoder."""
+    manifest = folder / "best/nan/seedbed.json"
+    write_json({"files": {}, "best": {"backbone": "me5", "recipe": recipe}}, manifest)
+    return manifest
+
+
+def test_another_best_encoder_or_none_is_a_line(tmp_path, reference, capsys):
+    manifest, words = chosen(tmp_path, "xllora"), ["--reference", str(reference), "--tables", str(table(tmp_path))]
+    main([*words, "--best", str(manifest), "--write"])
+    main([*words, "--best", str(manifest)])
+    for best, found in (["--best", str(chosen(tmp_path, "base"))], "base of me5"), ([], "missing"):
+        with pytest.raises(UserError, match=r"^1 of 9 numbers and choices differ.*`make it`"):
+            main([*words, *best])
+        assert capsys.readouterr().out == f"{manifest.parent}: {found}, expected xllora of me5\n"
+
+
 def test_what_cannot_be_compared_is_told(tmp_path, reference):
     text = reference.read_text()
     reference.write_text(text.replace("base: 0.5, ", ""))
