@@ -184,12 +184,31 @@ def averaged(encoder: SentenceTransformer, others: Iterable[SentenceTransformer]
     require_plain(encoder)
     mean = AveragedModel(encoder)
     mean.update_parameters(encoder)  # the first is the mean of one
-    shapes = {name: weight.shape for name, weight in encoder.named_parameters()}
     for place, other in enumerate(others, start=2):
-        if {name: weight.shape for name, weight in other.named_parameters()} != shapes:
-            raise UserError(f"averaged: encoder {place} has other weights than the first; average seeds of one recipe")
+        _require_shapes(encoder, other, f"encoder {place}", "average seeds of one recipe")
         mean.update_parameters(other)
     return mean.module
+
+
+def interpolated(encoder: SentenceTransformer, other: SentenceTransformer, share: float) -> SentenceTransformer:
+    """The encoder, in place, with (1 - share) times its weights plus share times another's (Wortsman et al., 2022).
+
+    Raises:
+        UserError: the other one has other weights.
+    """
+    _require_shapes(encoder, other, "base", "take the encoder that training started from")
+    theirs = dict(other.named_parameters())
+    with torch.no_grad():
+        for name, weight in encoder.named_parameters():
+            weight.lerp_(theirs[name], share)
+    return encoder
+
+
+def _require_shapes(encoder: SentenceTransformer, other: SentenceTransformer, what: str, remedy: str) -> None:
+    """Both have weights of the same names and shapes."""
+    own, theirs = ({name: weight.shape for name, weight in one.named_parameters()} for one in (encoder, other))
+    if own != theirs:
+        raise UserError(f"averaged: {what} has other weights than the first encoder; {remedy}")
 
 
 def rounded(encoder: SentenceTransformer) -> SentenceTransformer:

@@ -232,13 +232,12 @@ def references(study: Study, wildcards: Any) -> dict[str, str]:
     if recipe.together and not published_for(study, wildcards):
         facts = {"backbone": wildcards.backbone, "recipe": wildcards.recipe, "seed": wildcards.seed}
         return {"adapters": at(study, paths.JOINT, **facts)}
-    named = {} if untrained(study, wildcards) else recipe.references()
-    if not untrained(study, wildcards) and recipe.learns().of_seeds:
-        others = seeds_of(study, recipe.start)[1:]
-        return {
-            f"seed{seed}": of_recipe(study, wildcards.backbone, recipe.start, wildcards.lang, seed) for seed in others
-        }
-    return {name: _referred(study, wildcards, one) for name, one in named.items()}
+    if untrained(study, wildcards):
+        return {}
+    found = {name: _referred(study, wildcards, one) for name, one in recipe.references().items()}
+    for seed in seeds_of(study, recipe.start)[1:] if recipe.learns().of_seeds else ():
+        found[f"seed{seed}"] = of_recipe(study, wildcards.backbone, recipe.start, wildcards.lang, seed)
+    return found
 
 
 def _referred(study: Study, wildcards: Any, one: Reference) -> str:

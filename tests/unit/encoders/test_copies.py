@@ -269,6 +269,22 @@ def test_the_mean_of_several_is_that_of_each_weight_and_loses_none(weights, tmp_
     assert found.prompts["query"] == "query: " and found.encode(TEXTS).shape == (40, found.get_embedding_dimension())
 
 
+def test_the_mean_may_have_a_share_of_the_encoder_before_training(weights):
+    """Weight by weight, on weights that are numbers known by hand."""
+    one, other, base = (backbone.load(weights, pooling="mean") for _ in range(3))
+    for encoder, value in ((one, 1.0), (other, 3.0), (base, 10.0)):
+        for weight in encoder.parameters():
+            weight.data.fill_(value)
+    mixed = copies.interpolated(copies.averaged(one, [other]), base, 0.25)
+    assert {value for weight in mixed.parameters() for value in weight.detach().unique().tolist()} == {4.0}
+
+
+@pytest.mark.parametrize("settings", [{"share": 0.5}, {"base": {"backbone": "e5", "recipe": "base"}}])
+def test_a_share_is_one_of_an_encoder(settings):
+    with pytest.raises(UserError, match="base and share"):
+        load("averaged", settings)
+
+
 def test_encoders_of_other_weights_have_no_mean(weights):
     other = backbone.load(weights, pooling="mean")
     other[0].auto_model.resize_token_embeddings(7)
