@@ -37,10 +37,10 @@ def known(function: Callable) -> Callable:
 
 def of_one_job(find: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """The function, which keeps what it gave last: Snakemake asks for the parameters of a job one by one."""
-    last: dict[tuple[str, ...], Any] = {}
+    last: dict[tuple[tuple[str, str], ...], Any] = {}
 
     def found(wildcards: Any) -> Any:
-        key = tuple(wildcards)
+        key = tuple(wildcards.items())
         if key not in last:
             last.clear()
             last[key] = find(wildcards)
