@@ -1,5 +1,6 @@
 """mteb's own files: results/{model}/{revision}/{task}.json with model_meta.json, as its leaderboard takes them."""
 
+import functools
 import json
 import math
 import re
@@ -7,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
-from seedbed import licences
+from seedbed import licences, origins
 from seedbed.encoders.backbone import open_encoder
 from seedbed.encoders.copies import size
 from seedbed.encoders.int8 import Int8Transformer
@@ -99,7 +100,36 @@ def _meta(
         "use_instructions": any(encoder.prompts.values()),
         "adapted_from": about.get("base_model") or None,
         "modalities": ["text"],
+        "training_datasets": trained_on(about),
     }
     meta = ModelMeta.create_empty()
     meta = ModelMeta.model_validate(meta.model_dump() | facts)
-    return json.loads(json.dumps(meta.to_dict(), default=str))
+    written = json.loads(json.dumps(meta.to_dict(), default=str))
+    return written | {"training_datasets": sorted(written["training_datasets"])}
+
+
+def trained_on(about: Mapping[str, Any]) -> set[str]:
+    """The data that an encoder was trained on, as mteb's zero-shot column knows them.
+
+    That is the names of the tasks whose data set it is, else the hub's name of it, else the study's. What the backbone
+    was trained on is its own page's to say (`adapted_from`).
+    """
+    found = set()
+    for record in about.get("data", []):
+        if record.get("role"):
+            continue  # a model that generated, translated or judged
+        hubs = [place.name for place in origins.read(record.get("origin", [])) if place.kind == "hub"]
+        for name in hubs or [record["name"]]:
+            found |= _tasks_by_data().get(name.lower(), {name})
+    return found
+
+
+@functools.cache
+def _tasks_by_data() -> dict[str, set[str]]:
+    """Repository of the hub, in small letters -> mteb's tasks of its data."""
+    import mteb
+
+    found: dict[str, set[str]] = {}
+    for task in mteb.get_tasks():
+        found.setdefault(str(task.metadata.dataset.get("path")).lower(), set()).add(task.metadata.name)
+    return found

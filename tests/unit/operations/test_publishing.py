@@ -27,6 +27,7 @@ from seedbed.encoders import backbone, card, training
 from seedbed.encoders.copies import condensed
 from seedbed.encoders.exporting import quantized
 from seedbed.io import UserError, read_json, write_json, write_table
+from seedbed.operations.publishing import leaderboard
 from seedbed.operations.publishing.checks import require_card
 from seedbed.tables.best import take
 from tests import tiny
@@ -542,6 +543,14 @@ def test_mteb_loads_the_results_as_its_leaderboard_does(other, tmp_path):
     (task,) = model.task_results
     assert task.get_score() == 0.25 and task.task_name == "SemRel24STS"
     assert model.model_meta.embed_dim == 32 and model.model_meta.license == "mit"
+    assert model.model_meta.training_datasets == ["someone/nli", "text"]
+
+
+def test_mteb_knows_the_data_of_training_by_the_names_of_its_own_tasks():
+    on_hub = of_hub("pairs", "mteb/SemRel24STS", "mit", "")
+    data = [on_hub, GEMMA, {"name": "news", "origin": [{"kind": "file", "name": "news.txt"}]}]
+    assert leaderboard.trained_on({"data": data}) == {"SemRel24STS", "news"}
+    assert leaderboard.trained_on({}) == set()
 
 
 def test_an_adapter_goes_out_with_the_base_that_peft_finds(tmp_path):

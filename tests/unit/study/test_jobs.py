@@ -49,6 +49,15 @@ def test_snakemake_records_the_results_alone(study) -> None:
     assert takes == {"seed": True, "results": False}
 
 
+def test_a_setting_is_found_once_for_a_job_and_anew_for_the_next(study) -> None:
+    asked = []
+    made = Jobs(study).settings(lang=lambda wildcards: asked.append(wildcards.lang) or wildcards.lang)
+    for lang in ("hau", "hin", "hau"):
+        job = Wildcards(lang=lang)
+        assert (made["lang"](job, resources=None), made["results"](job)) == (lang, f'{{"lang": "{lang}"}}')
+    assert asked == ["hau", "hin", "hau"]
+
+
 def test_where_changed_code_is_kept_a_finished_job_has_the_value_that_it_had_until_jobs_begin(study) -> None:
     had = {"fetch_model": ["'x'", "'code 12'", "3"]}
     kept = Jobs(study.model_copy(update={"changed_code": "keep"}), lambda rule, job: had.get(rule, []))
