@@ -9,7 +9,7 @@ import pandas as pd
 import torch
 from sentence_transformers.base.losses.merged_forward import embed_columns, merge_feature_batches
 from torch import Tensor, nn
-from torch.nn.functional import cosine_similarity, cross_entropy, normalize
+from torch.nn.functional import cosine_similarity, cross_entropy, kl_div, normalize
 from transformers import DataCollatorForLanguageModeling, PreTrainedModel
 
 from seedbed.io import UserError
@@ -149,6 +149,48 @@ def queue_contrast(
     positives = cosine_similarity(anchor.to(precision), positive.to(precision))[:, None] / temperature
     scores = torch.cat([positives, negatives], dim=1)
     return cross_entropy(scores, torch.zeros(len(scores), dtype=torch.int64, device=scores.device))
+
+
+def similarity_distillation(teacher: Tensor, pivot: Tensor, text: Tensor, *, temperature: float) -> Tensor:
+    """How far the pivot's sentences are from being as similar to each other's translations as a teacher says.
+
+    With P_ij = softmax_j(cos(m_i, m_j)/t) of the teacher's vectors m of the pivot's sentences, and Q(u, v) the same of
+    cosines between u_i and v_j, it is (KL(P, Q(x, e)) + KL(P, Q(e, x)))/4 + KL'(P, Q(e, e))/2, each the mean over i, of
+    vectors e of the pivot's sentences and x of their translations; KL' leaves out j = i on both sides. Translations
+    get no gradient: what trains them is another loss. A similarity is a soft target as in Fang et al. (2021, "SEED:
+    Self-supervised distillation for visual representation"), equation 5, where candidates are a queue.
+
+    Args:
+        teacher, pivot, text: vectors, all (batch, width); row i of each belongs to one sentence.
+        temperature: t.
+
+    Returns:
+        A scalar, computed in float32 at least.
+
+    Raises:
+        UserError: the shapes differ, or are not (batch, width) of two rows or more.
+    """
+    _require_rows("similarity_distillation", teacher, pivot, text)
+    if len(pivot) < 2:
+        raise UserError("similarity_distillation: one row has no others to be similar to; give two or more")
+    target, still = _cosines(teacher, teacher) / temperature, text.detach()
+    across = (
+        _divergence(target, _cosines(still, pivot) / temperature),
+        _divergence(target, _cosines(pivot, still) / temperature),
+    )
+    within = _divergence(_without_diagonal(target), _without_diagonal(_cosines(pivot, pivot) / temperature))
+    return (sum(across) / 2 + within) / 2
+
+
+def _divergence(target: Tensor, scores: Tensor) -> Tensor:
+    """Mean over rows of the Kullback-Leibler divergence of scores' softmax from the target's; both (n, m)."""
+    return kl_div(scores.log_softmax(1), target.to(scores.dtype).log_softmax(1), log_target=True, reduction="batchmean")
+
+
+def _without_diagonal(scores: Tensor) -> Tensor:
+    """Scores (n, n) without each row's own: (n, n - 1)."""
+    n = len(scores)
+    return scores[~torch.eye(n, dtype=torch.bool, device=scores.device)].view(n, n - 1)
 
 
 def _require_rows(name: str, *columns: Tensor) -> None:

@@ -21,7 +21,7 @@ class Averaged(Copy):
           xllora-and-base:
             from: xllora
             data: {sentences: text}
-            objective: {averaged: {base: {backbone: me5-small, recipe: base}, share: 0.25}}
+            objective: {averaged: {base: {backbone: labse, recipe: base}, share: 0.25}}
     """
 
     of_seeds = True

@@ -240,7 +240,7 @@ def test_contrast_takes_triplets_before_texts(rows: pd.DataFrame) -> None:
 def test_the_folder_is_the_list() -> None:
     assert [*objectives.known()] == [
         "alignment", "anchoring", "averaged", "condensed", "contrast", "correlation", "distillation", "graded", "halved", "joint", "listwise",
-        "neighbours", "quantized", "ranking", "trimmed",
+        "neighbours", "quantized", "ranking", "retention", "trimmed",
     ]  # fmt: skip
     for name in objectives.known():
         objective = objectives.load(name, TEACHER if name == "distillation" else {})

@@ -1,0 +1,69 @@
+"""A sentence's partner is to rank above all others, and what the encoder knew of translations stays."""
+
+from pydantic import Field
+
+from seedbed.encoders.objectives import Objective
+from seedbed.io import UserError
+
+BATCH = 64
+"""Sentences that are encoded at a time before training."""
+
+
+class Retention(Objective):
+    """`ranking` of pairs in one language, with a share of translations that keep the alignment with the pivot language.
+
+    Training on pairs of a language moves its sentences, and their translations are no longer found. Here the sentences
+    of the pivot language follow: among the translations of a batch they are as similar to each other's sentences as
+    the encoder before training says of the pivot's sentences alone, see `losses.similarity_distillation`. Decided here;
+    docs/recipe.md has what it is worth.
+
+    The corpus has sets (docs/corpora.md): one is named in `translations`, with the sentence in sentence1 and the
+    pivot's in sentence2; all others are pairs. Without that set it is `ranking`.
+
+        corpora:
+          others:
+            bootstrap:
+              sets:
+                lines:
+                  file: "own/{lang}.txt"
+                  columns: {sentence1: text}
+                  following: {columns: {sentence2: sentence1}}
+                translations: {file: "own/{lang}-eng.tsv", columns: {sentence1: text, sentence2: pivot}}
+        recipes:
+          retained: {data: {pairs: bootstrap}, objective: {retention: {scale: 50, weight: 2}}}
+    """
+
+    shapes = (("sentence1", "sentence2"),)
+    least = 4
+
+    scale: float = Field(50.0, gt=0)
+    """What cosines of pairs are multiplied by."""
+    cutoff: float = Field(0.3, ge=0, lt=1)
+    """Share of its tokens that each text of a pair loses in training, others each time (token cutoff)."""
+    translations: str = "translations"
+    """The set of the corpus that has translations."""
+    temperature: float = Field(0.02, gt=0)
+    """What cosines of translations are divided by."""
+    weight: float = Field(2.0, gt=0)
+    """Of the translations' loss, added to that of pairs."""
+
+    def loss(self, encoder, table, training, folders):
+        """`retention.RetentionLoss`; the encoder itself, as training starts from it, is the teacher.
+
+        Raises:
+            UserError: all rows are translations.
+        """
+        import torch
+
+        from seedbed.encoders.retention import RetentionLoss
+
+        translated = (table["id"].astype(str).str.rpartition(":")[0] == self.translations).to_numpy()
+        if translated.all():
+            raise UserError(f"retention: every row is of set {self.translations!r}; add a set of pairs")
+        teacher = torch.zeros(len(table), encoder.get_embedding_dimension())
+        if translated.any():
+            pivot = table["sentence2"][translated].tolist()
+            vectors = encoder.encode(pivot, batch_size=BATCH, convert_to_tensor=True, show_progress_bar=False)
+            teacher[torch.from_numpy(translated)] = vectors.float().cpu()
+        settings = self.model_dump(include={"scale", "cutoff", "temperature", "weight"})
+        return RetentionLoss(encoder, torch.from_numpy(translated), teacher, **settings)
