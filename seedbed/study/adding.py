@@ -135,8 +135,7 @@ def _more_text(study: Study, config: Mapping[str, Any], file: Path, language: Gu
     new |= {"following": {"columns": {"sentence2": "sentence1"}}}
     source = {"sets": _sets(others[before[-1]]) | {name: new}} if before else new
     said = [f"`{name}` trains on the neighbouring lines of all texts; its held-out lines stay the same."]
-    recipe = {"data": {"pairs": name}} | beginning.RANKED
-    return Parts(others={name: source}, recipes={name: recipe}, said=said, best={"recipe": name})
+    return Parts(others={name: source}, recipes={name: beginning.on_pairs(name)}, said=said, best={"recipe": name})
 
 
 def _sets(source: Mapping[str, Any]) -> dict[str, Any]:

@@ -38,8 +38,6 @@ NEXT_LINE = "next-line"
 HELD_OUT = (50, 2000)
 """Lines that are held out for it, two for each pair: a tenth of the text, within these bounds. Of a text of less
 than five times the first none are."""
-RANKED = {"objective": {"ranking": {"cutoff": 0.3}}}
-"""How pairs are trained on, as measured in docs/hausa.md."""
 ADJACENT_WHY = (
     "Text alone does not say which encoder is best, so this was measured elsewhere: on graded pairs, training on "
     "neighbouring sentences was 21 points above the same encoder before training in Hausa, 8 in Amharic and 16 in "
@@ -163,6 +161,11 @@ def read(kind: str, file: Path, language: Guess, texts: list[str], given: dict[s
     return table
 
 
+def on_pairs(corpus: str) -> dict[str, Any]:
+    """The recipe that trains on a corpus of pairs as `adjacent` does, by the settings that were measured for it."""
+    return {} if corpus == "adjacent" else {"method": "adjacent", "data": {"pairs": corpus}}
+
+
 def own_source(text: Path) -> dict[str, Any]:
     """The source of a file of text."""
     return {"file": str(text)} | ({} if is_known(text) else {"format": "text"})
@@ -175,7 +178,7 @@ def of_lines(text: Path, code: str, name: str = "adjacent") -> Parts:
     following = {"following": {"columns": {"sentence2": "sentence1"}}}
     parts = Parts(
         others={name: own | skipped | {"columns": {"sentence1": "text"}} | following},
-        recipes={name: {"data": {"pairs": name}} | RANKED},
+        recipes={name: on_pairs(name)},
         said=[f"Its lines are taken to follow one another; if they are in no order, leave `{name}` out."],
     )
     if held:
@@ -221,9 +224,7 @@ def of_table(
 
     if kind == "pairs":
         name = free("own-pairs")
-        return Parts(
-            others={name: matched(file, table, *COLUMNS["pairs"])}, recipes={name: {"data": {"pairs": name}} | RANKED}
-        )
+        return Parts(others={name: matched(file, table, *COLUMNS["pairs"])}, recipes={name: on_pairs(name)})
     if kind == "triplets":
         name = free("own-triplets")
         recipe = {"data": {"triplets": name}, "objective": "contrast"}
@@ -263,7 +264,7 @@ def _of_translations(file: Path, table: pd.DataFrame, code: str, *, tested: bool
         name, rest = free("translations"), {"buckets": [*learnt]} if learnt else {}
         # The pivot's side is the first, as by it buckets of translations are told: those that test are not learnt.
         parts.others[name] = matched(file, table, "pivot", "text") | rest
-        parts.recipes[name] = {"data": {"pairs": name}} | RANKED
+        parts.recipes[name] = on_pairs(name)
         if free("distilled") == "distilled":
             parts.corpora["parallel"] = {"file": str(file)} | rest
             teacher = {"teacher": {"backbone": "me5-small", "recipe": "base"}}  # it reads the pivot's side

@@ -43,6 +43,7 @@ def begun(tmp_path_factory) -> Project:
     text = (
         text.replace("steps: 40", "steps: 2")
         .replace("batch_size: 64", "batch_size: 8")
+        .replace("  adjacent:\n    prefix", "  adjacent:\n    training: {steps: 2, batch_size: 8}\n    prefix")
         .replace("precision: auto", "precision: float32")
     )
     (root / STUDY).write_text(text)
