@@ -196,7 +196,7 @@ def interpolated(encoder: SentenceTransformer, other: SentenceTransformer, share
     Raises:
         UserError: the other one has other weights.
     """
-    _require_shapes(encoder, other, "base", "take the encoder that training started from")
+    _require_shapes(encoder, other, "what training started from", "leave `share` out")
     theirs = dict(other.named_parameters())
     with torch.no_grad():
         for name, weight in encoder.named_parameters():

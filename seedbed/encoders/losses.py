@@ -151,18 +151,22 @@ def queue_contrast(
     return cross_entropy(scores, torch.zeros(len(scores), dtype=torch.int64, device=scores.device))
 
 
-def similarity_distillation(teacher: Tensor, pivot: Tensor, text: Tensor, *, temperature: float) -> Tensor:
+def similarity_distillation(
+    teacher: Tensor, pivot: Tensor, text: Tensor, *, temperature: float, others: Tensor | None = None
+) -> Tensor:
     """How far the pivot's sentences are from being as similar to each other's translations as a teacher says.
 
     With P_ij = softmax_j(cos(m_i, m_j)/t) of the teacher's vectors m of the pivot's sentences, and Q(u, v) the same of
-    cosines between u_i and v_j, it is (KL(P, Q(x, e)) + KL(P, Q(e, x)))/4 + KL'(P, Q(e, e))/2, each the mean over i, of
-    vectors e of the pivot's sentences and x of their translations; KL' leaves out j = i on both sides. Translations
-    get no gradient: what trains them is another loss. A similarity is a soft target as in Fang et al. (2021, "SEED:
-    Self-supervised distillation for visual representation"), equation 5, where candidates are a queue.
+    cosines between u_i and v_j, it is (KL(P, Q(e, [x, y])) + KL(P, Q(x, e)))/4 + KL'(P, Q(e, e))/2, each the mean over
+    i, of vectors e of the pivot's sentences, x of their translations and y of other sentences, to which none should be
+    similar; KL' leaves out j = i on both sides. Translations and others get no gradient: what trains them is another
+    loss. Similarities are soft targets as in Fang et al. (2021, "SEED: Self-supervised distillation for visual
+    representation"), equation 5, whose candidates are a queue.
 
     Args:
         teacher, pivot, text: vectors, all (batch, width); row i of each belongs to one sentence.
         temperature: t.
+        others: vectors (n, width) of sentences in the language of the translations; None: there are none.
 
     Returns:
         A scalar, computed in float32 at least.
@@ -174,17 +178,21 @@ def similarity_distillation(teacher: Tensor, pivot: Tensor, text: Tensor, *, tem
     if len(pivot) < 2:
         raise UserError("similarity_distillation: one row has no others to be similar to; give two or more")
     target, still = _cosines(teacher, teacher) / temperature, text.detach()
-    across = (
-        _divergence(target, _cosines(still, pivot) / temperature),
-        _divergence(target, _cosines(pivot, still) / temperature),
-    )
+    candidates = still if others is None else torch.cat([still, others.detach()])
+    forward = _divergence(target, _cosines(pivot, candidates) / temperature)
+    backward = _divergence(target, _cosines(still, pivot) / temperature)
     within = _divergence(_without_diagonal(target), _without_diagonal(_cosines(pivot, pivot) / temperature))
-    return (sum(across) / 2 + within) / 2
+    return (forward + backward) / 4 + within / 2
 
 
 def _divergence(target: Tensor, scores: Tensor) -> Tensor:
-    """Mean over rows of the Kullback-Leibler divergence of scores' softmax from the target's; both (n, m)."""
-    return kl_div(scores.log_softmax(1), target.to(scores.dtype).log_softmax(1), log_target=True, reduction="batchmean")
+    """Mean over rows of the Kullback-Leibler divergence of scores' softmax from the target's.
+
+    Args:
+        target: (n, m); scores: (n, m or more), where the target of what is more is 0.
+    """
+    logs = scores.log_softmax(1)[:, : target.shape[1]]
+    return kl_div(logs, target.to(logs.dtype).log_softmax(1), log_target=True, reduction="batchmean")
 
 
 def _without_diagonal(scores: Tensor) -> Tensor:

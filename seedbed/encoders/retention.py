@@ -57,8 +57,9 @@ class RetentionLoss(nn.Module):
             loss = loss + simcse(first[~translated], second[~translated], temperature=1 / self.scale)
         if translated.sum() > 1:
             teacher = self.teacher[rows[translated].cpu()].to(first.device)
+            others = torch.cat([first[~translated], second[~translated]])
             distilled = similarity_distillation(
-                teacher, second[translated], first[translated], temperature=self.temperature
+                teacher, second[translated], first[translated], temperature=self.temperature, others=others
             )
             loss = loss + self.weight * distilled
         return loss

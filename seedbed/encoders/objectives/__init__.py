@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 LANGUAGE = "language of "
 """What the columns begin with that name the language of each text of another column, where data are in several."""
 
+START = "start"
+"""How `copied` knows what the training of the seeds started from."""
 
 COPYING = "seedbed/encoders/copying.py"
 """What makes copies."""
@@ -51,7 +53,8 @@ class Objective(Settings):
     drawless: ClassVar[bool] = False
     """Whether nothing is drawn at random: one encoder comes of each that it starts from."""
     of_seeds: ClassVar[bool] = False
-    """Whether it reads the encoders of all seeds of the recipe that it starts from; there is one encoder then."""
+    """Whether it reads the encoders of all seeds of the recipe that it starts from; there is one encoder then. Where
+    its setting `share` is not 0, it also reads what their training started from, as `START`."""
     copies: ClassVar[bool] = False
     """Whether nothing is trained: a copy is made, see `Copy`."""
     least: ClassVar[int] = 1

@@ -1,7 +1,6 @@
 """What the cards and manifests of encoders say of their making."""
 
 from collections.abc import Sequence
-from types import SimpleNamespace
 from typing import Any
 
 from seedbed import licences, origins
@@ -17,7 +16,7 @@ def lineage(study: Study, wildcards: Any) -> dict[str, Any]:
     """What the model card says of an encoder's making."""
     recipe, given = study.recipes[wildcards.recipe], encoders.published_for(study, wildcards)
     if not given and encoders.is_pivot(study, wildcards.recipe, wildcards.lang):
-        return lineage(study, _beginning(study, wildcards)) | described(study, wildcards)
+        return lineage(study, encoders.start_job(study, wildcards)) | described(study, wildcards)
     body, others = (wildcards.backbone, []) if given else _weights(study, wildcards)
     source = given or encoders.source_of(study, body, wildcards.lang)  # None: an endpoint
     about = described(study, wildcards) | {
@@ -29,12 +28,12 @@ def lineage(study: Study, wildcards: Any) -> dict[str, Any]:
     if remote := encoders.endpoint(study, wildcards):
         about["endpoint"] = remote
     if given or (encoders.untrained(study, wildcards) and not recipe.together):
-        begun = [] if given or not recipe.start else lineage(study, _beginning(study, wildcards))["data"]
+        begun = [] if given or not recipe.start else lineage(study, encoders.start_job(study, wildcards))["data"]
         return about | {"data": origins.once(begun + others)}
     if recipe.start in STARTS:
         about["data"].append(adaptation_data(study, wildcards.lang))
     elif recipe.start:
-        about["data"] += lineage(study, _beginning(study, wildcards))["data"]
+        about["data"] += lineage(study, encoders.start_job(study, wildcards))["data"]
     role = recipe.drawn or DRAWN.get(recipe.data.corpus, recipe.data.corpus)
     codes = encoders.learnt_in(study, wildcards.recipe, wildcards.lang)
     for code in [study.pivot] if recipe.data.translated else codes:
@@ -80,13 +79,6 @@ def _model(study: Study, generator: str, role: str) -> dict[str, Any]:
     spec = study.generators[generator]
     served = [] if spec.source else origins.one(kind="server", name=spec.served_model, endpoint=spec.endpoint)
     return _data(generator, spec.source, served) | {"role": role}
-
-
-def _beginning(study: Study, wildcards: Any) -> SimpleNamespace:
-    """The encoder that another one's training starts from."""
-    backbone, start = encoders.start_of(study, wildcards)
-    own = {"recipe": start, "lang": encoders.trained_on(study, start, wildcards.lang)}
-    return SimpleNamespace(backbone=backbone, seed=encoders.seed_of(study, start, wildcards.seed), **own)
 
 
 def adaptation_data(study: Study, lang: str) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """What an encoder starts from and learns from."""
 
+from types import SimpleNamespace
 from typing import Any
 
 from seedbed.corpora.settings import Source
@@ -187,6 +188,13 @@ def start_of(study: Study, wildcards: Any) -> tuple[str, str]:
     return pivot.backbone or wildcards.backbone, pivot.recipe or start
 
 
+def start_job(study: Study, wildcards: Any) -> SimpleNamespace:
+    """The wildcards of the encoder of another recipe that an encoder starts from."""
+    backbone, start = start_of(study, wildcards)
+    own = {"recipe": start, "lang": trained_on(study, start, wildcards.lang)}
+    return SimpleNamespace(backbone=backbone, seed=seed_of(study, start, wildcards.seed), **own)
+
+
 def endpoint(study: Study, wildcards: Any) -> Endpoint | None:
     """The endpoint that makes an encoder's vectors; None: it has weights."""
     return None if published_for(study, wildcards) else study.backbones[wildcards.backbone].endpoint
@@ -226,7 +234,8 @@ def references(study: Study, wildcards: Any) -> dict[str, str]:
     """Setting of the objective -> the encoder that it refers to, or for the pivot's the vectors of the texts.
 
     `adapters`: those of all of a recipe's encoders, where they are trained together. `seed2`, ...: the other seeds of
-    the recipe that it starts from, where it is made of all.
+    the recipe that it starts from, where it is made of all; `start`: what their training started from, where that has a
+    share.
     """
     recipe = study.recipes[wildcards.recipe]
     if recipe.together and not published_for(study, wildcards):
@@ -235,8 +244,11 @@ def references(study: Study, wildcards: Any) -> dict[str, str]:
     if untrained(study, wildcards):
         return {}
     found = {name: _referred(study, wildcards, one) for name, one in recipe.references().items()}
-    for seed in seeds_of(study, recipe.start)[1:] if recipe.learns().of_seeds else ():
+    learns = recipe.learns()
+    for seed in seeds_of(study, recipe.start)[1:] if learns.of_seeds else ():
         found[f"seed{seed}"] = of_recipe(study, wildcards.backbone, recipe.start, wildcards.lang, seed)
+    if learns.of_seeds and learns.share:
+        found[objectives.START] = str(starting_weights(study, start_job(study, wildcards)))
     return found
 
 

@@ -279,10 +279,21 @@ def test_the_mean_may_have_a_share_of_the_encoder_before_training(weights):
     assert {value for weight in mixed.parameters() for value in weight.detach().unique().tolist()} == {4.0}
 
 
-@pytest.mark.parametrize("settings", [{"share": 0.5}, {"base": {"backbone": "e5", "recipe": "base"}}])
-def test_a_share_is_one_of_an_encoder(settings):
-    with pytest.raises(UserError, match="base and share"):
-        load("averaged", settings)
+def test_a_copy_near_its_start_is_made_by_the_program(weights, tmp_path):
+    """Of one seed, a quarter of the way from the encoder to the weights that its training started from."""
+    trained = backbone.load(weights, pooling="mean")
+    for weight in trained.parameters():
+        weight.data += 0.25
+    training.save(trained, tmp_path / "1", {}, {})
+    write_table(pd.DataFrame({"id": map(str, range(40)), "text": TEXTS}), tmp_path / "texts.tsv")
+    main([
+        "--weights", str(tmp_path / "1"), "--refer", f"start={weights}", "--texts", str(tmp_path / "texts.tsv"),
+        "--objective", '{"averaged": {"share": 0.25}}', "--training", '{"pooling": "own"}', "--seed", "1",
+        "--about", '{"language": "hau"}', "--state", str(tmp_path / "state"), "--output", str(tmp_path / "near"),
+    ])  # fmt: skip
+    before, near = (load_file(folder / "model.safetensors") for folder in (tmp_path / "1", tmp_path / "near"))
+    for name, weight in near.items():
+        np.testing.assert_allclose(weight, before[name] - 0.25 * 0.25, atol=1e-6)
 
 
 def test_encoders_of_other_weights_have_no_mean(weights):

@@ -29,13 +29,18 @@ def divergence(target: np.ndarray, scores: np.ndarray, temperature: float) -> fl
     return rel_entr(p, q).sum(axis=1).mean()
 
 
-@pytest.mark.parametrize("temperature", [0.02, 0.5])
-def test_it_is_the_closed_form(temperature: float) -> None:
+@pytest.mark.parametrize(("temperature", "others"), [(0.02, 0), (0.5, 0), (0.5, 3)])
+def test_it_is_the_closed_form(temperature: float, others: int) -> None:
+    """Of other sentences the target is 0: similarity to them takes from that to the translations."""
     m, e, x = np.random.default_rng(0).normal(size=(3, 5, 4))
+    y = np.random.default_rng(1).normal(size=(others, 4))
     target, apart = cosines(m, m), ~np.eye(5, dtype=bool)
-    across = (divergence(target, cosines(x, e), temperature) + divergence(target, cosines(e, x), temperature)) / 2
+    p, q = softmax(target / temperature, axis=1), softmax(cosines(e, np.concatenate([x, y])) / temperature, axis=1)
+    forward = (p * np.log(p / q[:, :5])).sum(axis=1).mean()
+    across = (forward + divergence(target, cosines(x, e), temperature)) / 2
     within = divergence(target[apart].reshape(5, 4), cosines(e, e)[apart].reshape(5, 4), temperature)
-    found = similarity_distillation(*map(torch.from_numpy, (m, e, x)), temperature=temperature)
+    m, e, x, y = map(torch.from_numpy, (m, e, x, y))
+    found = similarity_distillation(m, e, x, temperature=temperature, others=y if others else None)
     assert float(found) == pytest.approx((across + within) / 2)
 
 
@@ -81,8 +86,10 @@ def test_a_batch_is_simcse_of_its_pairs_and_a_multiple_for_its_translations(enco
     text = torch.from_numpy(encoder.encode(table["sentence1"].tolist()))[translations]
     distilled = similarity_distillation(own, own, text, temperature=0.02)
     torch.testing.assert_close(loss_of(encoder, table, translations, weight=3), 3 * distilled)
-    whole = loss_of(encoder, table, pairs) + loss_of(encoder, table, translations)
-    torch.testing.assert_close(loss_of(encoder, table, mixed), whole)
+    others = torch.from_numpy(encoder.encode(table["sentence1"].tolist() + table["sentence2"].tolist()))
+    others = others[[*pairs, *(row + len(table) for row in pairs)]]
+    apart = similarity_distillation(own, own, text, temperature=0.02, others=others)
+    torch.testing.assert_close(loss_of(encoder, table, mixed), loss_of(encoder, table, pairs) + 2 * apart)
     assert loss_of(encoder, table, [0, 4]) == 0, "a pair alone, and a translation alone, have nothing to compare with"
 
 
