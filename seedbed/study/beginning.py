@@ -105,6 +105,7 @@ def study(text: Path, language: Guess, given: dict[str, Path], results: str) -> 
         parts.add(of_table(kind, given[kind], table, language.code, tested="test" in given))
     running = of_lines(text, language.code) if follow(text) else Parts()
     parts.add(running)
+    parts.add(of_both(parts))
     entry["corpus"] = (
         own_source(text) | {"skip": held} if (held := running.tasks and _held_out(text)) else own_source(text)
     )
@@ -117,12 +118,13 @@ def study(text: Path, language: Guess, given: dict[str, Path], results: str) -> 
             f"There is no test set: `{parts.best['recipe']}` is recommended, by what was measured in other languages."
         )
     with_prefix(parts)
+    first = {name: parts.recipes[name] for name in ("base", "bare", "retained", "bootstrap") if name in parts.recipes}
     demo = _demo()
     found: dict[str, Any] = {"results": results, "languages": {language.code: entry}}
     corpora = parts.corpora | ({"others": parts.others} if parts.others else {})
     found |= {"corpora": corpora} if corpora else {}
     found |= {"anchors": {"count": 2000, "language_id": False}}
-    found |= {"backbones": demo["backbones"], "training": demo["training"], "recipes": parts.recipes}
+    found |= {"backbones": demo["backbones"], "training": demo["training"], "recipes": first | parts.recipes}
     found |= {"tasks": parts.tasks} if parts.tasks else {}
     found |= {"best": parts.best}
     found |= {} if parts.best.get("dev") else {"tables": []}
@@ -190,6 +192,22 @@ def of_lines(text: Path, code: str, name: str = "adjacent") -> Parts:
             f"Its first {held} lines are held out: whether the next line is found among them is a weak test."
         )
     return parts
+
+
+def of_both(parts: Parts) -> Parts:
+    """What running text and translations that train give together: the recommended recipe; nothing without both."""
+    lines, translations = (parts.others.get(name) for name in ("adjacent", "translations"))
+    if not (lines and translations):
+        return Parts()
+    one, other = (translations["columns"][f"sentence{place}"] for place in (1, 2))
+    turned = translations | {"columns": translations["columns"] | {"sentence1": other, "sentence2": one}}
+    if "buckets" in translations:
+        turned["buckets_by"] = "sentence2"  # the pivot's side: what tests is not trained on
+    return Parts(
+        others={"bootstrap": {"sets": {"adjacent": lines, "translations": turned}}},
+        recipes={"retained": {}, "bootstrap": {}},
+        said=["`bootstrap` trains on neighbouring lines and translations; docs/recipe.md has what that gave."],
+    )
 
 
 def _held_out(text: Path) -> int:
@@ -293,7 +311,8 @@ def with_prefix(parts: Parts) -> None:
     """
     untrained = {"base": {}, "bare": {"method": "base", "prefix": ""}}
     prefix = {"prefix_of": [*untrained]} if parts.best.get("dev") else {"prefix": ""}
-    parts.recipes = {name: recipe if name in untrained else recipe | prefix for name, recipe in parts.recipes.items()}
+    kept = {*untrained, "bootstrap"}  # which has the prefix of `retained`
+    parts.recipes = {name: recipe if name in kept else recipe | prefix for name, recipe in parts.recipes.items()}
 
 
 def _demo() -> dict[str, Any]:

@@ -13,9 +13,16 @@ Keys = tuple[str, ...]
 """Keys from the outermost to an entry."""
 
 
+class _Dumper(yaml.SafeDumper):
+    """Writes what stands in two places twice: a person who edits one of them should not look for an anchor."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
 def dumped(value: Any) -> str:
     """YAML of a value; a text that means something in YAML is quoted."""
-    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=120)
+    return yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
 
 
 def commented(value: Mapping[str, Any], comments: Mapping[Keys, str]) -> str:

@@ -152,8 +152,9 @@ def test_half_of_a_test_set_chooses_and_half_reports():
     buckets = [study["tasks"][f"own-sts-{half}"]["source"]["buckets"] for half in ("dev", "test")]
     assert buckets == [[0, 50], [50, 100]] and study["tasks"]["own-sts-dev"]["scale"] == [0, 1]
     assert {"own-triplets", "translations"} <= {*study["recipes"]}
-    trained = [recipe for recipe in load(study).recipes.values() if recipe.trained]
-    assert len(trained) == 5 and all(recipe.prefix_of == ["base", "bare"] for recipe in trained)
+    trained = {name: recipe for name, recipe in load(study).recipes.items() if recipe.trained}
+    assert len(trained) == 7 and {name for name in trained if not trained[name].prefix_of} == {"bootstrap"}
+    assert all(recipe.prefix_of in ([], ["base", "bare"]) for recipe in trained.values())
 
 
 def test_few_translations_are_tests_and_train_nothing(capsys):
@@ -198,6 +199,23 @@ def test_translations_that_test_are_not_trained_on():
     )  # fmt: skip
     pivots = {*pd.concat(learnt)["sentence1"]}
     assert pivots and not pivots & {*pd.concat(tested)["pivot"]}
+
+
+def test_running_text_and_translations_are_trained_on_together_and_first():
+    """Nothing of the translations that test is among them."""
+    study = written("hau.txt", "--parallel", translations(500))
+    assert [*study["recipes"]][:4] == ["base", "bare", "retained", "bootstrap"]
+    assert "&id" not in Path("study.yaml").read_text(), "what stands twice is written twice, and no anchor"
+    found, store = load(study), Store(Path("downloads"), Path("assets.lock.json"))
+    learnt, _ = fetch(found.corpora.others["bootstrap"], "matched_pairs", store, Cleaning())
+    tested, _ = fetch(found.tasks["own-bitext-test"].source, "parallel", store, Cleaning())
+    rows = pd.concat(learnt).set_index("id")
+    sets = rows.groupby(rows.index.str.partition(":").get_level_values(0)).size()
+    assert sets["adjacent"] > 50 and 200 < sets["translations"] < 400
+    pivots = {*rows[rows.index.str.startswith("translations:")]["sentence2"]}
+    assert all(text.startswith("Children") for text in pivots) and not pivots & {*pd.concat(tested)["pivot"]}
+    Path("study.yaml").unlink()
+    assert "bootstrap" not in written("hau.txt", "--parallel", "parallel.tsv")["recipes"], "none of these train"
 
 
 def test_what_recipes_learn_from_can_be_read():
