@@ -17,7 +17,7 @@ class RetentionLoss(nn.Module):
     """`simcse` of a batch's pairs plus a multiple of `similarity_distillation` of its translations.
 
     Args:
-        translations: booleans (rows,): which rows of the table are translations, pivot second.
+        translations: booleans (rows,): which rows of the table are translations, the pivot's sentence first.
         teacher: vectors (rows, width) of the pivot's sentences before training; those of other rows are not looked at.
         scale: the reciprocal of the pairs' temperature.
         cutoff: share of their tokens that the texts of pairs lose, see `cut_off`.
@@ -59,7 +59,7 @@ class RetentionLoss(nn.Module):
             teacher = self.teacher[rows[translated].cpu()].to(first.device)
             others = torch.cat([first[~translated], second[~translated]])
             distilled = similarity_distillation(
-                teacher, second[translated], first[translated], temperature=self.temperature, others=others
+                teacher, first[translated], second[translated], temperature=self.temperature, others=others
             )
             loss = loss + self.weight * distilled
         return loss

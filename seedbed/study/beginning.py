@@ -199,12 +199,8 @@ def of_both(parts: Parts) -> Parts:
     lines, translations = (parts.others.get(name) for name in ("adjacent", "translations"))
     if not (lines and translations):
         return Parts()
-    one, other = (translations["columns"][f"sentence{place}"] for place in (1, 2))
-    turned = translations | {"columns": translations["columns"] | {"sentence1": other, "sentence2": one}}
-    if "buckets" in translations:
-        turned["buckets_by"] = "sentence2"  # the pivot's side: what tests is not trained on
     return Parts(
-        others={"bootstrap": {"sets": {"adjacent": lines, "translations": turned}}},
+        others={"bootstrap": {"sets": {"adjacent": lines, "translations": translations}}},
         recipes={"retained": {}, "bootstrap": {}},
         said=["`bootstrap` trains on neighbouring lines and translations; docs/recipe.md has what that gave."],
     )

@@ -17,8 +17,9 @@ class Retention(Objective):
     the encoder before training says of the pivot's sentences alone, see `losses.similarity_distillation`. Decided here;
     docs/recipe.md has what it is worth.
 
-    The corpus has sets (docs/corpora.md): one is named in `translations`, with the sentence in sentence1 and the
-    pivot's in sentence2; all others are pairs. Without that set it is `ranking`.
+    The corpus has sets (docs/corpora.md): one is named in `translations`, with the pivot's sentence in sentence1 and
+    the language's in sentence2; all others are pairs. Without that set it is `ranking`. (A corpus of pairs has each
+    sentence1 once: were it the language's in all sets, translations of the running text would be left out.)
 
         corpora:
           others:
@@ -28,7 +29,7 @@ class Retention(Objective):
                   file: "own/{lang}.txt"
                   columns: {sentence1: text}
                   following: {columns: {sentence2: sentence1}}
-                translations: {file: "own/{lang}-eng.tsv", columns: {sentence1: text, sentence2: pivot}}
+                translations: {file: "own/{lang}-eng.tsv", columns: {sentence1: pivot, sentence2: text}}
         recipes:
           retained: {data: {pairs: bootstrap}, objective: {retention: {scale: 50, weight: 2}}}
     """
@@ -62,7 +63,7 @@ class Retention(Objective):
             raise UserError(f"retention: every row is of set {self.translations!r}; add a set of pairs")
         teacher = torch.zeros(len(table), encoder.get_embedding_dimension())
         if translated.any():
-            pivot = table["sentence2"][translated].tolist()
+            pivot = table["sentence1"][translated].tolist()
             vectors = encoder.encode(pivot, batch_size=BATCH, convert_to_tensor=True, show_progress_bar=False)
             teacher[torch.from_numpy(translated)] = vectors.float().cpu()
         settings = self.model_dump(include={"scale", "cutoff", "temperature", "weight"})

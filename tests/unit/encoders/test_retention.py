@@ -82,8 +82,8 @@ def test_a_batch_is_simcse_of_its_pairs_and_a_multiple_for_its_translations(enco
     pairs, translations, mixed = [3, 0, 2], [6, 4, 7], [6, 3, 4, 0, 2, 7]
     texts = [encoder.preprocess(table[name].iloc[pairs].tolist()) for name in ("sentence1", "sentence2")]
     torch.testing.assert_close(loss_of(encoder, table, pairs), SimCSELoss(encoder, 0.1)(texts))
-    own = torch.from_numpy(encoder.encode(table["sentence2"].tolist()))[translations]
-    text = torch.from_numpy(encoder.encode(table["sentence1"].tolist()))[translations]
+    own = torch.from_numpy(encoder.encode(table["sentence1"].tolist()))[translations]
+    text = torch.from_numpy(encoder.encode(table["sentence2"].tolist()))[translations]
     distilled = similarity_distillation(own, own, text, temperature=0.02)
     torch.testing.assert_close(loss_of(encoder, table, translations, weight=3), 3 * distilled)
     others = torch.from_numpy(encoder.encode(table["sentence1"].tolist() + table["sentence2"].tolist()))
