@@ -5,10 +5,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from scripts.cli import arguments, run
-from seedbed import licences, manifests
-from seedbed.io import read_json
+from seedbed import licences
 from seedbed.operations.publishing.checks import require_repository
-from seedbed.operations.publishing.repositories import CARD, LAID_OUT, REPOSITORY, lay_out
+from seedbed.operations.publishing.repositories import CARD, REPOSITORY, lay_out
 from seedbed.operations.publishing.upload import upload
 from seedbed.operations.publishing.wishes import Wishes
 
@@ -34,18 +33,19 @@ def main(argv: list[str] | None = None) -> None:
         if args.upload:
             parser.error("--dry-run sends nothing; leave out --upload")
         with TemporaryDirectory() as folder:
-            output = Path(folder, "output")
-            kind = lay_out(args.what, wishes(args, args.name or f"owner/{args.what.stem}"), output)
-            print(shown(output, kind))
+            name, output = args.name or f"owner/{args.what.stem}", Path(folder, "output")
+            kind = lay_out(args.what, wishes(args, name), output)
+            print(f"{kind} {name}, {shown(output / REPOSITORY)}")
         return
     if not (args.name and args.output):
         parser.error("--name and --output are required; --dry-run needs neither")
-    name = args.name
-    kind = lay_out(args.what, wishes(args, name), args.output)
+    kind = lay_out(args.what, wishes(args, args.name), args.output)
     print(f"{args.output / REPOSITORY}: as the hub takes it; edits of its README.md stay")
     if args.upload:
-        done = upload(args.output, name, kind, public=args.public, replace=args.replace)
-        print(f"{name}: uploaded at {done.commit}; {'everybody' if done.public else 'nobody but its owners'} sees it")
+        done = upload(args.output, args.name, kind, public=args.public, replace=args.replace)
+        print(
+            f"{args.name}: uploaded at {done.commit}; {'everybody' if done.public else 'nobody but its owners'} sees it"
+        )
     else:
         print("Nothing was sent. To send it: python -m scripts.publish ... --upload (hf auth login comes first)")
 
@@ -62,13 +62,12 @@ def wishes(args: argparse.Namespace, name: str) -> Wishes:
     )
 
 
-def shown(output: Path, kind: str) -> str:
-    """What would be uploaded: the repository, its files with their sizes, and its card."""
-    repository, name = output / REPOSITORY, read_json(output / manifests.MANIFEST)[LAID_OUT]
+def shown(repository: Path) -> str:
+    """What would be uploaded: the files with their sizes, and the card."""
     files = sorted(path for path in repository.rglob("*") if path.is_file())
     listed = [f"{path.stat().st_size:>13,} {path.relative_to(repository)}" for path in files]
     card = (repository / CARD).read_text(encoding="utf-8")
-    return "\n".join([f"{kind} {name}, {len(files)} files (bytes, name):", *listed, "", f"{CARD}:", "", card])
+    return "\n".join([f"{len(files)} files (bytes, name):", *listed, "", f"{CARD}:", "", card])
 
 
 if __name__ == "__main__":

@@ -60,6 +60,11 @@ def told(origin: Any) -> str:
     return "; ".join(map(str, read(origin)))
 
 
+def hubs(origin: Any) -> list[str]:
+    """The repositories of the hub among the places of an origin; raises as `read`."""
+    return [place.name for place in read(origin) if place.kind == "hub"]
+
+
 def joined(several: Iterable[Origin]) -> list[dict[str, str]]:
     """The places of several origins, each once."""
     return once(place for origin in several for place in origin)

@@ -4,9 +4,9 @@ It composes the settings of the rooms; what one room alone asks is in `seedbed.s
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from functools import cached_property
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import Field, field_validator, model_validator
 
@@ -37,6 +37,9 @@ from seedbed.triplets.settings import Audit
 def _named_as(tables: list[str]) -> list[str]:
     """Figures that have the name of a table, which is what they are drawn from."""
     return [name for name in tables if name in specs("figures")]
+
+
+T = TypeVar("T")
 
 
 class Study(Settings):
@@ -210,17 +213,20 @@ class Study(Settings):
         return {name: declared(task.protocol) for name, task in self.tasks.items()}
 
     @cached_property
-    def found(self) -> dict[Any, Any]:
-        """What was found before, which many jobs ask: by table its plan, see `graph.shares` and `corpus` too."""
+    def _found(self) -> dict[Hashable, Any]:
         return {}
+
+    def once(self, key: Hashable, find: Callable[[], T]) -> T:
+        """What a function finds, found once by this key: thousands of jobs ask for it."""
+        if key not in self._found:
+            self._found[key] = find()
+        return self._found[key]
 
     # ---- Languages, their corpora and their tests.
 
     def facts(self, code: str) -> dict[str, str]:
         """Registry columns of a language with the study's changes, all there, maybe empty; and `paths`."""
-        if ("facts", code) not in self.found:
-            self.found["facts", code] = self._facts(code)
-        return self.found["facts", code]
+        return self.once(("facts", code), lambda: self._facts(code))
 
     def _facts(self, code: str) -> dict[str, str]:
         columns = dict.fromkeys(next(iter(registry().values())), "")
@@ -239,9 +245,7 @@ class Study(Settings):
 
         Role `annotated` is `instructions` without what tops them up.
         """
-        if ("corpus", role, code) not in self.found:
-            self.found["corpus", role, code] = self._corpus(role, code)
-        return self.found["corpus", role, code]
+        return self.once(("corpus", role, code), lambda: self._corpus(role, code))
 
     def _corpus(self, role: str, code: str) -> Source | None:
         entry = self.languages.get(code, Language())

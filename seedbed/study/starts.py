@@ -51,7 +51,7 @@ def _several(study: Study, name: str) -> None:
     seeds = encoders.seeds_of(study, recipe.start) if start else []
     if not start or seeds == [0]:
         raise ValueError(f"recipes.{name}.from: {name} is the mean of a recipe's seeds; name one that is trained here")
-    if len(seeds) < 2 and not recipe.learns().share:
+    if len(seeds) < 2 and not recipe.learns().of_start:
         raise ValueError(f"recipes.{recipe.start}.seeds: {name} is their mean, and there is one; give two or more")
     if recipe.seeds is not None and sorted(recipe.seeds) != seeds:
         raise ValueError(f"recipes.{name}.seeds: it is the mean of all seeds of {recipe.start}; give that its `seeds`")

@@ -64,7 +64,7 @@ def _every(language: str, encoders: Sequence[Listed], best: Mapping[str, Mapping
     chosen = next((one for one in best.values() if one["name"] == language), None)
     reports = [report for report in ((chosen["test"], *chosen.get("also", ())) if chosen else ()) if report]
     heads = [language, "trained on", *(f"{one['task']}, {one['metric']}, n = {one['n']}" for one in reports)]
-    rows = [heads, ["---"] * len(heads)]
+    rows = []
     for one in encoders:
         ours = chosen is not None and (one.backbone, one.recipe) == (chosen["backbone"], chosen["recipe"])
         same = chosen is not None and one.backbone == chosen["backbone"]
@@ -72,8 +72,7 @@ def _every(language: str, encoders: Sequence[Listed], best: Mapping[str, Mapping
         found = [report["score"] if ours else report["others"].get(one.recipe) for report in reports if same]
         numbers = [_number(number) if number else "" for number in found] or [""] * len(reports)
         rows.append([name, f"{one.rows:,} rows" if one.rows else "nothing", *numbers])
-    table = [f"| {' | '.join(row)} |" for row in rows]
-    return "\n".join(["", *table, "", IMPORT, *map(_line, encoders), ""])
+    return "\n".join(["", *_table(heads, rows), "", IMPORT, *map(_line, encoders), ""])
 
 
 def _line(one: Listed) -> str:
@@ -105,9 +104,14 @@ def _scores(test: Mapping[str, Any], one: Mapping[str, Any], folder: str) -> lis
     """A table: the encoder and each other, its score on the test, and by how much the encoder is better."""
     called = {one["base"]: f"{one['base']}, before training", WORD_OVERLAP: f"{WORD_OVERLAP}, no encoder"}
     heads = [f"{test['task']}: {test['metric']}, {test['n']} items", "score", f"{one['recipe']} compared with it"]
-    rows = [heads, ["---"] * len(heads), [f"**{one['recipe']}**: `{folder}`", _number(test["score"]), ""]]
+    rows = [[f"**{one['recipe']}**: `{folder}`", _number(test["score"]), ""]]
     rows += [[called.get(name, name), _number(each), _difference(each)] for name, each in test["others"].items()]
-    return [f"| {' | '.join(row)} |" for row in rows]
+    return _table(heads, rows)
+
+
+def _table(heads: list[str], rows: list[list[str]]) -> list[str]:
+    """The lines of a table in Markdown."""
+    return [f"| {' | '.join(row)} |" for row in (heads, ["---"] * len(heads), *rows)]
 
 
 def _difference(other: Mapping[str, Any]) -> str:

@@ -53,8 +53,9 @@ class Objective(Settings):
     drawless: ClassVar[bool] = False
     """Whether nothing is drawn at random: one encoder comes of each that it starts from."""
     of_seeds: ClassVar[bool] = False
-    """Whether it reads the encoders of all seeds of the recipe that it starts from; there is one encoder then. Where
-    its setting `share` is not 0, it also reads what their training started from, as `START`."""
+    """Whether it reads the encoders of all seeds of the recipe that it starts from; there is one encoder then."""
+    of_start: ClassVar[bool] = False
+    """Whether it also reads what the training of these started from, as `START`; a property where settings tell."""
     copies: ClassVar[bool] = False
     """Whether nothing is trained: a copy is made, see `Copy`."""
     least: ClassVar[int] = 1

@@ -23,6 +23,11 @@ class Averaged(Copy):
     share: float = Field(0.0, ge=0, lt=1)
     """The share of the weights before training; then one seed is enough."""
 
+    @property
+    def of_start(self) -> bool:
+        """The weights before training have a share."""
+        return self.share > 0
+
     def copied(self, encoder, texts, folders):
         """See `encoders.copies.averaged`; the texts only say how far the mean is from the first seed's encoder."""
         from seedbed.encoders.backbone import load, open_encoder

@@ -35,6 +35,7 @@ class Retention(Objective):
     """
 
     shapes = (("sentence1", "sentence2"),)
+    optional = ("id",)  # which say of which set a row is
     least = 4
 
     scale: float = Field(50.0, gt=0)
@@ -58,13 +59,14 @@ class Retention(Objective):
 
         from seedbed.encoders.retention import RetentionLoss
 
-        translated = (table["id"].astype(str).str.rpartition(":")[0] == self.translations).to_numpy()
+        of_set = table["id"].astype(str).str.rpartition(":")[0] == self.translations
+        translated = torch.tensor(of_set.tolist())
         if translated.all():
             raise UserError(f"retention: every row is of set {self.translations!r}; add a set of pairs")
         teacher = torch.zeros(len(table), encoder.get_embedding_dimension())
         if translated.any():
-            pivot = table["sentence1"][translated].tolist()
+            pivot = table["sentence1"][of_set].tolist()
             vectors = encoder.encode(pivot, batch_size=BATCH, convert_to_tensor=True, show_progress_bar=False)
-            teacher[torch.from_numpy(translated)] = vectors.float().cpu()
+            teacher[translated] = vectors.float().cpu()
         settings = self.model_dump(include={"scale", "cutoff", "temperature", "weight"})
-        return RetentionLoss(encoder, torch.from_numpy(translated), teacher, **settings)
+        return RetentionLoss(encoder, translated, teacher, **settings)

@@ -118,8 +118,7 @@ def trained_on(about: Mapping[str, Any]) -> set[str]:
     for record in about.get("data", []):
         if record.get("role"):
             continue  # a model that generated, translated or judged
-        hubs = [place.name for place in origins.read(record.get("origin", [])) if place.kind == "hub"]
-        for name in hubs or [record["name"]]:
+        for name in origins.hubs(record.get("origin", [])) or [record["name"]]:
             found |= _tasks_by_data().get(name.lower(), {name})
     return found
 

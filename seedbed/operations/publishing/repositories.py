@@ -212,8 +212,7 @@ def _seen(about: Mapping[str, Any]) -> dict[str, Any]:
 def _hubs(about: Mapping[str, Any], role: str) -> list[str]:
     """The repositories of the hub of what an encoder learnt from or has in it, by its role; data have none."""
     records = [record for record in about.get("data", []) if record.get("role", "") == role]
-    places = (place for record in records for place in origins.read(record.get("origin", [])))
-    return [*dict.fromkeys(place.name for place in places if place.kind == "hub")]
+    return [*dict.fromkeys(name for record in records for name in origins.hubs(record.get("origin", [])))]
 
 
 def _unlicensed(what: Path, about: Mapping[str, Any]) -> str:

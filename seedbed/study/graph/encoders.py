@@ -247,7 +247,7 @@ def references(study: Study, wildcards: Any) -> dict[str, str]:
     learns = recipe.learns()
     for seed in seeds_of(study, recipe.start)[1:] if learns.of_seeds else ():
         found[f"seed{seed}"] = of_recipe(study, wildcards.backbone, recipe.start, wildcards.lang, seed)
-    if learns.of_seeds and learns.share:
+    if learns.of_start:
         found[objectives.START] = str(starting_weights(study, start_job(study, wildcards)))
     return found
 

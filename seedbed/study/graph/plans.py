@@ -22,9 +22,7 @@ TRIPLETS = "training triplets"
 
 def plan(study: Study, table: str) -> list[Block]:
     """What a table shows of a study, found once; raises as `seedbed.tables.plan.plan`, and `TableSpec.load`."""
-    if table not in study.found:
-        study.found[table] = of_spec(study, TableSpec.load(spec_file("tables", table)))
-    return study.found[table]
+    return study.once(("plan", table), lambda: of_spec(study, TableSpec.load(spec_file("tables", table))))
 
 
 def of_spec(study: Study, spec: TableSpec) -> list[Block]:

@@ -89,12 +89,14 @@ def shares_of(study: Study, system: str, tasks: str) -> dict[str, list[str]]:
     """
     if not (spec := study.classifiers.get(system)) or not spec.prompted:
         return {}
-    if (system, tasks) not in study.found:
-        named = [name for name in study.tasks if tasks == TOGETHER or name == tasks]
-        asked = [code for code in sorted(study.languages) if {*classifiers.answered_by(study, system, code)} & {*named}]
-        alone = {code: [code] for code in asked if code in study.reserved}
-        study.found[system, tasks] = _split([code for code in asked if code not in alone]) | alone
-    return study.found[system, tasks]
+    return study.once(("shares", system, tasks), lambda: _shares(study, system, tasks))
+
+
+def _shares(study: Study, system: str, tasks: str) -> dict[str, list[str]]:
+    named = [name for name in study.tasks if tasks == TOGETHER or name == tasks]
+    asked = [code for code in sorted(study.languages) if {*classifiers.answered_by(study, system, code)} & {*named}]
+    alone = {code: [code] for code in asked if code in study.reserved}
+    return _split([code for code in asked if code not in alone]) | alone
 
 
 def share_of(study: Study, classifier: str, tasks: str, code: str) -> str:
