@@ -26,7 +26,8 @@ def main(argv: list[str] | None = None) -> None:
     table = tabulate(blocks, args.scores, Statistics.load(args.statistics), spec, published)
     write(table, args.output)
     with atomic(args.layout) as temporary:
-        temporary.write_text(layout(table, spec, published), encoding="utf-8")
+        quoted = {(block.backbone, block.column.label): block.quoted for block in blocks}
+        temporary.write_text(layout(table, spec, published, quoted), encoding="utf-8")
 
 
 if __name__ == "__main__":

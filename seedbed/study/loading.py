@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from seedbed import tracking
 from seedbed.io import UserError
 from seedbed.settings import explain
-from seedbed.study import adapters, checks, choice, pairs, starts, supplies, translators
+from seedbed.study import adapters, checks, choice, pairs, quoted, starts, supplies, translators
 from seedbed.study.model import Study
 
 CONTROL = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f]")
@@ -33,6 +33,7 @@ def load(config: Mapping[str, Any], *, where: str = "config") -> Study:
         translators.consistent(study)
         adapters.consistent(study)
         choice.consistent(study)
+        quoted.consistent(study)
         supplies.with_sources(study)
         tracking.require(study.report_to)
     except ValidationError as error:

@@ -29,7 +29,7 @@ from seedbed.settings import EACH_ONCE, NoResult, Once, Place, Seed, Settings
 from seedbed.study import pairs
 from seedbed.study.settings import Corpora, Gpus, Language, Start
 from seedbed.study.variants import add_candidates, choosing, makers, with_parents
-from seedbed.tables.settings import Best, Forecast, Statistics
+from seedbed.tables.settings import Best, Forecast, Quoted, Statistics
 from seedbed.tracking import Tracker
 from seedbed.triplets.settings import Audit
 
@@ -102,6 +102,8 @@ class Study(Settings):
     """What encoders and classifiers are scored on."""
     best: Best | None = None
     """How the best encoder of each language is chosen, which then lies in `<results>/best`; left out, none is."""
+    quoted: Once[Quoted] = []
+    """Scores that others report on the study's test sets, which tables and the answer show next to ours."""
     statistics: Statistics = Statistics()
     """Intervals and tests."""
     tables: Once[Spec] = ["table1"]

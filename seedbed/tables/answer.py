@@ -10,6 +10,7 @@ from seedbed import manifests
 from seedbed.encoders import use
 from seedbed.encoders.use import Use
 from seedbed.tables.best import WORD_OVERLAP
+from seedbed.tables.quotes import NO_INTERVAL
 
 TITLE = "## The best encoder of each language"
 NONE = (
@@ -106,6 +107,7 @@ def _scores(test: Mapping[str, Any], one: Mapping[str, Any], folder: str) -> lis
     heads = [f"{test['task']}: {test['metric']}, {test['n']} items", "score", f"{one['recipe']} compared with it"]
     rows = [[f"**{one['recipe']}**: `{folder}`", _number(test["score"]), ""]]
     rows += [[called.get(name, name), _number(each), _difference(each)] for name, each in test["others"].items()]
+    rows += [[one["name"], _number(one), f"{one['source']}; {NO_INTERVAL}"] for one in test.get("quoted", ())]
     return _table(heads, rows)
 
 

@@ -64,7 +64,8 @@ def report(blocks: Sequence[Block], chosen: Cell, scores: Path, statistics: Stat
     Returns:
         `task`, `metric`, `n`, the `score` (value, low, high; in points) and `others`: name -> the same, and
         `difference`, `low` and `high` of it, `p_adjusted` (Benjamini and Hochberg over the others) and `apart`, whether
-        that is below 1 - level. Without at least 10 items there are no intervals, and nothing is apart.
+        that is below 1 - level. Without at least 10 items there are no intervals, and nothing is apart. `quoted`, where
+        others report scores on this test: the system's `name`, `value` and `source`.
 
     Raises:
         UserError: as `measure`; pairs that are not those that were scored.
@@ -84,7 +85,9 @@ def report(blocks: Sequence[Block], chosen: Cell, scores: Path, statistics: Stat
     ordered = {chosen.recipe: values.pop(chosen.recipe)} | values
     compared = _compared(ordered, {name: items[name] for name in ordered if name in items}, block, statistics)
     facts = {"task": block.tests[chosen.test_lang], "metric": block.column.metric, "n": measured.n[chosen.recipe]}
-    return facts | {"score": compared.pop(chosen.recipe), "others": compared}
+    quoted = [{"name": one.name, "value": one.value, "source": one.source} for one in block.quoted]
+    found = facts | {"score": compared.pop(chosen.recipe), "others": compared}
+    return found | ({"quoted": quoted} if quoted else {})
 
 
 def _overlap(pairs: Path, count: int) -> Items:

@@ -1,6 +1,7 @@
 """A table as a person reads it: Markdown in the paper's layout, with the paper's own numbers next to ours."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 import pandas as pd
 
@@ -8,6 +9,7 @@ from seedbed import names
 from seedbed.evaluation.protocols import Metric
 from seedbed.tables.cells import cell, grid, languages_of, paper_cell, systems, trained_on, without_lone_average
 from seedbed.tables.published import AVERAGE, KEY, NAME, Published
+from seedbed.tables.quotes import NO_INTERVAL, Quote, by_system
 from seedbed.tables.specs import OVERLAPS, TableSpec
 from seedbed.tables.tabulate import NOT_REPRODUCED, NOT_RUN, REPRODUCED
 
@@ -16,10 +18,18 @@ FEW = 6
 """Languages or columns that a legend names one by one, where more of them have the same said of them."""
 
 
-def layout(table: pd.DataFrame, spec: TableSpec, published: Published) -> str:
+def layout(
+    table: pd.DataFrame,
+    spec: TableSpec,
+    published: Published,
+    quoted: Mapping[tuple[str, str], Sequence[Quote]] = MappingProxyType({}),
+) -> str:
     """The table in Markdown as the paper prints it: a block for each backbone and column, methods x languages.
 
     Below it the paper's own table, each number with ours, their difference and a verdict.
+
+    Args:
+        quoted: backbone and column -> what others report on the same tests, in rows below ours.
     """
     compared = table["paper"].notna().any()
     parts = [f"# {spec.title}", spec.caption]
@@ -30,11 +40,12 @@ def layout(table: pd.DataFrame, spec: TableSpec, published: Published) -> str:
         for (backbone, column), block in table.groupby(["backbone", "column"], sort=False):
             title = f"{column}, over backbones" if backbone == AVERAGE else ", ".join(filter(None, (column, backbone)))
             metric, block = metrics[block["metric"].iloc[0]], without_lone_average(block)
+            own = quoted.get((backbone, column), ())
             if _is_overlap(block):
                 legend = [_overlap_legend(block, metric)]
             else:
-                legend = [_legend(block, metric), *([_paper_legend(block)] if compared else [])]
-            parts += [f"## {title}", *legend, _grid(block, metric)]
+                legend = [_legend(block, metric), *([_paper_legend(block)] if compared else []), *_quoted_legend(own)]
+            parts += [f"## {title}", *legend, _grid(block, metric, own)]
     else:
         means = [mean.label for mean in spec.over_columns] if spec.across == "means" else []
         groups = {column.label: column.group for column in spec.columns}
@@ -131,13 +142,27 @@ def _notes(rows: pd.DataFrame, by: str) -> list[str]:
     return [f"† {'all' if FEW < len(some) == every else ', '.join(some)}: {note}." for note, some in names.items()]
 
 
-def _grid(block: pd.DataFrame, metric: Metric) -> str:
-    """Methods down, languages and their average across."""
+def _quoted_legend(quotes: Sequence[Quote]) -> list[str]:
+    """Where the scores of others are from; nothing where there are none."""
+    found = by_system(quotes)
+    sources = {name: ", ".join(dict.fromkeys(one.source for one in each)) for name, each in found.items()}
+    told = "; ".join(f"{name}: {source}" for name, source in sources.items())
+    return [f"Reported by others, with {NO_INTERVAL} and in no test. {told}."] if told else []
+
+
+def _grid(block: pd.DataFrame, metric: Metric, quotes: Sequence[Quote]) -> str:
+    """Methods down, languages and their average across; below them what others report."""
     values = block.groupby("language")["value"].agg("min" if metric.lower else "max")
     best = {} if _is_overlap(block) else dict(values.map("{:z.1f}".format))
     rows = trained_on(block)
     beside = {method: rows.get(recipe, "") for recipe, method in zip(block["recipe"], block["method"], strict=True)}
-    return _cells("Method", block.groupby("method", sort=False), "language", languages_of(block), best, rows and beside)
+    columns = languages_of(block)
+    ours = _cells("Method", block.groupby("method", sort=False), "language", columns, best, rows and beside)
+    theirs = []
+    for name, each in by_system(quotes).items():
+        values = {one.language: f"{one.value:z.1f}" for one in each}
+        theirs.append([name, *(values.get(column, "") for column in columns), *([""] if rows else [])])
+    return grid([*ours, *theirs])
 
 
 def _cells(
@@ -147,7 +172,7 @@ def _cells(
     columns: Mapping[str, str] | Collection[str],
     best: Mapping[str, str],
     rows_of: Mapping[str, str] | None = None,
-) -> str:
+) -> list[list[str]]:
     """A line of our numbers for each label, and one of the paper's where it has any; the best of a column is bold.
 
     Args:
@@ -162,7 +187,7 @@ def _cells(
         lines.append([label, *(cell(own[name], best.get(name)) if name in own else "" for name in columns), *trained])
         if numbers["paper"].notna().any():
             lines.append(["*paper*", *(paper_cell(own[name]) if name in own else "" for name in columns), *blank])
-    return grid(lines)
+    return lines
 
 
 # ------------------------------------------------------------------------------------------------------ across columns
@@ -182,7 +207,7 @@ def _summary(table: pd.DataFrame, shown: Collection[str], groups: Mapping[str, s
     for group in dict.fromkeys(groups.get(name, "") for name in columns):
         own = {name: name.removesuffix(f", {group}") for name in columns if groups.get(name, "") == group}
         parts += [f"## {group[0].upper()}{group[1:]}"] if group else []
-        parts.append(_cells("System", rows, "column", own, best))
+        parts.append(grid(_cells("System", rows, "column", own, best)))
     return parts
 
 

@@ -7,6 +7,7 @@ from seedbed.encoders.recipes import presets
 from seedbed.io import UserError
 from seedbed.settings import Settings, suggest
 from seedbed.tables.offered import Offered, Scored, System
+from seedbed.tables.quotes import Quote
 from seedbed.tables.specs import OVERLAP, Column, TableSpec
 
 
@@ -73,6 +74,8 @@ class Block(Settings):
     """The recipe that differences are taken from."""
     other: Other | None = None
     """What differences of the baseline itself are taken from, and of systems without it; None: nothing."""
+    quoted: list[Quote] = []
+    """What others report on the same tests."""
 
     def cells(self) -> Iterator[Cell]:
         """Every score that it shows: none of a column of overlap."""

@@ -5,7 +5,10 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from seedbed.names import Name
-from seedbed.settings import Once, Seed, Settings
+from seedbed.settings import Once, Place, Seed, Settings, named
+
+Said = named(r"[^|<>`\n]+", "one line of text without | < > and `")
+"""What a table prints of a person's own words."""
 
 
 class Statistics(Settings):
@@ -60,4 +63,30 @@ class Best(Settings):
     def _one_chooses(self) -> Self:
         if bool(self.dev) == bool(self.recipe):
             raise ValueError("give either `dev`, the task that chooses, or `recipe`, the one that is recommended")
+        return self
+
+
+class Quoted(Settings):
+    """Scores that others report of a system, shown next to ours: numbers, or a result file of mteb."""
+
+    system: Said
+    """What the system is called."""
+    task: Name
+    """The task of the study on whose test set the system was scored."""
+    metric: str = ""
+    """Which number it is, by its name in tables; left out, the one that the answer shows of the task."""
+    values: dict[str, float] = {}
+    """Language, or pair of languages -> the score as tables print it: 56.5, not 0.565."""
+    results: Place | None = None
+    """Instead of `values`: a file `results/{model}/{revision}/{task}.json` of mteb's public results, or of your own run
+    of mteb. It has a number for each language of the study that it covers."""
+    source: Said | None = None
+    """Where the scores were published; with `results`, left out, which file of mteb it is."""
+
+    @model_validator(mode="after")
+    def _published(self) -> Self:
+        if bool(self.values) == bool(self.results):
+            raise ValueError("give either `values`, numbers by language, or `results`, a result file of mteb")
+        if self.values and not self.source:
+            raise ValueError("source: say where the scores were published")
         return self

@@ -151,6 +151,11 @@ def metric(protocol: str, name: str) -> Metric | None:
     return None
 
 
+def main_metric(protocol: str, k: Collection[int]) -> str:
+    """The name of a protocol's first metric, of those that the scores of a task with these k have."""
+    return next(name for name, metric in load(protocol).METRICS.items() if metric.k is None or metric.k in k)
+
+
 def which(fits: Callable[[Protocol], bool]) -> list[str]:
     """The names of the protocols that fit."""
     return [name for name in names() if fits(declared(name))]

@@ -5,7 +5,7 @@ from typing import Any
 
 from seedbed.evaluation import protocols
 from seedbed.io import compact
-from seedbed.study import pairs, paths
+from seedbed.study import pairs, paths, quoted
 from seedbed.study.graph import corpora, plans, shares
 from seedbed.study.graph import encoders as made
 from seedbed.study.model import Study
@@ -64,13 +64,16 @@ def _blocks(study: Study, code: str, task: str) -> list[Block]:
     if not task:
         return []
     _, offered = plans.of_encoders(study)
-    column = Column(label=task, protocol=study.tasks[task].protocol, metric=_metric(study, task), tasks=[task])
+    spec = study.tasks[task]
+    metric = protocols.main_metric(spec.protocol, spec.k)
+    column = Column(label=task, protocol=spec.protocol, metric=metric, tasks=[task])
     found = []
     for backbone, own in _systems(study, code, task).items():
         names = {system.recipe: system.recipe for system in own}
         facts = {"backbone": backbone, "paper_backbone": offered[backbone].paper, "tests": {code: task}}
         untrained = (name for name in names if not study.recipes[name].trained)
-        found.append(Block(**facts, column=column, systems=own, names=names, baseline=next(untrained, "")))
+        block = Block(**facts, column=column, systems=own, names=names, baseline=next(untrained, ""))
+        found.append(quoted.beside(study, block))
     return found
 
 
@@ -82,13 +85,6 @@ def _encoders(study: Study, code: str) -> list[Cell]:
         for system in own
         for seed in system.seeds
     ]
-
-
-def _metric(study: Study, task: str) -> str:
-    """The first metric of a task's protocol that its scores have."""
-    spec = study.tasks[task]
-    metrics = protocols.load(spec.protocol).METRICS
-    return next(name for name, metric in metrics.items() if metric.k is None or metric.k in spec.k)
 
 
 def _shown_on(study: Study, code: str) -> list[str]:

@@ -7,7 +7,7 @@ from seedbed.generators.settings import WRITING
 from seedbed.io import UserError
 from seedbed.languages import ANY
 from seedbed.resources import spec_file
-from seedbed.study import pairs
+from seedbed.study import pairs, quoted
 from seedbed.study.graph import classifiers, composition, corpora, encoders, evaluation
 from seedbed.study.model import Study
 from seedbed.tables.figure_specs import FigureSpec
@@ -48,7 +48,8 @@ def of_spec(study: Study, spec: TableSpec) -> list[Block]:
             raise UserError(f"table {spec.title!r}: {missing}") from None
         raise
     blocks += of_labellers(spec, _labellers(study), _classifiers(study), *others)
-    return compared(spec, blocks, study.statistics.baseline_backbone)
+    blocks = compared(spec, blocks, study.statistics.baseline_backbone)
+    return [quoted.beside(study, block) for block in blocks]
 
 
 def mapped(study: Study, spec: FigureSpec) -> Mapped:

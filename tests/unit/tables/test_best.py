@@ -17,6 +17,7 @@ from seedbed.evaluation.scores import Scores, write
 from seedbed.io import UserError, write_table
 from seedbed.tables import answer, best
 from seedbed.tables.plan import Block, Cell, System
+from seedbed.tables.quotes import Quote
 from seedbed.tables.settings import Statistics
 from seedbed.tables.specs import Column
 from seedbed.tables.standing import standing
@@ -174,6 +175,15 @@ def test_the_answer_says_in_one_sentence_and_a_table_what_is_best_and_how_it_com
     text = answer.text({"results/best/hau": told()})
     assert ANSWER in text
     assert '    SentenceTransformer("results/best/hau").encode(["a sentence", "another one"])\n' in text
+
+
+def test_what_others_report_is_a_row_with_its_source_and_without_a_verdict(scores):
+    quoted = [Quote(system="BGE-M3", language="hau", value=56.5, source="their paper, table 2")]
+    cell, _ = best.choose([block()], scores, "dev")
+    test = best.report([block().model_copy(update={"quoted": quoted})], cell, scores, STATISTICS, None)
+    text = answer.text({"best": told(test=test)})
+    assert "\n| BGE-M3, quoted | 56.5 | their paper, table 2; no interval |\n" in text
+    assert "quoted" not in best.report([block()], cell, scores, STATISTICS, None)
 
 
 def test_of_few_items_the_answer_says_scores_and_nothing_about_differences():

@@ -319,3 +319,16 @@ def test_the_program_writes_the_same_bytes_twice(study, spec, table, tmp_path):
     for kind in ("csv", "md"):
         assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
     assert (tmp_path / "a.md").read_text() == page(table, spec) == page(read(tmp_path / "a.csv"), spec)
+
+
+def test_what_others_report_stands_below_ours_and_is_in_no_csv(study, spec, tmp_path):
+    arguments, plan = study.arguments(spec), study.scores.with_name("plan.json")
+    quotes = [{"system": "BGE-M3", "language": "hau", "value": 56.5, "source": "their paper, table 2"}]
+    blocks = [block | {"quoted": quotes if block["column"]["label"] == "STS" else []} for block in read_json(plan)]
+    write_json(blocks, plan)
+    outputs = ["--output", str(tmp_path / "a.csv"), "--layout", str(tmp_path / "a.md")]
+    main(["--spec", "seedbed/resources/tables/table1.yaml", *arguments, *outputs])
+    first, *others = (tmp_path / "a.md").read_text().split("\n## ")[1:]
+    assert first.rstrip().endswith("| BGE-M3, quoted | 56.5 |  |  |  |")  # hau, ind, avg, rows
+    assert "no interval and in no test. BGE-M3, quoted: their paper, table 2." in first
+    assert all("BGE-M3" not in other for other in others) and "BGE-M3" not in (tmp_path / "a.csv").read_text()

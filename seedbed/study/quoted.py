@@ -1,0 +1,86 @@
+"""What others report on a study's test sets, read from its settings and from the files that they name."""
+
+from pathlib import Path
+
+from seedbed.evaluation import protocols
+from seedbed.settings import suggest
+from seedbed.study import pairs
+from seedbed.study.model import Study
+from seedbed.tables.plan import Block
+from seedbed.tables.quotes import Quote, of_mteb, source_of
+from seedbed.tables.settings import Quoted
+
+
+def consistent(study: Study) -> None:
+    """Every quote is of a test of the study, and of one number.
+
+    Raises:
+        ValueError: the first that is not.
+        UserError: as `of_mteb`.
+    """
+    quotes(study)
+
+
+def beside(study: Study, block: Block) -> Block:
+    """A block with what others report on its tests."""
+    shown = [
+        quote
+        for language, task in block.tests.items()
+        for quote in quotes(study).get((task, block.column.metric), ())
+        if quote.language == language
+    ]
+    return block.model_copy(update={"quoted": shown}) if shown else block
+
+
+def quotes(study: Study) -> dict[tuple[str, str], list[Quote]]:
+    """Task and metric -> what others report, found once; raises as `consistent`."""
+    return study.once("quoted", lambda: _quotes(study))
+
+
+def _quotes(study: Study) -> dict[tuple[str, str], list[Quote]]:
+    found: dict[tuple[str, str], list[Quote]] = {}
+    for place, entry in enumerate(study.quoted):
+        where = f"quoted.{place}"
+        if entry.task not in study.tasks:
+            raise ValueError(f"{where}.task: no task {entry.task!r}; {suggest(entry.task, sorted(study.tasks))}")
+        spec = study.tasks[entry.task]
+        metric = entry.metric or protocols.main_metric(spec.protocol, spec.k)
+        if protocols.metric(spec.protocol, metric) is None:
+            known = sorted(protocols.load(spec.protocol).METRICS)
+            raise ValueError(
+                f"{where}.metric: no metric {metric!r} in protocol {spec.protocol}; {suggest(metric, known)}"
+            )
+        known = found.setdefault((entry.task, metric), [])
+        for quote in _of_file(study, where, entry, metric) if entry.results else _of_values(study, where, entry):
+            if any((one.system, one.language) == (quote.system, quote.language) for one in known):
+                raise ValueError(f"{where}: {quote.system} has two numbers in {quote.language}; quote one")
+            known.append(quote)
+    return found
+
+
+def _of_values(study: Study, where: str, entry: Quoted) -> list[Quote]:
+    tested = [*study.tested_by(entry.task), *pairs.tested_by(study, entry.task)]
+    for language in entry.values:
+        if language not in tested:
+            raise ValueError(f"{where}.values: {entry.task} does not test {language!r}; {suggest(language, tested)}")
+    facts = {"system": entry.system, "source": entry.source}
+    return [Quote(language=language, value=value, **facts) for language, value in entry.values.items()]
+
+
+def _of_file(study: Study, where: str, entry: Quoted, metric: str) -> list[Quote]:
+    """What a result file of mteb says of the languages that the task tests."""
+    spec, declared = study.tasks[entry.task], study.declared[entry.task]
+    measured, tested = protocols.metric(spec.protocol, metric), study.tested_by(entry.task)
+    if measured.key not in declared.mteb:
+        raise ValueError(
+            f"{where}.results: mteb has no {metric} of protocol {spec.protocol}; give the numbers by `values`"
+        )
+    if not tested:
+        raise ValueError(f"{where}.task: {entry.task} tests no language of the study; leave the quote out")
+    sources = [study.test(entry.task, code) for code in tested]
+    split = next((source.split for source in sources if source.hub), "test")
+    mtebs = spec.mteb.name if spec.mteb else ""
+    called = {code: f"{code.partition('-')[0]}-{study.facts(code)['script']}" for code in tested}
+    found = of_mteb(Path(entry.results), mtebs, split, measured.key, called)
+    facts = {"system": entry.system, "source": entry.source or source_of(Path(entry.results))}
+    return [Quote(language=code, value=round(measured.points * value, 4), **facts) for code, value in found.items()]

@@ -1,0 +1,102 @@
+"""Scores that others report, as tables and the answer show them next to ours."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from seedbed.io import UserError, read_json
+from seedbed.settings import Settings, explain
+
+NO_INTERVAL = "no interval"
+"""What is said next to each: others report a number alone, so nothing can be tested."""
+
+
+class Quote(Settings):
+    """What somebody else reports of a system in one language."""
+
+    system: str
+    language: str
+    value: float
+    """As tables print it."""
+    source: str
+
+    @property
+    def name(self) -> str:
+        """How a row of it begins."""
+        return f"{self.system}, quoted"
+
+
+def by_system(quotes: Iterable[Quote]) -> dict[str, list[Quote]]:
+    """Name of a row -> its quotes, in their order."""
+    found: dict[str, list[Quote]] = {}
+    for quote in quotes:
+        found.setdefault(quote.name, []).append(quote)
+    return found
+
+
+class _Subset(BaseModel):
+    """Scores in one subset of a task; further keys are metrics."""
+
+    model_config = ConfigDict(extra="allow")
+    hf_subset: str
+    languages: list[str]
+
+
+class _Result(BaseModel):
+    """A result as mteb files it (mteb's class TaskResult); its other keys are not read."""
+
+    task_name: str
+    dataset_revision: str
+    mteb_version: str | None
+    scores: dict[str, list[_Subset]]
+
+
+def of_mteb(file: Path, task: str, split: str, metric: str, languages: Mapping[str, str]) -> dict[str, float]:
+    """What a result file of mteb says of each language, as a fraction; those that it lacks are left out.
+
+    Args:
+        task: mteb's name of it; empty: any.
+        metric: mteb's name.
+        languages: language -> mteb's name of it, like `hau-Latn`.
+
+    Raises:
+        UserError: no result file; one of another task, or without the split, the metric or any of the languages; a
+            language has several subsets.
+    """
+    result = _read(file)
+    if task and result.task_name != task:
+        raise UserError(f"{file}: of mteb's {result.task_name}; expected {task}")
+    if split not in result.scores:
+        raise UserError(f"{file}: no split {split!r}; it has {', '.join(result.scores)}")
+    found: dict[str, float] = {}
+    for language, called in languages.items():
+        own = [one for one in result.scores[split] if one.languages == [called]]
+        if len(own) > 1:
+            subsets = ", ".join(one.hf_subset for one in own)
+            raise UserError(f"{file}: several subsets of {language}: {subsets}; give the number by `values`")
+        for one in own:
+            value = (one.model_extra or {}).get(metric)
+            if not isinstance(value, float):
+                raise UserError(f"{file}: no number {metric!r} in {one.hf_subset}; give it by `values`")
+            found[language] = value
+    if not found:
+        known = sorted({code for one in result.scores[split] for code in one.languages})
+        raise UserError(f"{file}: none of {', '.join(languages)}; it has {', '.join(known)}")
+    return found
+
+
+def source_of(file: Path) -> str:
+    """Which result file of mteb a number is from, in the words of a table."""
+    result = _read(file)
+    model, revision = (part[:60] for part in [*file.parts[-3:-1], "", ""][:2])
+    version = f"mteb {result.mteb_version}, " if result.mteb_version else ""
+    place = "/".join(filter(None, (model, revision[:10], file.name)))
+    return f"mteb's results, {place} ({version}data {result.dataset_revision[:10]})"
+
+
+def _read(file: Path) -> _Result:
+    try:
+        return _Result.model_validate(read_json(file))
+    except ValidationError as error:
+        raise UserError(f"{explain(error, _Result, where=str(file))}; expected a result file of mteb") from None
