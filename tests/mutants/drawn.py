@@ -13,7 +13,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOMS = ("classifiers", "corpora", "encoders", "evaluation", "generators", "study", "tables", "triplets", "vectors")
+ROOMS = (
+    "classifiers",
+    "corpora",
+    "encoders",
+    "evaluation",
+    "generators",
+    "ground",
+    "operations",
+    "study",
+    "tables",
+    "triplets",
+    "vectors",
+)
+"""Packages of the library; `ground`: the modules beside them."""
 NO_RESULT = (
     "card",
     "adapter_card",
@@ -27,6 +40,8 @@ NO_RESULT = (
     "settings",
 )
 """Files and folders whose lines make no number: cards, pages, pictures, bounds of settings."""
+NO_CHANGE = ("desc", "disable", "encoding", "strict", "unit")
+"""Arguments that change no result: of bars, that the system's encoding is UTF-8, that lists which are as long are."""
 SWAPPED: dict[type, type] = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -77,11 +92,11 @@ class Drawn:
         return (whole[: self.start] + self.new.encode() + whole[self.end :]).decode()
 
 
-def draw(count: int, seed: int, without: tuple[str, ...] = ()) -> list[Drawn]:
+def draw(count: int, seed: int, rooms: tuple[str, ...] = ROOMS, without: tuple[str, ...] = ()) -> list[Drawn]:
     """So many mutants of as many lines, equally often of each package; none of the files in `without`."""
     chance = random.Random(seed)
     found = []
-    rooms = [_lines(room, without) for room in ROOMS]
+    rooms = [_lines(room, without) for room in rooms]
     while len(found) < count and any(rooms):
         for lines in filter(None, rooms):
             mutants = lines.pop(chance.choice(sorted(lines)))
@@ -104,7 +119,7 @@ def tried_on(file: str) -> list[list[str]]:
 def _lines(room: str, without: tuple[str, ...]) -> dict[tuple[str, int], list[Drawn]]:
     """File and line -> the mutants that begin there."""
     found: dict[tuple[str, int], list[Drawn]] = {}
-    for path in sorted(Path("seedbed", room).rglob("*.py")):
+    for path in sorted(Path("seedbed").glob("*.py") if room == "ground" else Path("seedbed", room).rglob("*.py")):
         if path.stem in NO_RESULT or set(path.parts) & set(NO_RESULT) or str(path) in without:
             continue
         for mutant in mutants_of(path.read_text(), str(path)):
@@ -133,6 +148,8 @@ def _working(node: ast.AST) -> Iterator[ast.AST]:
         if isinstance(child, ast.Call) and "warn" in ast.unparse(child.func).lower():
             continue
         if isinstance(child, ast.expr) and _is_annotation(node, child):
+            continue
+        if isinstance(child, ast.keyword) and child.arg in NO_CHANGE:
             continue
         if hasattr(child, "lineno"):
             yield child
@@ -169,7 +186,7 @@ def _changes(node: ast.AST) -> Iterator[str]:
             yield _with(node, lambda new: setattr(new.func, "attr", RENAMED[name]))
         case ast.Call(keywords=[_, *_]):
             for number, keyword in enumerate(node.keywords):
-                if keyword.arg:
+                if keyword.arg and keyword.arg not in NO_CHANGE:
                     yield _with(node, lambda new, number=number: new.keywords.pop(number))
         case ast.Expr(value=ast.Call()) | ast.AugAssign() | ast.Continue() | ast.Break():
             yield "pass"

@@ -5,14 +5,18 @@ from __future__ import annotations
 import importlib
 import multiprocessing
 import os
+import resource
 import shlex
 import sys
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 SECONDS = 300
 """A test that hangs for so long has seen the bug."""
-# Without bytecode: that of a file is known by its size and second, which a bug may share with the text before it.
-ENVIRONMENT = {"PYTHONDONTWRITEBYTECODE": "1", "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+HANGS = "hangs"
+CPU = 100
+"""As much as a process of tests of a drawn mutant may use: an endless loop is found sooner."""
+ENVIRONMENT = {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
 # Each test process is forked from one that has imported these: they take longer than most tests.
 LIBRARIES = ["pytest", "hypothesis", "pandas", "sklearn", "scipy.stats", "datasets", "sentence_transformers", "peft"]
 SERVER = multiprocessing.get_context("forkserver")
@@ -26,22 +30,53 @@ def prepare() -> None:
 
 def pytest(root: Path, tests: str, seconds: float = SECONDS) -> int:
     """Pytest's exit code; 1 if it hangs."""
-    process = SERVER.Process(target=run, args=(root, shlex.split(tests)))
+    return first_failure(root, [shlex.split(tests)], seconds)[0]
+
+
+def first_failure(root: Path, stages: list[list[str]], seconds: float = SECONDS) -> tuple[int, str]:
+    """Pytest's exit code after the first words for it with which it fails, 1 if it hangs; and the test that failed."""
+    there, here = SERVER.Pipe(duplex=False)
+    process = SERVER.Process(target=run, args=(root, stages, here))
     process.start()
+    here.close()
     process.join(seconds)
     if process.is_alive():
         process.kill()
-        return 1
-    return process.exitcode
+        return 1, HANGS
+    try:
+        failed = there.recv() if there.poll() else ""
+    except EOFError:
+        failed = ""
+    return (1, HANGS) if process.exitcode < 0 else (process.exitcode, failed)
 
 
-def run(root: Path, words: list[str]) -> None:
+class First:
+    """A plugin of pytest that keeps the name of the first test that fails, or file of tests that cannot be read."""
+
+    failed = ""
+
+    def pytest_collectreport(self, report) -> None:
+        self.pytest_runtest_logreport(report)
+
+    def pytest_runtest_logreport(self, report) -> None:
+        if report.failed:
+            self.failed = self.failed or report.nodeid
+
+
+def run(root: Path, stages: list[list[str]], result: Connection) -> None:
     """Run pytest in a copy of the project, in a process of its own that has the libraries, but nothing of the project."""
     for name in [name for name in sys.modules if name.partition(".")[0] in ("tests", "seedbed", "scripts")]:
         del sys.modules[name]
     os.chdir(root)
     sys.path[:0] = [str(root)]
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU, CPU))
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
-    sys.exit(int(importlib.import_module("pytest").main(["-x", "-q", "-p", "no:cacheprovider", *words])))
+    for words in stages:
+        first = First()
+        code = importlib.import_module("pytest").main(["-x", "-q", "-p", "no:cacheprovider", *words], plugins=[first])
+        if code:
+            result.send(first.failed)
+            break
+    sys.exit(int(code))
