@@ -82,7 +82,7 @@ rule choose_best:
     input:
         encoders=best.encoders,
         scores=best.scores,
-        pairs=best.pairs_of,
+        test=best.read,
     output:
         paths.BEST,
     log:
@@ -99,12 +99,12 @@ rule choose_best:
         **settings(blocks=best.blocks, choice=best.choice, statistics="statistics"),
         code=code("choose_best", modules=best.metrics),
         name=lambda wildcards: STUDY.names[wildcards.lang],
-        pairs=option("pairs"),
+        test=option("test"),
         directory=JOBS.directory,
         root=lambda wildcards: STUDY.results,
     shell:
         "python -m scripts.choose_best --language {wildcards.lang:q} --name {params.name:q} --blocks {params.blocks:q} {params.choice:q}"
-        " {params.pairs:q} --statistics {params.statistics:q} --root {params.root:q} --output {params.directory:q} > {log:q} 2>&1"
+        " {params.test:q} --statistics {params.statistics:q} --root {params.root:q} --output {params.directory:q} > {log:q} 2>&1"
 
 
 rule report:

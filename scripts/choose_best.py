@@ -25,7 +25,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--also", nargs="*", default=[], help="JSON: as --blocks, on further tasks")
     parser.add_argument("--why", default="", help="it is recommended: a sentence")
     parser.add_argument("--limits", default="", help="of the scores: what they do not say")
-    parser.add_argument("--pairs", type=Path, help="TSV: id, sentence1, sentence2, score of the task that reports")
+    parser.add_argument("--test", type=Path, help="TSV: what the task that reports tests, to score its words alone")
     parser.add_argument("--statistics", default="{}", help="JSON: seedbed.tables.settings.Statistics")
     parser.add_argument("--root", required=True, type=Path, help="the study's results, with scores/ and encoders/")
     args = parser.parse_args(argv)
@@ -41,7 +41,7 @@ def main(argv: list[str] | None = None) -> None:
     facts = {"language": args.language, "name": args.name, "backbone": cell.backbone, "recipe": cell.recipe}
     facts |= {"seed": cell.seed, "dev": dev, "why": args.why, "limits": args.limits}
     facts["base"] = next((block.baseline for block in reported if block.backbone == cell.backbone), "")
-    facts["test"] = report(reported, cell, scores, statistics, args.pairs) if reported else None
+    facts["test"] = report(reported, cell, scores, statistics, args.test) if reported else None
     compared = (blocks for blocks in also if (cell.backbone, cell.recipe) in {one[:2] for one in cells_of(blocks)})
     facts["also"] = [report(blocks, cell, scores, statistics, None) for blocks in compared]
     encoder = args.root / "encoders" / cell.backbone / cell.recipe / cell.lang / str(cell.seed)

@@ -87,6 +87,11 @@ def terms(text: str) -> set[str]:
     return {term for stretch in _STRETCH.findall(comparable(text)) for term in _terms(stretch)}
 
 
+def counted_terms(text: str) -> list[str]:
+    """As `terms`, in their order, each as often as it is there."""
+    return [term for stretch in _STRETCH.findall(comparable(text)) for term in _terms(stretch)]
+
+
 def _terms(stretch: str) -> list[str]:
     if not _IS_UNSPACED.match(stretch):
         return [stretch]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 from seedbed import manifests
 from seedbed.encoders import use
 from seedbed.encoders.use import Use
-from seedbed.tables.best import WORD_OVERLAP
+from seedbed.evaluation import lexical
 from seedbed.tables.quotes import NO_INTERVAL
 
 TITLE = "## The best encoder of each language"
@@ -103,7 +103,8 @@ def _language(one: Mapping[str, Any], folder: str) -> list[str]:
 
 def _scores(test: Mapping[str, Any], one: Mapping[str, Any], folder: str) -> list[str]:
     """A table: the encoder and each other, its score on the test, and by how much the encoder is better."""
-    called = {one["base"]: f"{one['base']}, before training", WORD_OVERLAP: f"{WORD_OVERLAP}, no encoder"}
+    called = {one["base"]: f"{one['base']}, before training"}
+    called |= {name: f"{name}, no encoder" for name in lexical.NAMES}
     heads = [f"{test['task']}: {test['metric']}, {test['n']} items", "score", f"{one['recipe']} compared with it"]
     rows = [[f"**{one['recipe']}**: `{folder}`", _number(test["score"]), ""]]
     rows += [[called.get(name, name), _number(each), _difference(each)] for name, each in test["others"].items()]

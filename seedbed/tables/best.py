@@ -9,17 +9,15 @@ from typing import Any
 import numpy as np
 
 from seedbed import manifests
+from seedbed.corpora.settings import COLUMNS
 from seedbed.encoders import use
+from seedbed.evaluation import protocols
 from seedbed.evaluation.aggregation import Items
 from seedbed.evaluation.significance import LEAST_ITEMS, benjamini_hochberg, percentiles, replicates, two_sided
 from seedbed.io import UserError, atomic_directory, read_json, read_table, write_json
 from seedbed.tables.measures import measure
 from seedbed.tables.plan import Block, Cell
 from seedbed.tables.settings import Statistics
-from seedbed.triplets.overlap import dice
-
-WORD_OVERLAP = "word overlap"
-"""What a score is called that needs no encoder: the Dice coefficient of both sentences' words."""
 
 
 def choose(blocks: Sequence[Block], scores: Path, dev: str) -> tuple[Cell, dict[str, Any]]:
@@ -54,12 +52,12 @@ def _main(path: Path) -> float:
     return float(found["main_score"])
 
 
-def report(blocks: Sequence[Block], chosen: Cell, scores: Path, statistics: Statistics, pairs: Path | None) -> dict:
+def report(blocks: Sequence[Block], chosen: Cell, scores: Path, statistics: Statistics, test: Path | None) -> dict:
     """How good an encoder is on the task of the blocks, and which others of its backbone it is told apart from.
 
     Args:
         blocks: as of `choose`.
-        pairs: the graded pairs of the task, whose word overlap is scored too; None: it has none.
+        test: the test set of the task, whose words alone are scored too, see `protocols.lexical`; None: they are not.
 
     Returns:
         `task`, `metric`, `n`, the `score` (value, low, high; in points) and `others`: name -> the same, and
@@ -68,7 +66,7 @@ def report(blocks: Sequence[Block], chosen: Cell, scores: Path, statistics: Stat
         others report scores on this test: the system's `name`, `value` and `source`.
 
     Raises:
-        UserError: as `measure`; pairs that are not those that were scored.
+        UserError: as `measure`; a test set that is not the one that was scored.
     """
     (block,) = (block for block in blocks if block.backbone == chosen.backbone)
     measured, metric = measure(scores, block, chosen.test_lang, statistics), block.column.measured
@@ -78,10 +76,10 @@ def report(blocks: Sequence[Block], chosen: Cell, scores: Path, statistics: Stat
     items = dict(measured.items or {})
     if items:
         items[chosen.recipe] = items[chosen.recipe][place : place + 1]
-    if pairs:
-        own = _overlap(pairs, measured.n[chosen.recipe])
-        values[WORD_OVERLAP] = float(metric.by.statistic(own)[0])
-        items |= {WORD_OVERLAP: own} if items else {}
+    if test:
+        name, own = _lexical(test, block, measured.n[chosen.recipe])
+        values[name] = float(metric.by.statistic(own)[0])
+        items |= {name: own} if items else {}
     ordered = {chosen.recipe: values.pop(chosen.recipe)} | values
     compared = _compared(ordered, {name: items[name] for name in ordered if name in items}, block, statistics)
     facts = {"task": block.tests[chosen.test_lang], "metric": block.column.metric, "n": measured.n[chosen.recipe]}
@@ -90,13 +88,14 @@ def report(blocks: Sequence[Block], chosen: Cell, scores: Path, statistics: Stat
     return found | ({"quoted": quoted} if quoted else {})
 
 
-def _overlap(pairs: Path, count: int) -> Items:
-    """Gold score and Dice (1, n, 2) of each pair."""
-    table = read_table(pairs, ["id", "sentence1", "sentence2", "score"])
-    if len(table) != count:
-        raise UserError(f"{pairs}: {len(table)} pairs, and {count} were scored; delete the scores and run Snakemake")
-    overlaps = [dice(a, b) for a, b in zip(table["sentence1"], table["sentence2"], strict=True)]
-    return np.stack([table["score"].astype(float), overlaps], axis=1)[None]
+def _lexical(test: Path, block: Block, count: int) -> tuple[str, Items]:
+    """What the words of a test set score without an encoder: its name, and its items (1, n, k)."""
+    protocol, metric = block.column.protocol, block.column.measured
+    table = read_table(test, ["id", *COLUMNS[protocols.declared(protocol).kind]])
+    name, items = protocols.lexical(protocol)(table)
+    if len(items) != count:
+        raise UserError(f"{test}: {len(items)} items, and {count} were scored; delete the scores and run Snakemake")
+    return name, metric.by.read(items, [*metric.items])[None]
 
 
 def _compared(

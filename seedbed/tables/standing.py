@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from seedbed.tables.best import WORD_OVERLAP
+from seedbed.evaluation import lexical
 
 STEP = 10
 """Points to which the ends of an axis are rounded."""
@@ -63,13 +63,13 @@ def _standing(task: str, metric: str, members: list[Mapping[str, Any]], families
 def _numbers(one: Mapping[str, Any]) -> list[float]:
     """Every number of a language that has a place on the axis."""
     score = one["test"]["score"]
-    others = [_other(one, name) for name in (one["base"], WORD_OVERLAP)]
+    others = [_other(one, one["base"]), _other(one, *lexical.NAMES)]
     return [*(score[key] for key in ("value", "low", "high") if key in score), *(x for x in others if x is not None)]
 
 
-def _other(one: Mapping[str, Any], name: str) -> float | None:
-    found = one["test"]["others"].get(name)
-    return None if found is None else found["value"]
+def _other(one: Mapping[str, Any], *names: str) -> float | None:
+    """The score of the first of these that is among the others; None: none is."""
+    return next((one["test"]["others"][name]["value"] for name in names if name in one["test"]["others"]), None)
 
 
 def _mark(one: Mapping[str, Any], family: str, start: int, length: int) -> Mark:
@@ -78,7 +78,7 @@ def _mark(one: Mapping[str, Any], family: str, start: int, length: int) -> Mark:
 
     score = one["test"]["score"]
     value, low, high = score["value"], score.get("low"), score.get("high")
-    base, overlap = _other(one, one["base"]), _other(one, WORD_OVERLAP)
+    base, overlap = _other(one, one["base"]), _other(one, *lexical.NAMES)
     left, right = place(value if low is None else low), place(value if high is None else high)
     facts = (one["name"], family, one["recipe"], one["backbone"], value, low, high, base, overlap)
     return Mark(*facts, place(value), left, round(right - left, 2), place(base), place(overlap))

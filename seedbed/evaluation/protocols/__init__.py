@@ -7,9 +7,11 @@ A file of this folder, or of `protocols/` in the folder in which a study is run,
                                      name ends in {label} stands for a metric of each class
     score(trial: Trial) -> Scores    see `evaluation.scores`
 
-`mteb_rows(test)` where mteb has tasks of its kind; `texts(test)` where other texts are embedded than stand in its
-columns, and `composed(test)` where some are several of those, a blank apart: text -> its parts. A study is read with
-the files that it names, so they import what takes long to import (scikit-learn, torch, ...) inside their functions.
+`mteb_rows(test)` where mteb has tasks of its kind; `lexical(test)` where words alone can answer: what that is called
+(`evaluation.lexical.NAMES`), and its items, in the order of those that are scored. `texts(test)` where other texts are
+embedded than stand in its columns, and `composed(test)` where some are several of those, a blank apart: text -> its
+parts. A study is read with the files that it names, so they import what takes long to import (scikit-learn, torch, ...)
+inside their functions.
 """
 
 import importlib
@@ -22,6 +24,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Literal, Self
 
+import pandas as pd
 from pydantic import AfterValidator, Field
 
 from seedbed.corpora.settings import Kind
@@ -154,6 +157,11 @@ def metric(protocol: str, name: str) -> Metric | None:
 def main_metric(protocol: str, k: Collection[int]) -> str:
     """The name of a protocol's first metric, of those that the scores of a task with these k have."""
     return next(name for name, metric in load(protocol).METRICS.items() if metric.k is None or metric.k in k)
+
+
+def lexical(protocol: str) -> Callable[[pd.DataFrame], tuple[str, pd.DataFrame]] | None:
+    """What scores the words of a protocol's test sets without an encoder; None: they cannot answer."""
+    return getattr(load(protocol), "lexical", None)
 
 
 def which(fits: Callable[[Protocol], bool]) -> list[str]:

@@ -11,9 +11,11 @@ nDCG@10 (main), recall@10, MRR@10 and MAP@10 as trec_eval computes them (pytrec_
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from seedbed.evaluation.lexical import BM25, bm25
 from seedbed.evaluation.protocols import Metric, Protocol
 from seedbed.evaluation.scores import Scores, Trial
 from seedbed.io import UserError
@@ -108,14 +110,26 @@ def measures(held: Collection, queries: ArrayLike, documents: ArrayLike) -> pd.D
     Raises:
         UserError: as `neighbours.nearest`.
     """
+    scores, indices = nearest(queries, documents, min(DEPTH, len(held.documents)), metric="cosine")
+    ranked = zip(held.documents.index.to_numpy()[indices].tolist(), scores.tolist(), strict=True)
+    return _by_query(held, [dict(zip(ids, values, strict=True)) for ids, values in ranked])
+
+
+def lexical(test: pd.DataFrame) -> tuple[str, pd.DataFrame]:
+    """BM25, and the items of it; a document without a word of the query is not ranked. Raises as `collection`."""
+    held = collection(test)
+    ids, ranked = held.documents.index.to_numpy(), []
+    for scores in bm25([*held.queries], [*held.documents]):
+        best = np.argsort(-scores, kind="stable")[:DEPTH]  # of equals the first, which has the greater id
+        ranked.append({ids[place]: float(scores[place]) for place in best if scores[place] > 0})
+    return BM25, _by_query(held, ranked)
+
+
+def _by_query(held: Collection, ranked: list[dict[str, float]]) -> pd.DataFrame:
+    """`id` and TREC_EVAL, fractions, of every query: of document id -> score of what each ranks highest."""
     import pytrec_eval
 
-    scores, indices = nearest(queries, documents, min(DEPTH, len(held.documents)), metric="cosine")
-    ids = held.documents.index.to_numpy()
-    run = {
-        query: dict(zip(found, values, strict=True))
-        for query, found, values in zip(held.queries.index, ids[indices].tolist(), scores.tolist(), strict=True)
-    }
+    run = dict(zip(held.queries.index, ranked, strict=True))
     by_query = pytrec_eval.RelevanceEvaluator(held.relevance, {*TREC_EVAL.values()}).evaluate(run)
     columns = {name: [by_query[query][theirs.replace(".", "_")] for query in run] for name, theirs in TREC_EVAL.items()}
     return pd.DataFrame({"id": held.queries.index, **columns})

@@ -15,9 +15,11 @@ import numpy as np
 import pandas as pd
 
 from seedbed.evaluation.aggregation import PEARSON, SPEARMAN
+from seedbed.evaluation.lexical import WORD_OVERLAP
 from seedbed.evaluation.protocols import Metric, Protocol
 from seedbed.evaluation.scores import Scores, Trial
 from seedbed.io import UserError
+from seedbed.triplets.overlap import dice
 
 PROTOCOL = Protocol(
     kind="pairs",
@@ -62,6 +64,12 @@ def _unit(x: np.ndarray) -> np.ndarray:
     if not lengths.all():
         raise UserError("sts: the encoder gives a zero vector, which has no cosine; its training collapsed")
     return x / lengths
+
+
+def lexical(test: pd.DataFrame) -> tuple[str, pd.DataFrame]:
+    """Word overlap, and the items of it in the place of a cosine."""
+    overlaps = [dice(a, b) for a, b in zip(test["sentence1"], test["sentence2"], strict=True)]
+    return WORD_OVERLAP, pd.DataFrame({"id": test["id"], "gold": test["score"].astype(float), "cosine": overlaps})
 
 
 def mteb_rows(test: pd.DataFrame) -> Any:

@@ -158,15 +158,17 @@ def scores(study: Study, wildcards: Any) -> list[str]:
     return sorted({shares.listed_in(study, cell) for cell in cells})
 
 
-def pairs_of(study: Study, wildcards: Any) -> list[str] | str:
-    """The graded pairs that the choice is reported on, whose words are counted; of other tests nothing."""
+def read(study: Study, wildcards: Any) -> list[str] | str:
+    """The test set that the choice is reported on, where its words alone can answer; else nothing."""
     task = reported_on(study, wildcards.lang)
-    graded = task and study.declared[task].kind == "pairs"
-    return corpora.test_set(study, task, wildcards.lang) if graded else []
+    answers = task and protocols.lexical(study.tasks[task].protocol)
+    return corpora.test_set(study, task, wildcards.lang) if answers else []
 
 
 def metrics(study: Study, wildcards: Any) -> list[str]:
-    """The metrics of the protocols that the answer reports; they are loaded by name."""
-    tasks = [reported_on(study, wildcards.lang), *_shown_on(study, wildcards.lang)]
-    protocols_of = dict.fromkeys(study.tasks[task].protocol for task in tasks if task)
-    return [f"{protocols.module_of(protocol)}:METRICS" for protocol in protocols_of]
+    """What is loaded by name: metrics of the protocols that the answer reports, and what scores words alone."""
+    reported = reported_on(study, wildcards.lang)
+    of_tasks = [study.tasks[task].protocol for task in (reported, *_shown_on(study, wildcards.lang)) if task]
+    names = [f"{protocols.module_of(protocol)}:METRICS" for protocol in dict.fromkeys(of_tasks)]
+    lexical = reported and protocols.lexical(of_tasks[0])
+    return [*names, f"{protocols.module_of(of_tasks[0])}:lexical"] if lexical else names

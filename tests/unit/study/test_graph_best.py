@@ -51,9 +51,10 @@ def test_every_encoder_of_a_language_is_asked_for_with_its_scores_on_both_tasks(
     assert [score.split("/")[2] for score in ask(best.scores, lang="hau")] == sorted(
         one.split("/")[0] for one in folders
     )
-    assert ask(best.pairs_of, lang="hau") == "corpora/hau/graded-sts.tsv"
-    assert asking(chosen_by(dev="graded-sts"))(best.pairs_of, lang="hau") == []
-    assert ask(best.metrics, lang="hau") == ["seedbed/evaluation/protocols/sts.py:METRICS"]
+    assert ask(best.read, lang="hau") == "corpora/hau/graded-sts.tsv"
+    assert asking(chosen_by(dev="graded-sts"))(best.read, lang="hau") == []
+    sts = "seedbed/evaluation/protocols/sts.py"
+    assert ask(best.metrics, lang="hau") == [f"{sts}:METRICS", f"{sts}:lexical"]
 
 
 def test_a_task_on_request_has_scores_of_its_own(told):
@@ -100,7 +101,7 @@ def test_without_any_test_the_recommended_encoder_is_all_that_is_said():
     assert best.languages(study) == ["hau", "ind"] and ask(best.blocks, lang="hau") == "[]"
     assert ask(best.choice, lang="ind") == ["--encoder", "me5-small/xllora/ind/1"]
     assert ask(best.scores, lang="hau") == [] and len(ask(best.encoders, lang="hau")) == 6
-    assert ask(best.pairs_of, lang="hau") == [] and ask(best.metrics, lang="hau") == []
+    assert ask(best.read, lang="hau") == [] and ask(best.metrics, lang="hau") == []
 
 
 def test_encoders_of_languages_without_a_choice_are_listed_too():
