@@ -113,6 +113,9 @@ def test_each_planted_fault_is_dropped_under_its_name(fault, reason):
             "positive: Latin words",
         ),
         ("मैं google facebook twitter देखता रहा हूँ", "Deva", {"script_share": 0}, None),
+        # A text may lie on a bound: 7 of 15 letters are too few of its script, 7 of 14 are not.
+        ("zan tafi идуу сюд", "Latn", {"script_share": 0.5, "other_script": False}, None),
+        ("zan tafi идуу сюда", "Latn", {"script_share": 0.5, "other_script": False}, "positive: script"),
         ("Zan tafi weather lamba yau", "Latn", {"foreign_words": 0.05}, "positive: foreign word"),
         ("Zan tafi xwqvyx lamba yau", "Latn", {"unlikely_words": 0.05}, "positive: unlikely word"),
         ("Zan tafi weather lamba xwqvyx", "Latn", {}, None),

@@ -51,6 +51,7 @@ def test_latin_in_another_script_is_counted_in_words():
     assert latin_share("मैं x देखता हूँ", "Deva") == 0
     assert latin_share("only words in Latin", "Latn") == 0
     assert latin_share("私 iPhone", "Jpan") == pytest.approx(1 / 2)
+    assert latin_share("kg६०cm", "Deva") == 1, "one word, however often it changes to Latin"
 
 
 def test_spelling_is_witten_and_bells_by_hand():
