@@ -110,7 +110,7 @@ class Trial:
         try:
             while True:
                 path.write_text(mutant.planted(before.decode()))
-                code, failed = first_failure(root, stages)
+                code, failed = first_failure(root, stages) if stages else (0, "no unit test runs it")
                 path.write_bytes(before)
                 if code == 0 or failed == HANGS or not self._fails_without(root, failed, stages[0]):
                     break

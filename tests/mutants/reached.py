@@ -58,13 +58,14 @@ class Reached:
     def stages(self, file: str, line: int) -> list[list[str]]:
         """The tests that run a line, in the order in which they are tried: the module's own, then others, short ones first.
 
-        What would take long is left out, so that a bug that none of these sees may yet be seen by another.
+        What would take long is left out, so that a bug that none of these sees may yet be seen by another. None: the file
+        is run by programs alone, which were not measured.
         """
         own = {test for test in tried_on(file)[0] if test.endswith(".py")}
         since = {test for test in self.existing if "::" in test and test not in self.seconds}
         tests = self.tests(file, line) | {test for test in since if test.partition("::")[0] in own}
         if not tests:
-            return tried_on(file)[:2]
+            return [] if file in self.sources else tried_on(file)[:1]
         near = {test for test in tests if test.partition("::")[0] in own}
         first = self._within(near, 8)
         second = self._within(tests - {*first}, 12)

@@ -119,6 +119,8 @@ def test_what_was_measured_holds_for_an_edited_module_and_for_tests_written_sinc
     )
 
 
-def test_of_a_module_that_nothing_is_known_of_its_tests_are_tried_whole(reached: Reached):
+def test_of_a_module_that_is_new_its_tests_are_tried_whole_and_of_one_that_none_runs_none(reached: Reached):
     Path("seedbed/room/other.py").write_text("y = 1\n")
-    assert reached.stages("seedbed/room/other.py", 1)[0] == ["tests/unit/test_other.py"]
+    assert reached.stages("seedbed/room/other.py", 1) == [["tests/unit/test_other.py"]]
+    reached.sources["seedbed/room/other.py"] = "y = 1\n"
+    assert reached.stages("seedbed/room/other.py", 1) == []
