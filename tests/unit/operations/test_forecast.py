@@ -327,6 +327,17 @@ def test_few_records_are_shrunk_towards_the_default():
     assert factors[-1] == pytest.approx(1, abs=0.03)
 
 
+@pytest.mark.parametrize("measured", ["memory", "disk"])
+@pytest.mark.parametrize(
+    ("ratios", "factor"), [((0,), 1), ((4,), 4 ** (1 / 2)), ((4, 0, 4), 4 ** (2 / 3)), ((4, 100, 0.1), 4 ** (3 / 4))]
+)
+def test_memory_and_disk_go_by_the_median_ratio_and_one_more_that_says_1(measured, ratios, factor):
+    one = records([1], [9], [40])[0]
+    found = [replace(one, **{measured: ratio}) for ratio in ratios]
+    speed = calibrate(found, {"synthesise": 3})["synthesise", "g"]
+    assert getattr(speed, measured) == pytest.approx(factor)
+
+
 def test_groups_do_not_teach_each_other():
     speeds = calibrate(records([1], [9], [40]), {"synthesise": 3})
     assert list(speeds) == [("synthesise", "g")]
