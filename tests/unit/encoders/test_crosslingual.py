@@ -30,6 +30,11 @@ def test_a_row_is_in_different_languages_each_as_likely(columns: int, languages:
     assert {*numbers} == {*range(languages)} and max(numbers.values()) < 1.6 * min(numbers.values())
 
 
+def test_a_batch_has_six_languages_if_nothing_else_is_said() -> None:
+    """As the code of paper 004."""
+    assert {len({*draw(64, 2, 9, np.random.default_rng(seed)).ravel().tolist()}) for seed in range(20)} == {6}
+
+
 def test_of_two_languages_the_negative_is_in_either() -> None:
     drawn = draw(4000, 3, 2, np.random.default_rng(0))
     counts = Counter(map(tuple, drawn.tolist()))
