@@ -544,6 +544,7 @@ def test_mteb_loads_the_results_as_its_leaderboard_does(other, tmp_path):
     assert task.get_score() == 0.25 and task.task_name == "SemRel24STS"
     assert model.model_meta.embed_dim == 32 and model.model_meta.license == "mit"
     assert model.model_meta.training_datasets == ["someone/nli", "text"]
+    assert model.model_meta.adapted_from == "someone/tiny"
 
 
 def test_mteb_knows_the_data_of_training_by_the_names_of_its_own_tasks():
