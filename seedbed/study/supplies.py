@@ -119,7 +119,8 @@ def _learnt(study: Study, recipe: str) -> None:
             if spec.drawn:
                 raise UserError(f"corpora.others.{spec.drawn}: nothing for {code}, in which recipe {recipe} learns it")
             raise UserError(
-                f"languages.{code}: no corpus; give `corpus:` (a file, say), or `corpora.text` for all languages"
+                f"languages.{code}: no corpus; give `corpus:` (a file of its sentences, one a line: `corpus: {{file: "
+                f"{code}.txt}}`), or `corpora.text` for all languages; or begin with `seedbed init {code}.txt`"
             )
         if identified and not (compared := study.corpus("text", study.pivot)):
             raise UserError(

@@ -1,5 +1,6 @@
 """Files of every form: what is right in them is read, and what is wrong is told in one line."""
 
+import gettext
 import gzip
 import io
 import json
@@ -10,6 +11,8 @@ import zipfile
 import datasets
 import pandas as pd
 import pytest
+from babel.messages.catalog import Catalog
+from babel.messages.mofile import write_mo
 
 from seedbed.corpora import sources
 from seedbed.corpora.assets import Store
@@ -290,3 +293,30 @@ def test_a_damaged_file_gives_a_corpus_or_one_line(tmp_path, form):
         assert "triplets" in counts or counts["read"] - dropped == counts["kept"] == len(table), (round_, kind)
         read_well += 1
     assert told > 10 and read_well > 2 - 2 * (form == "txt")
+
+
+def test_compiled_translations_are_pairs_without_what_is_no_sentence(rows_of):
+    catalogue = Catalog(locale="af")
+    catalogue.add("Save the page", "Stoor die bladsy")
+    catalogue.add("Open", "Maak oop", context="a door")
+    catalogue.add("%(count)s pages", "%(count)s bladsye")
+    catalogue.add("Press <b>here</b>", "Druk hier")
+    catalogue.add("Hello {name}", "Hallo {name}")
+    catalogue.add(("one page", "pages"), ("een bladsy", "bladsye"))
+    catalogue.add("Not sure", "Onseker", flags=["fuzzy"])
+    catalogue.add("Not yet", "")
+    buffer = io.BytesIO()
+    write_mo(buffer, catalogue)
+    buffer.seek(0)
+    assert gettext.GNUTranslations(buffer).gettext("Save the page") == "Stoor die bladsy"
+    rows = rows_of("af.mo", buffer.getvalue(), columns={"text": "text", "pivot": "pivot"})
+    assert sorted(zip(rows["pivot"], rows["text"], strict=True)) == [
+        ("Open", "Maak oop"), ("Save the page", "Stoor die bladsy"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("content", [b"", b"nothing", b"\xde\x12\x04\x95", b"\xde\x12\x04\x95" + b"\xff" * 40])
+def test_what_is_no_compiled_translation_is_one_line(rows_of, content):
+    with pytest.raises(UserError, match=r"af\.mo: not gettext") as caught:
+        rows_of("af.mo", content, columns={"text": "text"})
+    assert "\n" not in str(caught.value)

@@ -668,3 +668,19 @@ def test_what_is_no_squad_is_one_line(tmp_path, store, content):
     (tmp_path / "x.json").write_text(content)
     with pytest.raises(UserError, match="x.json: not squad"):
         read(Source(file=str(tmp_path / "x.json"), format="squad"), store)
+
+
+def test_a_source_of_other_languages_is_read_where_the_first_has_none():
+    other = {"package": {"b==1": ""}, "member": "{iso1}/*", "columns": {"text": 0}}
+    source = Source(package={"a==1": ""}, member="{kolibri}.txt", otherwise=other)
+    assert source.resolved({"kolibri": "ha", "iso1": "ha"}) == Source(package={"a==1": ""}, member="ha.txt")
+    found = source.resolved({"kolibri": "", "iso1": "af"})
+    assert found == Source(package={"b==1": ""}, member="af/*", columns={"text": 0})
+    assert source.resolved({"kolibri": "ha", "iso1": ""}) == source.resolved({"kolibri": "ha", "iso1": "ha"})
+    assert source.resolved({"kolibri": "", "iso1": ""}) is None
+
+
+def test_what_stands_in_for_an_archive_that_is_not_there_stays_with_it():
+    source = Source(archive="https://host/{iso1}.txt", otherwise={"archive": "https://host/{lang}.txt"})
+    found = source.resolved({"iso1": "rw", "lang": "kin"})
+    assert (found.archive, found.otherwise.archive) == ("https://host/rw.txt", "https://host/kin.txt")
