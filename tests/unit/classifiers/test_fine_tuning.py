@@ -98,6 +98,15 @@ def test_the_encoder_of_a_recipe_is_tuned_like_the_weights_in_it(
     assert equal(tune(tmp_path / "encoder", tmp_path), tuned)
 
 
+@pytest.mark.parametrize(("asked", "read"), [(6, 6), (4096, 64)])
+def test_of_a_text_it_reads_as_much_as_is_asked_for_and_the_model_can(
+    base: Path, tmp_path: Path, asked: int, read: int
+) -> None:
+    model = tune(base, tmp_path, TRAIN.head(24), epochs=1, max_length=asked)
+    (tokens,) = model.encoded(["water " * 500])
+    assert len(tokens["input_ids"]) == read
+
+
 def test_neither_batches_nor_their_order_nor_padding_change_a_label(tuned: Tuned) -> None:
     texts = [*TEST["text"][:20], "water " * 80, "food"]
     found = tuning.logits(tuned.model, tuned.tokenizer, tuned.encoded(texts))
