@@ -26,12 +26,13 @@ def whole(tmp_path: Path) -> BertModel:
     return model
 
 
-def test_its_output_is_the_whole_models_after_as_many_blocks(whole: BertModel, tmp_path: Path) -> None:
-    cut(tmp_path, 3)
+@pytest.mark.parametrize("layers", [3, 4])
+def test_its_output_is_the_whole_models_after_as_many_blocks(whole: BertModel, tmp_path: Path, layers: int) -> None:
+    cut(tmp_path, layers)
     model, found = AutoModel.from_pretrained(tmp_path, output_loading_info=True)
-    assert model.config.num_hidden_layers == 3 and not any(found.values()), "no weight is missing, none is left"
+    assert model.config.num_hidden_layers == layers and not any(found.values()), "no weight is missing, none is left"
     with torch.no_grad():
-        expected = whole(TOKENS, output_hidden_states=True).hidden_states[3]
+        expected = whole(TOKENS, output_hidden_states=True).hidden_states[layers]
         torch.testing.assert_close(model.eval()(TOKENS).last_hidden_state, expected)
 
 
