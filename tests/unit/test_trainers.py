@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from transformers import TrainerControl, TrainerState
+from transformers import TrainerControl, TrainerState, TrainingArguments
 
-from seedbed.trainers import Checkpoints, epoch_losses
+from seedbed.trainers import Checkpoints, epoch_losses, on_one_gpu
 
 
 def saved(minutes: float, seconds: float, steps: int = 12, epoch: int = 4) -> list[int]:
@@ -42,3 +43,11 @@ def test_a_checkpoint_is_due_by_the_clock_and_never_at_the_end(
 def test_an_epochs_loss_is_the_mean_of_its_steps() -> None:
     history = [{"epoch": step / 4, "loss": float(step)} for step in range(1, 11)] + [{"epoch": 2.5, "train_runtime": 1}]
     assert epoch_losses(TrainerState(log_history=history)) == [2.5, 6.5, 9.5]
+
+
+@pytest.mark.parametrize(("seen", "used"), [(0, 0), (1, 1), (4, 1)])
+def test_of_several_gpus_one_is_used_and_the_batch_is_what_is_asked_for(tmp_path: Path, seen: int, used: int) -> None:
+    arguments = TrainingArguments(str(tmp_path), per_device_train_batch_size=8, use_cpu=True)
+    arguments._n_gpu = seen
+    assert on_one_gpu(arguments).n_gpu == used
+    assert arguments.train_batch_size == 8
