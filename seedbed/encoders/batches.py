@@ -1,4 +1,5 @@
-"""Batches that are laid out before training begins: of one data set each, or of rows that several languages have.
+"""Batches that are laid out before training begins: of one data set each, with a fixed share of some sets, or of rows
+that several languages have.
 
 What is drawn is drawn here, from the seed alone, and training then reads the rows in their order: so a killed training
 goes on with the batches that it would have had.
@@ -63,13 +64,15 @@ def laid_out(
     """The rows of a whole training, in the order in which it reads them.
 
     Rows of the same id are translations of each other. An epoch has as many steps as the distinct ids make whole
-    batches. Which rows come, and in which languages, `batches` says. Source: paper 004, appendix B, and its code.
+    batches. Which rows come, and in which languages, `batches` and `shared` say. Source: paper 004, appendix B, and its
+    code; of shares, decided here.
 
     Args:
         tables: language -> rows with `id`; one language, or several.
         texts: what columns of sentences can be called. Other columns are of the language of the first of them.
-        training: batch_size and epochs; `batches: sets` has each batch of rows whose ids begin alike, up to the last
-            colon; `crosslingual` has the sentences of a row in different languages.
+        training: batch_size and epochs, or steps; `batches: sets` has each batch of rows whose ids begin alike, up to
+            the last colon, and a mapping so many rows of each set in every batch; `crosslingual` has the sentences of a
+            row in different languages.
         prefix: by language, it stands in columns of BEFORE, for each sentence that of its language.
 
     Returns:
@@ -91,13 +94,14 @@ def laid_out(
     has = places.to_numpy() >= 0
     usable = has.sum(axis=1) >= (2 if training.crosslingual else 1)
     decks, examples = _decks(places.index, usable, training), int(usable.sum())
-    if not (steps := int(training.epochs * (examples // training.batch_size))):
+    if not (steps := training.steps or int(training.epochs * (examples // training.batch_size))):
         raise UserError(f"training.batch_size: {training.batch_size} rows, and there are {examples}; give fewer")
-    drawn = list(batches(decks, has, len(texts), training, steps, np.random.default_rng(seed)))
+    draw_batches = shared if isinstance(training.batches, Mapping) else batches
+    drawn = list(draw_batches(decks, has, len(texts), training, steps, np.random.default_rng(seed)))
     rows, languages = (np.concatenate(parts) for parts in zip(*drawn, strict=True))
     counts: dict[str, Any] = {"examples": examples}
-    if training.batches == "sets":
-        counts["sets"] = {name: len(deck) for name, deck in decks.items()}
+    if training.batches != "mixed":
+        counts["sets"] = {name or "others": len(deck) for name, deck in decks.items()}
     if missing := {code: int(count) for code, count in zip(ids, (~has).sum(axis=0), strict=True) if count}:
         log.warning("of %d ids, languages lack: %s", len(has), ", ".join(f"{c} {n}" for c, n in missing.items()))
         counts["missing"] = missing
@@ -112,8 +116,9 @@ def laid_out(
 
 
 def _decks(ids: pd.Index, usable: np.ndarray, training: Training) -> dict[str, np.ndarray]:
-    """Set -> its usable rows; one set where batches are mixed."""
-    sets = [name.rpartition(":")[0] if training.batches == "sets" else "" for name in ids]
+    """Set -> its usable rows; one set where batches are mixed, and of all that have no share of their own."""
+    apart = [name.rpartition(":")[0] for name in ids] if training.batches != "mixed" else [""] * len(ids)
+    sets = apart if training.batches == "sets" else [name if name in training.batches else "" for name in apart]
     groups = pd.Series(np.arange(len(ids)))[usable].groupby(np.array(sets, dtype=object)[usable], sort=False)
     return {name: rows.to_numpy() for name, rows in groups}
 
@@ -158,6 +163,52 @@ def batches(
             yield Batch(rows, chosen[draw(len(rows), columns, len(chosen), rng, at_most=MOST_LANGUAGES)])
         else:
             yield Batch(rows, np.full((len(rows), columns), chosen[0]))
+
+
+def shared(
+    decks: Mapping[str, np.ndarray],
+    has: np.ndarray,
+    columns: int,
+    training: Training,
+    steps: int,
+    rng: np.random.Generator,
+) -> Iterator[Batch]:
+    """Steps of a training whose every batch has as many rows of a set as `training.batches` says, at random.
+
+    All other sets together fill the batch. Each set is shuffled, and again whenever what is left of it is too little. A
+    batch has one language, at random. Where no row is of a set, its share goes to the others.
+
+    Args:
+        decks: set -> its rows; "": the rows of all sets without a share.
+        has: (rows, languages), whether a language has a row.
+
+    Raises:
+        UserError: no language has enough rows of each set for one batch.
+    """
+    sizes = {name: training.batches[name] for name in decks if name}
+    for name in training.batches.keys() - sizes.keys():
+        log.warning("training.batches: no row is of set %r; its share of a batch goes to the others", name)
+    sizes[""] = training.batch_size - sum(sizes.values())
+    decks = {"": np.array([], dtype=int)} | dict(decks)
+    counts = {name: has[rows].sum(axis=0) for name, rows in decks.items()}
+    able = np.flatnonzero(np.all([counts[name] >= size for name, size in sizes.items()], axis=0))
+    if not len(able):
+        name = min(sizes, key=lambda one: counts[one].max() / sizes[one])
+        raise UserError(
+            f"training.batches: {sizes[name]} rows of {f'set {name!r}' if name else 'the other sets'} in each batch, "
+            f"and there are {counts[name].max()}; give fewer"
+        )
+    left = {name: rng.permutation(decks[name]) for name in sizes}
+    for _ in range(steps):
+        language, parts = rng.choice(able), []
+        for name, size in sizes.items():
+            if has[left[name], language].sum() < size:
+                left[name] = rng.permutation(decks[name])
+            taken = np.flatnonzero(has[left[name], language])[:size]
+            parts.append(left[name][taken])
+            left[name] = np.delete(left[name], taken)
+        rows = np.concatenate(parts)
+        yield Batch(rows, np.full((len(rows), columns), language))
 
 
 def _languages(has: np.ndarray, training: Training, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray] | None:

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, PositiveInt, model_validator
 
 from seedbed.corpora.settings import Source
 from seedbed.names import Code
@@ -185,10 +185,11 @@ class Training(Settings):
     """So many steps instead of `epochs`; the data begins again where it ends."""
     batch_size: int = Field(512, gt=0)
     """Triplets whose positives and negatives are contrasted together. 512 is for a GPU; on a CPU 32 is usual."""
-    batches: Literal["mixed", "sets"] = "mixed"
+    batches: Literal["mixed", "sets"] | dict[str, PositiveInt] = "mixed"
     """mixed: rows of all data together. sets: each batch of one data set, by what stands before the last colon of a
     row's id; sets take turns, in another order each round, each begins again at its end, and an epoch has as many steps
-    as all rows make whole batches (paper 004)."""
+    as all rows make whole batches (paper 004). `{translations: 32}`: each batch has so many rows of this set, and all
+    other sets fill it; what a language lacks, the others fill too."""
     crosslingual: bool = False
     """With `language: all` of a recipe: the sentences of a row are in different ones of the languages that a batch has,
     six at most (paper 004); else each batch is in one language."""
@@ -230,6 +231,15 @@ class Training(Settings):
     """Parallel adapters are so many times narrower than the backbone's states (paper 004: 2)."""
     scaling: float = Field(4.0, gt=0)
     """What parallel adapters add is multiplied by this (paper 004: 4)."""
+
+    @model_validator(mode="after")
+    def _shares(self) -> Self:
+        if isinstance(self.batches, dict):
+            if (rows := sum(self.batches.values())) >= self.batch_size:
+                raise ValueError(f"batches: {rows} rows of named sets, of batch_size {self.batch_size}; give fewer")
+            if self.crosslingual:
+                raise ValueError("batches: with named sets a batch is in one language; leave crosslingual out")
+        return self
 
     @model_validator(mode="before")
     @classmethod

@@ -63,6 +63,33 @@ def test_a_batch_is_of_one_set_and_sets_take_turns() -> None:
         assert sorted(own[0]) != sorted(own[each])
 
 
+def test_every_batch_has_so_many_rows_of_a_set_and_others_fill_it() -> None:
+    tables = {"x": of("x"), "y": of("y", ID[:19]), "z": of("z")}  # y has no row of `short`
+    found, facts = laid_out(tables, batches={"short": 3}, batch_size=8, steps=40)
+    assert len(found) == 40 and facts["sets"] == {"others": 21, "short": 9}
+    spoken = Counter()
+    for batch in found:
+        counts = Counter(row.partition(":")[0] for row in batch["id"])
+        assert counts == {"short": 3, "long": 5} and not batch["id"].duplicated().any()
+        (code,) = {*languages(batch).ravel()}
+        spoken[code] += 1
+    assert {*spoken} == {"x", "z"} and min(spoken.values()) > 10
+    (alone, _) = laid_out({"own": of("x")}, batches={"short": 3}, batch_size=8, steps=12)
+    for name, rounds in (("short", 3), ("long", 4)):  # 9 rows are three batches, 21 four of five with one left
+        own = [[row for row in batch["id"] if row.startswith(name)] for batch in alone]
+        for at in range(0, len(own) - rounds + 1, rounds):
+            assert len({*chain(*own[at : at + rounds])}) == sum(map(len, own[:rounds])), (
+                "none twice before all were there"
+            )
+
+
+def test_a_share_of_a_set_without_rows_goes_to_the_others(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        found, facts = laid_out({"own": of("x")}, batches={"translations": 3}, batch_size=8, steps=5)
+    assert facts == {"examples": 30, "sets": {"others": 30}} and "'translations'" in caplog.text
+    assert [len({*batch["id"]}) for batch in found] == [8] * 5
+
+
 def test_mixed_batches_of_one_language_each() -> None:
     tables = {code: of(code) for code in "xyz"}
     found, facts = laid_out(tables, epochs=20)
@@ -108,7 +135,7 @@ def test_a_row_comes_in_languages_that_have_it(caplog: pytest.LogCaptureFixture)
 
 def test_the_order_comes_from_the_seed_alone() -> None:
     tables = {code: of(code) for code in "xyz"}
-    for settings in ({"batches": "sets"}, {"crosslingual": True}, {}):
+    for settings in ({"batches": "sets"}, {"batches": {"short": 2}}, {"crosslingual": True}, {}):
         one, two, other = (pd.concat(laid_out(tables, seed, **settings)[0]) for seed in (1, 1, 2))
         assert one.equals(two) and not one.equals(other)
 
@@ -126,6 +153,9 @@ def test_texts_that_a_language_lacks_are_empty_and_other_columns_come_along() ->
     [
         ({"batches": "sets", "batch_size": 10}, {"x": of("x")},
          "batch_size: 10 ... 'short' has 9 rows ... `batches: mixed`"),
+        ({"batches": {"short": 10}, "batch_size": 12}, {"x": of("x"), "y": of("y", ID[:25])},
+         "batches: 10 rows of set 'short' ... there are 9; give fewer"),
+        ({"batches": {"short": 2}, "batch_size": 24}, {"x": of("x")}, "batches: 22 rows of the other sets ... 21; give"),
         ({"batch_size": 31}, {"x": of("x")}, "batch_size: 31 ... 30; give fewer"),
         ({"crosslingual": True}, {"x": of("x")}, "crosslingual: ... one language alone"),
         ({"crosslingual": True}, {"x": of("x", ID[:9]), "y": of("y", ID[6:12]), "z": of("z", ID[:3])},
@@ -162,7 +192,7 @@ def run(weights: Path, tmp_path: Path) -> Callable[..., dict[str, Any]]:
     return run
 
 
-@pytest.mark.parametrize("changes", [{"batches": "sets"}, {"crosslingual": True}])
+@pytest.mark.parametrize("changes", [{"batches": "sets"}, {"batches": {"short": 2}}, {"crosslingual": True}])
 def test_a_killed_training_goes_on_with_the_batches_it_would_have_had(
     run: Callable[..., dict[str, Any]], changes: dict, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
