@@ -20,7 +20,7 @@ import sys
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -29,13 +29,13 @@ import pyarrow as pa
 import pyarrow.parquet
 
 MEASURED = """
-import importlib, json, re, sys, time
+import importlib, json, os, re, sys, time
 from pathlib import Path
 
 def memory(name):
     return int(re.search(name + r":\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) / 1024
 
-parts, name, *arguments = sys.argv[1:]
+parts, name, *sizes = sys.argv[1:]
 from seedbed import blocks, io
 blocks.ROWS //= int(parts)  # before whoever imports it by name
 blocks.CACHE //= int(parts)
@@ -43,9 +43,15 @@ io.PART //= int(parts)
 from seedbed.corpora import language_id
 language_id.BATCH //= int(parts)
 program = importlib.import_module("scripts." + name)
-before = memory("VmRSS")
-program.main(arguments)
-print(json.dumps({"megabytes": memory("VmHWM") - before, "seconds": time.process_time()}))
+for arguments in map(json.loads, sizes):  # each after the same imports, in a process of its own
+    if child := os.fork():
+        if code := os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
+            sys.exit(code)
+        continue
+    before, begun = memory("VmRSS"), time.process_time()
+    program.main(arguments)
+    print(json.dumps({"megabytes": memory("VmHWM") - before, "seconds": time.process_time() - begun}), flush=True)
+    break
 """
 WORDS = [
     "yara",
@@ -84,6 +90,10 @@ LIMIT = 2**31
 """Bytes of address space that a process may have: 2 GiB."""
 
 
+Case = Callable[[Path, int, int], list[str]]
+"""Writes into a folder corpora of so many sentences, of so many words; gives a program and its arguments."""
+
+
 class Cost(NamedTuple):
     """Of one run of a program."""
 
@@ -100,7 +110,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--cases", nargs="+", default=list(CASES), choices=list(CASES))
     args = parser.parse_args(argv)
     for case in args.cases:
-        few, many = (measure(case, rows, args.words) for rows in args.rows)
+        few, many = measure(CASES[case], args.rows, args.words)
         print(
             f"{case:10} {few.megabytes:6.0f} MiB {few.seconds:6.0f} s   {many.megabytes:6.0f} MiB {many.seconds:6.0f} s"
             f"   {many.megabytes / few.megabytes:.2f}",
@@ -108,21 +118,25 @@ def main(argv: list[str] | None = None) -> None:
         )
 
 
-def measure(case: str, rows: int, words: int, parts: int = 1) -> Cost:
-    """Run one case on a corpus of so many sentences, each of so many words.
+def measure(case: Case, sizes: Sequence[int], words: int, parts: int = 1) -> list[Cost]:
+    """Run one case on corpora of so many sentences each, of so many words; what each run took.
 
     Args:
         parts: blocks and caches are this many times smaller than usual, so that a small corpus fills them.
     """
     with tempfile.TemporaryDirectory() as folder:
-        command = CASES[case](Path(folder), rows, words)
+        program, commands = "", []
+        for rows in sizes:
+            Path(folder, str(rows)).mkdir()
+            program, *arguments = case(Path(folder, str(rows)), rows, words)
+            commands.append(json.dumps(arguments))
         # What an allocator keeps for later is no data, and differs from run to run.
         plain = os.environ | {"ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1"}
         plain |= {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": str(2**16)}
-        measured = [sys.executable, "-c", MEASURED, str(parts), *command]
+        measured = [sys.executable, "-c", MEASURED, str(parts), program, *commands]
         limited = partial(resource.setrlimit, resource.RLIMIT_AS, (LIMIT, LIMIT))
         done = subprocess.run(measured, env=plain, stdout=subprocess.PIPE, text=True, check=True, preexec_fn=limited)
-    return Cost(**json.loads(done.stdout.splitlines()[-1]))
+    return [Cost(**json.loads(line)) for line in done.stdout.splitlines() if line.startswith('{"megabytes"')]
 
 
 def sentences(rows: int, words: int, known: list[str] = WORDS, seed: int = 0) -> Iterator[str]:
@@ -228,13 +242,21 @@ def _tsv(path: Path, columns: dict[str, Iterator[str]]) -> str:
     return str(path)
 
 
-def anchors(folder: Path, rows: int, words: int) -> list[str]:
-    """All of a corpus is looked at."""
+def anchors(folder: Path, rows: int, words: int, *, identified: bool = True) -> list[str]:
+    """All of a corpus is looked at. To tell its language takes most of the time, and memory for one batch."""
     corpus = _tsv(folder / "text.tsv", {"text": sentences(rows, words)})
-    pivot = _tsv(folder / "pivot.tsv", {"text": sentences(min(rows, 20_000), words, PIVOT)})
     test = _tsv(folder / "test.tsv", {"text": sentences(1000, words, seed=1)})
     return [
-        *("select_anchors", "--corpus", corpus, "--pivot", pivot, "--tests", test, "--script", "Latn"),
+        *(
+            "select_anchors",
+            "--corpus",
+            corpus,
+            "--tests",
+            test,
+            "--script",
+            "Latn",
+            *(["--pivot", _pivot(folder, rows, words)] if identified else []),
+        ),
         *("--anchors", json.dumps({"count": 20_000}), "--output", str(folder / "o"), "--audit", str(folder / "a")),
     ]
 
@@ -246,18 +268,20 @@ def audited(folder: Path, rows: int, words: int) -> list[str]:
         "positive": (f"da {sentence}" for sentence in sentences(rows, words)),
         "negative": (f"ba {sentence}" for sentence in sentences(rows, words)),
     }
-    corpus, pivot = (
-        _tsv(folder / name, {"text": sentences(min(rows, 20_000), words, known)})
-        for name, known in (("text.tsv", WORDS), ("pivot.tsv", PIVOT))
-    )
+    corpus = _tsv(folder / "text.tsv", {"text": sentences(min(rows, 20_000), words)})
     return [
-        *("audit_triplets", "--triplets", _tsv(folder / "t.tsv", sides), "--corpus", corpus, "--pivot", pivot),
-        *("--script", "Latn", "--audit", json.dumps({"script_share": 0.5}), "--output", str(folder / "kept")),
-        *("--rejected", str(folder / "rejected"), "--report", str(folder / "report")),
+        *("audit_triplets", "--triplets", _tsv(folder / "t.tsv", sides), "--corpus", corpus),
+        *("--pivot", _pivot(folder, rows, words), "--script", "Latn", "--audit", json.dumps({"script_share": 0.5})),
+        *("--output", str(folder / "kept"), "--rejected", str(folder / "rejected"), "--report", str(folder / "report")),
     ]
 
 
-CASES: dict[str, Callable[[Path, int, int], list[str]]] = {
+def _pivot(folder: Path, rows: int, words: int) -> str:
+    """Sentences that the language is told from."""
+    return _tsv(folder / "pivot.tsv", {"text": sentences(min(rows, 20_000), words, PIVOT)})
+
+
+CASES: dict[str, Case] = {
     "text": text, "documents": documents, "drawn": drawn, "parallel": parallel, "sampled": sampled, "anchors": anchors,
     "audit": audited,
 }  # fmt: skip
