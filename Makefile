@@ -2,12 +2,11 @@
 VENV ?= .venv
 PYTHON ?= python3.11
 SNAKEMAKE = $(VENV)/bin/snakemake
-CONFIGS = config/demo.yaml $(if $(SIX),config/demo-six.yaml) $(if $(ADDED),config/demo-languages.yaml)
+CONFIGS = config/demo.yaml $(if $(SIX),config/demo-six.yaml)
 # Languages beside those that config/demo.yaml names.
 ADDED = $(filter-out hau ind,$(LANGUAGES))
 comma = ,
-MORE = $(if $(ADDED),--config 'languages={$(foreach code,$(ADDED),$(code): {}$(comma))}' \
-	'tasks={english-search: {languages: [$(foreach code,$(ADDED),$(code)$(comma))]}}')
+MORE = $(if $(ADDED),--config 'languages={$(foreach code,$(ADDED),$(code): {}$(comma))}')
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
 .PHONY: demo verify forecast status clean-state test test-quick rehearsal test-papers test-faults test-mutants test-slurm test-browser env env-gpu env-vllm \

@@ -20,7 +20,7 @@ from seedbed.tables.cells import grid
 PAGE = Path("docs/demo-languages.md")
 MARK = "<!-- counted: python docs/demo_languages.py -->\n\n"
 """Above the table; what a person wrote stands before it."""
-HEADS = ["code", "language", "package", "sentences that train", "translations that choose", "messages that report"]
+HEADS = ["code", "language", "package", "sentences that train", "translations that choose", "translations that report"]
 
 
 def counted(study: Study, code: str, folder: Path) -> list[str]:
@@ -29,18 +29,17 @@ def counted(study: Study, code: str, folder: Path) -> list[str]:
     What either test has is no text to train on: the workflow leaves such sentences out of anchors and pairs.
     """
     text = study.corpus("text", code)
-    searched = study.tasks["english-search"].source.resolved(study.facts(code))
-    choose = texts(study, study.test("kolibri-bitext", code), "parallel", folder)
-    report = texts(study, searched, "retrieval", folder)
+    choose, report = (
+        texts(study, study.test(task, code), "parallel", folder) for task in ("kolibri-dev", "kolibri-bitext")
+    )
     train = {*texts(study, text, "text", folder)} - {*choose, *report}
     return [code, study.facts(code)["name"], *text.package, *(str(len(each)) for each in (train, choose, report))]
 
 
 def texts(study: Study, source: Source, kind: Kind, folder: Path) -> list[str]:
-    """The texts in the language of a corpus; of a search its queries."""
+    """The texts in the language of a corpus."""
     blocks, _ = fetch(source, kind, Store(Path(study.downloads), folder / "lock.json"), study.cleaning)
-    column = "query" if kind == "retrieval" else "text"
-    return [text for block in blocks for text in block[column] if text]
+    return [text for block in blocks for text in block["text"]]
 
 
 def main() -> None:

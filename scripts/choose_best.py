@@ -20,7 +20,7 @@ def main(argv: list[str] | None = None) -> None:
         "--blocks", required=True, help="JSON: list of seedbed.tables.plan.Block, on the task that reports; maybe none"
     )
     how = parser.add_mutually_exclusive_group(required=True)
-    how.add_argument("--dev", help="the task that chooses")
+    how.add_argument("--dev", nargs="+", help="the tasks that choose, by the mean of their main scores")
     how.add_argument("--encoder", help="BACKBONE/RECIPE/LANGUAGE/SEED, which is recommended: no task chooses")
     parser.add_argument("--also", nargs="*", default=[], help="JSON: as --blocks, on further tasks")
     parser.add_argument("--why", default="", help="it is recommended: a sentence")

@@ -272,6 +272,9 @@ class Source(Settings):
         Raises:
             UserError: a placeholder that is no registry column, or a source that is none with what it stands for.
         """
+        if self.sets:  # each has a stand-in of its own
+            sets = {name: source.resolved(facts) for name, source in self.sets.items()}
+            return self.updated({"sets": sets}) if all(sets.values()) else None
         if not self.otherwise:
             return self._filled(facts)
         first, other = self.without("otherwise")._filled(facts), self.otherwise.resolved(facts)

@@ -17,7 +17,8 @@ def consistent(study: Study) -> None:
         return
     if best.recipe and best.recipe not in study.recipes:
         raise ValueError(f"best.recipe: no recipe {best.recipe!r}; {suggest(best.recipe, sorted(study.recipes))}")
-    for key, task in (("dev", best.dev), ("test", best.test), *(("also", task) for task in best.also)):
+    further = [(key, task) for key in ("mean_with", "also") for task in getattr(best, key)]
+    for key, task in (("dev", best.dev), ("test", best.test), *further):
         if task and task not in study.tasks:
             raise ValueError(f"best.{key}: no task {task!r}; {suggest(task, sorted(study.tasks))}")
         if task and not declared(protocol := study.tasks[task].protocol).chooses:
@@ -33,11 +34,14 @@ def consistent(study: Study) -> None:
             )
     if not best.dev:
         return
-    if best.test and study.test_set(best.test) == study.test_set(best.dev):
-        raise ValueError(f"best.test: {best.test} has the texts of {best.dev}, which chooses; take another task")
+    for dev in (best.dev, *best.mean_with):
+        if best.test and study.test_set(best.test) == study.test_set(dev):
+            raise ValueError(f"best.test: {best.test} has the texts of {dev}, which chooses; take another task")
     for code in study.languages:
-        if (task := reported_on(study, code)) and share_rows(study.test(best.dev, code), study.test(task, code)):
-            raise ValueError(
-                f"best: in {code}, {task} has rows of {best.dev}, which chooses; take another task, or part them by "
-                "`where`, or by `buckets` with the same `buckets_by`"
-            )
+        task = reported_on(study, code)
+        for dev in best.choosing(study.tests_by_language[code]) if task else []:
+            if share_rows(study.test(dev, code), study.test(task, code)):
+                raise ValueError(
+                    f"best: in {code}, {task} has rows of {dev}, which chooses; take another task, or part them by "
+                    "`where`, or by `buckets` with the same `buckets_by`"
+                )

@@ -90,7 +90,7 @@ def _language(one: Mapping[str, Any], folder: str) -> list[str]:
     """One sentence: what was chosen, and whether it is better than before training. Then its scores next to others'."""
     dev, test = one["dev"], one["test"]
     trained = f"trained on {one['rows']:,} rows" if one["rows"] else "not trained"
-    chosen = f"the best of {dev['among']} on {dev['task']}" if dev else "recommended"
+    chosen = f"the best of {dev['among']} on {' and '.join(dev['tasks'])}" if dev else "recommended"
     said = f"**{one['name']}: {one['recipe']}** of {one['backbone']}, {trained}, {chosen}"
     before = test["others"].get(one["base"], {}) if test else {}
     if "apart" in before:

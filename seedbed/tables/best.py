@@ -20,8 +20,8 @@ from seedbed.tables.plan import Block, Cell
 from seedbed.tables.settings import Statistics
 
 
-def choose(blocks: Sequence[Block], scores: Path, dev: str) -> tuple[Cell, dict[str, Any]]:
-    """The encoder that a development task chooses: of the recipe with the best mean over seeds, the best seed.
+def choose(blocks: Sequence[Block], scores: Path, dev: Sequence[str]) -> tuple[Cell, dict[str, Any]]:
+    """The encoder that development tasks choose: of the recipe with the best mean over seeds, the best seed.
 
     Where two are equal, the first in the study's order.
 
@@ -30,7 +30,8 @@ def choose(blocks: Sequence[Block], scores: Path, dev: str) -> tuple[Cell, dict[
         scores: folder {backbone}/{recipe}/{encoder language}/{seed}/{task}/{test language}.json.
 
     Returns:
-        The encoder, and what chose it: `task`, its main `score` (mean over seeds) and the number of `among`.
+        The encoder, and what chose it: `tasks`, the main `score` (mean over tasks and seeds) and the number of
+        `among`.
 
     Raises:
         UserError: a score file is missing, or has no main score.
@@ -38,11 +39,12 @@ def choose(blocks: Sequence[Block], scores: Path, dev: str) -> tuple[Cell, dict[
     found: dict[tuple[str, str], dict[Cell, float]] = {}
     for block in blocks:
         for cell in block.cells():
-            found.setdefault((cell.backbone, cell.recipe), {})[cell] = _main(scores / cell._replace(task=dev).path)
+            each = [_main(scores / cell._replace(task=task).path) for task in dev]
+            found.setdefault((cell.backbone, cell.recipe), {})[cell] = float(np.mean(each))
     means = {name: float(np.mean([*by_seed.values()])) for name, by_seed in found.items()}
     best = max(means, key=lambda name: means[name])
     cell = max(found[best], key=lambda one: found[best][one])
-    return cell, {"task": dev, "score": round(means[best], 6), "among": len(means)}
+    return cell, {"tasks": [*dev], "score": round(means[best], 6), "among": len(means)}
 
 
 def _main(path: Path) -> float:

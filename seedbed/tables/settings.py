@@ -1,5 +1,6 @@
 """Settings of the tables room."""
 
+from collections.abc import Container
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
@@ -47,6 +48,8 @@ class Best(Settings):
 
     dev: Name | None = None
     """The task that chooses, by its main score; no test may have its texts."""
+    mean_with: Once[Name] = []
+    """Further tasks that choose, in languages that they test: the mean of all main scores does."""
     recipe: Name | None = None
     """Where no task can choose: the recipe that is recommended; of several seeds the first is taken."""
     test: Name | None = None
@@ -63,7 +66,13 @@ class Best(Settings):
     def _one_chooses(self) -> Self:
         if bool(self.dev) == bool(self.recipe):
             raise ValueError("give either `dev`, the task that chooses, or `recipe`, the one that is recommended")
+        if self.mean_with and not self.dev:
+            raise ValueError("mean_with: no mean without `dev`; give it a task that chooses")
         return self
+
+    def choosing(self, tested: Container[str]) -> list[str]:
+        """The tasks whose mean chooses in a language that these tasks test; none: no task does."""
+        return [self.dev, *(task for task in self.mean_with if task in tested)] if self.dev in tested else []
 
 
 class Quoted(Settings):

@@ -61,7 +61,7 @@ def _best(code: str) -> dict:
     others["word overlap"] = number | {"value": value - 5, "difference": 5.0, "apart": False}
     test = {"task": "graded-sts", "metric": "spearman", "n": 120, "score": number, "others": others}
     facts = {"language": code, "name": name, "recipe": "xllora", "backbone": "me5-small", "rows": 64, "base": "base"}
-    return facts | {"dev": {"task": "kolibri-bitext", "score": 0.6, "among": 6}, "test": test}
+    return facts | {"dev": {"tasks": ["kolibri-bitext"], "score": 0.6, "among": 6}, "test": test}
 
 
 def _results(root: Path) -> dict[str, list[Path]]:

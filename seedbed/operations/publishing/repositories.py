@@ -128,8 +128,8 @@ def encoder(what: Path, wishes: Wishes, repository: Path, output: Path) -> None:
         metadata |= {"license_name": None, "license_link": None} | wishes.licence.metadata
     elif not licences.of_model(about):
         raise UserError(_unlicensed(what, about))
-    chose = best["dev"]["task"] if best.get("dev") else ""
-    if tests := [one for one in found if one.task != chose]:
+    chose = best["dev"]["tasks"] if best.get("dev") else []
+    if tests := [one for one in found if one.task not in chose]:
         metadata |= {"eval_results": results.metadata(tests), "model_name": wishes.name.rpartition("/")[2]}
         metadata |= {"metrics": sorted({one.metric_type for one in metadata["eval_results"]})}
     metadata |= {"datasets": sorted(_hubs(about, "")) or None}

@@ -132,15 +132,15 @@ def metadata(results: Iterable[Result]) -> list[EvalResult]:
     ]
 
 
-def section(results: Collection[Result], chose: str = "") -> str:
+def section(results: Collection[Result], chose: Collection[str] = ()) -> str:
     """The scores as a section of a card.
 
     Args:
-        chose: the task by which the encoder was chosen among others, whose score is no test of it.
+        chose: the tasks by which the encoder was chosen among others, whose scores are no test of it.
     """
     rows = [
         (
-            *(one.task + " (it was chosen by this)" * (one.task == chose), one.language, one.metric),
+            *(one.task + " (it was chosen by this)" * (one.task in chose), one.language, one.metric),
             *(f"{one.value:.1f}", _bounds(one), one.n, origins.told(origins.public(one.dataset["origin"]))),
         )
         for one in results

@@ -28,13 +28,14 @@ def _recommended(study: Study, code: str) -> Cell | None:
 
 def reported_on(study: Study, code: str) -> str:
     """The task that says how good the chosen encoder of a language is; empty: there is none, or nothing chooses."""
-    if not study.best or (study.best.dev and study.best.dev not in study.tests_by_language[code]):
+    choosing = study.best.choosing(study.tests_by_language[code]) if study.best else []
+    if not study.best or (study.best.dev and not choosing):
         return ""
     there = [task for task in study.tasks if task in study.tests_by_language[code] and not study.tasks[task].on_request]
     if study.best.test:
         there = [study.best.test] if study.best.test in study.tests_by_language[code] else []
     read = [task for task in there if study.declared[task].chooses]  # which says what is better
-    others = [task for task in read if not study.best.dev or study.test_set(task) != study.test_set(study.best.dev)]
+    others = [task for task in read if study.test_set(task) not in {study.test_set(dev) for dev in choosing}]
     return min(others, key=lambda task: study.tasks[task].protocol != "sts", default="")
 
 
@@ -102,12 +103,12 @@ def _dumped(found: list[Block]) -> str:
 
 
 def choice(study: Study, wildcards: Any) -> list[str]:
-    """How the encoder is chosen, as arguments: the task that chooses, or the encoder of the recommended recipe."""
+    """How the encoder is chosen, as arguments: the tasks that choose, or the encoder of the recommended recipe."""
     said = [f"--{name}={text}" for name in ("why", "limits") if (text := getattr(study.best, name))]
     also = [_dumped(_blocks(study, wildcards.lang, task)) for task in _shown_on(study, wildcards.lang)]
     said += ["--also", *also] if also else []
-    if study.best.dev:
-        return ["--dev", study.best.dev, *said]
+    if choosing := study.best.choosing(study.tests_by_language[wildcards.lang]):
+        return ["--dev", *choosing, *said]
     return ["--encoder", "/".join(map(str, _recommended(study, wildcards.lang)[:4])), *said]
 
 
@@ -145,7 +146,7 @@ def named(study: Study) -> list[str]:
 
 
 def scores(study: Study, wildcards: Any) -> list[str]:
-    """Lists of the scores of those encoders: on the task that chooses, on the one that reports, and on further ones."""
+    """Lists of the scores of those encoders: on the tasks that choose, on the one that reports, and on further ones."""
     code = wildcards.lang
     reported = {reported_on(study, code), *_shown_on(study, code)} - {""}
     cells = {
@@ -153,7 +154,7 @@ def scores(study: Study, wildcards: Any) -> list[str]:
         for task in reported
         for block in _blocks(study, code, task)
         for cell in block.cells()
-        for name in (task, *([study.best.dev] if study.best.dev else []))
+        for name in (task, *study.best.choosing(study.tests_by_language[code]))
     }
     return sorted({shares.listed_in(study, cell) for cell in cells})
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from statistics import fmean
+from textwrap import fill
 from typing import Any
 
 import pandas as pd
@@ -17,6 +18,8 @@ from seedbed.tables.specs import metric_named
 MARGINS = Margins(head=0.72, foot=0.78, left=1.3, right=0.35, between=0.62)
 GAP = 1.6
 """From one language to the next, in dots."""
+LETTER = 0.085
+"""Inches of a letter of a panel's title, which has more than one line in a narrow panel."""
 ROWS = "training rows"
 """What stands above their counts."""
 
@@ -38,7 +41,8 @@ def draw(table: pd.DataFrame, spec: Dots, names: Mapping[str, str]) -> Figure:
     for backbone, row in zip(backbones, grid, strict=True):
         for column, axes in zip(columns, row, strict=True):
             _panel(axes, table[(table["backbone"] == backbone) & (table["column"] == column)], places, shades)
-            axes.set_title(column if backbone == AVERAGE else f"{column}, {backbone}")
+            title = column if backbone == AVERAGE else f"{column}, {backbone}"
+            axes.set_title(fill(title, int(axes.get_position().width * spec.width / LETTER), break_on_hyphens=False))
         _name_rows(row[0], table[table["backbone"] == backbone], places)
     write_around(figure, table, spec, {methods[recipe]: shade for recipe, shade in shades.items()})
     return figure

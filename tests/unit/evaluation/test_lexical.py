@@ -137,5 +137,5 @@ def test_retrieval_is_compared_with_bm25_query_by_query(tmp_path: Path):
     assert words["difference"] == pytest.approx(expected, abs=1e-3)
     assert words["difference_low"] < expected < words["difference_high"]
     facts = {"name": "Hausa", "recipe": "good", "backbone": "bert", "rows": 9, "base": "base", "test": found}
-    text = answer.text({"best/hau": facts | {"dev": {"task": "dev", "score": 0.4, "among": 2}}})
+    text = answer.text({"best/hau": facts | {"dev": {"tasks": ["dev"], "score": 0.4, "among": 2}}})
     assert "| BM25 search, no encoder | " in text and "30 items" in text

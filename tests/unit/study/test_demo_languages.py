@@ -17,16 +17,12 @@ from seedbed.study.model import Study
 from tests.asking import asking
 
 DEMO = yaml.safe_load(Path("config/demo.yaml").read_text())
-ADDED = yaml.safe_load(Path("config/demo-languages.yaml").read_text())
 COVERED = [code for code, row in registry().items() if code != "eng" and (row["kolibri"] or row["django"])]
 
 
 def demo(*codes: str) -> Study:
     """The demo with these languages, too, as `make demo LANGUAGES=...` has it."""
-    search = DEMO["tasks"]["english-search"] | {"languages": [*codes]}
-    languages = DEMO["languages"] | {code: {} for code in codes}
-    changes = {"languages": languages, "tasks": DEMO["tasks"] | {"english-search": search}}
-    return load(DEMO | changes | {"best": DEMO["best"] | ADDED["best"]})
+    return load(DEMO | {"languages": DEMO["languages"] | {code: {} for code in codes}})
 
 
 def test_each_language_of_either_package_has_text_and_two_tests_that_share_no_row():
@@ -37,8 +33,8 @@ def test_each_language_of_either_package_has_text_and_two_tests_that_share_no_ro
         package = "kolibri" if registry()[code]["kolibri"] else "Django"
         for source in (study.corpus("text", code), *(study.test(task, code) for task in study.tests_of(code))):
             assert next(iter(source.package)).startswith(package) and "{" not in source.member
-        assert study.tests_of(code) == ["english-search", "kolibri-bitext"]
-        assert best.reported_on(study, code) == "english-search"
+        assert study.tests_of(code) == ["kolibri-bitext", "kolibri-dev"]
+        assert best.reported_on(study, code) == "kolibri-bitext"
 
 
 def test_a_language_of_django_alone_is_planned_with_its_encoders_scores_and_answer():
@@ -46,15 +42,15 @@ def test_a_language_of_django_alone_is_planned_with_its_encoders_scores_and_answ
     encoders = {file.split("/")[2] for file in ask(best.encoders, lang="afr")}
     assert encoders == {*DEMO["recipes"]}
     assert {file.split("/")[-1] for file in ask(best.scores, lang="afr")} == {"afr.all.json"}
-    assert ask(best.read, lang="afr") == "corpora/afr/english-search.tsv"
+    assert ask(best.choice, lang="afr") == ["--dev", "kolibri-dev"]
 
 
 def test_the_demos_own_languages_have_what_they_had():
     study, alone = demo("afr"), load(DEMO)
     for code in DEMO["languages"]:
-        assert study.tests_of(code) == alone.tests_of(code) == ["graded-sts", "kolibri-bitext"]
+        assert study.tests_of(code) == alone.tests_of(code) == ["graded-sts", "kolibri-bitext", "kolibri-dev"]
         assert study.corpus("text", code).otherwise is None
-        assert best.reported_on(study, code) == "graded-sts"
+        assert best.reported_on(study, code) == "kolibri-bitext"
 
 
 def test_of_a_language_in_neither_package_one_line_says_what_to_bring():
@@ -75,9 +71,8 @@ def test_make_adds_the_languages_that_it_is_given():
     changes = {}
     for name, value in re.findall(r"'(\w+)=(\{.*?\})'(?= |$)", said.replace("\\\n", ""), re.M):
         changes[name] = yaml.safe_load(value)
-    assert changes["languages"] == {"afr": {}, "yor": {}}
-    assert changes["tasks"] == {"english-search": {"languages": ["afr", "yor"]}}
-    assert "--configfile config/demo.yaml  config/demo-languages.yaml --config " in said
+    assert changes == {"languages": {"afr": {}, "yor": {}}}
+    assert "--configfile config/demo.yaml  --config " in said
     plain = subprocess.run(
         command[:-1], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True
     ).stdout

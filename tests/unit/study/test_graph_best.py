@@ -39,22 +39,32 @@ def test_a_language_that_the_named_test_lacks_has_no_other_in_its_place():
 
 def test_graded_pairs_report_before_others():
     assert best.reported_on(chosen_by(dev="kolibri-bitext"), "hau") == "graded-sts"
-    assert best.reported_on(chosen_by(dev="graded-sts"), "hau") == "kolibri-bitext"
+    assert best.reported_on(chosen_by(dev="graded-sts"), "hau") == "kolibri-dev", "the first that does not choose"
+    assert best.reported_on(chosen_by(dev="kolibri-dev", mean_with=["graded-sts"]), "hau") == "kolibri-bitext"
 
 
 def test_every_encoder_of_a_language_is_asked_for_with_its_scores_on_both_tasks():
     ask = asking(study_of(DEMO))
     encoders = ask(best.encoders, lang="hau")
     folders = ["base/mul/0", "unsupervised/hau/1", "crosslingual/eng/1"]
-    folders += [f"{recipe}/hau/1" for recipe in ("prompting", "composition", "xllora")]
+    folders += [f"{recipe}/hau/1" for recipe in ("prompting", "composition", "xllora", "mixed")]
     assert encoders == [f"encoders/me5-small/{folder}/seedbed.json" for folder in folders]
     assert [score.split("/")[2] for score in ask(best.scores, lang="hau")] == sorted(
         one.split("/")[0] for one in folders
     )
-    assert ask(best.read, lang="hau") == "corpora/hau/graded-sts.tsv"
-    assert asking(chosen_by(dev="graded-sts"))(best.read, lang="hau") == []
-    sts = "seedbed/evaluation/protocols/sts.py"
-    assert ask(best.metrics, lang="hau") == [f"{sts}:METRICS", f"{sts}:lexical"]
+    assert ask(best.read, lang="hau") == []
+    assert ask(best.metrics, lang="hau") == ["seedbed/evaluation/protocols/bitext.py:METRICS"]
+    graded, sts = asking(chosen_by(dev="kolibri-bitext")), "seedbed/evaluation/protocols/sts.py"
+    assert graded(best.read, lang="hau") == "corpora/hau/graded-sts.tsv"
+    assert graded(best.metrics, lang="hau") == [f"{sts}:METRICS", f"{sts}:lexical"]
+
+
+def test_tasks_that_choose_together_do_so_in_languages_that_they_test():
+    tasks = yaml.safe_load(Path(DEMO).read_text())["tasks"]
+    study = study_of(DEMO, tasks=tasks | {"graded-sts": tasks["graded-sts"] | {"languages": ["hau"]}})
+    ask = asking(study)
+    assert ask(best.choice, lang="hau") == ["--dev", "kolibri-dev", "graded-sts"]
+    assert ask(best.choice, lang="ind") == ["--dev", "kolibri-dev"] and best.languages(study) == ["hau", "ind"]
 
 
 def test_a_task_on_request_has_scores_of_its_own(told):
@@ -92,7 +102,7 @@ def test_a_recommended_encoder_needs_no_task_that_chooses():
     assert ask(best.scores, lang="hau") == asking(study_of(DEMO))(best.scores, lang="hau"), "dev and test, as reported"
     assert ask(best.encoders, lang="ind") == asking(study_of(DEMO))(best.encoders, lang="ind")
     every = [file for files in best.listed(study).values() for file in files]
-    assert len(every) == 12 and best.every(study) == [*dict.fromkeys(every)]
+    assert len(every) == 14 and best.every(study) == [*dict.fromkeys(every)]
     assert best.named(study)[0] == "Hausa=results/demo/encoders/me5-small/base/mul/0"
 
 
@@ -100,13 +110,13 @@ def test_without_any_test_the_recommended_encoder_is_all_that_is_said():
     ask = asking(study := study_of(DEMO, tasks={}, tables=[], figures=[], best={"recipe": "xllora"}))
     assert best.languages(study) == ["hau", "ind"] and ask(best.blocks, lang="hau") == "[]"
     assert ask(best.choice, lang="ind") == ["--encoder", "me5-small/xllora/ind/1"]
-    assert ask(best.scores, lang="hau") == [] and len(ask(best.encoders, lang="hau")) == 6
+    assert ask(best.scores, lang="hau") == [] and len(ask(best.encoders, lang="hau")) == 7
     assert ask(best.read, lang="hau") == [] and ask(best.metrics, lang="hau") == []
 
 
 def test_encoders_of_languages_without_a_choice_are_listed_too():
     study = study_of(DEMO, tasks={}, tables=[], figures=[], best=None)
-    assert {code: len(files) for code, files in best.listed(study).items()} == {"hau": 5, "ind": 5}, (
+    assert {code: len(files) for code, files in best.listed(study).items()} == {"hau": 6, "ind": 6}, (
         "those that are trained"
     )
 
@@ -120,6 +130,9 @@ def test_encoders_of_languages_without_a_choice_are_listed_too():
         ({"dev": "graded-sts", "recipe": "xllora"}, "config.best: give either `dev`, the task that chooses, or `recipe`"),
         ({"dev": "graded"}, "config: best.dev: no task 'graded'; did you mean 'graded-sts'?"),
         ({"dev": "graded-sts", "test": "sts"}, "config: best.test: no task 'sts'; "),
+        ({"dev": "graded-sts", "mean_with": ["graded"]}, "config: best.mean_with: no task 'graded'; did you mean 'graded-sts'?"),
+        ({"dev": "graded-sts", "mean_with": ["kolibri-dev"], "test": "kolibri-dev"}, "config: best.test: kolibri-dev has the texts of kolibri-dev, which chooses"),
+        ({"recipe": "xllora", "mean_with": ["kolibri-dev"]}, "config.best: mean_with: no mean without `dev`"),
         ({"dev": "graded-sts", "test": "graded-sts"}, "config: best.test: graded-sts has the texts of graded-sts, which chooses"),
         ({"dev": "graded-sts", "test": "shape"}, "config: best.test: shape is of protocol geometry, which says of no encoder"),
         ({"dev": "seen"}, "config: best.dev: seen is of protocol layers, which says of no encoder that it is the better; take one"),

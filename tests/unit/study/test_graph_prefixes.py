@@ -177,7 +177,7 @@ def test_the_mean_of_seeds_is_one_encoder_that_reads_the_others(told, ask) -> No
         ({"recipes/near": {"method": "neighxlm-k2", "from": "picky"}}, "config: recipes.picky.prefix_of: near needs the prefix with which neighbours were mined; give it a `prefix`, and no"),
         ({"recipes/bare/prefix": "query: "}, "config: recipes.picky.prefix_of: of me5-small all have the prefix 'query: '; give them"),
         ({"recipes/near": {"method": "base", "prefix_of": ["base", "bare"]}}, "config.recipes.near: prefix_of: nothing is trained; the untrained"),
-        ({"tasks/kolibri-bitext/languages": ["kin"]}, "config: best.dev: kolibri-bitext has no set in any language of the study"),
+        ({"tasks/kolibri-dev/languages": ["kin"]}, "config: best.dev: kolibri-dev has no set in any language of the study"),
         ({"classifiers": {"one": {"backbone": "me5-small", "recipe": "picky", "fine_tuning": {}}}}, "config: classifiers.one.recipe: the prefix of picky is chosen, see `recipes.picky.prefix_of`"),
         ({"recipes/mean/from": ""}, "config: recipes.mean.from: mean is the mean of a recipe's seeds; name one that is trained here"),
         ({"recipes/mean/from": "base"}, "config: recipes.mean.from: mean is the mean of a recipe's seeds; name one that is trained here"),

@@ -70,25 +70,42 @@ def scores(tmp_path: Path) -> Path:
 
 
 def test_the_recipe_with_the_best_mean_is_chosen_on_the_development_task_and_its_best_seed(scores):
-    cell, dev = best.choose([block()], scores, "dev")
-    assert cell == Cell("bert", "good", "hau", 1, "test", "hau") and dev == {"task": "dev", "score": 0.55, "among": 3}
+    cell, dev = best.choose([block()], scores, ["dev"])
+    assert cell == Cell("bert", "good", "hau", 1, "test", "hau") and dev == {
+        "tasks": ["dev"],
+        "score": 0.55,
+        "among": 3,
+    }
+
+
+def test_several_tasks_choose_by_the_mean_of_their_scores(scores):
+    """`dev` alone would choose `good`; a second task, on which `base` is far better, turns it."""
+    for (recipe, seed), score in DEV.items():
+        file = scores / f"bert/{recipe}/hau/{seed}/dev/hau.json"
+        other = scores / f"bert/{recipe}/hau/{seed}/more/hau.json"
+        other.parent.mkdir()
+        more = 0.9 if recipe == "base" else 0.1
+        other.write_text(file.read_text().replace(f'"main_score": {score}', f'"main_score": {more}'))
+    cell, dev = best.choose([block()], scores, ["dev", "more"])
+    assert cell.recipe == "base" and dev["tasks"] == ["dev", "more"]
+    assert dev["score"] == pytest.approx((DEV["base", 0] + 0.9) / 2)
 
 
 def test_scores_of_the_test_change_no_choice(scores):
     file = scores / "bert/base/hau/0/test/hau.json"
     file.write_text(file.read_text().replace('"main_score": ', '"main_score": 1'))
-    assert best.choose([block()], scores, "dev")[0].recipe == "good"
+    assert best.choose([block()], scores, ["dev"])[0].recipe == "good"
 
 
 def test_of_equals_the_first_is_chosen(scores):
     for recipe, seed in DEV:
         file = scores / f"bert/{recipe}/hau/{seed}/dev/hau.json"
         file.write_text(file.read_text().replace(f'"main_score": {DEV[recipe, seed]}', '"main_score": 0.5'))
-    assert best.choose([block()], scores, "dev")[0][:4] == ("bert", "base", "hau", 0)
+    assert best.choose([block()], scores, ["dev"])[0][:4] == ("bert", "base", "hau", 0)
 
 
 def test_its_numbers_are_those_of_scipy_and_word_overlap_stands_beside_it(scores):
-    cell, _ = best.choose([block()], scores, "dev")
+    cell, _ = best.choose([block()], scores, ["dev"])
     found = best.report([block()], cell, scores, STATISTICS, scores.parent / "pairs.tsv")
     items = pd.read_csv(scores / "bert/good/hau/1/test/hau.items.tsv", sep="\t")
     assert found["score"]["value"] == pytest.approx(100 * spearmanr(items["gold"], items["cosine"]).statistic, abs=1e-3)
@@ -107,7 +124,7 @@ def test_what_is_as_good_is_not_told_apart(scores):
     for name in ("json", "items.tsv"):
         text = (scores / f"bert/good/hau/1/test/hau.{name}").read_text()
         (scores / f"bert/base/hau/0/test/hau.{name}").write_text(text)
-    cell, _ = best.choose([block()], scores, "dev")
+    cell, _ = best.choose([block()], scores, ["dev"])
     others = best.report([block()], cell, scores, STATISTICS, None)["others"]
     assert not others["base"]["apart"] and others["base"]["difference"] == 0 and others["plain"]["apart"]
 
@@ -117,7 +134,7 @@ def test_other_pairs_than_those_that_were_scored_are_refused(scores):
     write_table(table[:-1], scores.parent / "pairs.tsv")
     with pytest.raises(UserError, match=r"pairs\.tsv: 59.*60"):
         best.report(
-            [block()], best.choose([block()], scores, "dev")[0], scores, STATISTICS, scores.parent / "pairs.tsv"
+            [block()], best.choose([block()], scores, ["dev"])[0], scores, STATISTICS, scores.parent / "pairs.tsv"
         )
 
 
@@ -157,7 +174,7 @@ def told(**changes) -> dict:
     others["word overlap"] = number | compared | {"value": 54.7, "difference": -7.64, "apart": True}
     test = {"task": "sts", "metric": "spearman", "n": 212, "score": number, "others": others}
     facts = {"name": "Hausa", "recipe": "xllora", "backbone": "e5", "rows": 1288, "base": "base"}
-    return facts | {"dev": {"task": "dev", "score": 0.4, "among": 3}, "test": test} | changes
+    return facts | {"dev": {"tasks": ["dev"], "score": 0.4, "among": 3}, "test": test} | changes
 
 
 ANSWER = """**Hausa: xllora** of e5, trained on 1,288 rows, the best of 3 on dev, is significantly better than base, the encoder before training.
@@ -179,7 +196,7 @@ def test_the_answer_says_in_one_sentence_and_a_table_what_is_best_and_how_it_com
 
 def test_what_others_report_is_a_row_with_its_source_and_without_a_verdict(scores):
     quoted = [Quote(system="BGE-M3", language="hau", value=56.5, source="their paper, table 2")]
-    cell, _ = best.choose([block()], scores, "dev")
+    cell, _ = best.choose([block()], scores, ["dev"])
     test = best.report([block().model_copy(update={"quoted": quoted})], cell, scores, STATISTICS, None)
     text = answer.text({"best": told(test=test)})
     assert "\n| BGE-M3, quoted | 56.5 | their paper, table 2; no interval |\n" in text
