@@ -17,24 +17,21 @@ rule train_classifier:
     resources:
         **NEEDS.of("train_classifier"),
     params:
-        **settings(
+        **job(
+            "train_classifier",
             lora="learners.{classifier}.lora",
             dtype="learners.{classifier}.dtype",
             style=classifiers.style,
             kind=classifiers.data_kind,
             language="names.{lang}",
-            minutes="checkpoint_minutes",
+            name=classifiers.model_name,
+            **KEPT,
         ),
-        **KEPT,
         code=code("train_classifier", lambda wildcards: classifiers.prompts_of(wildcards.classifier)),
-        name=classifiers.model_name,
-        base=subpath(input.base, parent=True),
     message:
         "Train the {wildcards.part} adapter of {wildcards.classifier} in {wildcards.lang}"
     shell:
-        "GPUS={resources.gpu:q} python -m scripts.train_classifier --base {params.base:q} --name {params.name:q} --kind {params.kind:q}"
-        " --examples {input.examples:q} --language {params.language:q} --style {params.style:q} --dtype {params.dtype:q}"
-        " --lora {params.lora:q} --state {params.state:q} --checkpoint-minutes {params.minutes:q} --output {params.directory:q} > {log:q} 2>&1"
+        ON_GPU
 
 
 rule fine_tune:
@@ -57,23 +54,20 @@ rule fine_tune:
     resources:
         **NEEDS.of("fine_tune"),
     params:
-        **settings(
-            tuning="classifiers.{classifier}.fine_tuning",
+        **job(
+            "fine_tune",
+            fine_tuning="classifiers.{classifier}.fine_tuning",
             prefix=classifiers.prefix,
             dtype="classifiers.{classifier}.dtype",
+            tests=classifiers.labelled,
             about=classifiers.about,
-            minutes="checkpoint_minutes",
+            **KEPT,
         ),
-        **KEPT,
         code=code("fine_tune"),
-        tests=named(classifiers.labelled),
-        base=subpath(input.base, parent=True),
     message:
         "Fine-tune {wildcards.classifier} on {wildcards.task} of {wildcards.lang}, seed {wildcards.seed}"
     shell:
-        "GPUS={resources.gpu:q} python -m scripts.fine_tune --base {params.base:q} --train {input.train:q} --tests {params.tests:q}"
-        " --fine-tuning {params.tuning:q} --prefix={params.prefix:q} --dtype {params.dtype:q} --seed {wildcards.seed:q}"
-        " --state {params.state:q} --checkpoint-minutes {params.minutes:q} --about {params.about:q} --output {params.directory:q} > {log:q} 2>&1"
+        ON_GPU
 
 
 rule tune_encoder:
@@ -96,24 +90,21 @@ rule tune_encoder:
     resources:
         **NEEDS.of("tune_encoder"),
     params:
-        **settings(
+        **job(
+            "tune_encoder",
+            kind=tuned.kind,
             learning=tuned.learning,
             prefix=prefixes.alone,
             dtype=tuned.dtype,
+            tests=tuned.answered,
             about=tuned.about,
-            minutes="checkpoint_minutes",
+            **KEPT,
         ),
-        **KEPT,
         code=code("tune_encoder", modules=tuned.modules),
-        kind=tuned.kind,
-        tests=named(tuned.answered),
-        base=subpath(input.base, parent=True),
     message:
         "Tune {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang} on {wildcards.task} of {wildcards.train_lang}, seed {wildcards.seed}"
     shell:
-        "GPUS={resources.gpu:q} python -m scripts.tune_encoder --base {params.base:q} --train {input.train:q} --tests {params.tests:q}"
-        " --kind {params.kind:q} --learning {params.learning:q} --prefix={params.prefix:q} --dtype {params.dtype:q} --seed {wildcards.seed:q}"
-        " --state {params.state:q} --checkpoint-minutes {params.minutes:q} --about {params.about:q} --output {params.directory:q} > {log:q} 2>&1"
+        ON_GPU
 
 
 rule describe_classifier:
@@ -135,13 +126,9 @@ rule describe_classifier:
     resources:
         **NEEDS.of("describe_classifier"),
     params:
-        **settings(system=classifiers.system, about=classifiers.about),
+        **job("describe_classifier", system=classifiers.system, parts=classifiers.parts, about=classifiers.about),
         code=code("describe_classifier"),
-        parts=classifiers.parts_argument,
-        retriever=classifiers.retriever_argument,
-        directory=JOBS.directory,
     message:
         "Describe {wildcards.classifier}, {wildcards.variant} of {wildcards.lang}"
     shell:
-        "python -m scripts.describe_classifier --system {params.system:q} --about {params.about:q}"
-        " --parts {params.parts:q} {params.retriever:q} --output {params.directory:q} > {log:q} 2>&1"
+        PROGRAM

@@ -31,7 +31,7 @@ from seedbed.operations.forecasting.costs import CostSpec
 from seedbed.operations.limits import Limits
 from seedbed.resources import resource
 from seedbed.study import graph, paths
-from seedbed.study.jobs import Jobs, bound, listed, named, option, options
+from seedbed.study.jobs import Jobs, bound, listed
 from seedbed.study.needs import Needs
 from seedbed.study.remarks import remarks
 from seedbed.study.surroundings import prepare, require_own_packages
@@ -67,13 +67,12 @@ def recorded(rule, wildcards):
 
 
 JOBS = Jobs(STUDY, recorded)
-settings, code = JOBS.settings, JOBS.code
+job, code = JOBS.job, JOBS.code
 globals().update(bound(graph.ROOMS, STUDY))  # corpora, generators, ...
 NLI_PROMPTS, ICL_PROMPTS = resource("prompts/nli.yaml"), resource("prompts/icl.yaml")
 TRANSLATION_PROMPTS, JUDGING_PROMPTS = resource("prompts/translation.yaml"), resource("prompts/judging.yaml")
 CONFIGURATION = [os.path.relpath(file) for file in workflow.configfiles]  # where that is, is no part of a result
-STATE = f"{STUDY.results}/state"
-KEPT = {"directory": JOBS.directory, "state": STATE}  # what is replaced as a whole, and where a killed job goes on
+KEPT = {"state": "state", "checkpoint_minutes": "checkpoint_minutes"}  # where a killed training goes on
 ADAPTER = {
     name: f"generators.{{generator}}.{key}"
     for name, key in (("lora", "lora"), ("style", "prompts"), ("dtype", "dtype"))
@@ -82,13 +81,25 @@ CONDA = any(method.name == "CONDA" for method in workflow.deployment_settings.de
 BEGUN, CLAIMS = time.time(), contextlib.ExitStack()
 
 
-def python_of(wildcards, resources):
-    """The Python that a generator writes with, where conda does not bring one."""
+def python_of(wildcards, input):
+    """The Python that a generator writes with, where conda does not bring one. Made of inputs, it is not recorded."""
     return "python" if CONDA else runs.python_in(generators.environment(wildcards))
 
 
-WRITER = {"state": STATE, "python": python_of}
-ASKED = {name: getattr(translations, name) for name in ("generator", "columns", "languages")} | {"pivot": "pivot"}
+ASKED = {
+    **{name: getattr(translations, name) for name in ("generator", "columns", "languages")},
+    **{"pivot": "pivot", "state": "state"},
+}
+# A program reads its job from standard input, since an argument may have no more than 128 KiB.
+PROGRAM = "python -m scripts.{rule} - <<< {params.job:q} > {log:q} 2>&1"
+ONLINE = "HF_HUB_OFFLINE=0 " + PROGRAM
+ON_GPU = "GPUS={resources.gpu} " + PROGRAM
+WRITER = ON_GPU.replace("python", "{params.python:q}", 1)
+
+
+def asked(wildcards):
+    """How this run was asked for."""
+    return runs.asked(workflow, config if IN_MODULE else None, NEEDS.at_most)
 
 
 def claim():

@@ -18,24 +18,25 @@ rule fetch_corpus:
     resources:
         **NEEDS.of("fetch_corpus"),
     params:
-        **settings(source=corpora.source, cleaning="cleaning", downloads="downloads"),
+        **job(
+            "fetch_corpus",
+            corpora.form,
+            source=corpora.source,
+            cleaning="cleaning",
+            downloads="downloads",
+            lock="lock",
+        ),
         code=code("fetch_corpus"),
         local=JOBS.files(corpora.local_files),
-        options=corpora.fetch_options,
-        tests=option("tests"),
-        trained=option("trained"),
-        lock=STUDY.lock,
     message:
         "Fetch {wildcards.corpus} of {wildcards.lang}"
     shell:
-        "HF_HUB_OFFLINE=0 python -m scripts.fetch_corpus --source {params.source:q} {params.options:q} {params.tests:q} {params.trained:q}"
-        " --cleaning {params.cleaning:q} --downloads {params.downloads:q} --lock {params.lock:q}"
-        " --output {output.corpus:q} --record {output.record:q} > {log:q} 2>&1"
+        ONLINE
 
 
 rule sample_text:
     input:
-        "<results>/corpora/{lang}/text.tsv",
+        corpus="<results>/corpora/{lang}/text.tsv",
     output:
         paths.SAMPLE,
     log:
@@ -48,11 +49,12 @@ rule sample_text:
     resources:
         **NEEDS.of("sample_text"),
     params:
+        **job("sample_text"),
         code=code("sample_text"),
     message:
         "Draw sentences that {wildcards.lang} is known by"
     shell:
-        "python -m scripts.sample_text --corpus {input:q} --output {output:q} > {log:q} 2>&1"
+        PROGRAM
 
 
 rule select_anchors:
@@ -73,14 +75,12 @@ rule select_anchors:
     resources:
         **NEEDS.of("select_anchors"),
     params:
-        **settings(anchors=corpora.drawn, script=corpora.script),
+        **job("select_anchors", settings=corpora.drawn, script=corpora.script),
         code=code("select_anchors"),
-        pivot=option("pivot"),
     message:
         "Draw {wildcards.anchors} of {wildcards.lang}"
     shell:
-        "python -m scripts.select_anchors --corpus {input.corpus:q} {params.pivot:q} --tests {input.tests:q}"
-        " --script {params.script:q} --anchors {params.anchors:q} --output {output.anchors:q} --audit {output.audit:q} > {log:q} 2>&1"
+        PROGRAM
 
 
 rule select_pairs:
@@ -102,11 +102,9 @@ rule select_pairs:
     resources:
         **NEEDS.of("select_pairs"),
     params:
-        **settings(seed_pairs="seed_pairs", scripts=corpora.scripts),
+        **job("select_pairs", seed_pairs="seed_pairs", scripts=corpora.scripts),
         code=code("select_pairs"),
     message:
         "Draw seed pairs of {wildcards.lang}"
     shell:
-        "python -m scripts.select_pairs --corpus {input.corpus:q} --record {input.record:q} --known {input.known:q}"
-        " --tests {input.tests:q} --scripts {params.scripts:q} --seed-pairs {params.seed_pairs:q}"
-        " --output {output.pairs:q} --audit {output.audit:q} > {log:q} 2>&1"
+        PROGRAM

@@ -17,11 +17,10 @@ rule choose_prefix:
     resources:
         **NEEDS.of("choose_prefix"),
     params:
-        **settings(dev="best.dev", prefixes=prefix_choice.offered),
+        **job("choose_prefix", dev="best.dev", prefixes=prefix_choice.offered, scores=prefix_choice.trials),
         code=code("choose_prefix"),
-        scores=named(prefix_choice.trials),
     shell:
-        "python -m scripts.choose_prefix --dev {params.dev:q} --prefixes {params.prefixes:q} --scores {params.scores:q} --output {output:q} > {log:q} 2>&1"
+        PROGRAM
 
 
 rule train_encoder:
@@ -30,12 +29,13 @@ rule train_encoder:
         texts=encoders.texts,
         each=listed(encoders.each_texts),
         pivot=alignment.pivot_rows,
-        references=listed(choices.references),
-        mined=listed(mining.mined),
-        candidates=choices.learnt,
-        judged=choices.learnt_judgements,
-        chosen=choices.read,
-        prefix=listed(prefixes.chosen),
+        refer=listed(choices.references),
+        mined=mining.audit,
+        miner=mining.miner,
+        translations=choices.learnt,
+        judgements=choices.learnt_judgements,
+        english=choices.read,
+        chosen_prefix=prefixes.chosen,
     output:
         paths.ENCODER,
     log:
@@ -51,37 +51,34 @@ rule train_encoder:
     resources:
         **NEEDS.of("train_encoder"),
     params:
-        **settings(
-            training=lambda wildcards: encoders.training_of(wildcards.recipe),
+        **job(
+            "train_encoder",
+            prefixes.by_language,
+            objective=encoders.objective,
+            training=encoders.training,
+            rows="recipes.{recipe}.rows",
+            each=encoders.each_texts,
+            mining=mining.asked,
+            refer=choices.references,
+            translations=choices.translations_of,
+            fusion=choices.fusion,
             prefix=prefixes.of_encoder,
+            endpoint=encoders.endpoint,
+            endpoints=encoders.endpoints,
             about=cards.lineage,
-            minutes="checkpoint_minutes",
+            **KEPT,
         ),
-        **KEPT,
         code=code("train_encoder", modules=encoders.modules, without=kinds.never_run),
-        objective=encoders.objective,
-        prompts=prefixes.arguments,
-        choice=options(prefixes.chosen, "--{}-prefix"),
-        refer=named(choices.references, option="--refer"),
-        translated=choices.training_arguments,
-        texts=option("texts"),
-        each=named(encoders.each_texts, option="--each"),
-        pivot=option("pivot"),
-        rows=mining.rows_arguments,
-        weights=option("weights"),
-        endpoint=encoders.endpoint_argument,
     message:
         "Train {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}, seed {wildcards.seed}"
     shell:
-        "GPUS={resources.gpu:q} python -m scripts.train_encoder {params.weights:q} {params.endpoint:q} {params.objective:q} {params.refer:q} {params.texts:q} {params.each:q} {params.pivot:q} {params.rows:q} {params.translated:q}"
-        " --training {params.training:q} --prefix={params.prefix:q} {params.choice:q} {params.prompts:q} --seed {wildcards.seed:q} --about {params.about:q}"
-        " --state {params.state:q} --checkpoint-minutes {params.minutes:q} --output {params.directory:q} > {log:q} 2>&1"
+        ON_GPU
 
 
 rule choose_translations:
     input:
-        candidates=listed(choices.candidates),
-        judged=choices.judged,
+        translations=listed(choices.candidates),
+        judgements=choices.judged,
         actor=choices.policy,
         weights=choices.weights,
         similarity=choices.critic,
@@ -100,17 +97,18 @@ rule choose_translations:
     resources:
         **NEEDS.of("choose_translations"),
     params:
-        **settings(how=choices.how),
+        **job(
+            "choose_translations",
+            translations=choices.candidates,
+            how=choices.how,
+            endpoints=choices.endpoints,
+            state="state",
+        ),
         code=code("choose_translations"),
-        candidates=named(choices.candidates),
-        given=choices.choice_arguments,
-        endpoints=choices.endpoints_argument,
-        state=STATE,
     message:
         "Choose translations of the {wildcards.test_lang} texts of {wildcards.corpus} for {wildcards.backbone}, {wildcards.recipe}"
     shell:
-        "GPUS={resources.gpu:q} python -m scripts.choose_translations --translations {params.candidates:q} {params.given:q} {params.endpoints:q}"
-        " --how {params.how:q} --seed {wildcards.seed:q} --state {params.state:q} --output {output:q} > {log:q} 2>&1"
+        ON_GPU
 
 
 rule mine_neighbours:
@@ -131,15 +129,12 @@ rule mine_neighbours:
     resources:
         **NEEDS.of("mine_neighbours"),
     params:
-        **settings(mining="mining.{mining}", prefix=prefixes.of_backbone),
+        **job("mine_neighbours", mining="mining.{mining}", prefix=prefixes.of_backbone, state="state"),
         code=code("mine_neighbours"),
-        weights=option("weights"),
-        state=STATE,
     message:
         "Mine neighbours of {wildcards.lang} by {wildcards.backbone}: {wildcards.mining}"
     shell:
-        "GPUS={resources.gpu:q} python -m scripts.mine_neighbours {params.weights:q} --pairs {input.pairs:q} --pool {input.pool:q}"
-        " --mining {params.mining:q} --prefix={params.prefix:q} --state {params.state:q} --output {output.neighbours:q} --audit {output.audit:q} > {log:q} 2>&1"
+        ON_GPU
 
 
 rule train_vocabulary:
@@ -158,16 +153,17 @@ rule train_vocabulary:
     resources:
         **NEEDS.of("train_vocabulary"),
     params:
-        **settings(vocabulary="adaptation.vocabulary", about=adaptation.about),
+        **job(
+            "train_vocabulary",
+            vocabulary="adaptation.vocabulary",
+            masks=adaptation.masks,
+            about=adaptation.about,
+        ),
         code=code("train_vocabulary"),
-        masks=adaptation.masked_argument,
-        weights=option("weights"),
-        directory=JOBS.directory,
     message:
         "Make the vocabulary of {wildcards.lang} for {wildcards.backbone}"
     shell:
-        "python -m scripts.train_vocabulary {params.weights:q} --texts {input.texts:q} --vocabulary {params.vocabulary:q} {params.masks:q}"
-        " --about {params.about:q} --output {params.directory:q} > {log:q} 2>&1"
+        PROGRAM
 
 
 rule adapt_backbone:
@@ -187,21 +183,18 @@ rule adapt_backbone:
     resources:
         **NEEDS.of("adapt_backbone"),
     params:
-        **settings(
+        **job(
+            "adapt_backbone",
             masked="adaptation.masked",
             sentences="adaptation.vocabulary.sentences",
             about=adaptation.about,
-            minutes="checkpoint_minutes",
+            **KEPT,
         ),
-        **KEPT,
         code=code("adapt_backbone"),
-        weights=option("weights"),
     message:
         "Adapt {wildcards.backbone} to {wildcards.lang}"
     shell:
-        "GPUS={resources.gpu:q} python -m scripts.adapt_backbone {params.weights:q} --texts {input.texts:q} --sentences {params.sentences:q}"
-        " --masked {params.masked:q} --about {params.about:q} --state {params.state:q} --checkpoint-minutes {params.minutes:q}"
-        " --output {params.directory:q} > {log:q} 2>&1"
+        ON_GPU
 
 
 rule embed_pivot:
@@ -222,15 +215,12 @@ rule embed_pivot:
     resources:
         **NEEDS.of("embed_pivot"),
     params:
-        **KEPT,
+        **job("embed_pivot", columns=alignment.pivot_columns, state="state"),
         code=code("embed_pivot"),
-        encoder=option("encoder"),
-        columns=alignment.pivot_columns,
     message:
         "Embed the pivot's {wildcards.corpus} of {wildcards.lang} by {wildcards.backbone}, {wildcards.recipe}, seed {wildcards.seed}"
     shell:
-        "GPUS={resources.gpu:q} python -m scripts.embed_pivot {params.encoder:q} --texts {input.texts:q} --columns {params.columns:q}"
-        " --state {params.state:q} --output {params.directory:q} > {log:q} 2>&1"
+        ON_GPU
 
 
 rule align_encoders:
@@ -250,21 +240,20 @@ rule align_encoders:
     resources:
         **NEEDS.of("align_encoders"),
     params:
-        **settings(
-            training=lambda wildcards: encoders.training_of(wildcards.recipe),
+        **job(
+            "align_encoders",
+            encoders=alignment.together,
+            each=alignment.each_texts,
+            rows="recipes.{recipe}.rows",
+            fixed=alignment.fixed,
+            objective=alignment.objective,
+            training=encoders.training,
             prefix=alignment.prefix,
             about=alignment.about,
-            minutes="checkpoint_minutes",
+            **KEPT,
         ),
-        **KEPT,
         code=code("align_encoders", modules=alignment.modules),
-        encoders=named(alignment.together, option="--encoders"),
-        each=named(alignment.each_texts, option="--each"),
-        rows=alignment.rows,
-        objective=alignment.objective,
     message:
         "Align {wildcards.backbone} of {wildcards.recipe} in all languages, seed {wildcards.seed}"
     shell:
-        "GPUS={resources.gpu:q} python -m scripts.align_encoders {params.encoders:q} {params.each:q} {params.rows:q} {params.objective:q}"
-        " --training {params.training:q} --prefix={params.prefix:q} --seed {wildcards.seed:q} --about {params.about:q}"
-        " --state {params.state:q} --checkpoint-minutes {params.minutes:q} --output {params.directory:q} > {log:q} 2>&1"
+        ON_GPU

@@ -17,16 +17,13 @@ rule fetch_model:
     resources:
         **NEEDS.of("fetch_model"),
     params:
-        **settings(source=generators.model_source, downloads="downloads"),
+        **job("fetch_model", source=generators.model_source, downloads="downloads", lock="lock"),
         code=code("fetch_model", modules=generators.converter),
         local=JOBS.files(generators.local_files),
-        lock=STUDY.lock,
-        directory=JOBS.directory,
     message:
         "Fetch {wildcards.model}"
     shell:
-        "HF_HUB_OFFLINE=0 python -m scripts.fetch_model --source {params.source:q}"
-        " --downloads {params.downloads:q} --lock {params.lock:q} --output {params.directory:q} > {log:q} 2>&1"
+        ONLINE
 
 
 rule train_task_adapter:
@@ -48,17 +45,12 @@ rule train_task_adapter:
     resources:
         **NEEDS.of("train_task_adapter"),
     params:
-        **settings(**ADAPTER, language=generators.pivot_name, minutes="checkpoint_minutes"),
-        **KEPT,
+        **job("train_task_adapter", language=generators.pivot_name, name=generators.weights_name, **ADAPTER, **KEPT),
         code=code("train_task_adapter", NLI_PROMPTS),
-        name=generators.weights_name,
-        base=subpath(input.base, parent=True),
     message:
         "Train the {wildcards.polarity} task adapter of {wildcards.generator}"
     shell:
-        "GPUS={resources.gpu:q} python -m scripts.train_task_adapter --base {params.base:q} --name {params.name:q} --triplets {input.triplets:q} --polarity {wildcards.polarity:q}"
-        " --language {params.language:q} --style {params.style:q} --dtype {params.dtype:q} --lora {params.lora:q}"
-        " --state {params.state:q} --checkpoint-minutes {params.minutes:q} --output {params.directory:q} > {log:q} 2>&1"
+        ON_GPU
 
 
 rule train_language_adapter:
@@ -78,24 +70,21 @@ rule train_language_adapter:
     resources:
         **NEEDS.of("train_language_adapter"),
     params:
-        **settings(
-            **ADAPTER,
+        **job(
+            "train_language_adapter",
             kind="generators.{generator}.language_data",
             loss="generators.{generator}.language_loss",
             language="names.{lang}",
-            minutes="checkpoint_minutes",
+            pivot=generators.translated_into,
+            name=generators.weights_name,
+            **ADAPTER,
+            **KEPT,
         ),
-        **KEPT,
         code=code("train_language_adapter", generators.language_prompts),
-        pivot=generators.translated_into,
-        name=generators.weights_name,
-        base=subpath(input.base, parent=True),
     message:
         "Train the {wildcards.lang} adapter of {wildcards.generator}"
     shell:
-        "GPUS={resources.gpu:q} python -m scripts.train_language_adapter --base {params.base:q} --name {params.name:q} --texts {input.texts:q} --kind {params.kind:q} --loss {params.loss:q} {params.pivot:q}"
-        " --language {params.language:q} --style {params.style:q} --dtype {params.dtype:q} --lora {params.lora:q}"
-        " --state {params.state:q} --checkpoint-minutes {params.minutes:q} --output {params.directory:q} > {log:q} 2>&1"
+        ON_GPU
 
 
 rule compose_adapters:
@@ -119,18 +108,12 @@ rule compose_adapters:
     resources:
         **NEEDS.of("compose_adapters"),
     params:
-        **settings(composition=composition.settings),
+        **job("compose_adapters", composition=composition.settings),
         code=code("compose_adapters"),
-        chosen=option("chosen"),
-        task=subpath(input.task, parent=True),
-        target=subpath(input.target, parent=True),
-        source=subpath(input.source, parent=True),
-        directory=JOBS.directory,
     message:
         "Compose the {wildcards.polarity} adapter of {wildcards.model} for {wildcards.lang}"
     shell:
-        "python -m scripts.compose_adapters --task {params.task:q} --target {params.target:q} --source {params.source:q}"
-        " --composition {params.composition:q} {params.chosen:q} --output {params.directory:q} > {log:q} 2>&1"
+        PROGRAM
 
 
 rule choose_scale:
@@ -149,13 +132,12 @@ rule choose_scale:
     resources:
         **NEEDS.of("choose_scale"),
     params:
-        **settings(dev="choosing.{generator}.dev"),
+        **job("choose_scale", dev="choosing.{generator}.dev", scores=composition.trials),
         code=code("choose_scale"),
-        scores=named(composition.trials),
     message:
         "Choose the scale of {wildcards.generator} for {wildcards.lang}"
     shell:
-        "python -m scripts.choose_scale --dev {params.dev:q} --scores {params.scores:q} --output {output:q} > {log:q} 2>&1"
+        PROGRAM
 
 
 rule build_xllora_examples:
@@ -180,26 +162,24 @@ rule build_xllora_examples:
     resources:
         **NEEDS.of("build_xllora_examples"),
     params:
-        **settings(
+        **job(
+            "build_xllora_examples",
             generator=lambda wildcards: generators.written_with(wildcards.generator, "shots"),
-            examples="generators.{generator}.lora.examples",
+            adapters=generators.xllora_writers,
+            published=generators.published_examples,
+            parallel=lambda wildcards: generators.xllora_corpora(wildcards, "synthetic"),
+            nli=lambda wildcards: generators.xllora_corpora(wildcards, "human"),
+            machine=lambda wildcards: generators.xllora_corpora(wildcards, "machine"),
             language=generators.pivot_name,
+            count="generators.{generator}.lora.examples",
+            state="state",
         ),
-        **WRITER,
         code=code("build_xllora_examples", NLI_PROMPTS, modules=generators.example_writer),
-        adapters=options(generators.xllora_writers, "--{}-adapter"),
-        parallel=named(generators.xllora_corpora, "synthetic", option="--parallel"),
-        nli=named(generators.xllora_corpora, "human", option="--nli"),
-        machine=named(generators.xllora_corpora, "machine", option="--nli-machine"),
-        published=options(generators.published_examples, "--published-{}"),
-        base=subpath(input.base, parent=True),
+        python=python_of,
     message:
         "Build XL-LoRA examples with {wildcards.generator}"
     shell:
-        "GPUS={resources.gpu:q} {params.python:q} -m scripts.build_xllora_examples --base {params.base:q} --name {wildcards.generator:q}"
-        " --generator {params.generator:q} {params.adapters:q} {params.parallel:q} {params.nli:q} {params.machine:q}"
-        " {params.published:q} --language {params.language:q} --count {params.examples:q} --state {params.state:q}"
-        " --positive-output {output.positive:q} --negative-output {output.negative:q} > {log:q} 2>&1"
+        WRITER
 
 
 rule train_xllora_adapter:
@@ -219,17 +199,12 @@ rule train_xllora_adapter:
     resources:
         **NEEDS.of("train_xllora_adapter"),
     params:
-        **settings(**ADAPTER, language=generators.pivot_name, minutes="checkpoint_minutes"),
-        **KEPT,
+        **job("train_xllora_adapter", language=generators.pivot_name, name=generators.weights_name, **ADAPTER, **KEPT),
         code=code("train_xllora_adapter", NLI_PROMPTS),
-        name=generators.weights_name,
-        base=subpath(input.base, parent=True),
     message:
         "Train the {wildcards.polarity} XL-LoRA adapter of {wildcards.generator}"
     shell:
-        "GPUS={resources.gpu:q} python -m scripts.train_xllora_adapter --base {params.base:q} --name {params.name:q} --examples {input.examples:q} --polarity {wildcards.polarity:q}"
-        " --language {params.language:q} --style {params.style:q} --dtype {params.dtype:q} --lora {params.lora:q}"
-        " --state {params.state:q} --checkpoint-minutes {params.minutes:q} --output {params.directory:q} > {log:q} 2>&1"
+        ON_GPU
 
 
 rule translate:
@@ -253,17 +228,20 @@ rule translate:
     resources:
         **NEEDS.of("translate"),
     params:
-        **settings(**ASKED, reads=translations.reads),
-        **WRITER,
+        **job(
+            "translate",
+            name=lambda wildcards: wildcards.translator,
+            reads=translations.reads,
+            adapters=translations.adapters,
+            given=translations.given,
+            **ASKED,
+        ),
         code=code("translate", TRANSLATION_PROMPTS, modules=generators.back_end),
-        base=option("base"),
-        adapters=named(translations.adapters, option="--adapters"),
-        given=named(translations.given, option="--given"),
+        python=python_of,
     message:
         "Translate the {wildcards.lang} texts of {wildcards.corpus} by {wildcards.translator}"
     shell:
-        "GPUS={resources.gpu:q} {params.python:q} -m scripts.translate {params.base:q} --name {wildcards.translator:q} --texts {input.texts:q} --columns {params.columns:q} --languages {params.languages:q}"
-        " --pivot {params.pivot:q} --generator {params.generator:q} --reads {params.reads:q} {params.adapters:q} {params.given:q} --state {params.state:q} --record {output.record:q} --output {output.texts:q} > {log:q} 2>&1"
+        WRITER
 
 
 rule judge:
@@ -286,13 +264,16 @@ rule judge:
     resources:
         **NEEDS.of("judge"),
     params:
-        **settings(**ASKED, answer="judges.{judge}.answer"),
-        **WRITER,
+        **job(
+            "judge",
+            name=lambda wildcards: wildcards.judge,
+            answer="judges.{judge}.answer",
+            translations=translations.candidates,
+            **ASKED,
+        ),
         code=code("judge", TRANSLATION_PROMPTS, JUDGING_PROMPTS, modules=generators.back_end),
-        base=option("base"),
-        translations=named(translations.candidates),
+        python=python_of,
     message:
         "Judge the {wildcards.lang} translations of {wildcards.corpus} by {wildcards.judge}"
     shell:
-        "GPUS={resources.gpu:q} {params.python:q} -m scripts.judge {params.base:q} --name {wildcards.judge:q} --texts {input.texts:q} --columns {params.columns:q} --languages {params.languages:q}"
-        " --pivot {params.pivot:q} --translations {params.translations:q} --generator {params.generator:q} --answer {params.answer:q} --state {params.state:q} --record {output.record:q} --output {output.scores:q} > {log:q} 2>&1"
+        WRITER

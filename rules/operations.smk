@@ -18,16 +18,13 @@ rule forecast:
     resources:
         **NEEDS.of("forecast"),
     params:
-        **settings(forecast="forecast"),
+        **job("forecast", asked, forecast="forecast", benchmarks=lambda wildcards: f"{STUDY.results}/benchmarks"),
         code=code("forecast", resource("forecast.yaml"), *CONFIGURATION),
-        asked=lambda wildcards: runs.asked(workflow, config if IN_MODULE else None, NEEDS.at_most),
         moment=lambda wildcards: time.time_ns(),  # always another: a forecast is made anew whenever it is asked for
-        benchmarks=f"{STUDY.results}/benchmarks",
     message:
         "Forecast the cost of the study"
     shell:
-        "python -m scripts.forecast --forecast {params.forecast:q} {params.asked:q} --benchmarks {params.benchmarks:q}"
-        " --output {output.table:q} --page {output.page:q} > {log:q} 2>&1"
+        PROGRAM
 
 
 rule verify:
@@ -48,8 +45,9 @@ rule verify:
     resources:
         **NEEDS.of("verify"),
     params:
+        **job("verify"),
         code=code("verify"),
     message:
         "Compare tables with {input.reference}"
     shell:
-        "python -m scripts.verify --reference {input.reference:q} --tables {input.tables:q} --best {input.best:q} --output {output:q} > {log:q} 2>&1"
+        PROGRAM

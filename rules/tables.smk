@@ -15,11 +15,10 @@ rule plan_table:
     resources:
         **NEEDS.of("plan_table"),
     params:
-        **settings(plan=tables.plan),
+        **job("plan_table", blocks=tables.plan),
         code=code("plan_table"),
     shell:
-        # The plan of hundreds of languages is longer than an argument may be; printf is the shell's own.
-        "printf %s {params.plan:q} | python -m scripts.plan_table --output {output:q} > {log:q} 2>&1"
+        PROGRAM
 
 
 rule tabulate:
@@ -43,14 +42,12 @@ rule tabulate:
     resources:
         **NEEDS.of("tabulate"),
     params:
-        **settings(statistics="statistics"),
+        **job("tabulate", statistics="statistics", scores=lambda wildcards: f"{STUDY.results}/scores"),
         code=code("tabulate", tables.spec, tables.paper, modules=tables.metrics),
-        scores=f"{STUDY.results}/scores",
     message:
         "Make {wildcards.table}"
     shell:
-        "python -m scripts.tabulate --spec {input.spec:q} --scores {params.scores:q} --plan {input.plan:q}"
-        " --statistics {params.statistics:q} --output {output.table:q} --layout {output.layout:q} > {log:q} 2>&1"
+        PROGRAM
 
 
 rule plot:
@@ -71,11 +68,12 @@ rule plot:
     resources:
         **NEEDS.of("plot"),
     params:
+        **job("plot"),
         code=code("plot", tables.spec, resource("languages.tsv"), modules=tables.metrics),
     message:
         "Draw {wildcards.figure}"
     shell:
-        "python -m scripts.plot --spec {input.spec:q} --data {input.data:q} --output {output.svg:q} --png {output.png:q} > {log:q} 2>&1"
+        PROGRAM
 
 
 rule choose_best:
@@ -96,15 +94,22 @@ rule choose_best:
     resources:
         **NEEDS.of("choose_best"),
     params:
-        **settings(blocks=best.blocks, choice=best.choice, statistics="statistics"),
+        **job(
+            "choose_best",
+            language=lambda wildcards: wildcards.lang,
+            name="names.{lang}",
+            blocks=best.blocks,
+            dev=best.choosing,
+            encoder=best.recommended,
+            also=best.also,
+            why="best.why",
+            limits="best.limits",
+            statistics="statistics",
+            root="results",
+        ),
         code=code("choose_best", modules=best.metrics),
-        name=lambda wildcards: STUDY.names[wildcards.lang],
-        test=option("test"),
-        directory=JOBS.directory,
-        root=lambda wildcards: STUDY.results,
     shell:
-        "python -m scripts.choose_best --language {wildcards.lang:q} --name {params.name:q} --blocks {params.blocks:q} {params.choice:q}"
-        " {params.test:q} --statistics {params.statistics:q} --root {params.root:q} --output {params.directory:q} > {log:q} 2>&1"
+        PROGRAM
 
 
 rule report:
@@ -134,18 +139,17 @@ rule report:
     resources:
         **NEEDS.of("report"),
     params:
-        **settings(prices="forecast"),
+        **job(
+            "report",
+            title=lambda wildcards: f"Seedbed: {STUDY.results}",
+            cards=tables.cards,
+            encoders=best.named,
+            benchmarks=lambda wildcards: f"{STUDY.results}/benchmarks",
+            prices="forecast",
+            gpus=NEEDS.gpus_by_folder,
+        ),
         code=code("report", *map(resource, ("report.html.j2", "report.js", "languages.tsv")), *CONFIGURATION),
-        title=f"Seedbed: {STUDY.results}",
-        cards=tables.cards,
-        encoders=best.named(),
-        benchmarks=f"{STUDY.results}/benchmarks",
-        gpus=NEEDS.gpus_by_folder,
     message:
         "Write the report"
     shell:
-        "python -m scripts.report --title {params.title:q} --tables {input.tables:q} --layouts {input.layouts:q}"
-        " --figures {input.figures:q} --audits {input.audits:q} --triplets {input.triplets:q} --rejected {input.rejected:q}"
-        " --neighbours {input.neighbours:q} --cards {params.cards:q} --config {input.config:q}"
-        " --best {input.best:q} --encoders {params.encoders:q} --benchmarks {params.benchmarks:q} --prices {params.prices:q} --gpus {params.gpus:q}"
-        " --answer {output.answer:q} --output {output.report:q} > {log:q} 2>&1"
+        PROGRAM

@@ -20,23 +20,23 @@ rule synthesise:
     resources:
         **NEEDS.of("synthesise"),
     params:
-        **settings(
+        **job(
+            "synthesise",
+            name=lambda wildcards: wildcards.generator,
             generator=lambda wildcards: generators.written_with(wildcards.generator, "lora", "xllora"),
             language=triplets.output_name,
             shards=triplets.shards,
             rows=triplets.rows,
+            translated=triplets.translation,
+            adapters=triplets.adapters,
+            state="state",
         ),
-        **WRITER,
         code=code("synthesise", generators.prompts, modules=generators.back_end),
-        adapters=options(triplets.adapters, "--{}-adapter"),
-        base=option("base"),
-        translation=triplets.translation,
+        python=python_of,
     message:
         "Write {wildcards.lang} triplets with {wildcards.generator} by {wildcards.method}, shard {wildcards.shard}"
     shell:
-        "GPUS={resources.gpu:q} {params.python:q} -m scripts.synthesise {params.base:q} --name {wildcards.generator:q} --anchors {input.anchors:q}"
-        " --rows {params.rows:q} --shard {wildcards.shard:q} --shards {params.shards:q} --generator {params.generator:q} --method {wildcards.method:q}"
-        " --language {params.language:q} {params.translation:q} {params.adapters:q} --state {params.state:q} --output {output.triplets:q} > {log:q} 2>&1"
+        WRITER
 
 
 rule join_triplets:
@@ -56,13 +56,12 @@ rule join_triplets:
     resources:
         **NEEDS.of("join_triplets"),
     params:
-        **settings(rows=triplets.rows),
+        **job("join_triplets", rows=triplets.rows),
         code=code("join_triplets"),
     message:
         "Join {wildcards.lang} triplets of {wildcards.generator} by {wildcards.method}"
     shell:
-        "python -m scripts.join_triplets --shards {input.shards:q} --anchors {input.anchors:q}"
-        " --rows {params.rows:q} --output {output:q} > {log:q} 2>&1"
+        PROGRAM
 
 
 rule audit_triplets:
@@ -87,14 +86,9 @@ rule audit_triplets:
     resources:
         **NEEDS.of("audit_triplets"),
     params:
-        **settings(audit="audit", script=triplets.output_script),
+        **job("audit_triplets", audit="audit", script=triplets.output_script, in_pivot=triplets.in_pivot),
         code=code("audit_triplets"),
-        pivot=option("pivot"),
-        source=option("source"),
-        in_pivot=triplets.in_pivot,
     message:
         "Audit {wildcards.lang} triplets of {wildcards.generator} by {wildcards.method}"
     shell:
-        "python -m scripts.audit_triplets --triplets {input.triplets:q} --corpus {input.corpus:q} {params.pivot:q}"
-        " {params.source:q} {params.in_pivot:q} --script {params.script:q} --tests {input.tests:q} --audit {params.audit:q}"
-        " --output {output.triplets:q} --rejected {output.rejected:q} --report {output.audit:q} > {log:q} 2>&1"
+        PROGRAM

@@ -1,30 +1,31 @@
 """Train one backbone by masked language modelling in one language; a killed training goes on."""
 
-import json
+from pathlib import Path
+from typing import Any
 
-from scripts.cli import add_checkpoints, arguments, resumable, run
-from seedbed.encoders.adaptation import adapt
+from scripts import cli
 from seedbed.encoders.adaptation_settings import Masked
-from seedbed.encoders.lines import Lines
 
 
-def main(argv: list[str] | None = None) -> None:
-    parser = arguments(__doc__, "weights", "texts", "output")
-    parser.add_argument("--sentences", required=True, type=int, help="so many of the texts at most")
-    parser.add_argument("--masked", default="{}", help="JSON: seedbed.encoders.adaptation_settings.Masked")
-    parser.add_argument("--about", default={}, type=json.loads, help="JSON for the manifest")
-    add_checkpoints(parser)
-    args = parser.parse_args(argv)
+class Job(cli.Resumable):
+    weights: Path
+    """folder of the backbone"""
+    texts: Path
+    """TSV: id, text"""
+    sentences: int
+    """so many of the texts at most"""
+    masked: Masked = Masked()
+    about: dict[str, Any] = {}
+    """for the manifest"""
 
-    with resumable(args, argv) as options:
-        adapt(
-            args.weights,
-            Lines(args.texts, args.sentences),
-            Masked.load(args.masked),
-            about=args.about,
-            **options,
-        )
+
+def main(job: Job) -> None:
+    from seedbed.encoders.adaptation import adapt
+    from seedbed.encoders.lines import Lines
+
+    with cli.resumable(job) as options:
+        adapt(job.weights, Lines(job.texts, job.sentences), job.masked, about=job.about, **options)
 
 
 if __name__ == "__main__":
-    run(main)
+    cli.run(Job, main)

@@ -1,43 +1,49 @@
 """Train adapters of the encoders of several languages together; a killed training goes on."""
 
-import json
 from pathlib import Path
+from typing import Any
 
-from scripts.cli import add_checkpoints, arguments, pair, resumable, run
+from scripts import cli
 from seedbed.encoders import objectives
-from seedbed.encoders.batches import Files
-from seedbed.encoders.joint import align_together
 from seedbed.encoders.settings import Training
+from seedbed.settings import Seed
 
 
-def main(argv: list[str] | None = None) -> None:
-    parser = arguments(__doc__, "output")
-    several = {"nargs": "+", "required": True, "type": pair}
-    parser.add_argument("--encoders", metavar="LANGUAGE=DIR", help="of each language, without adapters", **several)
-    parser.add_argument("--each", metavar="LANGUAGE=TSV", help="of each language: id and columns of texts", **several)
-    parser.add_argument("--rows", type=int, help="train on so many of the texts; see corpora.subset")
-    parser.add_argument("--fixed", nargs="+", default=[], metavar="LANGUAGE", help="their encoders get no adapters")
-    parser.add_argument("--objective", required=True, help="JSON: {name: settings}, see encoders.objectives")
-    parser.add_argument("--training", default="{}", help="JSON: seedbed.encoders.settings.Training")
-    parser.add_argument("--prefix", default="", help="put before every text")
-    parser.add_argument("--seed", required=True, type=int)
-    parser.add_argument("--about", default={}, type=json.loads, help="JSON for the manifest")
-    add_checkpoints(parser)
-    args = parser.parse_args(argv)
+class Job(cli.Resumable):
+    encoders: dict[str, Path]
+    """language -> its encoder without adapters"""
+    each: dict[str, Path]
+    """language -> TSV: id and columns of texts"""
+    rows: int = 0
+    """train on so many of the texts, see corpora.subset; 0: all"""
+    fixed: list[str] = []
+    """languages whose encoders get no adapters"""
+    objective: objectives.Named
+    training: Training = Training()
+    prefix: str = ""
+    """put before every text"""
+    seed: Seed
+    about: dict[str, Any] = {}
+    """for the manifest"""
 
-    with resumable(args, argv) as options:
+
+def main(job: Job) -> None:
+    from seedbed.encoders.batches import Files
+    from seedbed.encoders.joint import align_together
+
+    with cli.resumable(job) as options:
         align_together(
-            {code: Path(folder) for code, folder in args.encoders},
-            Files({code: Path(file) for code, file in args.each}, args.rows),
-            Training.load(args.training),
-            objective=objectives.parsed(args.objective),
-            fixed=args.fixed,
-            prefix=args.prefix,
-            seed=args.seed,
-            about=args.about,
+            job.encoders,
+            Files(job.each, job.rows or None),
+            job.training,
+            objective=job.objective,
+            fixed=job.fixed,
+            prefix=job.prefix,
+            seed=job.seed,
+            about=job.about,
             **options,
         )
 
 
 if __name__ == "__main__":
-    run(main)
+    cli.run(Job, main)

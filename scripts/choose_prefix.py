@@ -1,19 +1,26 @@
 """Choose the prefix of a recipe's encoders on a development task: that of the untrained recipe that scores best."""
 
-from scripts.cli import arguments, by_candidate, pair, run
-from seedbed.encoders.prefix_choice import choose
-from seedbed.io import write_json
+from pathlib import Path
+
+from scripts import cli
 
 
-def main(argv: list[str] | None = None) -> None:
-    parser = arguments(__doc__, "output")
-    parser.add_argument("--dev", required=True, help="name of the task")
-    parser.add_argument("--prefixes", required=True, nargs="+", type=pair, metavar="RECIPE=PREFIX")
-    parser.add_argument("--scores", required=True, nargs="+", type=pair, help="RECIPE/LANGUAGE=FILE, the list of score")
-    args = parser.parse_args(argv)
+class Job(cli.Job):
+    dev: str
+    """name of the task"""
+    prefixes: dict[str, str]
+    """recipe -> its prefix"""
+    scores: dict[str, Path]
+    """RECIPE/LANGUAGE -> the list of `score`"""
+    output: Path
 
-    write_json(choose(args.dev, dict(args.prefixes), by_candidate(args.scores)), args.output)
+
+def main(job: Job) -> None:
+    from seedbed.encoders.prefix_choice import choose
+    from seedbed.io import write_json
+
+    write_json(choose(job.dev, job.prefixes, cli.by_candidate(job.scores)), job.output)
 
 
 if __name__ == "__main__":
-    run(main)
+    cli.run(Job, main)

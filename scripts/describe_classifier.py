@@ -1,20 +1,26 @@
 """Write the manifest by which a classifier is opened: its kind, its settings, and the folders that it is made of."""
 
-import json
 from pathlib import Path
+from typing import Any
 
-from scripts.cli import arguments, pair, run
-from seedbed.classifiers.manifest import describe
+from scripts import cli
 
 
-def main(argv: list[str] | None = None) -> None:
-    parser = arguments(__doc__, "output")
-    parser.add_argument("--system", required=True, type=json.loads, help="JSON: its kind, with the settings of that")
-    parser.add_argument("--about", required=True, type=json.loads, help="JSON: what score files say of it")
-    parser.add_argument("--parts", nargs="*", default=[], type=pair, help="NAME=DIR: base, adapter, head, retriever")
-    args = parser.parse_args(argv)
-    describe(args.output, args.about, args.system, {name: Path(folder) for name, folder in args.parts})
+class Job(cli.Job):
+    system: dict[str, Any]
+    """its kind, with the settings of that"""
+    about: dict[str, Any]
+    """what score files say of it"""
+    parts: dict[str, Path] = {}
+    """base, adapter, head, retriever -> its folder"""
+    output: Path
+
+
+def main(job: Job) -> None:
+    from seedbed.classifiers.manifest import describe
+
+    describe(job.output, job.about, job.system, job.parts)
 
 
 if __name__ == "__main__":
-    run(main)
+    cli.run(Job, main)

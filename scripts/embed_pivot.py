@@ -1,21 +1,31 @@
 """Embed texts of the pivot language, which encoders of other languages are aligned with, once."""
 
-from scripts.cli import arguments, run
-from seedbed.checkpoints import own_state
-from seedbed.encoders.pivot import write_vectors
-from seedbed.io import read_table
-from seedbed.manifests import MANIFEST
+from pathlib import Path
+
+from scripts import cli
+from seedbed.settings import NoResult
 
 
-def main(argv: list[str] | None = None) -> None:
-    parser = arguments(__doc__, "encoder", "texts", "output", "state")
-    parser.add_argument("--columns", nargs="+", required=True, help="of the texts that are in the pivot language")
-    args = parser.parse_args(argv)
+class Job(cli.Job):
+    encoder: Path
+    texts: Path
+    columns: list[str]
+    """of the texts that are in the pivot language"""
+    state: NoResult[Path]
+    """folder for what a killed job needs to go on"""
+    output: Path
 
-    texts = read_table(args.texts, ["id", *args.columns])
-    with own_state(args.state, args.output / MANIFEST, argv) as state:
-        write_vectors(args.encoder, texts[args.columns].to_numpy().ravel(), args.output, state)
+
+def main(job: Job) -> None:
+    from seedbed.checkpoints import own_state
+    from seedbed.encoders.pivot import write_vectors
+    from seedbed.io import read_table
+    from seedbed.manifests import MANIFEST
+
+    texts = read_table(job.texts, ["id", *job.columns])
+    with own_state(job.state, job.output / MANIFEST, job) as state:
+        write_vectors(job.encoder, texts[job.columns].to_numpy().ravel(), job.output, state)
 
 
 if __name__ == "__main__":
-    run(main)
+    cli.run(Job, main)

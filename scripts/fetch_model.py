@@ -1,18 +1,20 @@
 """Fetch one model, a generator's or a backbone's, as a directory that loads offline."""
 
-from scripts.cli import add_fetching, arguments, run
-from seedbed.corpora.assets import Store
-from seedbed.corpora.settings import Source
-from seedbed.generators.fetch import fetch
+from pathlib import Path
+
+from scripts import cli
 
 
-def main(argv: list[str] | None = None) -> None:
-    parser = arguments(__doc__, "output")
-    add_fetching(parser)
-    args = parser.parse_args(argv)
+class Job(cli.Fetching):
+    output: Path
 
-    fetch(Source.load(args.source), Store(args.downloads, args.lock), args.output)
+
+def main(job: Job) -> None:
+    from seedbed.corpora.assets import Store
+    from seedbed.generators.fetch import fetch
+
+    fetch(job.source, Store(job.downloads, job.lock), job.output)
 
 
 if __name__ == "__main__":
-    run(main)
+    cli.run(Job, main)

@@ -1,61 +1,73 @@
 """Fuse encoders: name them and their weights, which a development task may choose."""
 
-import argparse
-import json
 from pathlib import Path
+from typing import Any, Self
 
-from scripts.cli import add_endpoints, arguments, pair, run
-from seedbed.encoders.fusion import save, write_card
-from seedbed.encoders.opening import opened
+from pydantic import Field, model_validator
+
+from scripts import cli
 from seedbed.encoders.settings import Endpoint
-from seedbed.evaluation.fusion import choose
-from seedbed.evaluation.scores import read_set
 from seedbed.evaluation.settings import Task
-from seedbed.io import sha256
 from seedbed.manifests import Tell
-from seedbed.servers import named
+from seedbed.settings import NoResult
 
 
-def main(argv: list[str] | None = None) -> None:
-    args = parser().parse_args(argv)
-    if not args.weights or any(not isinstance(each, list) or len(each) != len(args.members) for each in args.weights):
-        parser().error(f"--weights: {args.weights}; expected lists of {len(args.members)}, one for each of --members")
-    with named(map(Endpoint.load, args.endpoints)):
-        make(args, write_card)
+class Job(cli.Job):
+    members: dict[str, Path]
+    """backbone -> its encoder"""
+    weights: list[list[float]] = Field(min_length=1)
+    """to choose from, a list for each choice with a weight of each member"""
+    dev: str = ""
+    """name of the task that chooses; left out, there is one choice"""
+    task: Task | None = None
+    """its settings"""
+    tests: dict[str, Path] = {}
+    """language -> its set of that task"""
+    trains: dict[str, Path] = {}
+    """language -> what that set is labelled by"""
+    about: dict[str, Any] = {}
+    """for the manifest"""
+    endpoints: NoResult[list[Endpoint]] = []
+    """those that may be asked, as they are set today"""
+    state: NoResult[Path | None] = None
+    """folder in which jobs share embeddings"""
+    output: Path
+
+    @model_validator(mode="after")
+    def _one_for_each(self) -> Self:
+        if any(len(each) != len(self.members) for each in self.weights):
+            raise ValueError(f"weights: expected lists of {len(self.members)}, one for each of the members")
+        return self
 
 
-def parser() -> argparse.ArgumentParser:
-    """How the arguments are read."""
-    parser = arguments(__doc__, "output")
-    parser.add_argument("--members", required=True, nargs="+", type=pair, help="BACKBONE=DIR, its encoder")
-    parser.add_argument("--weights", required=True, type=json.loads, help="JSON: weights to choose from, a list each")
-    parser.add_argument("--dev", default="", help="name of the task that chooses; left out, there is one choice")
-    parser.add_argument("--task", default="{}", help="JSON: seedbed.evaluation.settings.Task")
-    parser.add_argument("--tests", nargs="*", default=[], type=pair, help="LANGUAGE=FILE, its set of that task")
-    parser.add_argument(
-        "--trains", nargs="*", default=[], type=pair, help="LANGUAGE=FILE, what that set is labelled by"
-    )
-    parser.add_argument("--about", default={}, type=json.loads, help="JSON for the manifest")
-    add_endpoints(parser)
-    parser.add_argument("--state", type=Path, help="directory in which jobs share embeddings")
-    return parser
+def main(job: Job) -> None:
+    from seedbed.encoders.fusion import write_card
+    from seedbed.servers import named
+
+    with named(job.endpoints):
+        make(job, write_card)
 
 
-def make(args: argparse.Namespace, tell: Tell) -> None:
+def make(job: Job, tell: Tell) -> None:
     """Fuse the encoders; `tell` writes the card."""
-    members = {name: Path(folder) for name, folder in args.members}
-    if not args.dev:
-        save(args.output, members, args.weights[0], args.about, tell=tell)
+    from seedbed.encoders.fusion import save
+    from seedbed.encoders.opening import opened
+    from seedbed.evaluation.fusion import choose
+    from seedbed.evaluation.scores import read_set
+    from seedbed.io import sha256
+
+    if not job.dev:
+        save(job.output, job.members, job.weights[0], job.about, tell=tell)
         return
-    task, trains = Task.load(args.task), dict(args.trains)
-    each = [opened(folder, task.batch_size, args.state) for folder in members.values()]
-    sets = {lang: (read_set(task, file), read_set(task, trains.get(lang))) for lang, file in args.tests}
+    task = job.task
+    each = [opened(folder, task.batch_size, job.state) for folder in job.members.values()]
+    sets = {lang: (read_set(task, file), read_set(task, job.trains.get(lang))) for lang, file in job.tests.items()}
     encodes, widths = [one.encode for one in each], [one.width for one in each]
-    weights, candidates = choose(task, sets, encodes, widths, args.weights)
-    facts = {lang: {"n": len(sets[lang][0]), "sha256": sha256(file)} for lang, file in args.tests}
-    chosen = {"dev": args.dev, "protocol": task.protocol, "sets": facts, "candidates": candidates}
-    save(args.output, members, weights, args.about, chosen, tell)
+    weights, candidates = choose(task, sets, encodes, widths, job.weights)
+    facts = {lang: {"n": len(sets[lang][0]), "sha256": sha256(file)} for lang, file in job.tests.items()}
+    chosen = {"dev": job.dev, "protocol": task.protocol, "sets": facts, "candidates": candidates}
+    save(job.output, job.members, weights, job.about, chosen, tell)
 
 
 if __name__ == "__main__":
-    run(main)
+    cli.run(Job, main)

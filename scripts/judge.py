@@ -1,31 +1,32 @@
 """Score the translations of a corpus or test set by a judge, each candidate of a text once."""
 
-from typing import get_args
+from pathlib import Path
+from typing import Literal
 
-from scripts.cli import asking_parser, pair, run
-from seedbed.generators import translations
-from seedbed.generators.candidates import Tongue, writer_of
-from seedbed.generators.judging import judgements
-from seedbed.generators.translation_settings import Judge
-from seedbed.io import read_table, write_json, write_table
-
-ANSWERS = get_args(Judge.model_fields["answer"].annotation)
+from scripts import cli
 
 
-def main(argv: list[str] | None = None) -> None:
-    parser = asking_parser(__doc__)
-    parser.add_argument("--translations", required=True, nargs="+", type=pair, help="TRANSLATOR=FILE")
-    parser.add_argument("--answer", choices=ANSWERS, default=ANSWERS[0])
-    args = parser.parse_args(argv)
+class Job(cli.Asking):
+    translations: dict[str, Path]
+    """translator -> TSV"""
+    answer: Literal["likelihood", "numbers"] = "likelihood"
+    """see generators.translation_settings.Judge"""
 
-    judge = writer_of(args.generator, args.answer, args.base, args.state)
-    languages = translations.texts_of(args.texts, dict(args.columns), args.pivot)
-    tables = {name: read_table(path, translations.COLUMNS) for name, path in args.translations}
-    tongues = {code: Tongue(**facts) for code, facts in args.languages.items()}
-    table, counts = judgements(tables, languages, tongues, args.pivot, judge)
-    write_table(table, args.output)
-    write_json({"judge": args.name, "counts": counts, **(judge.about if judge else {})}, args.record)
+
+def main(job: Job) -> None:
+    from seedbed.generators import translations
+    from seedbed.generators.candidates import Tongue, writer_of
+    from seedbed.generators.judging import judgements
+    from seedbed.io import read_table, write_json, write_table
+
+    judge = writer_of(job.generator, job.answer, job.base, job.state)
+    languages = translations.texts_of(job.texts, job.columns, job.pivot)
+    tables = {name: read_table(path, translations.COLUMNS) for name, path in job.translations.items()}
+    tongues = {code: Tongue(**facts) for code, facts in job.languages.items()}
+    table, counts = judgements(tables, languages, tongues, job.pivot, judge)
+    write_table(table, job.output)
+    write_json({"judge": job.name, "counts": counts, **(judge.about if judge else {})}, job.record)
 
 
 if __name__ == "__main__":
-    run(main)
+    cli.run(Job, main)

@@ -1,75 +1,93 @@
 """Count and time what labels cost: fine-tuning, the nearest texts, in context (MINERS, table 4)."""
 
-import argparse
-import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Self
 
-from scripts.cli import arguments, pair, run
+from pydantic import model_validator
+
+from scripts import cli
 from seedbed.classifiers.settings import InContext
-from seedbed.encoders.opening import opened
-from seedbed.evaluation.compute import page
-from seedbed.evaluation.compute.context import in_context, require_decoder
-from seedbed.evaluation.compute.cost import Cost, questions
-from seedbed.evaluation.compute.measuring import machine
-from seedbed.evaluation.compute.nearest import retrieval
 from seedbed.evaluation.compute.settings import Compute
-from seedbed.evaluation.compute.tuning import fine_tuning
-from seedbed.evaluation.scores import read_set
 from seedbed.evaluation.settings import Task
 from seedbed.generators.settings import Generator
-from seedbed.io import atomic, write_table
+from seedbed.settings import Settings
+
+if TYPE_CHECKING:
+    from seedbed.evaluation.compute.cost import Cost
 
 
-def main(argv: list[str] | None = None) -> None:
-    parser = arguments(__doc__)
-    parser.add_argument("--compute", required=True, help="JSON: seedbed.evaluation.compute.settings.Compute")
-    parser.add_argument("--task", required=True, help="JSON: seedbed.evaluation.settings.Task")
-    parser.add_argument("--train", required=True, type=Path, help="TSV: id, text, label")
-    parser.add_argument("--test", required=True, type=Path, help="TSV as the training set's")
-    parser.add_argument("--encoder", required=True, type=Path, help="directory of the encoder of the nearest texts")
-    parser.add_argument("--weights", required=True, type=Path, help="directory of the backbone that is fine-tuned")
-    parser.add_argument("--prefix", default="", help="put before every text that it is fine-tuned on")
-    parser.add_argument(
-        "--classifiers",
-        default={},
-        type=json.loads,
-        help="JSON: {name: {generator: Generator, in_context: InContext}}, each in its room's settings",
-    )
-    parser.add_argument("--bases", nargs="*", default=[], type=pair, help="CLASSIFIER=DIR, its language model")
-    parser.add_argument("--flops", required=True, type=Path, help="TSV of what is counted: the same in every run")
-    parser.add_argument("--seconds", required=True, type=Path, help="TSV of what is timed")
-    parser.add_argument("--output", required=True, type=Path, help="the page")
-    args = parser.parse_args(argv)
-    if lacking := sorted({*args.classifiers} - {*dict(args.bases)}):
-        parser.error(f"--bases: give {lacking[0]}=DIR too, its language model")
+class Learner(Settings):
+    """A language model that learns in context."""
 
-    spec = Compute.load(args.compute)
-    costs = list(costs_of(args, spec))
+    generator: Generator
+    in_context: InContext
+
+
+class Job(cli.Job):
+    compute: Compute
+    task: Task
+    train: Path
+    """TSV: id, text, label"""
+    test: Path
+    """TSV as the training set's"""
+    encoder: Path
+    """folder of the encoder of the nearest texts"""
+    weights: Path
+    """folder of the backbone that is fine-tuned"""
+    prefix: str = ""
+    """put before every text that it is fine-tuned on"""
+    classifiers: dict[str, Learner] = {}
+    bases: dict[str, Path] = {}
+    """classifier -> folder of its language model"""
+    flops: Path
+    """TSV of what is counted: the same in every run"""
+    seconds: Path
+    """TSV of what is timed"""
+    page: Path
+
+    @model_validator(mode="after")
+    def _all_have_bases(self) -> Self:
+        if lacking := sorted({*self.classifiers} - {*self.bases}):
+            raise ValueError(f"bases: give {lacking[0]} too, the folder of its language model")
+        return self
+
+
+def main(job: Job) -> None:
+    from seedbed.evaluation.compute import page
+    from seedbed.evaluation.compute.measuring import machine
+    from seedbed.io import atomic, write_table
+
+    spec = job.compute
+    costs = list(costs_of(job, spec))
     about = {"task": spec.task, "language": spec.language, "repeats": spec.repeats}
-    write_table(page.counts(costs), args.flops)
-    write_table(page.times(costs, machine(), spec.repeats), args.seconds)
-    with atomic(args.output) as temporary:
+    write_table(page.counts(costs), job.flops)
+    write_table(page.times(costs, machine(), spec.repeats), job.seconds)
+    with atomic(job.page) as temporary:
         temporary.write_text(page.layout(costs, about, machine()), encoding="utf-8")
 
 
-def costs_of(args: argparse.Namespace, spec: Compute) -> Iterator[Cost]:
+def costs_of(job: Job, spec: Compute) -> "Iterator[Cost]":
     """What each method costs, one after the other: no two models are in memory, but for the encoder."""
-    bases = {name: Path(base) for name, base in args.bases}
-    for name, base in bases.items():
+    from seedbed.encoders.opening import opened
+    from seedbed.evaluation.compute.context import in_context, require_decoder
+    from seedbed.evaluation.compute.cost import questions
+    from seedbed.evaluation.compute.nearest import retrieval
+    from seedbed.evaluation.compute.tuning import fine_tuning
+    from seedbed.evaluation.scores import read_set
+
+    for name, base in job.bases.items():
         require_decoder(name, base)  # before minutes are spent on the others
-    task = Task.load(args.task)
-    encoder = opened(args.encoder, task.batch_size)
-    test, train = read_set(task, args.test), read_set(task, args.train)
+    task = job.task
+    encoder = opened(job.encoder, task.batch_size)
+    test, train = read_set(task, job.test), read_set(task, job.train)
     question, kept = questions(task, test, train, encoder)
     whole, shots = retrieval(encoder, spec.encoder.backbone, question, kept, spec)
-    yield fine_tuning(args.weights, spec.learner, kept, spec, args.prefix)
+    yield fine_tuning(job.weights, spec.learner, kept, spec, job.prefix)
     yield whole
-    for name, given in args.classifiers.items():
-        generator = Generator.load(json.dumps(given["generator"]))
-        how = InContext.load(json.dumps(given["in_context"]))
-        yield in_context(name, generator, bases[name], how, kept, shots, spec)
+    for name, given in job.classifiers.items():
+        yield in_context(name, given.generator, job.bases[name], given.in_context, kept, shots, spec)
 
 
 if __name__ == "__main__":
-    run(main)
+    cli.run(Job, main)

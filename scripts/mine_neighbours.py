@@ -1,26 +1,41 @@
 """Mine the neighbours of one language's seed pairs among its anchors, by token means of one layer of a backbone."""
 
-from scripts.cli import arguments, run
-from seedbed.checkpoints import own_state
-from seedbed.corpora.settings import COLUMNS
-from seedbed.encoders.mining import neighbours
+from pathlib import Path
+
+from scripts import cli
 from seedbed.encoders.settings import Mining
-from seedbed.io import read_table, write_json, write_table
+from seedbed.settings import NoResult
 
 
-def main(argv: list[str] | None = None) -> None:
-    parser = arguments(__doc__, "weights", "pairs", "pool", "output", "audit", "state")
-    parser.add_argument("--mining", default="{}", help="JSON: seedbed.encoders.settings.Mining")
-    parser.add_argument("--prefix", default="", help="put before every text")
-    args = parser.parse_args(argv)
+class Job(cli.Job):
+    weights: Path
+    """folder of the backbone"""
+    pairs: Path
+    """TSV: id, text, pivot"""
+    pool: Path
+    """TSV: id, text"""
+    mining: Mining = Mining()
+    prefix: str = ""
+    """put before every text"""
+    state: NoResult[Path]
+    """folder for what a killed job needs to go on"""
+    neighbours: Path
+    """the output"""
+    audit: Path
 
-    pairs = read_table(args.pairs, ["id", *COLUMNS["parallel"]])
-    mining = Mining.load(args.mining)
-    with own_state(args.state, args.output, argv) as state:
-        table, audit = neighbours(pairs, args.pool, args.weights, mining, prefix=args.prefix, state=state)
-        write_table(table, args.output)
-        write_json(audit, args.audit)
+
+def main(job: Job) -> None:
+    from seedbed.checkpoints import own_state
+    from seedbed.corpora.settings import COLUMNS
+    from seedbed.encoders.mining import neighbours
+    from seedbed.io import read_table, write_json, write_table
+
+    pairs = read_table(job.pairs, ["id", *COLUMNS["parallel"]])
+    with own_state(job.state, job.neighbours, job) as state:
+        table, audit = neighbours(pairs, job.pool, job.weights, job.mining, prefix=job.prefix, state=state)
+        write_table(table, job.neighbours)
+        write_json(audit, job.audit)
 
 
 if __name__ == "__main__":
-    run(main)
+    cli.run(Job, main)

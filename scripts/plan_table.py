@@ -1,19 +1,21 @@
 """Write what a table shows of a study: its blocks, each a list of cells, as JSON."""
 
-import sys
+from pathlib import Path
 
-from pydantic import TypeAdapter
-
-from scripts.cli import arguments, run
-from seedbed.io import write_json
+from scripts import cli
 from seedbed.tables.plan import Block
 
 
-def main(argv: list[str] | None = None) -> None:
-    args = arguments(f"{__doc__} The plan comes on standard input.", "output").parse_args(argv)
-    blocks = TypeAdapter(list[Block]).validate_json(sys.stdin.read())
-    write_json([block.model_dump(mode="json") for block in blocks], args.output)
+class Job(cli.Job):
+    blocks: list[Block]
+    output: Path
+
+
+def main(job: Job) -> None:
+    from seedbed.io import write_json
+
+    write_json([block.model_dump(mode="json") for block in job.blocks], job.output)
 
 
 if __name__ == "__main__":
-    run(main)
+    cli.run(Job, main)

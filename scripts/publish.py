@@ -1,69 +1,95 @@
 """Lay out an encoder, an adapter or a set of triplets for the Hugging Face hub, check it, and upload it if told so."""
 
-import argparse
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Self
 
-from scripts.cli import arguments, run
-from seedbed import licences
-from seedbed.operations.publishing.checks import require_repository
-from seedbed.operations.publishing.repositories import CARD, REPOSITORY, lay_out
-from seedbed.operations.publishing.upload import upload
-from seedbed.operations.publishing.wishes import Wishes
+from pydantic import model_validator
+
+from scripts import cli
+
+if TYPE_CHECKING:
+    from seedbed.operations.publishing.wishes import Wishes
 
 
-def main(argv: list[str] | None = None) -> None:
-    parser = arguments(__doc__)
-    parser.add_argument("what", type=Path, help="folder of an encoder or an adapter; or TSV of audited triplets")
-    parser.add_argument("--name", help="owner/name on the hub")
-    parser.add_argument("--output", type=Path, help="folder to lay it out in")
-    parser.add_argument("--dry-run", action="store_true", help="print what would be uploaded; write and send nothing")
-    parser.add_argument("--licence", default="", help="identifier of the hub, if the study states none or another")
-    parser.add_argument("--licence-name", default="", help="with `--licence other`")
-    parser.add_argument("--licence-link", default="", help="with `--licence other`")
-    parser.add_argument("--base", default="", help="owner/name of the model it was made from, if not known")
-    parser.add_argument("--scores", type=Path, help="folder of an encoder's scores, if it is not beside it")
-    parser.add_argument("--pivot", default="eng", help="of triplets by xllora: the study's pivot language")
-    parser.add_argument("--upload", action="store_true", help="send it to the hub")
-    parser.add_argument("--public", action="store_true", help="everybody may see it; left out, its owners alone")
-    parser.add_argument("--replace", action="store_true", help="write over a repository that holds something else")
-    args = parser.parse_args(argv)
+class Job(cli.Job):
+    what: Path
+    """folder of an encoder or an adapter; or TSV of audited triplets"""
+    name: str = ""
+    """owner/name on the hub"""
+    output: Path | None = None
+    """folder to lay it out in"""
+    dry_run: bool = False
+    """print what would be uploaded; write and send nothing"""
+    licence: str = ""
+    """identifier of the hub, if the study states none or another"""
+    licence_name: str = ""
+    """with `--licence other`"""
+    licence_link: str = ""
+    """with `--licence other`"""
+    base: str = ""
+    """owner/name of the model it was made from, if not known"""
+    scores: Path | None = None
+    """folder of an encoder's scores, if it is not beside it"""
+    pivot: str = "eng"
+    """of triplets by xllora: the study's pivot language"""
+    upload: bool = False
+    """send it to the hub"""
+    public: bool = False
+    """everybody may see it; left out, its owners alone"""
+    replace: bool = False
+    """write over a repository that holds something else"""
 
-    if args.dry_run:
-        if args.upload:
-            parser.error("--dry-run sends nothing; leave out --upload")
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.dry_run and self.upload:
+            raise ValueError("--dry-run sends nothing; leave out --upload")
+        if not (self.dry_run or (self.name and self.output)):
+            raise ValueError("--name and --output are required; --dry-run needs neither")
+        return self
+
+
+def main(job: Job) -> None:
+    from seedbed.operations.publishing.repositories import REPOSITORY, lay_out
+    from seedbed.operations.publishing.upload import upload
+
+    if job.dry_run:
         with TemporaryDirectory() as folder:
-            name, output = args.name or f"owner/{args.what.stem}", Path(folder, "output")
-            kind = lay_out(args.what, wishes(args, name), output)
+            name, output = job.name or f"owner/{job.what.stem}", Path(folder, "output")
+            kind = lay_out(job.what, wishes(job, name), output)
             print(f"{kind} {name}, {shown(output / REPOSITORY)}")
         return
-    if not (args.name and args.output):
-        parser.error("--name and --output are required; --dry-run needs neither")
-    kind = lay_out(args.what, wishes(args, args.name), args.output)
-    print(f"{args.output / REPOSITORY}: as the hub takes it; edits of its README.md stay")
-    if args.upload:
-        done = upload(args.output, args.name, kind, public=args.public, replace=args.replace)
+    kind = lay_out(job.what, wishes(job, job.name), job.output)
+    print(f"{job.output / REPOSITORY}: as the hub takes it; edits of its README.md stay")
+    if job.upload:
+        done = upload(job.output, job.name, kind, public=job.public, replace=job.replace)
         print(
-            f"{args.name}: uploaded at {done.commit}; {'everybody' if done.public else 'nobody but its owners'} sees it"
+            f"{job.name}: uploaded at {done.commit}; {'everybody' if done.public else 'nobody but its owners'} sees it"
         )
     else:
         print("Nothing was sent. To send it: python -m scripts.publish ... --upload (hf auth login comes first)")
 
 
-def wishes(args: argparse.Namespace, name: str) -> Wishes:
-    """The options of a person, checked."""
-    named = (args.licence_name, args.licence_link)
+def wishes(job: Job, name: str) -> "Wishes":
+    """The wishes of a person, checked."""
+    from seedbed import licences
+    from seedbed.operations.publishing.checks import require_repository
+    from seedbed.operations.publishing.wishes import Wishes
+
+    named = (job.licence_name, job.licence_link)
     return Wishes(
         require_repository(name, "--name"),
-        licences.chosen(args.licence, *named) if args.licence or any(named) else None,
-        require_repository(args.base, "--base") if args.base else "",
-        args.scores,
-        args.pivot,
+        licences.chosen(job.licence, *named) if job.licence or any(named) else None,
+        require_repository(job.base, "--base") if job.base else "",
+        job.scores,
+        job.pivot,
     )
 
 
 def shown(repository: Path) -> str:
     """What would be uploaded: the files with their sizes, and the card."""
+    from seedbed.operations.publishing.repositories import CARD
+
     files = sorted(path for path in repository.rglob("*") if path.is_file())
     listed = [f"{path.stat().st_size:>13,} {path.relative_to(repository)}" for path in files]
     card = (repository / CARD).read_text(encoding="utf-8")
@@ -71,4 +97,4 @@ def shown(repository: Path) -> str:
 
 
 if __name__ == "__main__":
-    run(main)
+    cli.run(Job, main)

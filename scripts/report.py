@@ -1,53 +1,64 @@
 """Pack tables, figures, audits, cards and configuration into one zip with a page to read."""
 
-import json
 from pathlib import Path
 
-from scripts.cli import arguments, pair, run
-from seedbed.io import atomic, read_json
-from seedbed.languages import registry
-from seedbed.tables import answer, making
-from seedbed.tables.report import GROUPS, report
+from scripts import cli
+from seedbed.settings import NoResult
 from seedbed.tables.settings import Forecast
-from seedbed.tables.standing import standing
 
 
-def main(argv: list[str] | None = None) -> None:
-    parser = arguments(__doc__, "output")
-    parser.add_argument("--title", required=True)
-    for group in GROUPS:
-        parser.add_argument(f"--{group}", nargs="*", type=Path, default=[])
-    parser.add_argument("--sample", type=int, default=5, help="mined pairs of a language, rejected triplets of a file")
-    parser.add_argument("--anchors", type=int, default=60, help="anchors of a language, with every method's triplets")
-    parser.add_argument("--max-megabytes", type=float, default=20, help="larger files stay out of the zip")
-    parser.add_argument(
-        "--best", nargs="*", type=Path, default=[], help="manifest of the best encoder of each language"
-    )
-    parser.add_argument(
-        "--encoders", nargs="*", type=pair, default=[], help="LANGUAGE=FOLDER of each encoder that the answer lists"
-    )
-    parser.add_argument("--benchmarks", type=Path, help="what jobs took; left out, the page does not say")
-    parser.add_argument("--prices", default="{}", help="JSON: seedbed.tables.settings.Forecast")
-    parser.add_argument(
-        "--gpus", default="{}", help="JSON: folder of benchmarks -> GPUs of a job, if the device is one"
-    )
-    parser.add_argument("--answer", type=Path, help="Markdown: the best encoders, as the page begins with them")
-    args = parser.parse_args(argv)
+class Job(cli.Job):
+    title: str
+    tables: list[Path] = []
+    layouts: list[Path] = []
+    figures: list[Path] = []
+    audits: list[Path] = []
+    triplets: list[Path] = []
+    rejected: list[Path] = []
+    neighbours: list[Path] = []
+    cards: list[Path] = []
+    config: list[Path] = []
+    sample: int = 5
+    """mined pairs of a language, rejected triplets of a file"""
+    anchors: int = 60
+    """anchors of a language, with every method's triplets"""
+    max_megabytes: float = 20
+    """larger files stay out of the zip"""
+    best: list[Path] = []
+    """folder of the best encoder of each language"""
+    encoders: dict[str, list[Path]] = {}
+    """name of a language -> folders of the encoders that the answer lists"""
+    benchmarks: Path | None = None
+    """what jobs took; left out, the page does not say"""
+    prices: NoResult[Forecast] = Forecast()
+    gpus: dict[str, int] = {}
+    """folder of benchmarks -> GPUs of a job, if the device is one"""
+    answer: Path | None = None
+    """Markdown: the best encoders, as the page begins with them"""
+    report: Path
+    """the zip"""
 
-    files = {group: getattr(args, group) for group in GROUPS}
-    best = {str(manifest.parent): read_json(manifest)["best"] for manifest in args.best}
-    encoders: dict[str, list[answer.Listed]] = {}
-    for language, folder in args.encoders:
-        encoders.setdefault(language, []).append(answer.Listed.of(Path(folder)))
+
+def main(job: Job) -> None:
+    from seedbed.io import atomic, read_json
+    from seedbed.languages import registry
+    from seedbed.manifests import MANIFEST
+    from seedbed.tables import answer, making
+    from seedbed.tables.report import GROUPS, report
+    from seedbed.tables.standing import standing
+
+    files = {group: getattr(job, group) for group in GROUPS}
+    best = {str(folder): read_json(folder / MANIFEST)["best"] for folder in job.best}
+    encoders = {name: [answer.Listed.of(folder) for folder in folders] for name, folders in job.encoders.items()}
     text, families = answer.text(best, encoders), {code: facts.get("family", "") for code, facts in registry().items()}
-    made = making.told(args.benchmarks, Forecast.load(args.prices), json.loads(args.gpus)) if args.benchmarks else {}
+    made = making.told(job.benchmarks, job.prices, job.gpus) if job.benchmarks else {}
     shown = {"answer": text, "made": made, "languages": standing(best.values(), families)}
-    limits = {"sample": args.sample, "anchors": args.anchors, "max_megabytes": args.max_megabytes}
-    report(files, args.output, args.title, **shown, **limits)
-    if args.answer:
-        with atomic(args.answer) as temporary:
+    limits = {"sample": job.sample, "anchors": job.anchors, "max_megabytes": job.max_megabytes}
+    report(files, job.report, job.title, **shown, **limits)
+    if job.answer:
+        with atomic(job.answer) as temporary:
             temporary.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    run(main)
+    cli.run(Job, main)

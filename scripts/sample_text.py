@@ -1,14 +1,22 @@
 """Draw the sentences of a corpus that languages are told apart by."""
 
-from scripts.cli import arguments, run
-from seedbed.corpora.subset import sentences
-from seedbed.io import read_blocks, write_table
+from pathlib import Path
+
+from scripts import cli
 
 
-def main(argv: list[str] | None = None) -> None:
-    args = arguments(__doc__, "corpus", "output").parse_args(argv)
-    write_table(sentences(read_blocks(args.corpus, ["id", "text"])), args.output)
+class Job(cli.Job):
+    corpus: Path
+    """TSV: id, text"""
+    output: Path
+
+
+def main(job: Job) -> None:
+    from seedbed.corpora.subset import sentences
+    from seedbed.io import read_blocks, write_table
+
+    write_table(sentences(read_blocks(job.corpus, ["id", "text"])), job.output)
 
 
 if __name__ == "__main__":
-    run(main)
+    cli.run(Job, main)

@@ -1,120 +1,129 @@
 """Score systems, encoders or classifiers, on the tasks of one language or several; keep every item's score."""
 
-import argparse
-import json
 from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tqdm import tqdm
-
-from scripts.cli import add_endpoints, arguments, pair, run
-from seedbed import manifests
-from seedbed.checkpoints import own_state
-from seedbed.encoders.coupling import read_choices, read_english
+from scripts import cli
 from seedbed.encoders.settings import Endpoint
-from seedbed.evaluation.orders import joined, together
-from seedbed.evaluation.protocols import declared
-from seedbed.evaluation.scores import Scores, Set, check, of_all, origin_in, read_set, score, write_scores
 from seedbed.evaluation.settings import Task
-from seedbed.evaluation.systems import Opening, System, open_system
 from seedbed.generators.settings import Generator
-from seedbed.servers import named
+from seedbed.settings import NoResult
+
+if TYPE_CHECKING:
+    from seedbed.evaluation.scores import Scores, Set
+    from seedbed.evaluation.systems import System
 
 
-def main(argv: list[str] | None = None) -> None:
-    parser = arguments(
-        __doc__, epilog="Tests and records stand in the order of the languages, and of each one's tasks."
-    )
-    parser.add_argument("--systems", required=True, nargs="+", type=Path, help="folders of what is scored")
-    parser.add_argument("--seconds", nargs="*", default=[], type=Path, help="each's partner, for the second language")
-    parser.add_argument("--language", required=True, nargs="+", help="one, or a pair; or several")
-    parser.add_argument("--language-name", nargs="*", default=[], help="each one's, as prompts use it")
-    parser.add_argument(
-        "--tasks",
-        required=True,
-        nargs="+",
-        type=json.loads,
-        help="JSON of each language: {name: evaluation.settings.Task}",
-    )
-    parser.add_argument("--tests", required=True, nargs="+", type=Path, help="TSV of each task's kind; of a pair two")
-    parser.add_argument("--orders", nargs="*", default=[], type=pair, help="TASK=ORDER of a test set that is its own")
-    parser.add_argument("--records", required=True, nargs="+", type=Path, help="origins of the test sets")
-    parser.add_argument("--trains", nargs="*", default=[], type=pair, help="LANGUAGE/TASK=FILE, its training set")
-    parser.add_argument("--adapters", choices=["on", "off"], default="on", help="parallel adapters of encoders")
-    parser.add_argument(
-        "--english",
-        nargs="*",
-        default=[],
-        type=pair,
-        help="PLACE/LANGUAGE=TSV of texts and their English, for a system that reads both: its place among all, from 0",
-    )
-    parser.add_argument("--state", type=Path, help="directory in which jobs share embeddings and answers")
-    add_endpoints(parser)
-    parser.add_argument("--generators", nargs="*", default=[], help="JSON: likewise, generators.settings.Generator")
-    parser.add_argument(
-        "--scores", required=True, nargs="+", type=Path, help="each system's {task}/{language}.json go here"
-    )
-    parser.add_argument("--output", required=True, type=Path, help="the list of what was written")
-    args = parser.parse_args(argv)
+class Job(cli.Job):
+    systems: list[Path]
+    """folders of what is scored"""
+    seconds: list[Path] = []
+    """each's partner, for the second language"""
+    languages: list[str]
+    """one, or a pair; or several"""
+    names: list[str] = []
+    """each one's, as prompts use it"""
+    tasks: list[dict[str, Task]]
+    """of each language, by their names"""
+    tests: list[Path]
+    """TSVs of each task's kind, in the order of the languages and of each one's tasks; of a pair two"""
+    orders: dict[str, list[str]] = {}
+    """task -> orders of a pair, if the test set of each is its own"""
+    records: list[Path]
+    """origins of the test sets, in their order"""
+    trains: dict[str, Path] = {}
+    """LANGUAGE/TASK -> its training set"""
+    adapters: bool = True
+    """whether parallel adapters of encoders are on"""
+    english: dict[str, list[Path]] = {}
+    """PLACE/LANGUAGE -> TSVs of texts and their English, for a system that reads both: its place among all, from 0"""
+    endpoints: NoResult[list[Endpoint]] = []
+    """those that may be asked, as they are set today"""
+    generators: NoResult[list[Generator]] = []
+    """likewise"""
+    state: NoResult[Path | None] = None
+    """folder in which jobs share embeddings and answers"""
+    scores: list[Path]
+    """folders: each system's {task}/{language}.json go here"""
+    output: Path
+    """the list of what was written"""
 
-    sets, written = read_sets(args), []
+
+def main(job: Job) -> None:
+    from tqdm import tqdm
+
+    from seedbed import manifests
+    from seedbed.checkpoints import own_state
+    from seedbed.evaluation.scores import check
+    from seedbed.servers import named
+
+    sets, written = read_sets(job), []
     for each in (one for own in sets.values() for one in own):  # a fault of the last costs what all before it cost
         check(each.task, each.test, each.train)
-    servers = [*map(Generator.load, args.generators), *map(Endpoint.load, args.endpoints)]
-    with named(servers), own_state(args.state, args.output, argv) if args.state else nullcontext():
-        asked = [(place, language) for place in range(len(args.systems)) for language in sets]
-        names = dict(zip(args.language, args.language_name, strict=False))
-        shared = {"state": args.state, "adapters": args.adapters == "on", "held": {}}
+    servers = [*job.generators, *job.endpoints]
+    with named(servers), own_state(job.state, job.output, job) if job.state else nullcontext():
+        asked = [(place, language) for place in range(len(job.systems)) for language in sets]
+        names = dict(zip(job.languages, job.names, strict=False))
+        shared = {"state": job.state, "adapters": job.adapters, "held": {}}
         for place, language in tqdm(asked, desc="systems", unit="system"):
-            written += score_all(args, place, language, sets[language], language_name=names.get(language, ""), **shared)
-        manifests.write_list(written, args.output)
+            written += score_all(job, place, language, sets[language], language_name=names.get(language, ""), **shared)
+        manifests.write_list(written, job.output)
 
 
-def read_sets(args: argparse.Namespace) -> dict[str, list[Set]]:
-    """The sets of each language that the arguments name; raises as `read_set`, `origin_in` and `orders.joined`."""
-    trains = dict(args.trains)
-    files = iter(zip(args.tests, args.records, strict=True))
-    found: dict[str, list[Set]] = {language: [] for language in args.language}
-    for language, tasks in zip(args.language, args.tasks, strict=True):
-        for name, given in tasks.items():
-            task, own = Task.load(json.dumps(given)), [order for other, order in args.orders if other == name]
+def read_sets(job: Job) -> "dict[str, list[Set]]":
+    """The sets of each language of a job; raises as `read_set`, `origin_in` and `orders.joined`."""
+    from seedbed.evaluation.orders import joined, together
+    from seedbed.evaluation.scores import Set, of_all, origin_in, read_set
+
+    files = iter(zip(job.tests, job.records, strict=True))
+    found: dict[str, list[Set]] = {language: [] for language in job.languages}
+    for language, tasks in zip(job.languages, job.tasks, strict=True):
+        for name, task in tasks.items():
+            own = job.orders.get(name, [])
             read = [
                 (read_set(task, test), origin_in(record))
-                for test, record in islice(files, len(own) or (2 if args.seconds else 1))
+                for test, record in islice(files, len(own) or (2 if job.seconds else 1))
             ]
             tests, origins = [test for test, _ in read], [origin for _, origin in read]
             if own:
                 test = together(dict(zip(own, tests, strict=True)))
             else:
                 test = joined(task, language, tests) if len(tests) > 1 else tests[0]
-            train = read_set(task, trains.get(f"{language}/{name}"))
+            train = read_set(task, job.trains.get(f"{language}/{name}"))
             found[language].append(Set(name, task, test, train, of_all(origins)))
     return found
 
 
-def score_all(args: argparse.Namespace, place: int, language: str, sets: list[Set], **shared: Any) -> list[Path]:
+def score_all(job: Job, place: int, language: str, sets: "list[Set]", **shared: Any) -> list[Path]:
     """Score a system on the tasks of a language; `shared` are fields of its `Opening`. Returns what was written."""
-    files = [Path(file) for name, file in args.english if name == f"{place}/{language}"]
+    from seedbed.encoders.coupling import read_choices, read_english
+    from seedbed.evaluation.protocols import declared
+    from seedbed.evaluation.scores import write_scores
+    from seedbed.evaluation.systems import Opening, open_system
+
+    files = job.english.get(f"{place}/{language}", [])
     wanted = any("choices" in declared(each.task.protocol).asks for each in sets)
     opening = Opening(
         sets,
         language,
         english=read_english(files),
         choices=read_choices(files) if wanted else {},
-        second=args.seconds[place] if args.seconds else None,
+        second=job.seconds[place] if job.seconds else None,
         **shared,
     )
-    system, found = open_system(args.systems[place], opening), []
+    system, found = open_system(job.systems[place], opening), []
     for each in sets:
         about = (system.about, system.libraries)
-        found += write_scores(scored(system, each, language), each, language, *about, args.scores[place])
+        found += write_scores(scored(system, each, language), each, language, *about, job.scores[place])
     return found
 
 
-def scored(system: System, given: Set, language: str) -> Scores:
+def scored(system: "System", given: "Set", language: str) -> "Scores":
     """Score one task, and check it as systems of this kind are."""
+    from seedbed.evaluation.scores import score
+
     names = ("search", "answer", "layers", "paths", "choices", "second")
     can = {name: getattr(system, name) for name in names}
     can["language"] = language
@@ -125,4 +134,4 @@ def scored(system: System, given: Set, language: str) -> Scores:
 
 
 if __name__ == "__main__":
-    run(main)
+    cli.run(Job, main)

@@ -2,32 +2,41 @@
 
 from pathlib import Path
 
-from scripts.cli import arguments, run
-from seedbed.corpora.anchors import select
-from seedbed.corpora.contamination import texts_of
-from seedbed.corpora.language_id import LanguageId
+from scripts import cli
 from seedbed.corpora.settings import Anchors
-from seedbed.io import read_blocks, write_json, write_table
 
 
-def main(argv: list[str] | None = None) -> None:
-    parser = arguments(__doc__, "corpus", "audit", "output")
-    parser.add_argument("--pivot", type=Path, help="some sentences of the pivot language; left out, this is the pivot")
-    parser.add_argument("--tests", nargs="*", type=Path, default=[], help="the language's evaluation sets")
-    parser.add_argument("--script", required=True, help="ISO 15924")
-    parser.add_argument("--anchors", default="{}", help="JSON: seedbed.corpora.settings.Anchors")
-    args = parser.parse_args(argv)
+class Job(cli.Job):
+    corpus: Path
+    """TSV: id, text"""
+    pivot: Path | None = None
+    """some sentences of the pivot language; left out, this is the pivot"""
+    tests: list[Path] = []
+    """the language's evaluation sets"""
+    script: str
+    """ISO 15924"""
+    settings: Anchors = Anchors()
+    anchors: Path
+    """the output"""
+    audit: Path
+
+
+def main(job: Job) -> None:
+    from seedbed.corpora.anchors import select
+    from seedbed.corpora.contamination import texts_of
+    from seedbed.corpora.language_id import LanguageId
+    from seedbed.io import read_blocks, write_json, write_table
 
     anchors, audit = select(
-        lambda: read_blocks(args.corpus, ["id", "text"]),
-        LanguageId.read(args.corpus, args.pivot) if args.pivot else None,
-        texts_of(args.tests),
-        args.script,
-        Anchors.load(args.anchors),
+        lambda: read_blocks(job.corpus, ["id", "text"]),
+        LanguageId.read(job.corpus, job.pivot) if job.pivot else None,
+        texts_of(job.tests),
+        job.script,
+        job.settings,
     )
-    write_table(anchors, args.output)
-    write_json(audit, args.audit)
+    write_table(anchors, job.anchors)
+    write_json(audit, job.audit)
 
 
 if __name__ == "__main__":
-    run(main)
+    cli.run(Job, main)

@@ -2,33 +2,44 @@
 
 from pathlib import Path
 
-from scripts.cli import arguments, run
-from seedbed.corpora.contamination import texts_of
-from seedbed.corpora.language_id import LanguageId
-from seedbed.corpora.pairs import select
+from scripts import cli
 from seedbed.corpora.settings import COLUMNS, SeedPairs
-from seedbed.io import read_blocks, read_json, write_json, write_table
 
 
-def main(argv: list[str] | None = None) -> None:
-    parser = arguments(__doc__, "corpus", "record", "audit", "output")
-    parser.add_argument("--known", nargs="*", type=Path, default=[], help="sentences of the language and of the pivot")
-    parser.add_argument("--tests", nargs="*", type=Path, default=[], help="the study's evaluation sets")
-    parser.add_argument("--scripts", nargs=2, required=True, help="ISO 15924, of the language and of the pivot")
-    parser.add_argument("--seed-pairs", default="{}", help="JSON: seedbed.corpora.settings.SeedPairs")
-    args = parser.parse_args(argv)
+class Job(cli.Job):
+    corpus: Path
+    """TSV: id, text, pivot"""
+    record: Path
+    """its record, by fetch_corpus"""
+    known: list[Path] = []
+    """sentences of the language and of the pivot"""
+    tests: list[Path] = []
+    """the study's evaluation sets"""
+    scripts: tuple[str, str]
+    """ISO 15924, of the language and of the pivot"""
+    seed_pairs: SeedPairs = SeedPairs()
+    pairs: Path
+    """the output"""
+    audit: Path
 
-    counts = read_json(args.record)["counts"]
+
+def main(job: Job) -> None:
+    from seedbed.corpora.contamination import texts_of
+    from seedbed.corpora.language_id import LanguageId
+    from seedbed.corpora.pairs import select
+    from seedbed.io import read_blocks, read_json, write_json, write_table
+
+    counts = read_json(job.record)["counts"]
     pairs, audit = select(
-        lambda: read_blocks(args.corpus, ["id", *COLUMNS["parallel"]]),
-        LanguageId.read(*args.known) if args.known else None,
-        texts_of(args.tests),
-        tuple(args.scripts),
-        SeedPairs.load(args.seed_pairs),
+        lambda: read_blocks(job.corpus, ["id", *COLUMNS["parallel"]]),
+        LanguageId.read(*job.known) if job.known else None,
+        texts_of(job.tests),
+        job.scripts,
+        job.seed_pairs,
     )
-    write_table(pairs, args.output)
-    write_json({"corpus": counts} | audit, args.audit)
+    write_table(pairs, job.pairs)
+    write_json({"corpus": counts} | audit, job.audit)
 
 
 if __name__ == "__main__":
-    run(main)
+    cli.run(Job, main)

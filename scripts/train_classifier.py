@@ -1,66 +1,73 @@
 """Train one adapter of a classifier: for the task, from labelled pairs, or for a language, from its texts."""
 
-import argparse
 from contextlib import AbstractContextManager
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal, Self
 
-from scripts.cli import adapter_parser, named_of, resumable, run
-from seedbed.classifiers import adapters
-from seedbed.corpora.labels import read_pairs
-from seedbed.corpora.settings import COLUMNS
-from seedbed.generators import adapter_card, lora
-from seedbed.generators.examples import for_labels, sample
-from seedbed.generators.settings import DATA_KIND, Lora
-from seedbed.io import read_table
+from pydantic import model_validator
+
+from scripts import cli
 from seedbed.manifests import Tell
-from seedbed.weights import open_tokenizer
 
 
-def main(argv: list[str] | None = None) -> None:
-    args = parser().parse_args(argv)
-    if args.kind != "pairs" and args.style != "head":
-        parser().error("the language adapters of a language model are train_language_adapter's")
-    make(args, adapter_card.write, resumable(args, argv))
+class Job(cli.Adapter):
+    examples: Path
+    """TSV: id, premise, hypothesis, label; or id, text; or id, prompt, response"""
+    kind: Literal["pairs", "text", "instructions", "annotated"]
+    """pairs: the task; else the language"""
+    style: Literal["head", "chat", "plain"]
+    """how it answers: with a head, or to prompts of this style"""
+
+    @model_validator(mode="after")
+    def _can_learn(self) -> Self:
+        if self.kind != "pairs" and self.style != "head":
+            raise ValueError("the language adapters of a language model are train_language_adapter's")
+        return self
 
 
-def parser() -> argparse.ArgumentParser:
-    """How the arguments are read."""
-    table = "TSV: id, premise, hypothesis, label; or id, text; or id, prompt, response"
-    parser = adapter_parser(__doc__, "examples", help=table, styles=("head", "chat", "plain"))
-    kinds = ("pairs", "text", "instructions", "annotated")
-    parser.add_argument("--kind", required=True, choices=kinds, help="pairs: the task; else the language")
-    return parser
+def main(job: Job) -> None:
+    from seedbed.generators import adapter_card
+
+    make(job, adapter_card.write, cli.resumable(job))
 
 
-def make(args: argparse.Namespace, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) -> None:
+def make(job: Job, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) -> None:
     """Train the adapter.
 
     Args:
         tell: writes its card.
-        resumed: as long as it trains, see `resumable`.
+        resumed: as long as it trains, see `cli.resumable`.
     """
-    settings = Lora.load(args.lora)
-    about = {"kind": "labels" if args.kind == "pairs" else "language", "language": args.language, "data": args.kind}
+    about = {"kind": "labels" if job.kind == "pairs" else "language", "language": job.language, "data": job.kind}
     with resumed as options:
-        train(args, settings, options | named_of(args) | {"about": about, "tell": tell})
+        train(job, options | job.named() | {"about": about, "tell": tell})
 
 
-def train(args: argparse.Namespace, settings: Lora, options: dict[str, Any]) -> None:
-    """Train the adapter that the arguments ask for."""
-    if args.kind != "pairs":
-        columns = list(COLUMNS[DATA_KIND[args.kind]])
-        rows = sample(read_table(args.examples, ["id", *columns]).to_dict("records"), settings)
+def train(job: Job, options: dict[str, Any]) -> None:
+    """Train the adapter that the job asks for."""
+    from seedbed.classifiers import adapters
+    from seedbed.corpora.labels import read_pairs
+    from seedbed.corpora.settings import COLUMNS
+    from seedbed.generators import lora
+    from seedbed.generators.examples import for_labels, sample
+    from seedbed.generators.settings import DATA_KIND
+    from seedbed.io import read_table
+    from seedbed.weights import open_tokenizer
+
+    if job.kind != "pairs":
+        columns = list(COLUMNS[DATA_KIND[job.kind]])
+        rows = sample(read_table(job.examples, ["id", *columns]).to_dict("records"), job.lora)
         texts = [" ".join(row[name] for name in columns) for row in rows]
-        adapters.train_language(args.base, texts, settings, **options)
+        adapters.train_language(job.base, texts, job.lora, **options)
         return
-    pairs = read_pairs(args.examples, train=True).to_dict("records")
-    if args.style == "head":
-        adapters.train_task(args.base, pairs, settings, **options)
+    pairs = read_pairs(job.examples, train=True).to_dict("records")
+    if job.style == "head":
+        adapters.train_task(job.base, pairs, job.lora, **options)
         return
-    tokenizer = open_tokenizer(args.base)
-    examples = for_labels(tokenizer, pairs, settings, language=args.language, style=args.style)
-    lora.train(args.base, examples, settings, **options)
+    tokenizer = open_tokenizer(job.base)
+    examples = for_labels(tokenizer, pairs, job.lora, language=job.language, style=job.style)
+    lora.train(job.base, examples, job.lora, **options)
 
 
 if __name__ == "__main__":
-    run(main)
+    cli.run(Job, main)

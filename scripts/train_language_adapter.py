@@ -1,50 +1,51 @@
 """Train the adapter of one language, from instructions, sentences, passages or translations."""
 
-import argparse
 from contextlib import AbstractContextManager
-from typing import Any, get_args
+from pathlib import Path
+from typing import Any
 
-from scripts.cli import adapter_parser, named_of, resumable, run
+from scripts import cli
 from seedbed.corpora.settings import COLUMNS
-from seedbed.generators import adapter_card, lora
-from seedbed.generators.examples import for_language
-from seedbed.generators.settings import DATA_KIND, LanguageLoss, Lora
-from seedbed.io import read_table
+from seedbed.generators.settings import DATA_KIND, LanguageData, LanguageLoss
 from seedbed.manifests import Tell
-from seedbed.weights import open_tokenizer
 
 
-def main(argv: list[str] | None = None) -> None:
-    args = parser().parse_args(argv)
-    make(args, adapter_card.write, resumable(args, argv))
+class Job(cli.Adapter):
+    texts: Path
+    """TSV: id, text; id, prompt, response; or id, text, pivot"""
+    kind: LanguageData
+    loss: LanguageLoss = "text"
+    """what is learnt of instructions"""
+    pivot: str = ""
+    """name of the language that translations are in"""
 
 
-def parser() -> argparse.ArgumentParser:
-    """How the arguments are read."""
-    parser = adapter_parser(__doc__, "texts", help="TSV: id, text; id, prompt, response; or id, text, pivot")
-    parser.add_argument("--kind", required=True, choices=tuple(DATA_KIND))
-    parser.add_argument("--loss", default="text", choices=get_args(LanguageLoss), help="what is learnt of instructions")
-    parser.add_argument("--pivot", default="", help="name of the language that translations are in")
-    return parser
+def main(job: Job) -> None:
+    from seedbed.generators import adapter_card
+
+    make(job, adapter_card.write, cli.resumable(job))
 
 
-def make(args: argparse.Namespace, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) -> None:
+def make(job: Job, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) -> None:
     """Train the adapter.
 
     Args:
         tell: writes its card.
-        resumed: as long as it trains, see `resumable`.
+        resumed: as long as it trains, see `cli.resumable`.
     """
-    settings = Lora.load(args.lora)
-    rows = read_table(args.texts, ["id", *COLUMNS[DATA_KIND[args.kind]]]).to_dict("records")
-    tokenizer = open_tokenizer(args.base)
-    asked = {"language": args.language, "style": args.style, "loss": args.loss, "pivot": args.pivot}
-    examples = for_language(tokenizer, rows, args.kind, settings, **asked)
-    about = {"kind": "language", "data": args.kind, "language": args.language, "prompts": args.style, "loss": args.loss}
-    about |= {"pivot": args.pivot} if args.pivot else {}
+    from seedbed.generators import lora
+    from seedbed.generators.examples import for_language
+    from seedbed.io import read_table
+    from seedbed.weights import open_tokenizer
+
+    rows = read_table(job.texts, ["id", *COLUMNS[DATA_KIND[job.kind]]]).to_dict("records")
+    asked = {"language": job.language, "style": job.style, "loss": job.loss, "pivot": job.pivot}
+    examples = for_language(open_tokenizer(job.base), rows, job.kind, job.lora, **asked)
+    about = {"kind": "language", "data": job.kind, "language": job.language, "prompts": job.style, "loss": job.loss}
+    about |= {"pivot": job.pivot} if job.pivot else {}
     with resumed as options:
-        lora.train(args.base, examples, settings, about=about, tell=tell, **named_of(args), **options)
+        lora.train(job.base, examples, job.lora, about=about, tell=tell, **job.named(), **options)
 
 
 if __name__ == "__main__":
-    run(main)
+    cli.run(Job, main)

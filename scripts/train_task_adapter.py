@@ -1,46 +1,46 @@
 """Train the adapter that writes entailments, contradictions or both in the pivot language."""
 
-import argparse
 from contextlib import AbstractContextManager
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
-from scripts.cli import adapter_parser, named_of, resumable, run
-from seedbed.generators import adapter_card, lora
-from seedbed.generators.examples import for_task
-from seedbed.generators.settings import BOTH, POLARITIES, Lora
-from seedbed.io import read_table
+from scripts import cli
+from seedbed.generators.settings import BOTH, POLARITIES
 from seedbed.manifests import Tell
-from seedbed.weights import open_tokenizer
 
 
-def main(argv: list[str] | None = None) -> None:
-    args = parser().parse_args(argv)
-    make(args, adapter_card.write, resumable(args, argv))
+class Job(cli.Adapter):
+    triplets: Path
+    """TSV: id, anchor, positive, negative"""
+    polarity: Literal[(*POLARITIES, BOTH)]
 
 
-def parser() -> argparse.ArgumentParser:
-    """How the arguments are read."""
-    parser = adapter_parser(__doc__, "triplets", help="TSV: id, anchor, positive, negative")
-    parser.add_argument("--polarity", required=True, choices=(*POLARITIES, BOTH))
-    return parser
+def main(job: Job) -> None:
+    from seedbed.generators import adapter_card
+
+    make(job, adapter_card.write, cli.resumable(job))
 
 
-def make(args: argparse.Namespace, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) -> None:
+def make(job: Job, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) -> None:
     """Train the adapter.
 
     Args:
         tell: writes its card.
-        resumed: as long as it trains, see `resumable`.
+        resumed: as long as it trains, see `cli.resumable`.
     """
-    settings = Lora.load(args.lora)
-    polarities = POLARITIES if args.polarity == BOTH else (args.polarity,)
-    triplets = read_table(args.triplets, ["id", "anchor", *polarities]).to_dict("records")
-    tokenizer = open_tokenizer(args.base)
-    examples = for_task(tokenizer, triplets, polarities, settings, language=args.language, style=args.style)
-    about = {"kind": "task", "polarity": args.polarity, "language": args.language, "prompts": args.style}
+    from seedbed.generators import lora
+    from seedbed.generators.examples import for_task
+    from seedbed.io import read_table
+    from seedbed.weights import open_tokenizer
+
+    polarities = POLARITIES if job.polarity == BOTH else (job.polarity,)
+    triplets = read_table(job.triplets, ["id", "anchor", *polarities]).to_dict("records")
+    asked = {"language": job.language, "style": job.style}
+    examples = for_task(open_tokenizer(job.base), triplets, polarities, job.lora, **asked)
+    about = {"kind": "task", "polarity": job.polarity, "language": job.language, "prompts": job.style}
     with resumed as options:
-        lora.train(args.base, examples, settings, about=about, tell=tell, **named_of(args), **options)
+        lora.train(job.base, examples, job.lora, about=about, tell=tell, **job.named(), **options)
 
 
 if __name__ == "__main__":
-    run(main)
+    cli.run(Job, main)

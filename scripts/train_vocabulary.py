@@ -1,23 +1,33 @@
 """Give one backbone a tokenizer of one language, and rows of word embeddings to go with it."""
 
-import json
+from pathlib import Path
+from typing import Any
 
-from scripts.cli import arguments, run
+from scripts import cli
 from seedbed.encoders.adaptation_settings import Vocabulary
-from seedbed.encoders.lines import Lines
-from seedbed.encoders.swap import swap
+from seedbed.settings import NoResult
 
 
-def main(argv: list[str] | None = None) -> None:
-    parser = arguments(__doc__, "weights", "texts", "output")
-    parser.add_argument("--vocabulary", default="{}", help="JSON: seedbed.encoders.adaptation_settings.Vocabulary")
-    parser.add_argument("--masks", action="store_true", help="masked language modelling follows: a mask is needed")
-    parser.add_argument("--about", default={}, type=json.loads, help="JSON for the manifest")
-    args = parser.parse_args(argv)
+class Job(cli.Job):
+    weights: Path
+    """folder of the backbone"""
+    texts: Path
+    """TSV: id, text"""
+    vocabulary: Vocabulary = Vocabulary()
+    masks: NoResult[bool] = False
+    """masked language modelling follows: a tokenizer without a mask is refused"""
+    about: dict[str, Any] = {}
+    """for the manifest"""
+    output: Path
 
-    settings = Vocabulary.load(args.vocabulary)
-    swap(args.weights, Lines(args.texts, settings.sentences), settings, args.output, about=args.about, mask=args.masks)
+
+def main(job: Job) -> None:
+    from seedbed.encoders.lines import Lines
+    from seedbed.encoders.swap import swap
+
+    texts = Lines(job.texts, job.vocabulary.sentences)
+    swap(job.weights, texts, job.vocabulary, job.output, about=job.about, mask=job.masks)
 
 
 if __name__ == "__main__":
-    run(main)
+    cli.run(Job, main)

@@ -1,54 +1,46 @@
 """Train the adapter that reads any language and writes the pivot language: XL-LoRA (paper 000, section 3, step 3)."""
 
-import argparse
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any
 
-from scripts.cli import adapter_parser, named_of, resumable, run
-from seedbed.generators import adapter_card, lora
-from seedbed.generators.examples import from_pairs, sample
-from seedbed.generators.prompts import zero_shot
-from seedbed.generators.settings import POLARITIES, Lora
-from seedbed.io import read_table
+from scripts import cli
+from seedbed.generators.settings import Polarity
 from seedbed.manifests import Tell
-from seedbed.weights import open_tokenizer
 
 
-def main(argv: list[str] | None = None) -> None:
-    args = parser().parse_args(argv)
-    make(args, adapter_card.write, resumable(args, argv))
+class Job(cli.Adapter):
+    examples: Path
+    """TSV: id, language, anchor, target"""
+    polarity: Polarity
 
 
-def parser() -> argparse.ArgumentParser:
-    """How the arguments are read."""
-    parser = adapter_parser(__doc__, "examples", help="TSV: id, language, anchor, target")
-    parser.add_argument("--polarity", required=True, choices=POLARITIES)
-    return parser
+def main(job: Job) -> None:
+    from seedbed.generators import adapter_card
+
+    make(job, adapter_card.write, cli.resumable(job))
 
 
-def make(args: argparse.Namespace, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) -> None:
+def make(job: Job, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) -> None:
     """Train the adapter.
 
     Args:
         tell: writes its card.
-        resumed: as long as it trains, see `resumable`.
+        resumed: as long as it trains, see `cli.resumable`.
     """
-    settings = Lora.load(args.lora)
-    tokenizer = open_tokenizer(args.base)
-    rows = sample(read_table(args.examples, ["id", "anchor", "target"]).to_dict("records"), settings)
-    pairs = [(zero_shot(row["anchor"], args.polarity, args.language, args.style), row["target"]) for row in rows]
-    about = {"kind": "xllora", "polarity": args.polarity, "language": args.language, "prompts": args.style}
+    from seedbed.generators import lora
+    from seedbed.generators.examples import from_pairs, sample
+    from seedbed.generators.prompts import zero_shot
+    from seedbed.io import read_table
+    from seedbed.weights import open_tokenizer
+
+    rows = sample(read_table(job.examples, ["id", "anchor", "target"]).to_dict("records"), job.lora)
+    pairs = [(zero_shot(row["anchor"], job.polarity, job.language, job.style), row["target"]) for row in rows]
+    examples = [*from_pairs(open_tokenizer(job.base), pairs, job.style)]
+    about = {"kind": "xllora", "polarity": job.polarity, "language": job.language, "prompts": job.style}
     with resumed as options:
-        lora.train(
-            args.base,
-            list(from_pairs(tokenizer, pairs, args.style)),
-            settings,
-            about=about,
-            tell=tell,
-            **named_of(args),
-            **options,
-        )
+        lora.train(job.base, examples, job.lora, about=about, tell=tell, **job.named(), **options)
 
 
 if __name__ == "__main__":
-    run(main)
+    cli.run(Job, main)

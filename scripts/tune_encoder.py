@@ -2,38 +2,43 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, Literal
 
 import pandas as pd
 
-from scripts.cli import run, tuning, tuning_parser
+from scripts import cli
 from seedbed.classifiers import learners
-from seedbed.classifiers.manifest import write_answers
-from seedbed.corpora.settings import COLUMNS
-from seedbed.io import read_table
 
 
-def main(argv: list[str] | None = None) -> None:
-    texts = {"train": "TSV of this kind", "tests": "each such a TSV"}
-    parser = tuning_parser(__doc__, base="the encoder", **texts)
-    parser.add_argument("--kind", required=True, choices=list(learners.FILES), help="of all sets")
-    parser.add_argument("--learning", default="{}", help="JSON: FineTuning or Reading of encoders.tuning_settings")
-    args = parser.parse_args(argv)
+class Job(cli.Tuning):
+    kind: Literal[tuple(learners.FILES)]
+    """of all sets"""
+    learning: dict[str, Any] = {}
+    """FineTuning or Reading of encoders.tuning_settings, by the kind"""
 
-    learner = learners.load(args.kind)
-    rows, tests = read(learner.require_learnable, args.kind, args.train), {}
-    for name, file in args.tests:  # all of them: a fault of the last costs the training
-        tests[name] = read(learner.require, args.kind, Path(file))
-    with tuning(args, argv) as options:
-        learnt = learner.train(args.base, rows, learner.SETTINGS.load(args.learning), **options)
-        write_answers(args.output, args.about, learnt, tests)
+
+def main(job: Job) -> None:
+    from seedbed.classifiers.manifest import write_answers
+
+    learner = learners.load(job.kind)
+    settings = learner.SETTINGS.model_validate(job.learning)
+    rows = read(learner.require_learnable, job.kind, job.train)
+    # All of them: a fault of the last costs the training.
+    tests = {name: read(learner.require, job.kind, file) for name, file in job.tests.items()}
+    with cli.tuning(job) as options:
+        learnt = learner.train(job.base, rows, settings, **options)
+        write_answers(job.output, job.about, learnt, tests)
 
 
 def read(require: Callable[[pd.DataFrame, str], object], kind: str, file: Path) -> pd.DataFrame:
     """A training or test set; raises as `read_table`, and as what it must pass, see `learners`."""
+    from seedbed.corpora.settings import COLUMNS
+    from seedbed.io import read_table
+
     table = read_table(file, ["id", *COLUMNS[kind]])
     require(table, str(file))
     return table
 
 
 if __name__ == "__main__":
-    run(main)
+    cli.run(Job, main)

@@ -2,34 +2,41 @@
 
 from pathlib import Path
 
-from scripts.cli import arguments, run
-from seedbed.io import UserError, write_table
-from seedbed.operations.verify import Reference, compared, differing, otherwise_chosen, write
+from scripts import cli
 
 
-def main(argv: list[str] | None = None) -> None:
-    parser = arguments(__doc__)
-    parser.add_argument("--reference", required=True, type=Path, help="YAML: seedbed.operations.verify.Reference")
-    parser.add_argument("--tables", required=True, nargs="+", type=Path, help="CSV files, by whose names it knows them")
-    parser.add_argument("--exact", action="store_true", help="without tolerances: for the machine that made it")
-    parser.add_argument("--write", action="store_true", help="put these numbers into the reference instead")
-    parser.add_argument("--best", nargs="*", default=[], type=Path, help="manifests of the best encoders")
-    parser.add_argument("--output", type=Path, help="TSV: every number, beside that of the reference")
-    args = parser.parse_args(argv)
-    tables = {path.stem: path for path in args.tables}
+class Job(cli.Job):
+    reference: Path
+    """YAML: seedbed.operations.verify.Reference"""
+    tables: list[Path]
+    """CSV files, by whose names it knows them"""
+    exact: bool = False
+    """without tolerances: for the machine that made it"""
+    write: bool = False
+    """put these numbers into the reference instead"""
+    best: list[Path] = []
+    """folders of the best encoders"""
+    output: Path | None = None
+    """TSV: every number, beside that of the reference"""
 
-    if args.write:
-        write(args.reference, tables, args.best)
+
+def main(job: Job) -> None:
+    from seedbed.io import UserError, write_table
+    from seedbed.operations.verify import Reference, compared, differing, otherwise_chosen, write
+
+    tables = {path.stem: path for path in job.tables}
+    if job.write:
+        write(job.reference, tables, job.best)
         return
-    reference = Reference.load(args.reference)
-    numbers = compared(reference, tables, exact=args.exact)
-    if lines := [*differing(numbers), *otherwise_chosen(reference, args.best)]:
+    reference = Reference.load(job.reference)
+    numbers = compared(reference, tables, exact=job.exact)
+    if lines := [*differing(numbers), *otherwise_chosen(reference, job.best)]:
         print("\n".join(lines))
-        count, made = len(numbers) + len(reference.best), f"{args.reference}, which `{reference.command}` made"
+        count, made = len(numbers) + len(reference.best), f"{job.reference}, which `{reference.command}` made"
         raise UserError(f"{len(lines)} of {count} numbers and choices differ from {made}")
-    if args.output:
-        write_table(numbers, args.output)
+    if job.output:
+        write_table(numbers, job.output)
 
 
 if __name__ == "__main__":
-    run(main)
+    cli.run(Job, main)

@@ -3,8 +3,7 @@
 import contextlib
 import json
 import shutil
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from seedbed.io import fingerprint, write_json
@@ -12,11 +11,11 @@ from seedbed.locks import exclusive
 from seedbed.settings import Settings
 
 RECORD = "job.json"
-"""In a job's folder: what it makes, and the words of its command."""
+"""In a job's folder: what it makes, and what it was told."""
 MINUTES = 10.0
 """Minutes between two checkpoints of a training, unless a study says otherwise."""
-NO_MATTER = ("about", "state", "checkpoint-minutes")
-"""Options that change nothing of what a job keeps."""
+ABOUT = "about"
+"""What a manifest says of a result, which changes nothing of what a job keeps."""
 
 
 def last_complete(checkpoints: Path) -> str | None:
@@ -34,7 +33,7 @@ def _is_json(file: Path) -> bool:
 
 
 @contextlib.contextmanager
-def own_state(state: Path, output: Path, argv: Sequence[str] | None, **groups: type[Settings]) -> Iterator[Path]:
+def own_state(state: Path, output: Path, job: Settings) -> Iterator[Path]:
     """A job's own folder for what it needs to go on, removed if the block ends well.
 
     What lies in it has a name of its own, a hash of all that it depends on, inputs included. The folder says whose it
@@ -42,42 +41,19 @@ def own_state(state: Path, output: Path, argv: Sequence[str] | None, **groups: t
 
     Args:
         output: the file that the workflow waits for.
-        argv: words of the command; None: this program's.
-        groups: options whose words are settings, as `place` takes them.
+        job: the arguments of its program.
 
     Raises:
         UserError: the same job is running: on a cluster, one that a killed Snakemake left behind.
     """
-    words = list(sys.argv[1:] if argv is None else argv)
-    folder = place(state, words, **groups)
+    folder = place(state, job)
     with exclusive(folder / "lock"):
-        write_json({"output": str(output), "command": words}, folder / RECORD)
+        write_json({"output": str(output), "job": json.loads(job.dump())}, folder / RECORD)
         yield folder
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def place(state: Path, words: Sequence[str], **groups: type[Settings]) -> Path:
-    """The folder of a job with this command.
-
-    Args:
-        groups: option -> what its JSON is; a job goes on with other settings of those that change no result, as after
-            memory ran out.
-    """
-    options: dict[str, object] = {name: values for name, values in parsed(words).items() if name not in NO_MATTER}
-    for name, group in groups.items():
-        if name in options:
-            options[name] = group.load(parsed(words)[name][0]).recorded()
-    return state / fingerprint(options)[:32]
-
-
-def parsed(words: Sequence[str]) -> Mapping[str, list[str]]:
-    """A program's options with their values."""
-    options: dict[str, list[str]] = {}
-    name = ""
-    for word in words:
-        if word.startswith("--"):
-            name, equals, value = word[2:].partition("=")
-            options[name] = [value] if equals else []
-        else:
-            options.setdefault(name, []).append(word)
-    return options
+def place(state: Path, job: Settings) -> Path:
+    """The folder of a job: it goes on with other settings of those that change no result, as after memory ran out."""
+    told = json.loads(job.recorded())
+    return state / fingerprint({name: told[name] for name in told.keys() - job.idle() - {ABOUT}})[:32]

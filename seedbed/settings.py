@@ -110,7 +110,8 @@ def _decisive(value: Any) -> Any:
         return type(value)(_decisive(inner) for inner in value)
     if not isinstance(value, Settings):
         return value
-    defaults = {name: type(value).model_fields[name].get_default() for name in value.idle()}
+    idle = {name: type(value).model_fields[name] for name in value.idle()}
+    defaults = {name: field.get_default() for name, field in idle.items() if not field.is_required()}
     return value.model_copy(update={name: _decisive(inner) for name, inner in value} | defaults)
 
 

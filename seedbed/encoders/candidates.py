@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -64,24 +64,23 @@ def packed(found: pd.DataFrame, *, judged: bool = True) -> pd.DataFrame:
     )
 
 
-def read_candidates(files: Sequence[tuple[str, Path]], judgements: Sequence[Path] = ()) -> pd.DataFrame:
+def read_candidates(sets: Sequence[Mapping[str, Path]], judgements: Sequence[Path] = ()) -> pd.DataFrame:
     """The candidates of several sets of texts as `packed` has them, each text once.
 
     Args:
-        files: translator and its file, set after set, each with the same translators in the same order.
+        sets: of each, translator -> file, with the same translators in the same order.
         judgements: a file for each set; empty: nobody judged.
 
     Raises:
         UserError: as `translations.candidates`; or a set lacks a translator.
     """
-    names = list(dict.fromkeys(name for name, _ in files))
-    rounds = [files[start : start + len(names)] for start in range(0, len(files), len(names))]
-    if any([name for name, _ in one] != names for one in rounds):
-        raise UserError(f"candidates: {len(files)} files of {', '.join(names)}; give one of each, set after set")
+    names = [*sets[0]]
+    if any([*one] != names for one in sets):
+        raise UserError(f"translations: a set has none of {', '.join(names)}, or in another order; give each set all")
     parts = []
-    for place, one in enumerate(rounds):
+    for place, one in enumerate(sets):
         judged = dict.fromkeys(names, judgements[place]) if judgements else None
-        parts.append(packed(candidates({name: Path(file) for name, file in one}, judged), judged=bool(judged)))
+        parts.append(packed(candidates(one, judged), judged=bool(judged)))
     return pd.concat(parts, ignore_index=True).drop_duplicates("id", ignore_index=True)
 
 

@@ -85,20 +85,19 @@ class Writer:
 
 
 def writer_of(
-    generator: Sequence[str], reads: str, base: Path | None, state: Path, adapters: Sequence[Path] = ()
+    generator: Generator | None, reads: str, base: Path | None, state: Path, adapters: Sequence[Path] = ()
 ) -> Writer | None:
     """The model that a program is told to ask.
 
     Args:
-        generator: its settings as JSON; empty: nobody is asked.
+        generator: None: nobody is asked.
         reads, state: as of `Writer`.
         base: the folder of its weights; None: a server alone has it.
         adapters: folders of adapters that it is opened with.
     """
     if not generator:
         return None
-    settings = Generator.load(generator[0])
-    return Writer(settings, reads, lambda: open_backend(settings, base, adapters), digest_of(base), state)
+    return Writer(generator, reads, lambda: open_backend(generator, base, adapters), digest_of(base), state)
 
 
 def greedy(generator: Generator) -> Generator:

@@ -1,20 +1,15 @@
-"""One job of a plan, as what looks at a study from outside knows it: its rule, its command, its files."""
+"""One job of a plan, as what looks at a study from outside knows it: its rule, what its program is told, its files."""
 
+import importlib
 import re
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
-from seedbed.checkpoints import parsed
-from seedbed.io import UserError
 from seedbed.languages import ANY
 from seedbed.names import SHARE
-from seedbed.settings import Settings
-
-S = TypeVar("S", bound=Settings)
 
 
 @dataclass(frozen=True)
@@ -23,8 +18,8 @@ class Job:
 
     rule: str
     wildcards: dict[str, str]
-    command: str
-    """The job's shell command: `python -m scripts.<rule> --option value ...`."""
+    value: Mapping[str, Any]
+    """What its program is told, as JSON says it."""
     outputs: tuple[str, ...]
     benchmark: str = ""
     log: str = ""
@@ -58,30 +53,14 @@ class Job:
     @property
     def weights(self) -> str:
         """Name of what its weights were fetched for: {room}/{name}/weights; empty where it has none."""
-        parts = dict(part.split("=", 1) for part in self.options.get("parts", []))
-        return Path(self.option("weights") or self.option("base") or parts.get("base", "")).parent.name
+        folder = self.of("weights") or self.of("base") or self.of("parts", {}).get("base")
+        return folder.parent.name if isinstance(folder, Path) else ""
 
     @cached_property
-    def options(self) -> Mapping[str, list[str]]:
-        """The program's options with their values.
+    def told(self) -> Any:
+        """What its program is told: the program's own `Job`."""
+        return importlib.import_module(f"scripts.{self.rule}").Job.model_validate(self.value)
 
-        Raises:
-            UserError: the command runs no program of the project with its options.
-        """
-        return parsed(self.words)
-
-    @cached_property
-    def words(self) -> list[str]:
-        """What the program is given; raises as `options`."""
-        words = shlex.split(re.sub(r" > \S+ 2>&1.*", "", self.command))
-        if "-m" not in words:
-            raise UserError(f"the command of {self.rule} is no `python -m scripts.{self.rule}`: {self.command[:80]}")
-        return words[words.index("-m") + 2 :]
-
-    def option(self, name: str, default: str = "") -> str:
-        """An option's first value."""
-        return (self.options.get(name) or [default])[0]
-
-    def settings(self, kind: type[S], name: str) -> S:
-        """An option's JSON, with the defaults of its model."""
-        return kind.load(self.option(name, "{}"))
+    def of(self, name: str, default: Any = None) -> Any:
+        """One of the arguments; the default, if programs of this rule have none of this name."""
+        return getattr(self.told, name, default)

@@ -1,6 +1,7 @@
 """What Snakemake knows of the study: its jobs, which of them run, which failed. Nothing here writes or takes a lock."""
 
 import base64
+import json
 import logging
 import re
 import tempfile
@@ -43,7 +44,7 @@ def job(event: dict, *, todo: bool) -> Job:
     return Job(
         rule=event["rule_name"],
         wildcards=dict(event["wildcards"]),
-        command=event["shellcmd"],
+        value=json.loads(event["value"]),
         outputs=tuple(event["output"]),
         benchmark=event["benchmark"] or "",
         log=next(iter(event["log"]), ""),
@@ -102,12 +103,14 @@ def dry_run(configfiles: list[Path], config: dict, threads: dict, targets: list[
                 asked = {"targets": set(targets), "forceall": forceall, "force_incomplete": True}
                 dag = workflow.dag(types.DAGSettings(**asked, max_checksum_file_size=SUMMED))
                 dag.execute_workflow(executor="dryrun", execution_settings=types.ExecutionSettings(lock=False))
+                plan = workflow._workflow.dag
+                told = {plan.jobid(job): job.params.job for job in plan.jobs if "job" in job.params.keys()}  # noqa: SIM118
         except (RuleException, WorkflowError) as error:
             what = ", ".join(targets) or "the study"
             raise UserError(f"no plan for {what}: {' '.join(str(error).split())}") from None
         finally:
             logger.removeHandler(collector)
-    return events
+    return [event | {"value": told[event["jobid"]]} for event in events]
 
 
 def rooms() -> dict[str, str]:

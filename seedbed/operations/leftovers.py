@@ -9,7 +9,6 @@ from pathlib import Path
 from seedbed.checkpoints import RECORD, place
 from seedbed.encoders.opening import folder_of
 from seedbed.generators.journal import ANSWERS
-from seedbed.generators.settings import Generator
 from seedbed.io import UserError, read_json
 from seedbed.operations.job import Job
 
@@ -83,7 +82,7 @@ def _why(state: Path, path: Path, output: str, makers: Mapping[str, Job]) -> str
         return "not in this study"
     if not job.todo:
         return "its job is done"
-    return "" if place(state, job.words, generator=Generator) == path else "its settings have changed"
+    return "" if place(state, job.told) == path else "its settings have changed"
 
 
 def _orphans(state: Path) -> list[Path]:

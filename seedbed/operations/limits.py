@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from seedbed.operations.forecasting.costs import CostSpec, Device
@@ -12,8 +13,8 @@ from seedbed.operations.job import Job
 class Limits:
     """The forecast of a workflow's jobs, made when Snakemake, which knows them all by then, first asks for a resource.
 
-    What a job has to do stands in its command, and a command may name resources: those that are asked for while
-    commands are read know of no forecast, and are forgotten where that says more.
+    What a job has to do stands in its parameters: resources that were asked for before these were read know of no
+    forecast, and are forgotten where that says more.
     """
 
     def __init__(self, workflow: Any, costs: CostSpec, device: Device) -> None:
@@ -31,10 +32,9 @@ class Limits:
         limited = self._shown if run.dryrun else not run.local_exec
         if limited and run.is_main_process and self._known != len(run.dag.jobs):
             self._known = len(run.dag.jobs)
-            run.dag.update_jobids()  # which a command may name, too
             try:
                 self._seconds = self._forecast([*run.dag.jobs])
-            except SystemExit:  # a fault of the study in what a command says; Snakemake meets it again, and ends by it
+            except SystemExit:  # a fault of the study in what a job is told; Snakemake meets it again, and ends by it
                 self._seconds = {}
         return self._seconds.get((rule, *map(str, wildcards)), 0)
 
@@ -44,7 +44,7 @@ class Limits:
             (one.rule.name, *map(str, one.wildcards)): Job(
                 one.rule.name,
                 dict(one.wildcards_dict),
-                one.shellcmd,
+                json.loads(one.params.job),
                 tuple(one.output),
                 threads=one.threads,
                 gpus=one.resources.get("gpu", 0),

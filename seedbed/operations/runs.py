@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from seedbed import devices
-from seedbed.io import compact
 from seedbed.locks import exclusive
 
 
@@ -33,7 +32,9 @@ def python_in(environment: str) -> str:
     return str(own) if environment != "main" and own.exists() else "python"
 
 
-def asked(workflow: Any, study: Mapping[str, Any] | None, at_most: Callable[[int | None], dict[str, int]]) -> list[str]:
+def asked(
+    workflow: Any, study: Mapping[str, Any] | None, at_most: Callable[[int | None], dict[str, int]]
+) -> dict[str, Any]:
     """How a run was asked for, as arguments of a program that plans it again.
 
     Args:
@@ -44,8 +45,7 @@ def asked(workflow: Any, study: Mapping[str, Any] | None, at_most: Callable[[int
     given, limits = workflow.config_settings, workflow.resource_settings
     files, changes = (given.configfiles, given.config) if study is None else ([], study)
     own = {rule: int(getattr(count, "value", count)) for rule, count in limits.overwrite_threads.items()}
-    configuration, threads = (compact(dict(one)) for one in (changes, at_most(limits.max_threads) | own))
-    return ["--configfiles", *map(str, files), "--config", configuration, "--threads", threads]
+    return {"configfiles": files, "config": dict(changes), "threads": at_most(limits.max_threads) | own}
 
 
 def say_failures(logs: list[str]) -> None:

@@ -9,6 +9,7 @@ import yaml
 from pydantic import NonNegativeFloat
 
 from seedbed.io import UserError, atomic, read_json
+from seedbed.manifests import MANIFEST
 from seedbed.settings import Settings
 from seedbed.tables import tabulate
 from seedbed.tables.specs import Spec
@@ -86,12 +87,12 @@ def otherwise_chosen(reference: Reference, best: Sequence[Path]) -> list[str]:
     """A line for each folder of a best encoder that holds another recipe's or backbone's than the reference says.
 
     Args:
-        best: manifests of the run's best encoders.
+        best: folders of the run's best encoders.
 
     Raises:
         UserError: a manifest of an encoder that nothing chose.
     """
-    found = {str(path.parent): _encoder(_chosen(path)) for path in best}
+    found = {str(folder): _encoder(_chosen(folder)) for folder in best}
     expected = {folder: _encoder(chosen) for folder, chosen in reference.best.items()}
     return [
         f"{folder}: {found.get(folder, 'missing')}, expected {one}"
@@ -116,7 +117,7 @@ def write(file: Path, tables: Mapping[str, Path], best: Sequence[Path] = ()) -> 
     """Put a run's numbers in the place of a reference's; what a person wrote above `numbers:` stays.
 
     Args:
-        best: manifests of the best encoders; without any, what the reference says of them stays.
+        best: folders of the best encoders; without any, what the reference says of them stays.
 
     Raises:
         UserError: no such file, none of a reference, or as `tabulate.read`; a manifest of an encoder that nothing
@@ -125,16 +126,16 @@ def write(file: Path, tables: Mapping[str, Path], best: Sequence[Path] = ()) -> 
     before = Reference.load(file)
     head = file.read_text(encoding="utf-8").partition(f"\n{NUMBERS}")[0]
     numbers = {name: _nested(tabulate.read(path)) for name, path in tables.items()}
-    chosen = {str(path.parent): _chosen(path) for path in best} or before.best
+    chosen = {str(folder): _chosen(folder) for folder in best} or before.best
     found = {"numbers": numbers} | ({"best": chosen} if chosen else {})
     text = yaml.safe_dump(found, default_flow_style=None, sort_keys=False, width=120)
     with atomic(file) as temporary:
         temporary.write_text(f"{head}\n{text}", encoding="utf-8")
 
 
-def _chosen(manifest: Path) -> dict[str, Any]:
+def _chosen(folder: Path) -> dict[str, Any]:
     """What `choose_best` said; UserError: it did not write this."""
-    found = read_json(manifest)
+    found = read_json(manifest := folder / MANIFEST)
     if not isinstance(found, dict) or not isinstance(found.get("best"), dict):
         raise UserError(f"{manifest}: no `best`; expected the manifest of an encoder that choose_best chose")
     return found["best"]

@@ -2,16 +2,21 @@
 
 import ast
 import functools
+import importlib
 import inspect
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_origin
+
+from pydantic import BaseModel
 
 from seedbed import manifests
 from seedbed.io import UserError, compact, fingerprint
+from seedbed.manifests import MANIFEST
 from seedbed.settings import Settings
 from seedbed.study import code
 from seedbed.study.digests import Digests
@@ -49,10 +54,28 @@ def of_one_job(find: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return found
 
 
-class Idle(NamedTuple):
-    """A setting that changes no result."""
+class Field(NamedTuple):
+    """What a plan needs to know of a program's argument."""
 
-    value: Any
+    default: Any
+    is_file: bool
+    is_list: bool
+    is_number: bool
+    counts: bool
+    """Whether another value may change the result."""
+
+
+@functools.cache
+def fields(program: str) -> dict[str, Field]:
+    """The arguments of a program, by its model `Job`."""
+    model = importlib.import_module(f"scripts.{program}").Job
+    found = {}
+    for name, field in model.model_fields.items():
+        default = _plain(None if field.is_required() else field.get_default(call_default_factory=True))
+        kind = field.annotation
+        is_file = "Path" in re.split(r"\W", str(kind))
+        found[name] = Field(default, is_file, get_origin(kind) is list, kind is int, name not in model.idle())
+    return found
 
 
 class Bound:
@@ -94,41 +117,48 @@ class Jobs:
         """Jobs begin that are to run: whatever was kept of others, these are recorded with the code that they have."""
         self._keeps = False
 
-    def settings(self, **given: Given) -> dict[str, Callable]:
-        """Settings of a job: each as an argument, whole; and recorded as `results`, without what changes no result.
+    def job(self, program: str, *several: Given, **given: Given) -> dict[str, Callable]:
+        """The job of a program as one value, `job`: JSON of its model; and `recorded`, what of it counts.
 
-        Snakemake records no parameter that is made of resources. So an edit of a batch size reaches the jobs that are
-        still to run, and re-runs none.
+        Snakemake records no parameter that is made of files, which it knows. So an edit of a batch size reaches the
+        jobs that are still to run, and re-runs none.
+
+        Args:
+            several: each gives several arguments by their names.
+            given: arguments. What is not given is the input, the output or the wildcard of its name.
         """
-        find = {name: self._value(one) for name, one in given.items()}
-        values = of_one_job(lambda wildcards: {name: one(wildcards) for name, one in find.items()})
 
-        def whole(name: str) -> Callable:
-            return known(lambda wildcards, resources: argument(values(wildcards)[name]))
+        @of_one_job
+        def values(wildcards: Any) -> dict[str, Any]:
+            found = {name: value for one in several for name, value in self._find(one, wildcards).items()}
+            found |= {name: self._find(one, wildcards) for name, one in given.items()}
+            if unknown := found.keys() - fields(program).keys():
+                raise TypeError(f"scripts/{program}.py: its Job has no {', '.join(sorted(unknown))}")
+            return found
 
         @known
-        def results(wildcards: Any) -> str:
-            counts = {name: value for name, value in values(wildcards).items() if not isinstance(value, Idle)}
-            text = compact(_plain(counts, Settings.recorded))
+        def job(wildcards: Any, input: Any, output: Any) -> str:
+            self.require_unchanged(output)
+            named = {**dict(wildcards.items()), "output": output[0], **_named(output), **_named(input)}
+            return _json(program, named | values(wildcards))
+
+        @known
+        def recorded(wildcards: Any) -> str:
+            counts = {name: value for name, value in values(wildcards).items() if fields(program)[name].counts}
+            text = _json(program, counts, Settings.recorded)
             return text if len(text) <= LONG else fingerprint(text)
 
-        return {name: whole(name) for name in given} | {"results": results}
+        return {"job": job, "recorded": recorded}
 
-    def _value(self, given: Given) -> Callable[[Any], Any]:
-        """What a setting is for a job."""
+    def _find(self, given: Given, wildcards: Any) -> Any:
+        """What is given for a job."""
         if callable(given):
-            return given
-
-        def found(wildcards: Any) -> Any:
-            value: Any = self.study
-            for part in given.split("."):
-                name = part.format_map(dict(wildcards.items())) if "{" in part else part
-                if isinstance(value, Settings) and name in value.idle():
-                    return Idle(getattr(value, name))
-                value = value[name] if isinstance(value, Mapping) else getattr(value, name)
-            return value
-
-        return found
+            return given(wildcards)
+        value: Any = self.study
+        for part in given.split("."):
+            name = part.format_map(dict(wildcards.items())) if "{" in part else part
+            value = value[name] if isinstance(value, Mapping) else getattr(value, name)
+        return value
 
     def code(
         self,
@@ -161,26 +191,14 @@ class Jobs:
         """Digests of a person's files: an edit of any age is noticed, and a touch is none."""
         return known(lambda wildcards: compact(self.digests.files(find(wildcards))))
 
-    def directory(self, wildcards: Any, output: Any) -> str:
-        """The folder of an output. What is there already must be what its job wrote."""
-        if (made := Path(str(output[0]))).is_file():
+    def require_unchanged(self, output: Any) -> None:
+        """End the plan if what a job wrote is no longer what it wrote."""
+        made = Path(str(output[0]))
+        if made.name == MANIFEST and made.is_file():
             try:
                 manifests.read(made, self.digests.file)
             except UserError as error:
                 sys.exit(f"error: {error}")
-        return str(made.parent)
-
-
-def option(name: str) -> Callable[[Any, Any], list[str]]:
-    """An input of a job as an argument, `--NAME FILE`, or all its files; none if the job has no such input."""
-
-    @known
-    def found(wildcards: Any, input: Any) -> list[str]:
-        file = getattr(input, name)
-        files = [file] if isinstance(file, str) else file
-        return [f"--{name}", *map(told, files)] if file else []
-
-    return found
 
 
 def listed(find: Callable[..., Mapping[str, str]], *given: str) -> Callable[[Any], list[str]]:
@@ -188,41 +206,37 @@ def listed(find: Callable[..., Mapping[str, str]], *given: str) -> Callable[[Any
     return known(lambda wildcards: [*dict.fromkeys(find(wildcards, *given).values())])
 
 
-def named(find: Callable[..., Mapping[str, str]], *given: str, option: str = "") -> Callable[[Any], list[str]]:
-    """NAME=FILE of the files that a function names, as arguments, after an option; nothing if it names none."""
-
-    @known
-    def found(wildcards: Any) -> list[str]:
-        words = [f"{name}={told(file)}" for name, file in find(wildcards, *given).items()]
-        return [option, *words] if option and words else words
-
-    return found
+def _named(files: Any) -> dict[str, Any]:
+    """The files of a job that have a name; a list that has none is left out."""
+    return {name: file if isinstance(file, str) else [*file] for name, file in files.items()}
 
 
-def options(find: Callable[[Any], Mapping[str, str]], pattern: str) -> Callable[[Any], list[str]]:
-    """An option for each of the files that a function names, with its name in the place of `{}`."""
-
-    @known
-    def found(wildcards: Any) -> list[str]:
-        return [word for name, file in find(wildcards).items() for word in (pattern.format(name), told(file))]
-
-    return found
-
-
-def argument(value: Any) -> Any:
-    """A setting as an argument: groups of settings as canonical JSON, lists as several arguments."""
-    value = value.value if isinstance(value, Idle) else value
-    if isinstance(value, Settings):
-        return value.dump()
-    if isinstance(value, list):
-        return [argument(one) for one in value]
-    return compact(_plain(value, Settings.dump)) if isinstance(value, Mapping) else value
+def _json(program: str, values: Mapping[str, Any], dump: Callable[[Settings], str] = Settings.dump) -> str:
+    """Arguments of a program as JSON, in the order of its model, without those that have their default."""
+    found = {}
+    for name, field in fields(program).items():
+        if values.get(name) is None:
+            continue
+        value = _plain(values[name], dump, field.is_file)
+        if field.is_number and isinstance(value, str):  # a wildcard
+            value = int(value)
+        elif field.is_file and not field.is_list and isinstance(value, list):
+            value = next(iter(value), None)
+        elif field.is_list and isinstance(value, str):
+            value = [value]
+        if value != field.default and not (field.is_file and not value):
+            found[name] = value
+    return json.dumps(found, ensure_ascii=False)
 
 
-def _plain(value: Any, dump: Callable[[Settings], str]) -> Any:
-    """JSON of a setting."""
+def _plain(value: Any, dump: Callable[[Settings], str] = Settings.dump, is_file: bool = False) -> Any:
+    """A value of Python as one of JSON; a folder is told from its manifest."""
     if isinstance(value, Settings):
         return json.loads(dump(value))
-    if isinstance(value, list):
-        return [_plain(one, dump) for one in value]
-    return {name: _plain(one, dump) for name, one in value.items()} if isinstance(value, Mapping) else value
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    if isinstance(value, Mapping):
+        return {name: _plain(one, dump, is_file) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one, dump, is_file) for one in value]
+    return told(str(value)) if is_file or isinstance(value, Path) else value

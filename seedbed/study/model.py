@@ -118,6 +118,11 @@ class Study(Settings):
     forecast: NoResult[Forecast] = Forecast()
     """Device and prices of `snakemake forecast`."""
 
+    @property
+    def state(self) -> str:
+        """Where killed jobs go on."""
+        return f"{self.results}/state"
+
     @field_validator("languages", mode="before")
     @classmethod
     def _entries(cls, entries: Any) -> Any:

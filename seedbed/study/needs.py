@@ -5,7 +5,6 @@ Sizes of its models say how much memory; seedbed/resources/forecast.yaml has the
 No program imports this: what a job asks for changes no result.
 """
 
-import json
 import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
@@ -57,10 +56,9 @@ class Needs:
         wanted = {rule: cost.threads for rule, cost in self.costs.rules.items()}
         return {rule: threads for rule, count in wanted.items() if threads and count > threads}
 
-    @property
-    def gpus_by_folder(self) -> str:
-        """`loads.gpus_by_folder` of the study, as JSON."""
-        return json.dumps(gpus_by_folder(self))
+    def gpus_by_folder(self, wildcards: Any = None) -> dict[str, int]:
+        """`loads.gpus_by_folder` of the study."""
+        return gpus_by_folder(self)
 
     def of(self, rule: str) -> dict[str, Any]:
         """The resources of a rule, as Snakemake calls them: `mem_mb` and `runtime` (minutes) grow with each attempt."""

@@ -29,9 +29,9 @@ from seedbed.resources import ROOT
 from seedbed.study.made import made
 
 LIBRARY, PROGRAMS = PACKAGES = ("seedbed", "scripts")
-STARTS = ("parser", "make")
-"""What of a program counts, where it has `make`: how it reads its arguments, and what it makes. `main` then calls them,
-and what writes cards, goes on after a kill, or cleans up. Any other program counts as a whole."""
+STARTS = ("Job", "make")
+"""What of a program counts, where it has `make`: its arguments, with their defaults, and what it makes. `main` then
+calls it, and what writes cards, goes on after a kill, or cleans up. Any other program counts as a whole."""
 OWN = "protocols"
 """A study keeps protocols of its own in this folder, where it is run: modules of the package of protocols."""
 OWN_PACKAGE = "seedbed.evaluation.protocols"

@@ -25,10 +25,13 @@ def require_own_packages() -> None:
 
 
 def prepare(study: Study, environment: MutableMapping[str, str]) -> None:
-    """Let jobs run this environment's `python`, whatever conda puts before it, and the programs of this project.
+    """Let jobs run this environment's `python`, whatever conda puts before it, and the programs of this project, whose
+    arguments a plan reads.
 
     And no Python file of the folder in which a study runs: a `numpy.py` there is no library.
     """
+    if str(ROOT) not in sys.path:
+        sys.path.insert(0, str(ROOT))
     others = filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))
     environment |= {
         "PATH": _first(str(Path(sys.executable).parent), *os.get_exec_path()),

@@ -11,12 +11,12 @@ import json
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from pydantic import ValidationError
+from pydantic import BeforeValidator, PlainSerializer, ValidationError
 
 from seedbed.encoders.settings import Reference, Training
-from seedbed.io import UserError
+from seedbed.io import UserError, compact
 from seedbed.settings import Settings, explain, suggest
 
 if TYPE_CHECKING:
@@ -196,18 +196,34 @@ def load(name: str, settings: Mapping[str, Any] | None = None) -> Objective:
 
 
 def parsed(text: str) -> Objective:
-    """The inverse of `dump`; UserError: not JSON of one objective with its settings, or as `load`."""
+    """The inverse of `dump`; UserError: not JSON, or as `loaded`."""
     try:
-        [(name, settings)] = json.loads(text).items()
-    except (ValueError, AttributeError):
-        expected = 'JSON of one name with its settings, like {"contrast": {}}'
-        raise UserError(f"objective: {text!r} is not {expected}") from None
-    return load(name, settings)
+        return loaded(json.loads(text))
+    except json.JSONDecodeError as error:
+        raise UserError(f"objective: not JSON ({error})") from None
+
+
+def loaded(given: Objective | Mapping[str, Any]) -> Objective:
+    """An objective from its name and settings; UserError: not one name with its settings, or as `load`."""
+    if isinstance(given, Objective):
+        return given
+    if not (isinstance(given, Mapping) and len(given) == 1):
+        raise UserError(f'objective: {given!r} is not one name with its settings, like {{"contrast": {{}}}}')
+    return load(*next(iter(given.items())))
+
+
+def named(objective: Objective) -> dict[str, Any]:
+    """The inverse of `loaded`."""
+    return {name_of(objective): json.loads(objective.dump())}
 
 
 def dump(objective: Objective) -> str:
-    """JSON of an objective's name and settings, for a program."""
-    return json.dumps({name_of(objective): json.loads(objective.dump())}, sort_keys=True, ensure_ascii=False)
+    """JSON of an objective's name and settings."""
+    return compact(named(objective))
+
+
+Named = Annotated[Objective, BeforeValidator(loaded), PlainSerializer(named)]
+"""The type of an objective among a program's arguments: its name with its settings."""
 
 
 def name_of(objective: Objective) -> str:

@@ -32,7 +32,7 @@ def one_more(plan: Plan, records: Records) -> str:
 
 def kind_of(plan: Plan, job: Job) -> str:
     """MODULAR or SINGLE; empty: a language more takes no such job."""
-    if job.rule == "train_encoder" and "each" in job.options:
+    if job.rule == "train_encoder" and job.told.each:
         return SINGLE
     if job.rule in OWN:
         return MODULAR
@@ -43,8 +43,8 @@ def kind_of(plan: Plan, job: Job) -> str:
     return MODULAR if maker and kind_of(plan, maker) == MODULAR else ""
 
 
-def _manifest(job: Job, option: str) -> str:
-    return str(Path(job.option(option), MANIFEST))
+def _manifest(job: Job, name: str) -> str:
+    return str(Path(job.of(name) or "", MANIFEST))
 
 
 def _cells(plan: Plan, jobs: list[Job], kind: str, records: Records) -> list[object]:

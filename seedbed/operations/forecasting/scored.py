@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from seedbed.classifiers.settings import Reasoning
@@ -25,20 +24,20 @@ Effort = tuple[float, float, float]
 
 def tuning(plan: Plan, job: Job) -> Effort:
     """All epochs, though most trainings stop before, and the tests once."""
-    tests = sum(plan.rows(test.partition("=")[2]) for test in job.options["tests"])
-    if job.option("kind") == "questions":
-        learning, length = job.settings(Reading, "learning"), plan.costs.tokens.instruction
+    tests = sum(map(plan.rows, job.told.tests.values()))
+    length = plan.costs.tokens.sentence
+    if job.of("kind") == "questions":
+        learning, length = Reading.model_validate(job.told.learning), plan.costs.tokens.instruction
     else:
-        name = "learning" if job.rule == "tune_encoder" else "fine-tuning"
-        learning, length = job.settings(FineTuning, name), plan.costs.tokens.sentence
-    learnt = plan.rows(job.option("train")) * learning.epochs * length
+        learning = FineTuning.model_validate(job.told.learning) if job.of("kind") else job.told.fine_tuning
+    learnt = plan.rows(job.told.train) * learning.epochs * length
     return (6 * learnt + 2 * tests * length) * plan.model(job).body, learnt + tests * length, tests
 
 
 def scoring(plan: Plan, job: Job) -> Effort:
     """An encoder reads both texts of an item, one of two paths their English too; a language model reads both in a
     prompt, or a text with its examples, or a problem that it works out, with each of its variants."""
-    folders, once = job.options["systems"], sum(plan.rows(test) for test in job.options["tests"])
+    folders, once = job.told.systems, sum(map(plan.rows, job.told.tests))
     maker, rows = plan.maker(f"{folders[0]}/{MANIFEST}"), len(folders) * once
     if maker is None or maker.rule not in ("describe_classifier", *ANSWERED):
         return _encoded(plan, job, maker, 2 * rows * plan.costs.tokens.sentence, rows)
@@ -50,19 +49,18 @@ def scoring(plan: Plan, job: Job) -> Effort:
 
 def _answered(plan: Plan, job: Job, maker: Job, rows: float) -> Effort:
     """What a classifier that was described reads and writes."""
-    system, lengths = json.loads(maker.option("system")), plan.costs.tokens
+    system, lengths = maker.told.system, plan.costs.tokens
     if system["kind"] == "chance":
         return 0, 0, rows
     if system["kind"] == "reasoning":
-        generator = Generator.load(json.dumps(system["generator"]))
-        limit = Reasoning.load(json.dumps(system["reasoning"])).max_new_tokens
-        tasks = [task for words in job.options.get("tasks", []) for task in json.loads(words).values()]
-        asked = {task["protocol"] for task in tasks}
+        generator = Generator.model_validate(system["generator"])
+        limit = Reasoning.model_validate(system["reasoning"]).max_new_tokens
+        asked = {task.protocol for tasks in job.told.tasks for task in tasks.values()}
         drawn = 0 if asked == {LIKELIHOOD} else min(limit, lengths.instruction)
         return plan.drawn(job, generator, rows, getattr(lengths, generator.prompts) + lengths.instruction, drawn)
     if system["kind"] == "in-context":
-        generator = Generator.load(json.dumps(system["generator"]))
-        how = Answering.load(json.dumps(system.get("answering", {})))
+        generator = Generator.model_validate(system["generator"])
+        how = Answering.model_validate(system.get("answering", {}))
         prompt = getattr(lengths, generator.prompts) + (1 + system["examples"]["count"]) * lengths.sentence
         drawn = how.max_new_tokens if how.answer == "generation" else 0
         return plan.drawn(job, generator, rows, min(prompt, generator.sampling.max_prompt_tokens), drawn)
@@ -72,7 +70,7 @@ def _answered(plan: Plan, job: Job, maker: Job, rows: float) -> Effort:
 
 def _encoded(plan: Plan, job: Job, maker: Job | None, tokens: float, rows: float) -> Effort:
     """So many tokens of texts, and as many of their English."""
-    fusion = maker.option("fusion") if maker and "english" in job.options else ""
+    fusion = maker.of("fusion") if maker and job.told.english else ""
     own = plan.model(job).body if fusion != "english" else 0
     english = plan.english(maker).body if maker and fusion else 0
     return 2 * (own + english) * tokens, tokens * ((own > 0) + (english > 0)), rows

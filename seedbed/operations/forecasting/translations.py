@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from seedbed import gpu_memory
-from seedbed.encoders import objectives
 from seedbed.encoders.settings import Training
-from seedbed.generators.settings import Generator
 from seedbed.manifests import MANIFEST
 from seedbed.operations.job import Job
 
@@ -23,28 +21,27 @@ Effort = tuple[float, float, float]
 
 def texts(plan: Plan, job: Job) -> float:
     """Texts of a set that are not in the pivot language, if none stands there twice."""
-    codes = [column.partition("=")[2] for column in job.options["columns"]]
-    return plan.rows(job.option("texts")) * sum(code != job.option("pivot") for code in codes)
+    return plan.rows(job.told.texts) * sum(code != job.told.pivot for code in job.told.columns.values())
 
 
 def translation(plan: Plan, job: Job) -> Effort:
     """A prompt with its text, and the translation; an encoder-decoder counts as one that reads both."""
     rows = texts(plan, job)
-    if not job.options["generator"]:
+    if not (generator := job.told.generator):
         return 0, 0, rows
-    generator, length = job.settings(Generator, "generator"), plan.length(job)
-    asked = getattr(plan.costs.tokens, generator.prompts) if job.option("reads") == "prompt" else 0
+    length = plan.length(job)
+    asked = getattr(plan.costs.tokens, generator.prompts) if job.told.reads == "prompt" else 0
     return plan.drawn(job, generator, rows, asked + length, min(generator.sampling.max_new_tokens, length))
 
 
 def judgement(plan: Plan, job: Job) -> Effort:
     """By likelihood, instruction and text once, and each candidate with three questions; else a prompt for each."""
-    rows, count = texts(plan, job), len(job.options["translations"])
-    if not job.options["generator"]:
+    rows, count = texts(plan, job), len(job.told.translations)
+    if not (generator := job.told.generator):
         return 0, 0, rows * count
-    generator, length = job.settings(Generator, "generator"), plan.length(job)
+    length = plan.length(job)
     beginning, candidate = getattr(plan.costs.tokens, generator.prompts) + length, length + ASKED
-    if job.option("answer") == "numbers":
+    if job.told.answer == "numbers":
         flops, tokens, _ = plan.drawn(job, generator, rows * count, beginning + candidate, NUMBERS)
     else:
         flops, tokens, _ = plan.drawn(job, generator, rows, beginning + count * candidate, 0)
@@ -57,12 +54,11 @@ def anchoring(plan: Plan, job: Job) -> Effort:
     A backbone that learns too reads the texts of its steps, forwards and back; one that stays as it is reads each text
     once, and a step is that of two linear maps over the states that are kept of a text (LiRA, appendix A.4).
     """
-    files = [word.partition("=")[2] for word in job.options["translations"]]
-    candidates = sum(map(plan.rows, files))
-    translators = len({word.partition("=")[0] for word in job.options["translations"]})
+    sets = job.told.translations
+    candidates, translators = sum(plan.rows(file) for one in sets for file in one.values()), len(sets[0])
     texts = plan.asked(job, candidates / translators)
     candidates = texts * translators
-    training, objective = job.settings(Training, "training"), objectives.parsed(job.option("objective"))
+    training, objective = job.told.training, job.told.objective
     length, body, english = _cut(plan, training), plan.model(job).body, plan.english(job).body
     seen = training.steps * training.batch_size if training.steps else texts * training.epochs
     maps = objective.hidden * sum(gpu_memory.guessed(size, size).width for size in (body, english) if size)
@@ -78,9 +74,9 @@ def fused(plan: Plan, job: Job) -> Effort:
     What stays as it is is read alone, but features before English tokens learn through the encoder of these. Rows of
     several languages count as if none were another's translation.
     """
-    files = [word.partition("=")[2] for word in job.options.get("each", [])] or [job.option("texts")]
-    training, fusion = job.settings(Training, "training"), job.option("fusion")
-    sentences = max(map(len, objectives.parsed(job.option("objective")).shapes))
+    files = [*job.told.each.values()] or [job.told.texts]
+    training, fusion = job.told.training, job.told.fusion
+    sentences = max(map(len, job.told.objective.shapes))
     tokens = sentences * plan.asked(job, sum(map(plan.rows, files))) * training.epochs * _cut(plan, training)
     through = {"all": 6, "adapter": 4}.get(training.part, 4 if fusion == "prefix" else 2)
     own = {"all": 6}.get(training.part, 2) * plan.model(job).body if fusion != "english" else 0
@@ -89,12 +85,12 @@ def fused(plan: Plan, job: Job) -> Effort:
 
 def choosing(plan: Plan, job: Job) -> Effort:
     """Features of each text, where a policy or a critic is asked; or its vector, and those of all candidates."""
-    rows, length = plan.rows(job.option("translations").partition("=")[2]), plan.length(job)
-    if folder := job.option("similarity"):
+    rows, length = plan.rows(next(iter(job.told.translations.values()))), plan.length(job)
+    if folder := job.told.similarity:
         maker = plan.maker(f"{folder}/{MANIFEST}")
-        read = rows * (1 + len(job.options["translations"])) * length
+        read = rows * (1 + len(job.told.translations)) * length
         return 2 * plan.model(maker or job).body * read, read, rows
-    read = rows * length if job.option("actor") else 0
+    read = rows * length if job.told.actor else 0
     return 2 * plan.model(job).body * read, read, rows
 
 

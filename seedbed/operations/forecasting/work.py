@@ -9,13 +9,8 @@ from functools import partial
 from pathlib import Path
 
 from seedbed.corpora import subset
-from seedbed.corpora.settings import Anchors, SeedPairs, Source
-from seedbed.encoders import objectives
-from seedbed.encoders.adaptation_settings import Masked
-from seedbed.encoders.settings import Training
-from seedbed.evaluation.settings import TextMap
 from seedbed.generators.prompts import FEW_SHOT
-from seedbed.generators.settings import WRITING, Composition, Generator, Lora
+from seedbed.generators.settings import WRITING, Generator, Lora
 from seedbed.gpu_memory import adapter_parameters, counted
 from seedbed.io import UserError
 from seedbed.names import ANCHORS, TRAINING
@@ -56,9 +51,7 @@ class Plan:
                 and job.weights in self._models
             ):
                 self._models.setdefault(job.wildcards.get("classifier") or job.model, self._models[job.weights])
-        self._models |= {
-            job.model: ELSEWHERE for job in jobs if job.rule == "train_encoder" and "endpoint" in job.options
-        }
+        self._models |= {job.model: ELSEWHERE for job in jobs if job.rule == "train_encoder" and job.told.endpoint}
         self._models |= {job.model: self._together(job) for job in jobs if job.rule == "fuse_encoders"}
         self._downloads = self._fetched()
 
@@ -86,7 +79,7 @@ class Plan:
         known: set[str] = set()
         for job in self.jobs:
             if job.rule == "fetch_corpus":
-                sizes = dict(map(self.costs.download, job.settings(Source, "source").first_choices()))
+                sizes = dict(map(self.costs.download, job.told.source.first_choices()))
                 found[job.outputs] = sum(size for name, size in sizes.items() if name not in known)
                 known |= sizes.keys()
         return found
@@ -101,17 +94,17 @@ class Plan:
 
     def english(self, job: Job) -> Model:
         """The size of the encoder of translations that a job reads beside its own; nothing: it reads none."""
-        named = (word.removeprefix("english=") for word in job.options.get("refer", []) if word.startswith("english="))
-        return self._models.get(next((Path(folder).parent.name for folder in named), ""), NOTHING)
+        folder = job.of("refer", {}).get("english")
+        return self._models.get(folder.parent.name, NOTHING) if folder else NOTHING
 
     def length(self, job: Job) -> float:
         """Tokens of a text of the set that a job reads."""
         lengths, corpus = self.costs.lengths, job.wildcards.get("corpus", "")
         return lengths.get(corpus.removesuffix(TRAINING), self.costs.tokens.sentence)
 
-    def rows(self, path: str) -> float:
+    def rows(self, file: str | Path) -> float:
         """Rows of a table: counted where it is there, expected from the job that makes it where not."""
-        if path not in self._rows:
+        if (path := str(file)) not in self._rows:
             self._rows[path] = _lines(path) if Path(path).is_file() else self._expected(path)
         return self._rows[path]
 
@@ -121,33 +114,33 @@ class Plan:
         if job is None:
             return default
         if job.rule == "fetch_corpus":
-            source = job.settings(Source, "source")
+            source = job.told.source
             if source.file and Path(source.file).is_file():
                 return _lines(source.file)
             kind = "package" if source.package else job.wildcards["corpus"]
             return source.rows or self.costs.rows.get(kind, default)
         if job.rule == "join_triplets":
-            return self.asked(job, self.rows(job.option("anchors")))
+            return self.asked(job, self.rows(job.told.anchors))
         if job.rule == "sample_text":
-            return min(subset.SENTENCES, self.rows(job.option("corpus")))
+            return min(subset.SENTENCES, self.rows(job.told.corpus))
         if job.rule == "select_anchors":
-            return min(job.settings(Anchors, "anchors").count, self.rows(job.option("corpus")))
+            return min(job.told.settings.count, self.rows(job.told.corpus))
         if job.rule == "select_pairs":
-            return job.settings(SeedPairs, "seed-pairs").count
+            return job.told.seed_pairs.count
         if job.rule == "translate":
             return translations.texts(self, job)
         if job.rule == "choose_translations":
-            return self.rows(job.option("translations").partition("=")[2])
+            return self.rows(next(iter(job.told.translations.values())))
         if job.rule == "build_xllora_examples":
-            return float(job.option("count"))
+            return float(job.told.count)
         tables = {"audit_triplets": "triplets", "mine_neighbours": "pairs"}
-        source = job.option(tables.get(job.rule, "anchors"))
-        return self.rows(source) * (self.costs.kept if job.rule == "audit_triplets" else 1)
+        rows = self.rows(job.of(tables.get(job.rule, "anchors"), ""))
+        return rows * self.costs.kept if job.rule == "audit_triplets" else rows
 
     @staticmethod
     def asked(job: Job, rows: float) -> float:
-        """How many of so many rows a job takes: `--rows`; 0 or none, all of them."""
-        return min(rows, float(job.option("rows", "0")) or rows)
+        """How many of so many rows a job takes: `rows`; 0, all of them."""
+        return min(rows, job.told.rows or rows)
 
     def _effort(self, job: Job) -> tuple[float, float, float]:
         """Floating-point operations, tokens, rows."""
@@ -160,24 +153,23 @@ class Plan:
         if find := ways.get(job.rule):
             return find(job)
         if job.rule == "fuse_encoders":
-            tests = [test.partition("=")[2] for test in job.options.get("tests", [])]
-            return self._read(job, sum(map(self.rows, tests)), texts=2)
+            return self._read(job, sum(map(self.rows, job.told.tests.values())), texts=2)
         if job.rule == "mine_neighbours":
-            return self._read(job, self.rows(job.option("pool")))
+            return self._read(job, self.rows(job.told.pool))
         if job.rule == "train_vocabulary":
-            return 0, 0, self.rows(job.option("texts"))
+            return 0, 0, self.rows(job.told.texts)
         if job.rule == "adapt_backbone":
-            masked = job.settings(Masked, "masked")
+            masked = job.told.masked
             tokens = masked.steps * masked.batch_size * masked.length
             return 6 * self.model(job).body * tokens, tokens, 0
         if job.rule == "embed_pivot":
-            return self._read(job, self.rows(job.option("texts")) * len(job.options["columns"]))
+            return self._read(job, self.rows(job.told.texts) * len(job.told.columns))
         if job.rule == "map_texts":
-            shown = job.settings(TextMap, "map")
-            return self._read(job, 2 * shown.pairs * len(job.options["texts"]) if shown.pairs else shown.texts)
+            shown = job.told.map
+            return self._read(job, 2 * shown.pairs * len(job.told.texts) if shown.pairs else shown.texts)
         rows = max((self.rows(output) for output in job.outputs if output.endswith(".tsv")), default=0)
         if job.rule in ("sample_text", "select_anchors", "select_pairs"):  # every row is looked at
-            rows = self.rows(job.option("corpus"))
+            rows = self.rows(job.told.corpus)
         return 0, 0, rows
 
     def _read(self, job: Job, rows: float, texts: int = 1) -> tuple[float, float, float]:
@@ -186,21 +178,21 @@ class Plan:
         return 2 * self.model(job).body * tokens, tokens, rows
 
     def _adapter(self, job: Job) -> tuple[float, float, float]:
-        lora, lengths = job.settings(Lora, "lora"), self.costs.tokens
-        table = next(job.option(name) for name in ("triplets", "texts", "examples") if name in job.options)
+        lora, lengths = job.told.lora, self.costs.tokens
+        table = next(file for name in ("triplets", "texts", "examples") if (file := job.of(name)))
         rows = min(lora.examples, self.rows(table))
-        prompt = getattr(lengths, job.option("style", "chat"), 0)
-        length = lengths.instruction if job.option("kind") == "instructions" else prompt + 2 * lengths.sentence
+        prompt = getattr(lengths, job.told.style, 0)
+        length = lengths.instruction if job.of("kind") == "instructions" else prompt + 2 * lengths.sentence
         tokens = rows * lora.epochs * min(length, lora.max_length)
         return 6 * self.model(job).parameters * tokens, tokens, rows
 
     def _generation(self, job: Job) -> tuple[float, float, float]:
-        generator, lengths, shots = job.settings(Generator, "generator"), self.costs.tokens, 0
+        generator, lengths, shots = job.told.generator, self.costs.tokens, 0
         if job.rule == "synthesise":
-            rows = self.asked(job, self.rows(job.option("anchors"))) / int(job.option("shards", "1"))
-            shots = generator.shots if WRITING[job.option("method")].prompt in FEW_SHOT else 0
+            rows = self.asked(job, self.rows(job.told.anchors)) / job.told.shards
+            shots = generator.shots if WRITING[job.told.method].prompt in FEW_SHOT else 0
         else:
-            rows = 0 if "published-positive" in job.options else float(job.option("count"))
+            rows = 0 if job.told.published else float(job.told.count)
         prompt = getattr(lengths, generator.prompts) + (1 + 2 * shots) * lengths.sentence
         drawn = min(generator.sampling.max_new_tokens, lengths.sentence)
         flops, tokens, _ = self.drawn(job, generator, 2 * rows, prompt, drawn)  # a positive and a negative of each
@@ -215,18 +207,17 @@ class Plan:
         return 2 * self.model(job).parameters * effort, rows * (read + drawn), rows
 
     def _encoder(self, job: Job) -> tuple[float, float, float]:
-        if not (objective := job.option("objective")):
+        if not (learns := job.told.objective):
             return 0, 0, 0
-        if "translations" in job.options:
+        if job.told.translations:
             return translations.anchoring(self, job)
-        if "fusion" in job.options:
+        if job.told.fusion:
             return translations.fused(self, job)
         # SimCSE reads a sentence without partners twice.
-        files = [word.partition("=")[2] for word in job.options.get("each", [])] or [job.option("texts")]
-        alone = files[0].endswith(f"{ANCHORS}.tsv")
-        learns = objectives.parsed(objective)
+        files = [*job.told.each.values()] or [job.told.texts]
+        alone = files[0].name.endswith(f"{ANCHORS}.tsv")
         sentences = 2 if alone else max(map(len, learns.shapes))
-        training, rows = job.settings(Training, "training"), max(map(self.rows, files))  # of all ids are one epoch
+        training, rows = job.told.training, max(map(self.rows, files))  # of all ids are one epoch
         rows = self.asked(job, rows)
         length = min(training.max_length, self.costs.tokens.sentence)
         rounds = rows * training.epochs * length
@@ -234,10 +225,9 @@ class Plan:
 
     def _together_trained(self, job: Job) -> tuple[float, float, float]:
         """All sentences of the ids' rows, once for each language that gets adapters; no other weight has a gradient."""
-        files = [word.partition("=")[2] for word in job.options["each"]]
-        training, rows = job.settings(Training, "training"), max(map(self.rows, files))
-        learning = len(files) - len(job.options.get("fixed", []))
-        sentences = max(map(len, objectives.parsed(job.option("objective")).shapes))
+        training, rows = job.told.training, max(map(self.rows, job.told.each.values()))
+        learning = len(job.told.each) - len(job.told.fixed)
+        sentences = max(map(len, job.told.objective.shapes))
         length = min(training.max_length, self.costs.tokens.sentence)
         tokens = sentences * self.asked(job, rows) * training.epochs * learning * length
         return 4 * self.model(job).body * tokens, tokens, 0
@@ -245,15 +235,16 @@ class Plan:
     def _weights_written(self, job: Job) -> float:
         """Bytes of weights, with 20 MB of tokenizer."""
         if job.rule in ("fetch_model", "train_encoder", "train_vocabulary", "adapt_backbone"):
-            sides = {"english": 0}.get(job.option("fusion"), self.model(job).parameters)
-            sides += self.english(job).parameters if "fusion" in job.options else 0  # both lie in the folder
+            fusion = job.of("fusion")
+            sides = self.model(job).parameters if fusion != "english" else 0
+            sides += self.english(job).parameters if fusion else 0  # both lie in the folder
             return sides * self._width(job) + 20e6
         if job.rule == "align_encoders":  # two matrices of d x d / reduction, beside 12 d^2 of a block
-            adapters = len(job.options["each"]) - len(job.options.get("fixed", []))
-            return 4 * adapters * self.model(job).body / (6 * job.settings(Training, "training").reduction)
+            adapters = len(job.told.each) - len(job.told.fixed)
+            return 4 * adapters * self.model(job).body / (6 * job.told.training.reduction)
         if job.rule in (*ADAPTERS, "compose_adapters"):
-            rank = job.settings(Lora, "lora").rank
-            if job.rule == "compose_adapters" and job.settings(Composition, "composition").space == "product":
+            rank = job.of("lora", Lora()).rank
+            if job.rule == "compose_adapters" and job.told.composition.space == "product":
                 rank *= 3
             return 4 * adapter_parameters(self.model(job).parameters, rank)
         return 0
@@ -275,15 +266,14 @@ class Plan:
 
     def _size(self, job: Job) -> Model:
         """Counted in weights that are there, else by name."""
-        for folder in (job.option("output"), job.settings(Source, "source").file):
+        for folder in (job.told.output, job.told.source.file):
             if folder and (found := counted(Path(folder))):
                 return Model(parameters=found[0], body=found[1])
-        return self.costs.size(job.model, job.option("source"))
+        return self.costs.size(job.model, job.told.source.dump())
 
     def _together(self, job: Job) -> Model:
         """The encoders that a job fuses."""
-        names = [member.partition("=")[0] for member in job.options["members"]]
-        sizes = [self._models.get(name) or self.costs.size(name, "") for name in names]
+        sizes = [self._models.get(name) or self.costs.size(name, "") for name in job.told.members]
         return Model(parameters=sum(size.parameters for size in sizes), body=sum(size.body for size in sizes))
 
 

@@ -25,10 +25,9 @@ def texts(study: Study, wildcards: Any) -> str:
     return at(study, paths.CORPUS, lang=wildcards.lang, corpus=anchors_in(study.adaptation.text))
 
 
-def masked_argument(study: Study, wildcards: Any, resources: Any) -> list[str]:
-    """That masked language modelling follows, for which a tokenizer needs a mask: it changes what is refused alone."""
-    follows = any(recipe.start == ADAPTED for recipe in study.recipes.values())
-    return ["--masks"] if follows else []
+def masks(study: Study, wildcards: Any) -> bool:
+    """Whether masked language modelling follows, for which a tokenizer needs a mask."""
+    return any(recipe.start == ADAPTED for recipe in study.recipes.values())
 
 
 def about(study: Study, wildcards: Any) -> dict[str, Any]:

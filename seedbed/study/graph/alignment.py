@@ -3,6 +3,7 @@
 from typing import Any
 
 from seedbed.encoders import objectives
+from seedbed.encoders.objectives import Objective
 from seedbed.generators.settings import POLARITIES
 from seedbed.study.graph import encoders, prefixes
 from seedbed.study.graph.encoders import of_recipe
@@ -52,21 +53,20 @@ def each_texts(study: Study, wildcards: Any) -> dict[str, str]:
     return {code: encoders.data_of(study, wildcards.recipe, code).format(lang=code) for code in codes}
 
 
-def objective(study: Study, wildcards: Any) -> list[str]:
-    """The objective, and the pivot language where its encoder gets no adapters, as arguments."""
+def objective(study: Study, wildcards: Any) -> dict[str, Objective]:
+    """The objective by its name."""
     learns = study.recipes[wildcards.recipe].learns()
-    return ["--objective", objectives.dump(learns), *([] if learns.pivot else ["--fixed", study.pivot])]
+    return {objectives.name_of(learns): learns}
+
+
+def fixed(study: Study, wildcards: Any) -> list[str]:
+    """The languages whose encoders get no adapters."""
+    return [] if study.recipes[wildcards.recipe].learns().pivot else [study.pivot]
 
 
 def modules(study: Study, wildcards: Any) -> list[str]:
     """The objective's file, which the program imports by its name."""
     return [objectives.module_of(objectives.name_of(study.recipes[wildcards.recipe].learns()))]
-
-
-def rows(study: Study, wildcards: Any) -> list[Any]:
-    """How many texts of a language adapters learn from at most, as arguments."""
-    rows = study.recipes[wildcards.recipe].rows
-    return ["--rows", rows] if rows else []
 
 
 def prefix(study: Study, wildcards: Any) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from seedbed.evaluation import protocols
-from seedbed.io import compact
 from seedbed.study import pairs, paths, quoted
 from seedbed.study.graph import corpora, plans, shares
 from seedbed.study.graph import encoders as made
@@ -93,23 +92,24 @@ def _shown_on(study: Study, code: str) -> list[str]:
     return [task for task in study.best.also if task in study.tests_by_language[code]]
 
 
-def blocks(study: Study, wildcards: Any) -> str:
-    """JSON: the encoders among which one is chosen, as blocks of a table."""
-    return _dumped(_blocks(study, wildcards.lang, reported_on(study, wildcards.lang)))
+def blocks(study: Study, wildcards: Any) -> list[Block]:
+    """The encoders among which one is chosen, as blocks of a table."""
+    return _blocks(study, wildcards.lang, reported_on(study, wildcards.lang))
 
 
-def _dumped(found: list[Block]) -> str:
-    return compact([block.model_dump(mode="json") for block in found])
+def also(study: Study, wildcards: Any) -> list[list[Block]]:
+    """The same on further tasks, which the answer shows."""
+    return [_blocks(study, wildcards.lang, task) for task in _shown_on(study, wildcards.lang)]
 
 
-def choice(study: Study, wildcards: Any) -> list[str]:
-    """How the encoder is chosen, as arguments: the tasks that choose, or the encoder of the recommended recipe."""
-    said = [f"--{name}={text}" for name in ("why", "limits") if (text := getattr(study.best, name))]
-    also = [_dumped(_blocks(study, wildcards.lang, task)) for task in _shown_on(study, wildcards.lang)]
-    said += ["--also", *also] if also else []
-    if choosing := study.best.choosing(study.tests_by_language[wildcards.lang]):
-        return ["--dev", *choosing, *said]
-    return ["--encoder", "/".join(map(str, _recommended(study, wildcards.lang)[:4])), *said]
+def choosing(study: Study, wildcards: Any) -> list[str]:
+    """The tasks that choose the encoder of a language; none: a recipe is recommended."""
+    return study.best.choosing(study.tests_by_language[wildcards.lang])
+
+
+def recommended(study: Study, wildcards: Any) -> str:
+    """BACKBONE/RECIPE/LANGUAGE/SEED of the encoder of the recommended recipe; empty: tasks choose."""
+    return "" if choosing(study, wildcards) else "/".join(map(str, _recommended(study, wildcards.lang)[:4]))
 
 
 def encoders(study: Study, wildcards: Any) -> list[str]:
@@ -140,9 +140,9 @@ def every(study: Study) -> list[str]:
     return [*dict.fromkeys(file for files in listed(study).values() for file in files)]
 
 
-def named(study: Study) -> list[str]:
-    """LANGUAGE=FOLDER of the encoders that the answer lists, as arguments, with the language's name."""
-    return [f"{study.names[code]}={paths.told(file)}" for code, files in listed(study).items() for file in files]
+def named(study: Study, wildcards: Any) -> dict[str, list[str]]:
+    """Name of a language -> the encoders that the answer lists."""
+    return {study.names[code]: files for code, files in listed(study).items()}
 
 
 def scores(study: Study, wildcards: Any) -> list[str]:

@@ -6,13 +6,13 @@ from typing import Any
 
 from seedbed.classifiers.settings import REASONING
 from seedbed.encoders.choosing_settings import Chosen
-from seedbed.encoders.settings import Reference
+from seedbed.encoders.settings import Endpoint, Reference
 from seedbed.languages import ANY
 from seedbed.names import TRAINING, languages_of
 from seedbed.study import paths
 from seedbed.study.graph import classifiers, corpora, encoders, evaluation, servers, shares, translations
 from seedbed.study.model import Study
-from seedbed.study.paths import at, told
+from seedbed.study.paths import at
 
 TRANSLATED = REASONING[1]
 """The variant of a language model that is asked in English."""
@@ -94,19 +94,15 @@ def read(study: Study, wildcards: Any) -> list[str]:
     return [_chosen(study, wildcards, wildcards.seed, code, recipe.data.corpus) for code in codes]
 
 
-def training_arguments(study: Study, wildcards: Any) -> list[str]:
-    """Whose translations and judgements are learnt from, or how two texts become one vector, as arguments."""
-    recipe = study.recipes[wildcards.recipe]
-    found: list[str] = []
-    if files := learnt(study, wildcards):
-        names = recipe.translators * (len(files) // len(recipe.translators))
-        found += ["--translations", *(f"{name}={file}" for name, file in zip(names, files, strict=True))]
-    if judged := learnt_judgements(study, wildcards):
-        found += ["--judgements", *judged]
-    if recipe.fusion and _reads(study, wildcards):
-        found += ["--fusion", recipe.fusion]
-        found += ["--english", *files] if (files := read(study, wildcards)) else []
-    return found
+def translations_of(study: Study, wildcards: Any) -> list[dict[str, str]]:
+    """Of each set of texts that a policy learns from, translator -> what it wrote."""
+    names = study.recipes[wildcards.recipe].translators
+    return [dict(zip(names, files, strict=True)) for _, files in _candidates(study, wildcards)]
+
+
+def fusion(study: Study, wildcards: Any) -> str | None:
+    """How a text and its English become one vector; None: a text alone does."""
+    return study.recipes[wildcards.recipe].fusion or None if _reads(study, wildcards) else None
 
 
 # ---- Which are chosen.
@@ -151,9 +147,9 @@ def critic(study: Study, wildcards: Any) -> list[str] | str:
     return similarity(study, wildcards) if asked else []
 
 
-def endpoints_argument(study: Study, wildcards: Any, resources: Any) -> list[str]:
-    """The endpoints behind that encoder; made of resources, they are not recorded."""
-    return servers.argument(study, [study.recipes[wildcards.recipe].similarity])
+def endpoints(study: Study, wildcards: Any) -> list[Endpoint]:
+    """The endpoints behind that encoder."""
+    return servers.endpoints_of(study, [study.recipes[wildcards.recipe].similarity])
 
 
 def how(study: Study, wildcards: Any) -> Chosen:
@@ -167,23 +163,22 @@ def how(study: Study, wildcards: Any) -> Chosen:
 # ---- What scores read.
 
 
-def scored(study: Study, wildcards: Any) -> list[str]:
-    """PLACE/LANGUAGE=FILE of the English of all texts of a job's tasks, for an encoder of two texts, or a variant of a
-    language model that is asked in it, by its place among the job's systems; empty: none reads any."""
+def scored(study: Study, wildcards: Any) -> dict[str, list[str]]:
+    """PLACE/LANGUAGE -> files of the English of all texts of a job's tasks; empty: nothing reads any.
+
+    For an encoder of two texts, or a variant of a language model that is asked in English, by its place among the job's
+    systems.
+    """
     if wildcards.backbone in study.classifiers:
         order = {job.recipe: place for place, job in enumerate(shares.systems_of(study, wildcards))}
-        return [
-            f"{order[job.recipe]}/{job.test_lang}={file}"
-            for job in shares.jobs_of(study, wildcards)
-            for file in _said(study, job)
-        ]
-    if wildcards.recipe not in study.recipes:
-        return []
-    return [
-        f"{place}/{wildcards.test_lang}={file}"
-        for place, seed in enumerate(encoders.seeds_of(study, wildcards.recipe))
-        for file in of_sets(study, wildcards, seed, _sets(study, wildcards))
-    ]
+        found = {f"{order[job.recipe]}/{job.test_lang}": _said(study, job) for job in shares.jobs_of(study, wildcards)}
+    else:
+        seeds = encoders.seeds_of(study, wildcards.recipe) if wildcards.recipe in study.recipes else []
+        found = {
+            f"{place}/{wildcards.test_lang}": of_sets(study, wildcards, seed, _sets(study, wildcards))
+            for place, seed in enumerate(seeds)
+        }
+    return {key: files for key, files in found.items() if files}
 
 
 def _said(study: Study, wildcards: Any) -> list[str]:
@@ -223,17 +218,4 @@ def _sets(study: Study, wildcards: Any) -> list[tuple[str, str]]:
 
 def scored_files(study: Study, wildcards: Any) -> list[str]:
     """The files of texts and their English that a job of scores reads."""
-    return [entry.partition("=")[2] for entry in scored(study, wildcards)]
-
-
-def score_arguments(study: Study, wildcards: Any) -> list[str]:
-    """The files of texts and their English, as arguments."""
-    found = scored(study, wildcards)
-    return ["--english", *found] if found else []
-
-
-def choice_arguments(study: Study, wildcards: Any) -> list[str]:
-    """Who chooses, and by what, as arguments."""
-    given = {"--judgements": judged, "--actor": policy, "--weights": weights, "--similarity": critic}
-    found = ((option, find(study, wildcards)) for option, find in given.items())
-    return [word for option, file in found if file for word in (option, told(str(file)))]
+    return [file for files in scored(study, wildcards).values() for file in files]

@@ -11,7 +11,7 @@ from seedbed.resources import resource
 from seedbed.study import paths
 from seedbed.study.graph import encoders, generators, prefixes
 from seedbed.study.model import Study
-from seedbed.study.paths import at, told
+from seedbed.study.paths import at
 
 
 def adapted(study: Study) -> list[str]:
@@ -194,12 +194,6 @@ def head(study: Study, wildcards: Any) -> list[str] | str:
     return adapter(study, wildcards.classifier, "task", lang)
 
 
-def parts_argument(study: Study, wildcards: Any, input: Any) -> list[str]:
-    """The folders of a variant's base, adapter and head, as arguments."""
-    parts = {"base": input.base, "adapter": input.adapter, "head": input.head}
-    return [f"{name}={told(file)}" for name, file in parts.items() if file]
-
-
 def prefixing(study: Study, classifier: str, variant: str) -> Reference | None:
     """What gives the vectors before the questions of a variant, and chooses their English; None: nothing does."""
     spec = study.classifiers[classifier].reasoning
@@ -225,10 +219,15 @@ def described_retriever(study: Study, wildcards: Any) -> list[str] | str:
     return [] if "{" in found else found or []
 
 
-def retriever_argument(study: Study, wildcards: Any) -> list[str]:
-    """The folder of that encoder, as an argument; `{lang}` in it is the language that is tested."""
-    part, found = _helper(study, wildcards.classifier, wildcards.variant, "{lang}")
-    return [f"{part}={told(found)}"] if found else []
+def parts(study: Study, wildcards: Any) -> dict[str, str]:
+    """What a variant is made of: its `base`, `adapter` and `head`, and the encoder that it needs, as far as there are.
+
+    `{lang}` in that one's path is the language that is tested.
+    """
+    made = {"base": described_base, "adapter": variant_adapter, "head": head}
+    part, helps = _helper(study, wildcards.classifier, wildcards.variant, "{lang}")
+    found = {name: find(study, wildcards) for name, find in made.items()} | {part: helps}
+    return {name: file for name, file in found.items() if file}
 
 
 def kind(study: Study, classifier: str) -> str:

@@ -8,7 +8,6 @@ from seedbed.generators.backends import modules_of
 from seedbed.io import UserError
 from seedbed.study.graph import classifiers, corpora, encoders, evaluation, prefixes
 from seedbed.study.model import Study
-from seedbed.study.paths import told
 
 
 def settings(study: Study, wildcards: Any = None) -> Compute:
@@ -56,9 +55,9 @@ def prefix(study: Study, wildcards: Any) -> str:
     return prefixes.same(study.backbones[learner].prefix, learner)
 
 
-def bases(study: Study, wildcards: Any) -> list[str]:
-    """The language models, in the order of their classifiers."""
-    return [classifiers.weights_of(study, name) for name in settings(study).classifiers]
+def bases(study: Study, wildcards: Any) -> dict[str, str]:
+    """Classifier -> its language model."""
+    return {name: classifiers.weights_of(study, name) for name in settings(study).classifiers}
 
 
 def learners(study: Study, wildcards: Any) -> dict[str, dict[str, Any]]:
@@ -76,9 +75,3 @@ def code(study: Study, wildcards: Any) -> list[str]:
     """What is loaded by name: what runs the language models, and the protocol of the task."""
     modules = {module for name in settings(study).classifiers for module in modules_of(study.learners[name])}
     return sorted(modules | {*evaluation.protocol_code(task(study, None).protocol)})
-
-
-def base_arguments(study: Study, wildcards: Any, input: Any) -> list[str]:
-    """The folder of each classifier's language model, as arguments."""
-    bases = [f"{name}={told(file)}" for name, file in zip(settings(study).classifiers, input.bases, strict=True)]
-    return ["--bases", *bases] if bases else []

@@ -52,16 +52,14 @@ def local_files(study: Study, wildcards: Any) -> list[Path]:
     return source(study, wildcards).local_files()
 
 
-def fetch_options(study: Study, wildcards: Any) -> list[str]:
+def form(study: Study, wildcards: Any) -> dict[str, Any]:
     """The kind of a corpus; of a test set also its scale, and whether its texts stay as they are."""
     if wildcards.corpus.endswith(f"+{translations.GIVEN}"):
-        return ["--kind", "translations", "--test"]
+        return {"kind": "translations", "test": True}
     if kind := study.roles.get(wildcards.corpus) or ("triplets" if "+" in wildcards.corpus else ""):
-        return ["--kind", kind]
+        return {"kind": kind}
     task = study.tasks[wildcards.corpus.removesuffix(TRAINING)]
-    low, high = task.scale
-    untouched = [] if task.clean else ["--test"]
-    return ["--kind", declared(task.protocol).kind, *untouched, "--scale", f"{low:g}", f"{high:g}"]
+    return {"kind": declared(task.protocol).kind, "test": not task.clean, "scale": task.scale}
 
 
 def other_text(study: Study, wildcards: Any) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 from seedbed.corpora.settings import Source
 from seedbed.encoders import objectives
+from seedbed.encoders.objectives import Objective
 from seedbed.encoders.recipes import ADAPTED, KINDS, STARTS
 from seedbed.encoders.settings import Endpoint, Pivot, Reference, Training
 from seedbed.languages import ANY
@@ -270,11 +271,15 @@ def pivot_language(study: Study, wildcards: Any) -> str:
     return wildcards.lang if data.written or KINDS[data.key] == "parallel" else study.pivot
 
 
-def objective(study: Study, wildcards: Any) -> list[str]:
-    """The objective as an argument; empty: the encoder is used as it is."""
-    if untrained(study, wildcards):
-        return []
-    return ["--objective", objectives.dump(study.recipes[wildcards.recipe].learns())]
+def objective(study: Study, wildcards: Any) -> dict[str, Objective] | None:
+    """The objective by its name; None: the encoder is used as it is."""
+    learns = study.recipes[wildcards.recipe].learns() if not untrained(study, wildcards) else None
+    return learns and {objectives.name_of(learns): learns}
+
+
+def training(study: Study, wildcards: Any) -> Training:
+    """How an encoder is trained."""
+    return training_of(study, wildcards.recipe)
 
 
 def modules(study: Study, wildcards: Any) -> list[str]:
@@ -282,15 +287,10 @@ def modules(study: Study, wildcards: Any) -> list[str]:
     return [] if untrained(study, wildcards) else objectives.modules_of(study.recipes[wildcards.recipe].learns())
 
 
-def endpoint_argument(study: Study, wildcards: Any, resources: Any) -> list[str]:
-    """The endpoint as an argument, if it is one, or those behind the encoders that it refers to.
-
-    Made of resources, it is not recorded: `lineage` has what counts.
-    """
-    if found := endpoint(study, wildcards):
-        return [f"--endpoint={found.dump()}"]
+def endpoints(study: Study, wildcards: Any) -> list[Endpoint]:
+    """The endpoints behind the encoders that an encoder refers to."""
     recipe = study.recipes[wildcards.recipe]
-    return servers.argument(study, [*(one.backbone for one in recipe.references().values()), recipe.similarity])
+    return servers.endpoints_of(study, [*(one.backbone for one in recipe.references().values()), recipe.similarity])
 
 
 def texts(study: Study, wildcards: Any) -> list[str] | str:

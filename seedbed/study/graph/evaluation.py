@@ -13,7 +13,7 @@ from seedbed.evaluation import protocols
 from seedbed.evaluation.settings import Task
 from seedbed.evaluation.systems import ENCODER, module_of
 from seedbed.generators.settings import Generator
-from seedbed.io import UserError, compact
+from seedbed.io import UserError
 from seedbed.names import TOGETHER, languages_of
 from seedbed.study import pairs, paths
 from seedbed.study.graph import classifiers, corpora, encoders, servers, shares, tuned
@@ -56,16 +56,19 @@ def seconds(study: Study, wildcards: Any) -> list[str]:
     return _encoders(study, wildcards, encoders.trained_on(study, wildcards.recipe, other[0])) if other else []
 
 
-def side_arguments(study: Study, wildcards: Any) -> list[str]:
-    """Whose encoder the second language has, and which orders of a pair have test sets of their own, as arguments;
-    whether parallel adapters are off."""
-    found, recipe = seconds(study, wildcards), study.recipes.get(wildcards.recipe)
-    off = recipe and recipe.aligned in (["never"] if found else ["never", "pairs"])
-    adapters = ["--adapters", "off"] if off else []
-    if not found:
-        return adapters
-    own = [f"{task}={order}" for task in tasks_of(study, wildcards) for order in _own_orders(study, task, wildcards)]
-    return ["--seconds", *map(told, found), *(["--orders", *own] if own else []), *adapters]
+def orders(study: Study, wildcards: Any) -> dict[str, list[str]]:
+    """Task -> the orders of a pair that have test sets of their own."""
+    if not seconds(study, wildcards):
+        return {}
+    every = {task: _own_orders(study, task, wildcards) for task in tasks_of(study, wildcards)}
+    return {task: own for task, own in every.items() if own}
+
+
+def adapters(study: Study, wildcards: Any) -> bool:
+    """Whether parallel adapters are on."""
+    recipe = study.recipes.get(wildcards.recipe)
+    off = ["never"] if seconds(study, wildcards) else ["never", "pairs"]
+    return not recipe or recipe.aligned not in off
 
 
 def places(study: Study, wildcards: Any) -> list[str]:
@@ -112,9 +115,9 @@ def endpoints(study: Study, wildcards: Any) -> list[Endpoint]:
     return servers.endpoints_of(study, [classifiers.retriever_backbone(study, name, one) for one in variants])
 
 
-def endpoints_argument(study: Study, wildcards: Any, resources: Any) -> list[str]:
-    """The endpoints behind an encoder or a fusion; made of resources, they are not recorded."""
-    return servers.argument(study, [wildcards.backbone])
+def backbone_endpoints(study: Study, wildcards: Any) -> list[Endpoint]:
+    """The endpoints behind an encoder or a fusion."""
+    return servers.endpoints_of(study, [wildcards.backbone])
 
 
 def can_score(study: Study, backbone: str) -> list[str] | None:
@@ -264,9 +267,9 @@ def members(study: Study, wildcards: Any) -> dict[str, str]:
     return {name: at(study, paths.ENCODER, backbone=name, **facts) for name in study.fused[wildcards.backbone].of}
 
 
-def weights(study: Study, wildcards: Any) -> str:
-    """JSON: the weights of a fusion, or those to choose from."""
-    return compact(study.fused[wildcards.backbone].weights)
+def weights(study: Study, wildcards: Any) -> list[list[float]]:
+    """The weights of a fusion, or those to choose from."""
+    return study.fused[wildcards.backbone].weights
 
 
 def dev_code(study: Study, wildcards: Any) -> list[str]:
@@ -288,7 +291,7 @@ def dev_trains(study: Study, wildcards: Any) -> dict[str, str]:
     return {code: train for code, train in sets.items() if train}
 
 
-def dev_arguments(study: Study, wildcards: Any) -> list[str]:
-    """The task that chooses a fusion's weights, as arguments; empty where the study says them."""
+def chooses(study: Study, wildcards: Any) -> dict[str, Any]:
+    """The task that chooses a fusion's weights, with its settings; nothing where the study says them."""
     dev, codes = study.fused[wildcards.backbone].dev, [*dev_tests(study, wildcards)]
-    return ["--dev", dev, "--task", task_for(study, dev, codes[0]).dump()] if codes else []
+    return {"dev": dev, "task": task_for(study, dev, codes[0])} if codes else {}

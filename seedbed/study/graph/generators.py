@@ -126,9 +126,9 @@ def translates(study: Study, wildcards: Any) -> bool:
     return study.generators[wildcards.generator].language_data == "translations"
 
 
-def translated_into(study: Study, wildcards: Any) -> list[str]:
-    """The name of the language that an adapter learns to translate into, as an argument."""
-    return ["--pivot", pivot_name(study, wildcards)] if translates(study, wildcards) else []
+def translated_into(study: Study, wildcards: Any) -> str:
+    """The name of the language that an adapter learns to translate into; empty: it learns something else."""
+    return pivot_name(study, wildcards) if translates(study, wildcards) else ""
 
 
 def language_prompts(study: Study, wildcards: Any) -> str:

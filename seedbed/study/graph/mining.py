@@ -6,7 +6,7 @@ from seedbed.encoders.settings import Mining
 from seedbed.study import paths
 from seedbed.study.graph import encoders
 from seedbed.study.model import Study
-from seedbed.study.paths import at, told
+from seedbed.study.paths import at
 
 
 def mined_weights(study: Study, wildcards: Any) -> str:
@@ -20,22 +20,19 @@ def mining_of(study: Study, wildcards: Any) -> str:
     return data.neighbours if data and not encoders.untrained(study, wildcards) else ""
 
 
-def mined(study: Study, wildcards: Any) -> dict[str, str]:
-    """What mining says of its neighbours; and the backbone that mined them, where training starts from an encoder."""
-    if not (mining := mining_of(study, wildcards)):
-        return {}
-    facts = {"backbone": wildcards.backbone, "lang": wildcards.lang}
-    audit = {"audit": at(study, paths.NEIGHBOURS_AUDIT, mining=mining, **facts)}
-    started = study.recipes[wildcards.recipe].start
-    return audit | ({"miner": mined_weights(study, wildcards)} if started else {})
+def audit(study: Study, wildcards: Any) -> list[str] | str:
+    """What mining says of the neighbours that an encoder learns from; empty: it learns none."""
+    facts = {"backbone": wildcards.backbone, "lang": wildcards.lang, "mining": mining_of(study, wildcards)}
+    return at(study, paths.NEIGHBOURS_AUDIT, **facts) if facts["mining"] else []
 
 
-def rows_arguments(study: Study, wildcards: Any) -> list[Any]:
-    """How many texts an encoder learns from at most, and how and by whom they should have been mined, as arguments."""
-    rows, mining = study.recipes[wildcards.recipe].rows, mining_of(study, wildcards)
-    found = ["--rows", rows] if rows else []
-    if mining:  # any number of neighbours: a recipe takes as many as it wants
-        found += ["--mining", study.mining[mining].updated({"count": Mining().count}).dump()]
-    if miner := mined(study, wildcards).get("miner"):
-        found += ["--miner", told(miner)]
-    return found
+def miner(study: Study, wildcards: Any) -> list[str] | str:
+    """The backbone that mined them, where training starts from an encoder."""
+    started = mining_of(study, wildcards) and study.recipes[wildcards.recipe].start
+    return mined_weights(study, wildcards) if started else []
+
+
+def asked(study: Study, wildcards: Any) -> Mining | None:
+    """How they should have been mined, in any number: a recipe takes as many as it wants."""
+    mining = mining_of(study, wildcards)
+    return study.mining[mining].updated({"count": Mining().count}) if mining else None

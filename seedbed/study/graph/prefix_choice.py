@@ -8,10 +8,10 @@ from seedbed.study.model import Study
 from seedbed.tables.plan import Cell
 
 
-def offered(study: Study, wildcards: Any) -> list[str]:
-    """RECIPE=PREFIX of the untrained recipes among whose prefixes one is chosen."""
+def offered(study: Study, wildcards: Any) -> dict[str, str]:
+    """Untrained recipe -> its prefix, among which one is chosen."""
     named = study.recipes[wildcards.recipe].prefix_of
-    return [f"{name}={prefixes.of_recipe(study, wildcards.backbone, name)}" for name in named]
+    return {name: prefixes.of_recipe(study, wildcards.backbone, name) for name in named}
 
 
 def trials(study: Study, wildcards: Any) -> dict[str, str]:

@@ -50,29 +50,27 @@ def chooser_of(study: Study, recipe: str) -> str:
     return chooser_of(study, spec.start)
 
 
-def chosen(study: Study, wildcards: Any) -> dict[str, str]:
-    """`chosen`: the file that says which prefix was chosen for an encoder; nothing where the study gives it."""
+def chosen(study: Study, wildcards: Any) -> list[str] | str:
+    """The file that says which prefix was chosen for an encoder; empty where the study gives it."""
     backbone, recipe = _maker(study, wildcards)
     if encoders.published_for(study, wildcards) or not (chooser := chooser_of(study, recipe)):
-        return {}
+        return []
     lang = encoders.trained_on(study, chooser, wildcards.lang)
-    return {"chosen": at(study, paths.PREFIX, backbone=backbone, recipe=chooser, lang=lang)}
+    return at(study, paths.PREFIX, backbone=backbone, recipe=chooser, lang=lang)
 
 
-def arguments(study: Study, wildcards: Any) -> list[str]:
-    """The language of an encoder whose prefix is by language, and of columns in another, as arguments; else none.
+def by_language(study: Study, wildcards: Any) -> dict[str, Any]:
+    """The language of an encoder whose prefix is by language, and of columns in another; of any other encoder nothing.
 
     What the prefix is in a language the registry says, so that a language more changes no encoder of another; where the
     study says otherwise, that is told too.
     """
     prefix = of_encoder(study, wildcards)
     if not placeholders(prefix):
-        return []
+        return {}
     columns = [] if encoders.untrained(study, wildcards) else in_pivot(study, wildcards)
-    others = [f"{name}={study.pivot}" for name in columns]
-    own = [f"{code}={prompt}" for code in study.codes if (prompt := _own(study, prefix, code))]
-    told = {"--language": [wildcards.lang], "--languages": others, "--own-prefixes": own}
-    return [word for name, words in told.items() if words for word in (name, *words)]
+    own = {code: prompt for code in study.codes if (prompt := _own(study, prefix, code))}
+    return {"language": wildcards.lang, "languages": dict.fromkeys(columns, study.pivot), "own_prefixes": own}
 
 
 def in_pivot(study: Study, wildcards: Any) -> list[str]:

@@ -11,9 +11,3 @@ def endpoints_of(study: Study, names: Iterable[str]) -> list[Endpoint]:
     members = [one for name in names for one in (study.fused[name].of if name in study.fused else [name])]
     known = (study.backbones[one].endpoint for one in dict.fromkeys(members) if one in study.backbones)
     return [*filter(None, known)]
-
-
-def argument(study: Study, names: Iterable[str]) -> list[str]:
-    """`endpoints_of` as an argument of a program that opens their encoders."""
-    found = [one.dump() for one in endpoints_of(study, names)]
-    return ["--endpoints", *found] if found else []

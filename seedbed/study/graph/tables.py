@@ -7,7 +7,6 @@ from typing import Any
 
 from seedbed.evaluation import protocols
 from seedbed.evaluation.settings import TextMap
-from seedbed.io import compact
 from seedbed.names import TRAINING, languages_of
 from seedbed.resources import FOLDER, resource, spec_file, specs
 from seedbed.study import pairs, paths
@@ -16,7 +15,7 @@ from seedbed.study.model import Study
 from seedbed.study.paths import at
 from seedbed.tables.figure_specs import FigureSpec, Map
 from seedbed.tables.maps import Mapped
-from seedbed.tables.plan import Cell
+from seedbed.tables.plan import Block, Cell
 from seedbed.tables.specs import TableSpec
 
 
@@ -65,9 +64,9 @@ def metrics(study: Study, wildcards: Any) -> list[str]:
     return [f"{protocols.module_of(name)}:METRICS" for name in sorted(known)]
 
 
-def plan(study: Study, wildcards: Any) -> str:
-    """JSON: what a table shows of the study."""
-    return compact([block.model_dump(mode="json") for block in plans.plan(study, wildcards.table)])
+def plan(study: Study, wildcards: Any) -> list[Block]:
+    """What a table shows of the study."""
+    return plans.plan(study, wildcards.table)
 
 
 def scores(study: Study, wildcards: Any) -> list[str]:
@@ -153,8 +152,8 @@ def shown_neighbours(study: Study, wildcards: Any) -> list[str]:
     found = set()
     for backbone, recipe, lang, _ in shown_encoders(study):
         job = SimpleNamespace(backbone=backbone, recipe=recipe, lang=lang)
-        if mined := mining.mined(study, job):
-            found |= {mined["audit"], encoders.texts(study, job)}
+        if audit := mining.audit(study, job):
+            found |= {audit, encoders.texts(study, job)}
     return sorted(found)
 
 

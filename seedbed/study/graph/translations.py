@@ -98,9 +98,9 @@ def candidates(study: Study, wildcards: Any) -> dict[str, str]:
     return dict(zip(named, translations(study, named, wildcards.corpus, wildcards.lang), strict=True))
 
 
-def columns(study: Study, wildcards: Any) -> list[str]:
-    """COLUMN=LANGUAGE of the texts of a job."""
-    return [f"{name}={code}" for name, code in columns_of(study, wildcards.corpus, wildcards.lang).items()]
+def columns(study: Study, wildcards: Any) -> dict[str, str]:
+    """Column -> language of the texts of a job."""
+    return columns_of(study, wildcards.corpus, wildcards.lang)
 
 
 def languages(study: Study, wildcards: Any) -> dict[str, dict[str, str]]:
@@ -146,10 +146,11 @@ def reads(study: Study, wildcards: Any) -> str:
     return study.translators[wildcards.translator].reads
 
 
-def generator(study: Study, wildcards: Any) -> list[Generator]:
-    """The settings of the generator that translates or judges, greedily; none where none does."""
-    name = generators.writer(study, wildcards)
-    return [greedy(generators.written_with(study, name, "lora", "xllora", "shots"))] if writes(study, wildcards) else []
+def generator(study: Study, wildcards: Any) -> Generator | None:
+    """The settings of the generator that translates or judges, greedily; None where none does."""
+    if not writes(study, wildcards):
+        return None
+    return greedy(generators.written_with(study, generators.writer(study, wildcards), "lora", "xllora", "shots"))
 
 
 def given_source(study: Study, name: str, lang: str) -> Source | None:

@@ -68,10 +68,9 @@ def output_name(study: Study, wildcards: Any) -> str:
 
 
 def translation(study: Study, wildcards: Any) -> list[str]:
-    """The codes of the languages that a translator reads and writes, as an argument."""
-    if wildcards.method != TRANSLATION:
-        return []
-    return ["--translated", *(study.facts(code)["flores"] for code in (study.pivot, wildcards.lang))]
+    """The codes of the languages that a translator reads and writes; empty: nothing is translated."""
+    codes = (study.pivot, wildcards.lang) if wildcards.method == TRANSLATION else ()
+    return [study.facts(code)["flores"] for code in codes]
 
 
 def output_script(study: Study, wildcards: Any) -> str:
@@ -114,6 +113,6 @@ def audited_pivot(study: Study, wildcards: Any) -> list[str] | str:
     return [] if known else audited_text(study, study.pivot)
 
 
-def in_pivot(study: Study, wildcards: Any) -> list[str]:
-    """Whether positives and negatives are in the pivot language, as an argument."""
-    return ["--in-pivot"] if output_language(study, wildcards) == study.pivot else []
+def in_pivot(study: Study, wildcards: Any) -> bool:
+    """Whether positives and negatives are in the pivot language."""
+    return output_language(study, wildcards) == study.pivot
