@@ -17,7 +17,7 @@ python -c 'import pathlib, tests.workflow.conftest as tiny; tiny.own_study(pathl
 # ---- Room 1, corpora: sentences, cleaned.
 
 fetch() { # fetch LANGUAGE NAME KIND FILE [OPTION ...]
-    python -m scripts.fetch_corpus --source "{\"file\": \"own/$4\"}" --kind "$3" "${@:5}" \
+    python -m scripts.fetch_corpus --source.file "own/$4" --kind "$3" "${@:5}" \
         --output "corpora/$1/$2.tsv" --record "corpora/$1/$2.json"
 }
 fetch hau text text hau.tsv                          # what the language sounds like
@@ -32,15 +32,14 @@ done
 tests=(corpora/hau/bitext.tsv corpora/hau/sts.tsv)
 # Anchors are the sentences that get a positive and a negative.
 python -m scripts.select_anchors --corpus corpora/hau/text.tsv --pivot corpora/eng/text.sample.tsv --script Latn \
-    --tests "${tests[@]}" --anchors '{"count": 32}' --output corpora/hau/anchors.tsv --audit corpora/hau/anchors.audit.json
+    --tests "${tests[@]}" --anchors.count 32 --output corpora/hau/anchors.tsv --audit corpora/hau/anchors.audit.json
 
 # ---- Room 2, generators: a language model learns to write positives and negatives.
 
 # The language model, in one form whatever the source.
-python -m scripts.fetch_model --source '{"file": "own/generator"}' --output generators/tiny/weights
+python -m scripts.fetch_model --source.file own/generator --output generators/tiny/weights
 lora='{"examples": 16, "batch_size": 8, "micro_batch_size": 8, "epochs": 1, "learning_rate": 0.01}'
-common=(--base generators/tiny/weights --name tiny)
-adapter=("${common[@]}" --style plain --dtype float32 --lora "$lora" --state state)
+adapter=(--base generators/tiny/weights --name tiny --style plain --dtype float32 --lora "$lora" --state state)
 for language in hau eng; do                          # a language adapter: how the language is written
     name=$([ "$language" = hau ] && echo Hausa || echo English)
     python -m scripts.train_language_adapter "${adapter[@]}" --texts "corpora/$language/text.tsv" --kind text \
@@ -57,8 +56,8 @@ done
 # XL-LoRA: the task adapters write English targets for French anchors, ...
 generator="{\"source\": {\"file\": \"own/generator\"}, \"prompts\": \"plain\", \"dtype\": \"float32\", \"lora\": $lora,
     \"sampling\": {\"max_new_tokens\": 12, \"max_prompt_tokens\": 2000}, \"xllora\": {\"languages\": [\"fra\"]}}"
-python -m scripts.build_xllora_examples "${common[@]}" --generator "$generator" --count 16 --state state \
-    --positive-adapter generators/tiny/task/positive --negative-adapter generators/tiny/task/negative \
+python -m scripts.build_xllora_examples --base generators/tiny/weights --generator "$generator" --count 16 --state state \
+    --adapters positive=generators/tiny/task/positive negative=generators/tiny/task/negative \
     --parallel fra=corpora/fra/parallel.tsv \
     --positive-output generators/tiny/xllora/positive.tsv --negative-output generators/tiny/xllora/negative.tsv
 for polarity in positive negative; do                # ... and one adapter learns to do so for anchors of any language.
@@ -76,9 +75,9 @@ for method in composition xllora; do
     target=$([ "$method" = xllora ] && echo English || echo Hausa)
     # One positive and one negative for each anchor; on a cluster each shard is a job.
     for shard in 0 1; do
-        python -m scripts.synthesise "${common[@]}" --generator "$generator" --method "$method" --language "$target" \
+        python -m scripts.synthesise --base generators/tiny/weights --name tiny --generator "$generator" --method "$method" --language "$target" \
             --anchors corpora/hau/anchors.tsv --shard "$shard" --shards 2 --state state \
-            --positive-adapter "generators/tiny/$method/positive" --negative-adapter "generators/tiny/$method/negative" \
+            --adapters "positive=generators/tiny/$method/positive" "negative=generators/tiny/$method/negative" \
             --output "$place/$shard.tsv"
     done
     # Shards in the order of the anchors, with none missing.
@@ -91,13 +90,13 @@ done
 
 # ---- Room 4, encoders: sentence-transformers models.
 
-python -m scripts.fetch_model --source '{"file": "own/backbone"}' --output encoders/tiny-bert/weights
+python -m scripts.fetch_model --source.file own/backbone --output encoders/tiny-bert/weights
 encoder=(--weights encoders/tiny-bert/weights --seed 1 --state state)
 # The baseline: the backbone with mean pooling, not trained.
-python -m scripts.train_encoder "${encoder[@]}" --training '{"pooling": "mean"}' --output encoders/tiny-bert/base/hau/1
+python -m scripts.train_encoder "${encoder[@]}" --training.pooling mean --output encoders/tiny-bert/base/hau/1
 for method in composition xllora; do                 # the contrast of anchors, positives and negatives (equation 1)
     python -m scripts.train_encoder "${encoder[@]}" --objective '{"contrast": {}}' --texts "triplets/$method/hau.tsv" \
-        --training '{"epochs": 1, "batch_size": 8, "precision": "float32"}' --output "encoders/tiny-bert/$method/hau/1"
+        --training.epochs 1 --training.batch-size 8 --training.precision float32 --output "encoders/tiny-bert/$method/hau/1"
 done
 
 # ---- Room 6, evaluation: one file a score, and a score for each item. (Room 5, classifiers, is for table 7 and MINERS.)
@@ -113,14 +112,16 @@ done
 
 # Which scores stand in which row and column. Snakemake finds this from the study and the table's file.
 systems=$(printf ', {"recipe": "%s", "language": "*", "seeds": [1]}' base composition xllora)
-python -m scripts.plan_table --output tables/table1.plan.json <<PLAN
+blocks=$(cat <<PLAN
 [{"backbone": "tiny-bert", "column": {"label": "STS", "protocol": "sts", "metric": "spearman"}, "tests": {"hau": "sts"},
   "systems": [${systems:2}], "baseline": "base", "paper_backbone": "",
   "names": {"base": "Base Encoder", "composition": "Synth - Adapter Composition", "xllora": "Synth - XL-LoRA"}}]
 PLAN
+)
+python -m scripts.plan_table --output tables/table1.plan.json --blocks "$blocks"
 # Means, intervals and tests, from the scores of all items.
 python -m scripts.tabulate --spec "$resources/tables/table1.yaml" --scores scores --plan tables/table1.plan.json \
-    --statistics '{"resamples": 100}' --output tables/table1.csv --layout tables/table1.md
+    --statistics.resamples 100 --output tables/table1.csv --layout tables/table1.md
 python -m scripts.plot --spec "$resources/figures/table1.yaml" --data tables/table1.csv --output figures/table1.svg --png figures/table1.png
 # All of it in one file that can be sent to a colleague.
 python -m scripts.report --title "By hand" --tables tables/table1.csv --layouts tables/table1.md --figures figures/table1.svg \

@@ -75,7 +75,7 @@ rule select_anchors:
     resources:
         **NEEDS.of("select_anchors"),
     params:
-        **job("select_anchors", settings=corpora.drawn, script=corpora.script),
+        **job("select_anchors", anchors=corpora.drawn, script=corpora.script),
         code=code("select_anchors"),
     message:
         "Draw {wildcards.anchors} of {wildcards.lang}"

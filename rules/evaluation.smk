@@ -61,8 +61,8 @@ rule score:
     params:
         **job(
             "score",
-            languages=evaluation.languages,
-            names=evaluation.language_names,
+            language=evaluation.languages,
+            language_name=evaluation.language_names,
             tasks=evaluation.tasks,
             orders=evaluation.orders,
             trains=evaluation.training_by_task,
@@ -123,7 +123,7 @@ rule measure_compute:
     output:
         flops=paths.FLOPS,
         seconds=paths.SECONDS,
-        page=paths.COMPUTE,
+        output=paths.COMPUTE,
     log:
         "<logs>/measure_compute/measure_compute.log",
     benchmark:

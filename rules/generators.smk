@@ -149,8 +149,8 @@ rule build_xllora_examples:
         machine=listed(generators.xllora_corpora, "machine"),
         published=listed(generators.published_examples),
     output:
-        positive=paths.XLLORA_EXAMPLES.replace("{polarity}", "positive"),
-        negative=paths.XLLORA_EXAMPLES.replace("{polarity}", "negative"),
+        positive_output=paths.XLLORA_EXAMPLES.replace("{polarity}", "positive"),
+        negative_output=paths.XLLORA_EXAMPLES.replace("{polarity}", "negative"),
     log:
         "<logs>/build_xllora_examples/{generator}.log",
     benchmark:

@@ -74,7 +74,7 @@ rule audit_triplets:
     output:
         triplets=paths.TRIPLETS,
         rejected=paths.REJECTED,
-        audit=paths.AUDIT,
+        report=paths.AUDIT,
     log:
         "<logs>/audit_triplets/{generator}/{method}/{lang}.log",
     benchmark:

@@ -34,9 +34,8 @@ class Job(cli.Job):
     """examples for each polarity"""
     state: NoResult[Path]
     """folder for what a killed job needs to go on"""
-    positive: Path
-    """the output, and that of the other polarity"""
-    negative: Path
+    positive_output: Path
+    negative_output: Path
 
 
 def main(job: Job) -> None:
@@ -48,7 +47,7 @@ def main(job: Job) -> None:
     from seedbed.manifests import digest_of
 
     generator, seed = job.generator, job.generator.lora.seed
-    outputs = {polarity: getattr(job, polarity) for polarity in POLARITIES}
+    outputs = {polarity: getattr(job, f"{polarity}_output") for polarity in POLARITIES}
     if job.published:
         tables = {polarity: read_table(path, ["id", "anchor", "target"]) for polarity, path in job.published.items()}
         for polarity, output in outputs.items():
@@ -66,7 +65,7 @@ def main(job: Job) -> None:
     def backend() -> Backend:  # loaded only if there is something to write
         return open_backend(generator, job.base, list(adapters.values()))
 
-    with own_state(job.state, job.positive, job) as state:
+    with own_state(job.state, job.positive_output, job) as state:
 
         def write(premises: pd.DataFrame) -> pd.DataFrame:
             made = {"generator": generator, "weights": digest_of(job.base), "state": state}

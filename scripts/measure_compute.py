@@ -44,7 +44,8 @@ class Job(cli.Job):
     """TSV of what is counted: the same in every run"""
     seconds: Path
     """TSV of what is timed"""
-    page: Path
+    output: Path
+    """the page"""
 
     @model_validator(mode="after")
     def _all_have_bases(self) -> Self:
@@ -63,7 +64,7 @@ def main(job: Job) -> None:
     about = {"task": spec.task, "language": spec.language, "repeats": spec.repeats}
     write_table(page.counts(costs), job.flops)
     write_table(page.times(costs, machine(), spec.repeats), job.seconds)
-    with atomic(job.page) as temporary:
+    with atomic(job.output) as temporary:
         temporary.write_text(page.layout(costs, about, machine()), encoding="utf-8")
 
 

@@ -19,8 +19,7 @@ class Job(cli.Job):
     """put before every text"""
     state: NoResult[Path]
     """folder for what a killed job needs to go on"""
-    neighbours: Path
-    """the output"""
+    output: Path
     audit: Path
 
 
@@ -31,9 +30,9 @@ def main(job: Job) -> None:
     from seedbed.io import read_table, write_json, write_table
 
     pairs = read_table(job.pairs, ["id", *COLUMNS["parallel"]])
-    with own_state(job.state, job.neighbours, job) as state:
+    with own_state(job.state, job.output, job) as state:
         table, audit = neighbours(pairs, job.pool, job.weights, job.mining, prefix=job.prefix, state=state)
-        write_table(table, job.neighbours)
+        write_table(table, job.output)
         write_json(audit, job.audit)
 
 

@@ -13,7 +13,8 @@ class Job(cli.Job):
     """CSV made by tabulate; of a map, TSVs made by map_texts"""
     languages: Path = REGISTRY
     """what is known of languages: code, name, ..."""
-    svg: Path
+    output: Path
+    """SVG"""
     png: Path
 
 
@@ -27,7 +28,7 @@ def main(job: Job) -> None:
 
     spec = FigureSpec.load(job.spec)
     data = maps.read(job.data) if spec.kind == "map" else tabulate.read(job.data[0])
-    save(plot(data, spec, registry(job.languages)), job.svg, job.png, spec.dpi)
+    save(plot(data, spec, registry(job.languages)), job.output, job.png, spec.dpi)
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ class Job(cli.Job):
     """folder of benchmarks -> GPUs of a job, if the device is one"""
     answer: Path | None = None
     """Markdown: the best encoders, as the page begins with them"""
-    report: Path
+    output: Path
     """the zip"""
 
 
@@ -54,7 +54,7 @@ def main(job: Job) -> None:
     made = making.told(job.benchmarks, job.prices, job.gpus) if job.benchmarks else {}
     shown = {"answer": text, "made": made, "languages": standing(best.values(), families)}
     limits = {"sample": job.sample, "anchors": job.anchors, "max_megabytes": job.max_megabytes}
-    report(files, job.report, job.title, **shown, **limits)
+    report(files, job.output, job.title, **shown, **limits)
     if job.answer:
         with atomic(job.answer) as temporary:
             temporary.write_text(text, encoding="utf-8")

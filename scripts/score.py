@@ -21,9 +21,9 @@ class Job(cli.Job):
     """folders of what is scored"""
     seconds: list[Path] = []
     """each's partner, for the second language"""
-    languages: list[str]
+    language: list[str]
     """one, or a pair; or several"""
-    names: list[str] = []
+    language_name: list[str] = []
     """each one's, as prompts use it"""
     tasks: list[dict[str, Task]]
     """of each language, by their names"""
@@ -65,7 +65,7 @@ def main(job: Job) -> None:
     servers = [*job.generators, *job.endpoints]
     with named(servers), own_state(job.state, job.output, job) if job.state else nullcontext():
         asked = [(place, language) for place in range(len(job.systems)) for language in sets]
-        names = dict(zip(job.languages, job.names, strict=False))
+        names = dict(zip(job.language, job.language_name, strict=False))
         shared = {"state": job.state, "adapters": job.adapters, "held": {}}
         for place, language in tqdm(asked, desc="systems", unit="system"):
             written += score_all(job, place, language, sets[language], language_name=names.get(language, ""), **shared)
@@ -78,8 +78,8 @@ def read_sets(job: Job) -> "dict[str, list[Set]]":
     from seedbed.evaluation.scores import Set, of_all, origin_in, read_set
 
     files = iter(zip(job.tests, job.records, strict=True))
-    found: dict[str, list[Set]] = {language: [] for language in job.languages}
-    for language, tasks in zip(job.languages, job.tasks, strict=True):
+    found: dict[str, list[Set]] = {language: [] for language in job.language}
+    for language, tasks in zip(job.language, job.tasks, strict=True):
         for name, task in tasks.items():
             own = job.orders.get(name, [])
             read = [

@@ -15,9 +15,8 @@ class Job(cli.Job):
     """the language's evaluation sets"""
     script: str
     """ISO 15924"""
-    settings: Anchors = Anchors()
-    anchors: Path
-    """the output"""
+    anchors: Anchors = Anchors()
+    output: Path
     audit: Path
 
 
@@ -32,9 +31,9 @@ def main(job: Job) -> None:
         LanguageId.read(job.corpus, job.pivot) if job.pivot else None,
         texts_of(job.tests),
         job.script,
-        job.settings,
+        job.anchors,
     )
-    write_table(anchors, job.anchors)
+    write_table(anchors, job.output)
     write_json(audit, job.audit)
 
 

@@ -18,8 +18,7 @@ class Job(cli.Job):
     scripts: tuple[str, str]
     """ISO 15924, of the language and of the pivot"""
     seed_pairs: SeedPairs = SeedPairs()
-    pairs: Path
-    """the output"""
+    output: Path
     audit: Path
 
 
@@ -37,7 +36,7 @@ def main(job: Job) -> None:
         job.scripts,
         job.seed_pairs,
     )
-    write_table(pairs, job.pairs)
+    write_table(pairs, job.output)
     write_json({"corpus": counts} | audit, job.audit)
 
 

@@ -31,8 +31,7 @@ class Job(cli.Job):
     """polarity -> the adapter that writes it"""
     state: NoResult[Path]
     """folder for what a killed job needs to go on"""
-    triplets: Path
-    """the output"""
+    output: Path
 
 
 def main(job: Job) -> None:
@@ -45,13 +44,13 @@ def main(job: Job) -> None:
     from seedbed.triplets.synthesis import shard, synthesise, translated
 
     generator, adapters = job.generator, {polarity: job.adapters.get(polarity) for polarity in POLARITIES}
-    with own_state(job.state, job.triplets, job) as state:
+    with own_state(job.state, job.output, job) as state:
         backend = open_backend(generator, job.base, [*job.adapters.values()])
         texts = COLUMNS["paraphrases" if job.method == TRANSLATION else "text"]
         anchors = subset(read_table(job.anchors, ["id", *texts]), job.rows or None)
         rows = shard(anchors, job.shard, job.shards)
         how = {"generator": generator, "weights": digest_of(job.base), "state": state}
-        how |= {"name": job.name, "method": job.method, "output": job.triplets}
+        how |= {"name": job.name, "method": job.method, "output": job.output}
         if job.method == TRANSLATION:
             translated(backend, rows, job.translated, **how)
         else:

@@ -17,7 +17,7 @@ class Job(cli.Job):
     plan: Path
     """what plan_table writes"""
     statistics: Statistics = Statistics()
-    table: Path
+    output: Path
     """CSV"""
     layout: Path
     """Markdown"""
@@ -34,7 +34,7 @@ def main(job: Job) -> None:
     spec, blocks = TableSpec.load(job.spec), [Block.model_validate(block) for block in read_json(job.plan)]
     published = Published(spec.paper, job.papers)
     table = tabulate(blocks, job.scores, job.statistics, spec, published)
-    write(table, job.table)
+    write(table, job.output)
     with atomic(job.layout) as temporary:
         quoted = {(block.backbone, block.column.label): block.quoted for block in blocks}
         temporary.write_text(layout(table, spec, published, quoted), encoding="utf-8")

@@ -36,7 +36,8 @@ def read(model: type[M], words: list[str]) -> M:
     try:
         return model.model_validate(values(model, words))
     except ValidationError as error:
-        raise UserError(f"--{explain(error, model, where='').removeprefix('.')}") from None
+        fault = explain(error, model, where="")
+        raise UserError(f"--{fault[1:]}" if fault.startswith(".") else fault.removeprefix(": ")) from None
 
 
 def values(model: type[BaseModel], words: list[str]) -> dict[str, Any]:
@@ -53,7 +54,7 @@ def values(model: type[BaseModel], words: list[str]) -> dict[str, Any]:
 
 def explained(model: type[BaseModel]) -> str:
     """What `--help` prints: what the program does, and each of its flags; a group of settings may be JSON too."""
-    program = f"python -m {sys.modules[model.__module__].__spec__.name}"
+    program = f"usage: python -m {sys.modules[model.__module__].__spec__.name}"
     return f"{program} --FLAG VALUE ...\n\n{sys.modules[model.__module__].__doc__}\n" + "\n".join(_lines(model, ""))
 
 

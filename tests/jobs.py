@@ -52,10 +52,9 @@ def differing(before: Jobs, after: Jobs) -> list[str]:
 def main(what: str, *files: str) -> int:
     if what == "list":
         jobs = {name: job for study in STUDIES for name, job in listed(study).items()}
-        with gzip.open(files[0], "wt") as file:
-            json.dump(jobs, file)
+        Path(files[0]).write_bytes(gzip.compress(json.dumps(jobs).encode()))
         return 0
-    before, after = (json.loads(gzip.open(file, "rt").read()) for file in files)
+    before, after = (json.loads(gzip.decompress(Path(file).read_bytes())) for file in files)
     lines = differing(before, after)
     print("\n".join([*lines, f"{len(before)} and {len(after)} jobs, {len(lines)} differences"]))
     return int(bool(lines))

@@ -31,6 +31,7 @@ from seedbed.generators.settings import Generator
 from seedbed.io import UserError
 from tests import tiny
 from tests.embedder import DIMENSIONS, Embedder
+from tests.programs import call
 
 
 class Evil:
@@ -67,7 +68,7 @@ def fetching(tmp_path: Path) -> Callable[[Path], None]:
 def published_encoder(folder: Path) -> None:
     """What the recipe `published` does with it, and a score with what came of it."""
     made = folder.parent / "made"
-    train_encoder.main([
+    call(train_encoder, [
         "--weights", str(folder), "--training", '{"pooling": "own"}', "--seed", "0",
         "--state", str(folder.parent / "state"), "--output", str(made),
     ])  # fmt: skip
@@ -167,7 +168,7 @@ def scored(folder: Path, *options: str) -> None:
     (folder.parent / "test.tsv").write_text(rows)
     (folder.parent / "test.json").write_text('{"origin": [{"kind": "file", "name": "x"}], "licence": ""}')
     task = {"protocol": "sts", "source": {"file": "x"}, "scale": [0, 3]}
-    score.main([
+    call(score, [
         "--systems", str(folder), "--language", "hau", "--tasks", json.dumps({"t": task}), *options,
         "--tests", str(folder.parent / "test.tsv"), "--records", str(folder.parent / "test.json"),
         "--scores", str(folder.parent / "scores"), "--output", str(folder.parent / "list.json"),
@@ -183,7 +184,7 @@ def test_a_folder_that_is_scored_asks_no_server_of_its_own_choice(
     with Embedder() as server:
         evil, fused, talks = tmp_path / "evil", tmp_path / "fused", tmp_path / "talks"
         endpoint = asking(evil, server)
-        fuse_encoders.main(["--members", f"a={evil}", f"b={evil}", "--weights", "[[1, 1]]", "--output", str(fused)])
+        call(fuse_encoders, ["--members", f"a={evil}", f"b={evil}", "--weights", "[[1, 1]]", "--output", str(fused)])
         chat = Generator(backend="openai-chat", endpoint=server.url, served_model="m", key="HF_TOKEN")
         answering = {"answer": "generation"}
         system = {"kind": "in-context", "generator": json.loads(chat.dump()), "answering": answering}
@@ -203,8 +204,8 @@ def test_a_folder_that_is_scored_asks_no_server_of_its_own_choice(
             *(lambda folder=folder: scored(folder) for folder in (evil, fused, talks)),
             lambda: scored(evil, "--endpoints", elsewhere.dump(), "--generators", chat.dump()),
             lambda: scored(talks, "--generators", chat.updated({"served_model": "n"}).dump()),
-            lambda: fuse_encoders.main(chosen),
-            lambda: map_texts.main(mapped),
+            lambda: call(fuse_encoders, chosen),
+            lambda: call(map_texts, mapped),
             lambda: backbone.open_encoder(evil, servers=True),
         ]
         for attack in attacks:

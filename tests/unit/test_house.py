@@ -15,6 +15,7 @@ import yaml
 from packaging.utils import canonicalize_name
 from snakemake.utils import update_config
 
+from scripts import cli
 from seedbed.io import UserError
 from seedbed.study.graph import classifiers, plans
 from seedbed.study.loading import load
@@ -119,8 +120,9 @@ def test_a_rule_records_its_code_and_asks_for_its_own_needs():
         assert f'threads: NEEDS.threads("{name}")' in block and f'**NEEDS.of("{name}"),' in block, name
         assert re.search(rf'code=code\(\s*"{name}"', block), f"{name}: its code is no parameter"
         assert re.search("^    benchmark:", block, flags=re.M), f"{name}: forecasts learn from what its jobs took"
-        assert "> {log:q} 2>&1" in block, f"{name}: what it says is in no log"
-        asks = re.search(r"GPUS={resources.gpu:q} (python|{params.python:q}) -m", block) is not None
+        assert re.search(rf'\*\*job\(\s*"{name}"', block), f"{name}: its program is told nothing"
+        shell = re.search(r"shell:\n +(\w+)$", block, flags=re.M)[1]
+        asks = shell in ("ON_GPU", "WRITER")
         opens = name in LOADS and name != "fetch_model"
         assert asks == opens, f"{name}: a job says how many GPUs it asks for, see seedbed/devices.py"
 
@@ -230,5 +232,5 @@ def test_the_code_of_a_rule_is_what_its_program_imports(rule):
 def test_every_program_explains_itself(capsys):
     for rule in ALL_RULES:
         with pytest.raises(SystemExit, match="^0$"):
-            importlib.import_module(f"scripts.{rule}").main(["--help"])
-        assert "--output" in capsys.readouterr().out, rule
+            cli.read(importlib.import_module(f"scripts.{rule}").Job, ["--help"])
+        assert "output" in capsys.readouterr().out, rule

@@ -16,6 +16,7 @@ from seedbed.io import UserError, read_json
 from seedbed.study.remarks import remarks
 from seedbed.urls import has_secret, in_text, is_near, without_secrets
 from tests.asking import TOLD, study_of
+from tests.programs import call
 
 SECRET = ["token", "access_token", "key", "api_key", "apikey", "sig", "X-Amz-Signature", "X-Amz-Credential", "Signature",
           "X-Goog-Signature", "AWSAccessKeyId", "password", "auth", "client_secret", "authToken", "X-Amz-Security-Token"]  # fmt: skip
@@ -81,7 +82,7 @@ def files() -> Iterator[str]:
 
 def fetched(tmp_path: Path, url: str) -> None:
     source = Source(archive=url)
-    fetch_corpus.main([
+    call(fetch_corpus, [
         "--source", source.dump(), "--kind", "text", "--downloads", str(tmp_path / "downloads"),
         "--lock", str(tmp_path / "lock.json"), "--output", str(tmp_path / "x.tsv"), "--record", str(tmp_path / "x.json"),
     ])  # fmt: skip

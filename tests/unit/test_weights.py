@@ -35,6 +35,7 @@ from seedbed.generators.models import open_adapter, open_language_model
 from seedbed.generators.settings import Generator, Lora
 from seedbed.io import UserError
 from tests import tiny
+from tests.programs import call
 
 Edit = Callable[[Path], object]
 GENERATOR = Generator.model_validate({"source": {"file": "x"}, "prompts": "plain", "dtype": "float32"})
@@ -201,7 +202,7 @@ def test_models_and_adapters_are_checked_again_when_they_are_opened(models: Path
         with pytest.raises(UserError, match="is code from elsewhere"):
             opener(foreign)
     with pytest.raises(UserError, match="is code from elsewhere"):
-        train_task_adapter.main([part for name, value in options.items() for part in (f"--{name}", str(value))])
+        call(train_task_adapter, [part for name, value in options.items() for part in (f"--{name}", str(value))])
     (tmp_path / "adapter").mkdir()
     (tmp_path / "adapter" / "adapter_config.json").write_text('{"peft_type": "LORA", "megatron_config": {"a": 1}}')
     with pytest.raises(UserError, match="only plain LoRA adapters"):

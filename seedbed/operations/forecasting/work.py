@@ -124,7 +124,7 @@ class Plan:
         if job.rule == "sample_text":
             return min(subset.SENTENCES, self.rows(job.told.corpus))
         if job.rule == "select_anchors":
-            return min(job.told.settings.count, self.rows(job.told.corpus))
+            return min(job.told.anchors.count, self.rows(job.told.corpus))
         if job.rule == "select_pairs":
             return job.told.seed_pairs.count
         if job.rule == "translate":

@@ -18,6 +18,7 @@ from seedbed.encoders import backbone
 from seedbed.evaluation.systems import in_context as system
 from seedbed.io import write_json, write_table
 from tests import tiny
+from tests.programs import call
 
 TASK = {"protocol": "icl", "distance": "euclidean", "instruction": "Say how it is."}
 CODES, VARIANTS, ROWS = ("eng", "hau", "ind"), {"zero-shot": 0, "one-shot": 1}, 11
@@ -84,7 +85,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def scored(study: Path, out: Path, codes: tuple[str, ...] = CODES, variants: Any = tuple(VARIANTS)) -> dict[str, bytes]:
     """Run the program; the scores by their places."""
-    score.main([
+    call(score, [
         "--systems", *(str(study / f"classifiers/c/{variant}/mul/0") for variant in variants),
         "--language", *codes, "--language-name", *codes, "--tasks", *[json.dumps({"icl": TASK})] * len(codes),
         "--tests", *(str(study / f"{code}.test.tsv") for code in codes),
@@ -157,6 +158,6 @@ def test_without_a_state_nothing_is_kept(study: Path, wanted: dict[str, bytes], 
     words = [f"--systems={study / 'classifiers/c/zero-shot/mul/0'}", "--language", "hau", "--scores", str(tmp_path)]
     words += ["--tasks", json.dumps({"icl": TASK}), "--tests", str(study / "hau.test.tsv")]
     words += ["--records", str(study / "record.json"), "--trains", f"hau/icl={study / 'hau.train.tsv'}"]
-    score.main([*words, "--output", str(tmp_path / "list.json")])
+    call(score, [*words, "--output", str(tmp_path / "list.json")])
     assert (tmp_path / "icl/hau.json").read_bytes() == wanted["zero-shot/icl/hau.json"]
     assert not (tmp_path / "state").exists()

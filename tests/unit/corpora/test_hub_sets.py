@@ -39,9 +39,9 @@ COMMIT = "0" * 40
 FETCHING = """
 import json, sys
 from scripts.cli import run
-from scripts.fetch_corpus import main
+from scripts import fetch_corpus
 for words in map(json.loads, sys.argv[1:]):
-    run(lambda: main(words))
+    run(lambda: call(fetch_corpus, words))
 """
 
 

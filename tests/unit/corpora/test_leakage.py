@@ -16,6 +16,7 @@ from seedbed.study import checks
 from seedbed.study.graph import corpora
 from seedbed.study.model import Study
 from tests.asking import asking
+from tests.programs import call
 
 LONG = "one two three four five six seven eight nine ten"
 TESTS = EvaluationTexts(["A cat.", f"Before: {LONG}"])
@@ -46,7 +47,7 @@ def test_the_english_of_a_test_text_is_test_text_too(tmp_path: Path) -> None:
     source = f'{{"file": "{tmp_path / "train.tsv"}"}}'
     command = ["--source", source, "--kind", "retrieval", "--downloads", str(tmp_path), "--lock", str(tmp_path / "l")]
     command += ["--tests", str(tmp_path / "test.tsv"), str(tmp_path / "english.tsv")]
-    fetch_corpus.main([*command, "--output", str(tmp_path / "x.tsv"), "--record", str(tmp_path / "x.json")])
+    call(fetch_corpus, [*command, "--output", str(tmp_path / "x.tsv"), "--record", str(tmp_path / "x.json")])
     assert list(read_table(tmp_path / "x.tsv", ["id"])["id"]) == ["a", "c"]
     counts = read_json(tmp_path / "x.json")["counts"]
     assert (counts["read"], counts["kept"], counts[IN_TESTS]) == (4, 2, 2)
@@ -112,7 +113,7 @@ def test_a_test_set_that_comes_later_loses_what_was_trained_on(tmp_path: Path) -
     write_table(trained, tmp_path / "train.tsv")
     command = ["--source", f'{{"file": "{tmp_path / "test.tsv"}"}}', "--kind", "retrieval", "--test"]
     command += ["--downloads", str(tmp_path), "--lock", str(tmp_path / "l"), "--trained", str(tmp_path / "train.tsv")]
-    fetch_corpus.main([*command, "--output", str(tmp_path / "x.tsv"), "--record", str(tmp_path / "x.json")])
+    call(fetch_corpus, [*command, "--output", str(tmp_path / "x.tsv"), "--record", str(tmp_path / "x.json")])
     assert list(read_table(tmp_path / "x.tsv", ["id"])["id"]) == ["b", "d"]
     counts = read_json(tmp_path / "x.json")["counts"]
     assert (counts["read"], counts["kept"], counts[IN_TRAINING]) == (4, 2, 2)

@@ -17,6 +17,7 @@ from seedbed.corpora.language_id import LanguageId
 from seedbed.corpora.settings import SeedPairs
 from seedbed.io import UserError, read_json, read_table, write_table
 from tests import tiny
+from tests.programs import call
 
 HAUSA, ENGLISH = tiny.sentences("hau", 80), tiny.sentences("eng", 80)
 LATIN = ("Latn", "Latn")
@@ -109,11 +110,12 @@ def test_planted_test_sentences_are_found_on_either_side_from_the_files_to_the_a
     (tmp_path / "b.txt").write_text("\n".join(pivots))
     source = {"file": str(tmp_path / "a.txt"), "join": {"pivot": {"file": str(tmp_path / "b.txt")}}}
     places = {name: str(tmp_path / name) for name in ("parallel.tsv", "parallel.json", "pairs.tsv", "audit.json")}
-    fetch_corpus.main(
+    call(
+        fetch_corpus,
         [
             *("--kind", "parallel", "--source", json.dumps(source)),
             *("--output", places["parallel.tsv"], "--record", places["parallel.json"]),
-        ]
+        ],
     )
     for code, known in (("hau", HAUSA), ("eng", ENGLISH)):
         write_table(pd.DataFrame({"id": [str(n) for n in range(80)], "text": known}), tmp_path / f"{code}.tsv")
@@ -123,7 +125,7 @@ def test_planted_test_sentences_are_found_on_either_side_from_the_files_to_the_a
         *("--tests", str(tmp_path / "bitext.tsv"), str(tmp_path / "knn.tsv")),
         *("--output", places["pairs.tsv"], "--audit", places["audit.json"]),
     ]
-    select_pairs.main([*arguments, "--seed-pairs", json.dumps({"count": 72})])
+    call(select_pairs, [*arguments, "--seed-pairs", json.dumps({"count": 72})])
     audit = read_json(places["audit.json"])
     assert audit == {
         "corpus": {"read": 80, "out of bounds": 1, "repeated": 2, "kept": 77},
@@ -137,5 +139,5 @@ def test_planted_test_sentences_are_found_on_either_side_from_the_files_to_the_a
     assert list(chosen["id"]) == [str(n + 1) for n in range(80) if n not in gone]
     Path(places["pairs.tsv"]).unlink()
     with pytest.raises(UserError, match="72 of 77 pairs are left"):
-        select_pairs.main([*arguments, "--seed-pairs", json.dumps({"count": 73})])
+        call(select_pairs, [*arguments, "--seed-pairs", json.dumps({"count": 73})])
     assert not Path(places["pairs.tsv"]).exists()

@@ -27,6 +27,7 @@ from seedbed.corpora.sources import pin
 from seedbed.io import UserError, read_json, read_table, sha256
 from seedbed.study.loading import load
 from seedbed.study.model import Study
+from tests.programs import call
 from tests.whole import fetch, read
 
 ROWS = ["Ina zuwa kasuwa yau da safe", "Yara suna wasa a waje", "Ruwa ya zubo jiya da dare"]
@@ -360,12 +361,12 @@ def test_the_program_writes_graded_pairs_and_refuses_a_score_beyond_its_scale(tm
     pairs.to_csv(tmp_path / "sts.csv", index=False)
     arguments = ["--source", json.dumps({"file": str(tmp_path / "sts.csv")}), "--kind", "pairs", "--test"]
     arguments += ["--output", str(tmp_path / "sts.tsv"), "--record", str(tmp_path / "sts.json")]
-    fetch_corpus.main([*arguments, "--scale", "0", "5"])
+    call(fetch_corpus, [*arguments, "--scale", "0", "5"])
     assert read_table(tmp_path / "sts.tsv", [*pairs]).to_dict("list") == pairs.to_dict("list")
     assert read_json(tmp_path / "sts.json")["counts"] == {"read": 2, "kept": 2}
     (tmp_path / "sts.tsv").unlink()
     with pytest.raises(UserError, match=r"id '2'.*'3'; expected.*0 to 1"):
-        fetch_corpus.main(arguments)
+        call(fetch_corpus, arguments)
     assert not (tmp_path / "sts.tsv").exists()
 
 

@@ -15,13 +15,14 @@ import torch
 from safetensors.torch import load_file
 from transformers import AutoModel, AutoTokenizer, XLMRobertaConfig, XLMRobertaModel
 
-from scripts.train_encoder import main
+from scripts import train_encoder
 from seedbed.encoders import backbone, copies, training
 from seedbed.encoders.adapters import align
 from seedbed.encoders.objectives import load
 from seedbed.encoders.opening import opened
 from seedbed.io import UserError, read_json, sha256, write_table
 from tests import tiny
+from tests.programs import call
 
 TEXTS = tiny.sentences("hau", 40)
 
@@ -34,7 +35,7 @@ def weights(tmp_path_factory) -> Path:
 def make(weights: Path, place: Path, objective: dict, texts: list[str], name: str, prefix: str = "") -> Path:
     """The copy that the program makes."""
     write_table(pd.DataFrame({"id": map(str, range(len(texts))), "text": texts}), place / "texts.tsv")
-    main([
+    call(train_encoder, [
         "--weights", str(weights), "--texts", str(place / "texts.tsv"), "--objective", json.dumps(objective),
         "--training", '{"pooling": "mean"}', f"--prefix={prefix}", "--seed", "1", "--about", '{"language": "hau"}',
         "--state", str(place / "state"), "--output", str(place / name),
@@ -252,7 +253,7 @@ def test_the_mean_of_several_is_that_of_each_weight_and_loses_none(weights, tmp_
         encoder.save_pretrained(str(tmp_path / f"seed{seed}"))
         folders.append(tmp_path / f"seed{seed}")
     write_table(pd.DataFrame({"id": map(str, range(40)), "text": TEXTS}), tmp_path / "texts.tsv")
-    main([
+    call(train_encoder, [
         "--weights", str(folders[0]), "--refer", *(f"{folder.name}={folder}" for folder in folders[1:]),
         "--texts", str(tmp_path / "texts.tsv"), "--objective", '{"averaged": {}}', "--training", '{"pooling": "own"}',
         "--prefix=query: ", "--seed", "1", "--about", '{"language": "hau"}',
@@ -286,7 +287,7 @@ def test_a_copy_near_its_start_is_made_by_the_program(weights, tmp_path):
         weight.data += 0.25
     training.save(trained, tmp_path / "1", {}, {})
     write_table(pd.DataFrame({"id": map(str, range(40)), "text": TEXTS}), tmp_path / "texts.tsv")
-    main([
+    call(train_encoder, [
         "--weights", str(tmp_path / "1"), "--refer", f"start={weights}", "--texts", str(tmp_path / "texts.tsv"),
         "--objective", '{"averaged": {"share": 0.25}}', "--training", '{"pooling": "own"}', "--seed", "1",
         "--about", '{"language": "hau"}', "--state", str(tmp_path / "state"), "--output", str(tmp_path / "near"),

@@ -27,6 +27,7 @@ from seedbed.io import UserError, read_json
 from seedbed.vectors import store
 from seedbed.vectors.store import shared
 from tests.embedder import DIMENSIONS, Embedder, vector
+from tests.programs import call
 
 SECRET = "sk-not-a-real-token-0123456789"
 TEXTS = [f"{'word ' * (number % 7)}{number}" for number in range(11)]
@@ -98,8 +99,7 @@ def test_a_saved_endpoint_is_an_encoder_like_any(
 
 
 def test_the_program_makes_one_without_weights(server: Embedder, tmp_path: Path) -> None:
-    train_encoder.main(
-        [
+    call(train_encoder, [
             "--endpoint", settings(server).dump(), "--prefix=query: ", "--seed", "0",
             "--about", '{"backbone": "big-one"}', "--state", str(tmp_path / "state"), "--output", str(tmp_path / "encoder"),
         ]

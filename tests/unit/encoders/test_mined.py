@@ -13,6 +13,7 @@ from scripts import mine_neighbours, train_encoder
 from seedbed.encoders.mined import audit_of
 from seedbed.io import UserError, read_json, write_json, write_table
 from tests import tiny
+from tests.programs import call
 
 LAYER = {"layer": 2, "count": 3}
 
@@ -26,7 +27,7 @@ def mined(weights: Path, sentences: list[str], tmp_path_factory: pytest.TempPath
     pool = tiny.sentences("swh", 12)
     write_table(pd.DataFrame({"id": [str(place) for place in range(12)], "text": pool}), folder / "pool.tsv")
     output = folder / "hau.tsv"
-    mine_neighbours.main([
+    call(mine_neighbours, [
         "--weights", str(weights), "--pairs", str(folder / "pairs.tsv"), "--pool", str(folder / "pool.tsv"),
         "--mining", json.dumps(LAYER), "--prefix", "a: ", "--state", str(folder / "state"), "--output", str(output),
         "--audit", str(audit_of(output)),
@@ -45,7 +46,7 @@ def train(weights: Path, mined: Path, tmp_path: Path) -> Callable[..., Path]:
             "weights": str(weights), "objective": json.dumps(objective), "texts": str(mined), "prefix": "a: ", "seed": "1",
             "training": json.dumps(training), "state": str(tmp_path / "state"), "output": str(tmp_path / "encoder"),
         } | changes  # fmt: skip
-        train_encoder.main([part for name, value in told.items() for part in (f"--{name}", value)])
+        call(train_encoder, [part for name, value in told.items() for part in (f"--{name}", value)])
         return tmp_path / "encoder"
 
     return train

@@ -8,14 +8,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from scripts.choose_prefix import main
-from scripts.train_encoder import main as train_encoder
+from scripts import choose_prefix, train_encoder
 from seedbed import manifests
 from seedbed.choices import chosen
 from seedbed.encoders import backbone
 from seedbed.encoders.prefix_choice import choose
 from seedbed.io import UserError, read_json, write_json, write_table
 from tests import tiny
+from tests.programs import call
 
 
 def listed(folder: Path, main_score: float) -> Path:
@@ -29,7 +29,10 @@ def listed(folder: Path, main_score: float) -> Path:
 def test_the_prefix_of_the_better_recipe_is_chosen_and_put_before_every_text(tmp_path: Path) -> None:
     scores = [f"{name}/hau={listed(tmp_path / name, score)}" for name, score in (("query", 0.26), ("bare", 0.33))]
     file = tmp_path / "prefix.json"
-    main(["--dev", "dev", "--prefixes", "query=query: ", "bare=", "--scores", *scores, "--output", str(file)])
+    call(
+        choose_prefix,
+        ["--dev", "dev", "--prefixes", "query=query: ", "bare=", "--scores", *scores, "--output", str(file)],
+    )
     assert chosen(file, "prefix", str) == ""
     assert read_json(file) == {
         "dev": "dev",
@@ -43,7 +46,7 @@ def test_the_prefix_of_the_better_recipe_is_chosen_and_put_before_every_text(tmp
     weights = tiny.backbone(tmp_path / "weights")
     write_table(pd.DataFrame({"id": ["0"], "text": ["Yara suna gida."]}), tmp_path / "texts.tsv")
     for given, expected in ((["--chosen-prefix", str(file)], ""), ([], "query: ")):
-        train_encoder([
+        call(train_encoder, [
             "--weights", str(weights), "--training", json.dumps({"pooling": "mean"}), "--prefix=query: ", *given,
             "--seed", "1", "--state", str(tmp_path / "state"), "--output", str(tmp_path / "encoder"),
         ])  # fmt: skip

@@ -21,11 +21,12 @@ import yaml
 from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
 
-from scripts.train_encoder import main
+from scripts import train_encoder
 from seedbed.checkpoints import last_complete
 from seedbed.encoders import backbone, losses, objectives, training
 from seedbed.encoders.settings import Training
 from seedbed.io import UserError, read_json, sha256, write_table
+from tests.programs import call
 
 SETTINGS = Training(epochs=2, batch_size=3, learning_rate=1e-3, max_length=16, precision="float32")
 """Eight rows: three batches (3, 3, 2) an epoch, six steps."""
@@ -202,7 +203,7 @@ def test_ctrl_c_leaves_no_half_file_and_the_same_command_goes_on(
     assert last_complete(*(folder for folder in left.iterdir() if folder.is_dir())), "nothing to go on from"
 
     for name in ("stopped", "whole"):
-        main(words(name))
+        call(train_encoder, words(name))
     assert sha256(tmp_path / "out" / "stopped") == sha256(tmp_path / "out" / "whole")
     assert not [*(tmp_path / "state" / "stopped").iterdir()]
 
@@ -472,7 +473,7 @@ class TestProgram:
                 {"name": "anchors", "origin": [{"kind": "file", "name": "a corpus | a year"}], "licence": "cc-by-4.0"}
             ],
         }
-        main([
+        call(train_encoder, [
             "--weights", str(weights), "--objective", '{"contrast": {}}', "--texts", str(tmp_path / "texts.tsv"),
             "--training", SETTINGS.dump(), "--seed", "7", "--about", json.dumps(about),
             "--state", str(tmp_path / "state"), "--output", str(tmp_path / "out" / "7"), "--rows", "7",
@@ -514,7 +515,7 @@ class TestProgram:
         assert [path.name for path in output.parent.iterdir()] == ["7"]
 
     def test_a_base_encoder_claims_no_training(self, weights: Path, tmp_path: Path) -> None:
-        main([
+        call(train_encoder, [
             "--weights", str(weights), "--training", '{"pooling": "mean"}', "--seed", "0", "--about", '{"summary": "As it is; not trained."}',
             "--state", str(tmp_path / "state"), "--output", str(tmp_path / "base"),
         ])  # fmt: skip
@@ -525,7 +526,7 @@ class TestProgram:
     @pytest.mark.parametrize("about", ["[]", "{"])
     def test_about_is_a_json_object(self, about: str, capsys: pytest.CaptureFixture[str]) -> None:
         with pytest.raises(SystemExit):
-            main(["--about", about])
+            call(train_encoder, ["--about", about])
         assert "argument --about" in capsys.readouterr().err
 
 

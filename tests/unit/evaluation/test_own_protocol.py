@@ -22,6 +22,7 @@ from seedbed.study.loading import load
 from seedbed.tables.plan import Offered, Scored, System, plan
 from seedbed.tables.specs import TableSpec
 from tests import tiny
+from tests.programs import call
 from tests.unit.study.test_code import forget
 
 MARGIN = '''
@@ -108,7 +109,7 @@ def scored(own: Path, recipe: str, seed: int) -> None:
     model = backbone.load(tiny.backbone(own / "backbone"), pooling=("mean", "cls")[seed])
     model.save(str(folder))
     manifests.write(folder, {"about": {}})
-    score.main([
+    call(score, [
         "--tasks", json.dumps({"own-margin": {"protocol": "margin"}}), "--tests", "own/hau.tsv", "--records", "own/hau.json",
         "--language", "hau", "--scores", f"scores/tiny/{recipe}/mul/0", "--output", f"{recipe}.json", "--systems", str(folder),
     ])  # fmt: skip
@@ -128,7 +129,7 @@ def test_its_scores_are_made_and_tables_show_them_with_an_interval(own: Path) ->
     blocks = plan(TableSpec.load(own / "spec.yaml"), systems, {"tiny": Offered()}, tasks, "base")
     (own / "plan.json").write_text(json.dumps([block.model_dump(mode="json") for block in blocks]))
     files = {"spec": "spec.yaml", "scores": "scores", "plan": "plan.json", "output": "t.csv", "layout": "t.md"}
-    tabulate.main([word for key, file in files.items() for word in (f"--{key}", file)])
+    call(tabulate, [word for key, file in files.items() for word in (f"--{key}", file)])
     table, page = pd.read_csv("t.csv").set_index(["column", "recipe", "language"]), Path("t.md").read_text()
     row = table.loc["median margin", "other", "hau"]
     items = pd.read_csv("scores/tiny/other/mul/0/own-margin/hau.items.tsv", sep="\t")

@@ -18,6 +18,7 @@ from seedbed.evaluation.protocols import which
 from seedbed.evaluation.scores import check, score, texts
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError, write_json, write_table
+from tests.programs import call
 
 OF_ENCODERS = which(lambda protocol: protocol.of_encoders and not protocol.tunes)
 
@@ -182,7 +183,7 @@ def test_the_labels_of_all_sets_are_known_before_a_model_is_opened(
         write_table(rows.assign(label="Mixed") if name == "wrong" else rows, tmp_path / f"{name}.tsv")
         write_json({"origin": [{"kind": "file", "name": "x"}]}, tmp_path / f"{name}.json")
     with pytest.raises(UserError, match=r"label 'Mixed'.*fear, joy"):
-        program.main([
+        call(program, [
             "--tasks", json.dumps(dict.fromkeys(("right", "wrong"), {"protocol": protocol})),
             "--tests", str(tmp_path / "right.tsv"), str(tmp_path / "wrong.tsv"),
             "--records", str(tmp_path / "right.json"), str(tmp_path / "wrong.json"),

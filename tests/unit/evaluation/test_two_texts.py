@@ -24,6 +24,7 @@ from seedbed.evaluation.settings import Task, TextMap
 from seedbed.evaluation.systems import Opening, open_system
 from seedbed.io import UserError, read_json, read_table, write_json, write_table
 from tests import tiny
+from tests.programs import call
 from tests.refusals import tells
 
 ROWS = 24
@@ -89,7 +90,7 @@ def by_program(places: dict[str, Path], root: Path, name: str, *tests: pd.DataFr
         write_json({"origin": [{"kind": "file", "name": "own/x.tsv"}]}, root / f"{place}.json")
     write_table(TRAIN, root / "train.tsv")
     two = ["--seconds", str(places["encoder"])] if len(tests) > 1 else []
-    program.main([
+    call(program, [
         "--systems", str(places["encoder"]), "--english", f"0/{'hau-swh' if two else 'hau'}={places['chosen']}", *two,
         "--tasks", json.dumps({"x": {"protocol": name} | ({} if two else OPTIONS.get(name, {}))}),
         "--trains", *([f"hau/x={root / 'train.tsv'}"] if declared(name).learns else []),
@@ -177,11 +178,11 @@ def test_a_map_is_of_the_vectors_of_both_texts(
         "--encoder", str(places["encoder"]), "--texts", f"hau={tmp_path / 'texts.tsv'}", "--map", shown.dump(),
         "--pivot", "eng", "--backbone", "two", "--recipe", "beside", "--batch-size", "8",
     ]  # fmt: skip
-    map_texts.main([*options, "--english", str(places["chosen"]), "--output", str(tmp_path / "map.tsv")])
+    call(map_texts, [*options, "--english", str(places["chosen"]), "--output", str(tmp_path / "map.tsv")])
     points = read_table(tmp_path / "map.tsv", ["id", "language", "x", "y"], unique=None)
     sides = TEXTS.set_index("id")
     drawn = [sides.at[row.id, "text" if row.language == "hau" else "pivot"] for row in points.itertuples()]
     np.testing.assert_allclose(seen["embeddings"], vectors(places, drawn), atol=1e-5)
     with pytest.raises(UserError, match="no English of "):
-        map_texts.main([*options, "--output", str(tmp_path / "none.tsv")])
+        call(map_texts, [*options, "--output", str(tmp_path / "none.tsv")])
     assert not (tmp_path / "none.tsv").exists()

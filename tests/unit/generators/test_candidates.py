@@ -30,6 +30,7 @@ from seedbed.generators.settings import Generator
 from seedbed.generators.translations import candidates, finish, text_id, texts_of
 from seedbed.io import UserError, read_json, read_table, write_table
 from tests import tiny
+from tests.programs import call
 
 TONGUES = {"eng": Tongue("English"), "hau": Tongue("Hausa"), "swh": Tongue("Swahili")}
 
@@ -98,14 +99,14 @@ def test_a_base_model_translates_by_the_adapter_that_learnt_it(tiny_generator: P
     words = ["--base", str(tiny_generator), "--name", "tiny", "--texts", str(tmp_path / "pairs.tsv"), "--kind"]
     words += ["translations", "--loss", "response", "--language", "Hausa", "--pivot", "English", "--style", "plain"]
     words += ["--dtype", "float32", "--lora", json.dumps(lora), "--state", str(tmp_path / "state")]
-    train_language_adapter.main([*words, "--output", str(tmp_path / "adapter")])
+    call(train_language_adapter, [*words, "--output", str(tmp_path / "adapter")])
     assert read_json(tmp_path / "adapter/seedbed.json")["pivot"] == "English"
     common = ["--name", "t", "--texts", str(tmp_path / "pairs.tsv"), "--columns", "text=hau", "pivot=eng"]
     common += ["--languages", json.dumps({"eng": {"name": "English"}, "hau": {"name": "Hausa"}}), "--pivot", "eng"]
     common += ["--generator", generator(tiny_generator).dump(), "--base", str(tiny_generator)]
     common += ["--state", str(tmp_path / "state"), "--record", str(tmp_path / "record.json")]
-    script.main([*common, "--output", str(tmp_path / "plain.tsv")])
-    script.main([*common, "--adapters", f"hau={tmp_path / 'adapter'}", "--output", str(tmp_path / "adapted.tsv")])
+    call(script, [*common, "--output", str(tmp_path / "plain.tsv")])
+    call(script, [*common, "--adapters", f"hau={tmp_path / 'adapter'}", "--output", str(tmp_path / "adapted.tsv")])
     plain, adapted = (read_table(tmp_path / f"{name}.tsv", ["english"]) for name in ("plain", "adapted"))
     assert not plain["english"][:12].equals(adapted["english"][:12]), "the journal of one is not the other's"
     assert [*plain["text"]] == [*adapted["text"]] and {*plain["finish"][12:]} == {"own"}
@@ -125,7 +126,7 @@ def test_a_likelihood_judge_by_hand_and_by_its_program(tiny_generator: Path, tmp
     words += ["--translations", *(f"{name}={tmp_path / name}.tsv" for name in english), "--generator"]
     words += [generator(tiny_generator).dump(), "--state", str(tmp_path / "state")]
     words += ["--record", str(tmp_path / "record.json"), "--output", str(tmp_path / "judged.tsv")]
-    judging_script.main([*words, "--base", str(tiny_generator)])
+    call(judging_script, [*words, "--base", str(tiny_generator)])
     before = (tmp_path / "judged.tsv").read_bytes()
     assert read_json(tmp_path / "record.json")["counts"] == {"judged": 5, "unscored": 0, "not judged": 1}
     files = {name: tmp_path / f"{name}.tsv" for name in english}
@@ -136,7 +137,7 @@ def test_a_likelihood_judge_by_hand_and_by_its_program(tiny_generator: Path, tmp
     (tmp_path / "judged.tsv").unlink()
     Backend.__init__, kept = None, Backend.__init__
     try:
-        judging_script.main([*words, "--base", str(tiny_generator)])
+        call(judging_script, [*words, "--base", str(tiny_generator)])
     finally:
         Backend.__init__ = kept
     assert (tmp_path / "judged.tsv").read_bytes() == before

@@ -25,6 +25,7 @@ from seedbed.generators.fetch import fetch
 from seedbed.generators.settings import Answering, Generator
 from seedbed.io import UserError
 from tests import tiny
+from tests.programs import call
 
 NEW = 12
 LABELS = ["negative", "not so negative", "positive"]
@@ -151,4 +152,4 @@ def test_adapters_and_other_back_ends_are_refused(base: Path, requests: list, tm
     nli.write_text("id\tanchor\tpositive\tnegative\n1\ta b\tc d\te f\n")
     words = f"--base {base} --name t --triplets {nli} --polarity positive --language English --style plain"
     with pytest.raises(UserError, match=adapted):
-        train_task_adapter.main(f"{words} --dtype float32 --state {tmp_path} --output {tmp_path / 'x'}".split())
+        call(train_task_adapter, f"{words} --dtype float32 --state {tmp_path} --output {tmp_path / 'x'}".split())

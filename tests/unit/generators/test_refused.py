@@ -20,6 +20,7 @@ from scripts import audit_triplets, judge, synthesise, translate
 from seedbed.io import read_json, read_table, write_table
 from seedbed.triplets.settings import Audit
 from tests import tiny
+from tests.programs import call
 from tests.unit.generators.test_chat import Server, said, settings
 
 TEXTS = tiny.sentences("hau", 40)
@@ -52,14 +53,14 @@ def test_translations_and_judgements_of_refused_texts_are_counted(server: Server
     server.special |= {
         text: (200, said(english)) for text, english in zip(TEXTS, ENGLISH, strict=True) if text not in server.special
     }
-    translate.main(asking(server, tmp_path, "translated"))
+    call(translate, asking(server, tmp_path, "translated"))
     table = read_table(tmp_path / "translated.tsv", ["english", "finish"])
     assert {*table["finish"][[3, 7, 9]]} == {"refused"} and {*table["english"][[3, 7, 9]]} == {""}
     assert read_json(tmp_path / "translated.json")["counts"] == {"texts": 40, "refused": 3, "stop": 37}
 
     server.special = {ENGLISH[5]: REFUSED, ENGLISH[6]: (200, said("good")), "": (200, said("8, 7, 6"))}
     translations = ["--translations", f"gpt={tmp_path / 'translated.tsv'}", "--answer", "numbers"]
-    judge.main([*asking(server, tmp_path, "judged", max_new_tokens=9), *translations])
+    call(judge, [*asking(server, tmp_path, "judged", max_new_tokens=9), *translations])
     counts = {"judged": 35, "unscored": 1, "not judged": 3, "refused": 1}
     assert read_json(tmp_path / "judged.json")["counts"] == counts
     scores = read_table(tmp_path / "judged.tsv", ["semantic"])["semantic"]
@@ -71,13 +72,13 @@ def test_triplets_of_refused_anchors_are_dropped_and_counted(server: Server, tmp
     written = zip(TEXTS, ENGLISH, tiny.sentences("eng", 40, seed=1), strict=True)
     server.special = {text: [(200, said(positive)), (200, said(negative))] for text, positive, negative in written}
     server.special |= {TEXTS[3]: REFUSED, TEXTS[7]: (200, {"choices": []})}
-    synthesise.main([
+    call(synthesise, [
         *("--anchors", str(tmp_path / "anchors.tsv"), "--name", "gpt", "--generator", settings(server).dump()),
         *("--method", "prompting", "--language", "Hausa", "--state", str(tmp_path / "state")),
         *("--output", str(tmp_path / "triplets.tsv")),
     ])  # fmt: skip
     rules = Audit(min_rows=1, language_id=False, script_share=0, length_ratio=1000)
-    audit_triplets.main([
+    call(audit_triplets, [
         *("--triplets", str(tmp_path / "triplets.tsv"), "--corpus", str(tmp_path / "anchors.tsv"), "--script", "Latn"),
         *("--audit", rules.dump(), "--rejected", str(tmp_path / "rejected.tsv")),
         *("--report", str(tmp_path / "report.json"), "--output", str(tmp_path / "kept.tsv")),

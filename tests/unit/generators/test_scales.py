@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from scripts.choose_scale import main
+from scripts import choose_scale as program
 from seedbed import manifests
 from seedbed.choices import chosen
 from seedbed.generators.scales import choose
 from seedbed.io import UserError, read_json, write_json
+from tests.programs import call
 
 
 def scores(folder: Path, mains: dict[int, float], *, task: str = "dev", code: str = "hau") -> Path:
@@ -48,7 +49,7 @@ def test_the_program_writes_what_was_chosen(tmp_path: Path) -> None:
     given = [
         f"{scale}/hau={scores(tmp_path / scale, {1: main_score})}" for scale, main_score in (("1", 0.2), ("0.5", 0.3))
     ]
-    main(["--dev", "dev", "--scores", *given, "--output", str(tmp_path / "scale.json")])
+    call(program, ["--dev", "dev", "--scores", *given, "--output", str(tmp_path / "scale.json")])
     assert chosen(tmp_path / "scale.json", "scale", float) == 0.5
     assert [record["scale"] for record in read_json(tmp_path / "scale.json")["candidates"]] == [1.0, 0.5]
 

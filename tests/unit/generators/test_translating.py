@@ -18,6 +18,7 @@ from seedbed.generators.settings import TRANSLATION, Generator
 from seedbed.io import UserError, read_table, write_table
 from seedbed.triplets.synthesis import translated
 from tests import tiny
+from tests.programs import call
 
 NEW = 12
 SIDES = ["anchor", "positive", "negative"]
@@ -90,10 +91,11 @@ def test_shards_hold_the_same_rows_in_every_language(base: Path, rows: pd.DataFr
         parts = [str(tmp_path / f"{code}.{shard}.tsv") for shard in range(2)]
         for shard, part in enumerate(parts):
             own = ["--rows", "0", "--shard", str(shard), "--shards", "2", "--output", part]
-            script.main([*words, *own, "--state", str(tmp_path / "state")])
+            call(script, [*words, *own, "--state", str(tmp_path / "state")])
         whole = str(tmp_path / code)
-        join_triplets.main(
-            ["--shards", *parts, "--anchors", str(tmp_path / "eng.tsv"), "--rows", "0", "--output", whole]
+        call(
+            join_triplets,
+            ["--shards", *parts, "--anchors", str(tmp_path / "eng.tsv"), "--rows", "0", "--output", whole],
         )
         made[code] = read_table(whole, ["id", *SIDES, *(f"{side}_finished" for side in SIDES)])
         assert list(made[code]["id"]) == list(rows["id"])

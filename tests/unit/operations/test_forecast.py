@@ -20,6 +20,7 @@ from seedbed.operations.job import Job
 from seedbed.study.loading import load
 from seedbed.study.needs import Needs
 from seedbed.tables.settings import Forecast
+from tests.programs import told
 from tests.refusals import tells
 from tests.unit.test_house import ALL_RULES
 
@@ -31,7 +32,7 @@ GENERATOR = json.dumps(
 
 
 def job(rule, options, outputs=(), wildcards=None, **more):
-    return Job(rule, wildcards or {}, f"python -m scripts.{rule} {options} > log 2>&1", tuple(outputs), **more)
+    return Job(rule, wildcards or {}, told(rule, options), tuple(outputs), **more)
 
 
 def model(name="g", room="generators", hub="google/gemma-3-27b-it"):
@@ -159,7 +160,7 @@ def test_translators_and_judges_cost_by_their_texts_and_candidates(tmp_path):
     texts = table(tmp_path / "pairs.tsv", 40)
     asked = f"--texts {texts} --columns text=hau pivot=eng --pivot eng --base results/generators/g/weights"
     one = job("translate", f"{asked} --reads prompt --generator '{GENERATOR}'", ["t.tsv"], {"translator": "t"})
-    given = job("translate", f"{asked} --reads prompt --generator", ["u.tsv"], {"translator": "u"})
+    given = job("translate", f"{asked} --reads prompt", ["u.tsv"], {"translator": "u"})
     judged = f"{asked} --translations a=t.tsv b=u.tsv c=v.tsv --generator '{GENERATOR}'"
     likely = job("judge", f"{judged} --answer likelihood", ["l.tsv"], {"judge": "l"})
     numbers = job("judge", f"{judged} --answer numbers", ["n.tsv"], {"judge": "n"})
@@ -467,13 +468,10 @@ def test_a_fault_in_the_costs_is_one_line(tmp_path, change, message):
     assert tells(str(caught.value), message) and "\n" not in str(caught.value)
 
 
-def test_a_rule_without_cost_and_a_command_without_program_are_one_line():
-    for one, message in (
-        (job("cook", ""), "rules.cook: missing"),
-        (Job("plot", {}, "draw it", ()), "plot is no `python"),
-    ):
-        with pytest.raises(UserError, match=message):
-            Plan([one], COSTS).work(one) if one.rule == "cook" else one.options
+def test_a_rule_without_cost_is_one_line():
+    one = Job("cook", {}, {}, ())
+    with pytest.raises(UserError, match=r"rules\.cook: missing"):
+        Plan([one], COSTS).work(one)
 
 
 def test_no_record_leaves_the_default():

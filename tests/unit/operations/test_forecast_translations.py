@@ -22,11 +22,12 @@ def planned(*jobs):
 
 def arca(folder, training):
     """The job of a policy with two translators, in two languages of 40 and 30 texts."""
-    sets = {f"{name}-{lang}": table(folder / f"{name}-{lang}.tsv", rows)
-            for lang, rows in (("hau", 40), ("swh", 30)) for name in ("a", "b")}  # fmt: skip
-    files = " ".join(f"{key[0]}={file}" for key, file in sets.items())
+    sets = [
+        {name: str(table(folder / f"{name}-{lang}.tsv", rows)) for name in "ab"}
+        for lang, rows in (("hau", 40), ("swh", 30))
+    ]
     objective = json.dumps({"anchoring": {"hidden": 64, "pool_size": 4}})
-    told = f"{SIDES} --objective '{objective}' --translations {files} --judgements j.tsv"
+    told = f"{SIDES} --objective '{objective}' --translations '{json.dumps(sets)}' --judgements j.tsv"
     return job("train_encoder", f"{told} --training '{json.dumps(training)}'", wildcards=PAIR)
 
 
@@ -68,7 +69,7 @@ def test_two_paths_read_both_sides_of_each_row(tmp_path, fusion, part, own, engl
 @pytest.mark.parametrize(("fusion", "sides"), [("concat", BODY + ENGLISH), ("english", ENGLISH), ("", BODY)])
 def test_a_score_reads_what_its_encoder_reads(tmp_path, fusion, sides):
     test = table(tmp_path / "test.tsv", 50)
-    how = f"--fusion {fusion} --objective '{{}}'" if fusion else ""
+    how = f"--fusion {fusion} --objective '{{\"contrast\": {{}}}}'" if fusion else ""
     made = job("train_encoder", f"{SIDES} {how}", ["both/1/seedbed.json"], PAIR)
     english = "--english 1=c.tsv" if fusion else ""
     one = job("score", f"--systems both/1 {english} --tests {test}", wildcards=PAIR | {"test_lang": "hau"})

@@ -1,6 +1,5 @@
 """What of the state is stale, and that nothing else is."""
 
-import shlex
 from dataclasses import replace
 
 import pytest
@@ -11,19 +10,20 @@ from seedbed.generators.journal import ANSWERS
 from seedbed.io import write_json
 from seedbed.operations.job import Job
 from seedbed.operations.leftovers import listing, remove, stale
+from tests.programs import told
 
 
 @pytest.fixture
 def killed(tmp_path):
     """A job that was killed, its state, and the state's folder."""
     state = tmp_path / "state"
-    words = ["--training", '{"epochs": 2, "note": "a > b"}', "--state", str(state), "--output", "enc/1"]
-    with pytest.raises(KeyboardInterrupt), own_state(state, "enc/1/seedbed.json", words) as folder:
+    value = told("train_encoder", f"--training.epochs 2 --state {state} --output enc/1")
+    job = Job("train_encoder", {}, value, ("enc/1/seedbed.json",))
+    with pytest.raises(KeyboardInterrupt), own_state(state, "enc/1/seedbed.json", job.told) as folder:
         (folder / "abc").mkdir()
         (folder / "abc" / "weights").write_bytes(b"0" * 2000)
         raise KeyboardInterrupt
-    command = f"python -m scripts.train_encoder {shlex.join(words)} > logs/x.log 2>&1"
-    return Job("train_encoder", {}, command, ("enc/1/seedbed.json",)), state, folder
+    return job, state, folder
 
 
 def test_state_of_a_job_that_is_to_do_is_kept(killed):
@@ -36,7 +36,7 @@ def test_state_of_done_changed_and_unknown_jobs_is_stale(killed):
     job, state, folder = killed
     cases = {
         "its job is done": [replace(job, todo=False)],
-        "its settings have changed": [replace(job, command=job.command.replace("2,", "3,"))],
+        "its settings have changed": [replace(job, value=job.value | {"training": {"epochs": 3}})],
         "not in this study": [],
     }
     for why, jobs in cases.items():

@@ -9,6 +9,7 @@ from seedbed.operations.forecasting.forecast import Records
 from seedbed.operations.forecasting.languages import MODULAR, SINGLE, kind_of, one_more
 from seedbed.operations.forecasting.work import Plan
 from seedbed.operations.job import Job
+from tests.programs import told
 
 COSTS = CostSpec.load("seedbed/resources/forecast.yaml")
 NOTHING = Records([], 0, 0)
@@ -16,8 +17,9 @@ NOTHING = Records([], 0, 0)
 
 def job(rule: str, folder: str, options: str = "", **wildcards: str) -> Job:
     """A job on one GPU for each backbone."""
-    command = f"python -m scripts.{rule} {options} > log 2>&1"
-    return Job(rule, {"backbone": "b"} | wildcards, command, (f"e/{folder}/seedbed.json",), gpus=1, threads=2)
+    return Job(
+        rule, {"backbone": "b"} | wildcards, told(rule, options), (f"e/{folder}/seedbed.json",), gpus=1, threads=2
+    )
 
 
 def encoder(recipe: str, lang: str, options: str) -> Job:

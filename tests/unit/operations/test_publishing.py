@@ -31,6 +31,7 @@ from seedbed.operations.publishing import leaderboard
 from seedbed.operations.publishing.checks import require_card
 from seedbed.tables.best import take
 from tests import tiny
+from tests.programs import call
 from tests.refusals import pattern
 
 ROOT = Path(__file__).parents[3]
@@ -69,7 +70,7 @@ def scored(folder: Path, scores: Path, root: Path, name: str = "semrel", **task:
     rows = {"id": map(str, range(40)), "sentence1": texts[:40], "sentence2": texts[40:], "score": map(str, draw)}
     write_table(pd.DataFrame(rows), root / "test.tsv")
     write_json({"origin": SEMREL, "licence": "CC-BY-4.0"}, root / "test.json")
-    score.main([
+    call(score, [
         "--systems", str(folder), "--tasks", json.dumps({name: {"protocol": "sts", "scale": [0, 1]} | task}),
         "--tests", str(root / "test.tsv"), "--records", str(root / "test.json"), "--language", "hau",
         "--scores", str(scores / folder.name), "--output", str(root / "list.json"),
@@ -88,7 +89,7 @@ def other(study, tmp_path):
 
 
 def published(what: Path, output: Path, *options: str) -> Path:
-    publish.main([str(what), "--name", "someone/hausa", "--output", str(output), *options])
+    call(publish, [str(what), "--name", "someone/hausa", "--output", str(output), *options])
     return output / "repository"
 
 
@@ -124,21 +125,20 @@ def test_a_dry_run_prints_what_would_be_uploaded_and_writes_nothing(study, tmp_p
     monkeypatch.chdir(tmp_path)
     before = sorted(tmp_path.rglob("*"))
     capsys.readouterr()
-    publish.main([str(encoder_in(study)), "--dry-run", "--name", "someone/hausa"])
+    call(publish, [str(encoder_in(study)), "--dry-run", "--name", "someone/hausa"])
     printed = capsys.readouterr().out
     head, *rest = printed.splitlines()
     assert head == f"model someone/hausa, {len(files)} files (bytes, name):"
     assert {line.split()[1]: int(line.split()[0].replace(",", "")) for line in rest[: len(files)]} == files
     assert printed.endswith(f"README.md:\n\n{card}\n") and sorted(tmp_path.rglob("*")) == before
-    publish.main([str(encoder_in(study)), "--dry-run"])
+    call(publish, [str(encoder_in(study)), "--dry-run"])
     assert capsys.readouterr().out.startswith("model owner/1, ")
 
 
 @pytest.mark.parametrize("options", [[], ["--name", "someone/hausa"], ["--output", "out"], ["--dry-run", "--upload"]])
-def test_what_is_laid_out_has_a_name_and_a_place(study, options, capsys):
-    with pytest.raises(SystemExit):
-        publish.main([str(encoder_in(study)), *options])
-    assert "--dry-run" in capsys.readouterr().err
+def test_what_is_laid_out_has_a_name_and_a_place(study, options):
+    with pytest.raises(UserError, match="--dry-run"):
+        call(publish, [str(encoder_in(study)), *options])
 
 
 def test_two_lines_of_python_use_it_where_there_is_no_seedbed(study, tmp_path):
@@ -482,7 +482,7 @@ def test_what_is_none_of_the_three_is_refused(tmp_path):
     with pytest.raises(UserError, match=r"no encoder \(modules.json\), adapter"):
         published(tmp_path / "model", tmp_path / "out")
     with pytest.raises(UserError, match=r"--name: 'hausa'.*give owner/name"):
-        publish.main([str(tmp_path / "model"), "--name", "hausa", "--output", str(tmp_path / "out")])
+        call(publish, [str(tmp_path / "model"), "--name", "hausa", "--output", str(tmp_path / "out")])
 
 
 def test_a_card_without_what_the_hub_wants_is_refused(tmp_path):

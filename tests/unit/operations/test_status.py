@@ -13,6 +13,7 @@ from seedbed.operations import jobs
 from seedbed.operations.job import Job
 from seedbed.operations.jobs import errors_in, last_words, rooms
 from seedbed.operations.status import Attempts, layout, logs_of, standing
+from tests.programs import call, told
 from tests.unit.test_house import RULES
 
 
@@ -20,7 +21,7 @@ from tests.unit.test_house import RULES
 def job(tmp_path):
     """A job to do that has left nothing."""
     output, log, benchmark = (str(tmp_path / name) for name in ("made.tsv", "made.log", "made.jsonl"))
-    return Job("synthesise", {"lang": "hau", "shard": "0"}, "", (output,), benchmark, log)
+    return Job("synthesise", {"lang": "hau", "shard": "0"}, {}, (output,), benchmark, log)
 
 
 def left(path, moment):
@@ -102,7 +103,7 @@ def test_a_retry_that_ends_well_repairs():
 
 
 def test_a_plan_is_two_dry_runs_and_one_where_nothing_is_made(job, monkeypatch):
-    event = {"rule_name": "synthesise", "wildcards": {}, "shellcmd": "", "output": list(job.outputs), "benchmark": None, "log": [],
+    event = {"rule_name": "synthesise", "wildcards": {}, "shellcmd": "", "value": "{}", "output": list(job.outputs), "benchmark": None, "log": [],
              "threads": 1, "resources": {}}  # fmt: skip
     asked = []
 
@@ -123,13 +124,13 @@ def test_programs_plan_what_they_are_given(program, more, job, monkeypatch, tmp_
 
     def planned(*given):
         asked.append(given)
-        return [replace(job, command=f"python -m scripts.synthesise --state {tmp_path}/state")]
+        return [replace(job, value=told("mine_neighbours", f"--state {tmp_path}/state"), rule="mine_neighbours")]
 
-    monkeypatch.setattr(program, "planned", planned)
+    monkeypatch.setattr(jobs, "planned", planned)
     files = [tmp_path / "a.yaml", tmp_path / "b.yaml"]
     for file in files:
         file.write_text(f"results: {tmp_path}")
-    program.main(["--configfiles", *map(str, files), "--config", '{"seeds": [1, 2]}', *more])
+    call(program, ["--configfiles", *files, "--config", '{"seeds": [1, 2]}', *more])
     assert asked == [(files, {"seeds": [1, 2]}, {}, more[1:])]
 
 

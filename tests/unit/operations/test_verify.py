@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from scripts.verify import main
+from scripts import verify as program
 from seedbed.io import UserError, write_json
 from seedbed.operations.verify import Reference, compared, differing
 from seedbed.resources import spec_file
 from seedbed.tables.tabulate import COLUMNS
+from tests.programs import call
 
 HEAD = "# Why so far.\ncommand: make it\ntolerances: {base: 0.5, xllora: 2}\n"
 ROWS = {"base": ("24.0", "20.0", "28.0", "120"), "xllora": ("30.0", "25.5", "34.5", "120")}
@@ -34,7 +35,7 @@ def reference(tmp_path: Path) -> Path:
     """What `--write` makes of that table."""
     path = tmp_path / "reference.yaml"
     path.write_text(f"{HEAD}numbers: {{}}\n")
-    main(["--reference", str(path), "--tables", str(table(tmp_path)), "--write"])
+    call(program, ["--reference", str(path), "--tables", str(table(tmp_path)), "--write"])
     return path
 
 
@@ -60,13 +61,13 @@ def test_what_was_chosen_is_written_beside_them_and_stays(tmp_path, reference):
     manifest = tmp_path / "best/nan/seedbed.json"
     write_json({"files": {}, "best": {"name": "Min Nan", "rows": 64}}, manifest)
     words = ["--reference", str(reference), "--tables", str(table(tmp_path)), "--write"]
-    main([*words, "--best", str(manifest)])
-    main(words)
+    call(program, [*words, "--best", str(manifest.parent)])
+    call(program, words)
     assert Reference.load(reference).best == {str(manifest.parent): {"name": "Min Nan", "rows": 64}}
     assert reference.read_text().startswith(f"{HEAD}numbers:\n")
     write_json({"files": {}}, manifest)
     with pytest.raises(UserError, match=r"seedbed\.json: no `best`.*choose_best"):
-        main([*words, "--best", str(manifest)])
+        call(program, [*words, "--best", str(manifest.parent)])
 
 
 def test_a_run_that_gives_them_again_differs_nowhere(lines):
@@ -96,12 +97,12 @@ def test_a_row_that_is_gone_is_told(tmp_path, reference):
 def test_the_program_ends_with_exit_code_1_and_writes_nothing(tmp_path, reference, capsys):
     output = tmp_path / "verify.tsv"
     words = ["--reference", str(reference), "--tables", str(table(tmp_path)), "--output", str(output)]
-    main(words)
+    call(program, words)
     assert len(output.read_text().splitlines()) == 9
     output.unlink()
     table(tmp_path, base=("99.0", "20.0", "28.0", "120"))
     with pytest.raises(UserError, match=r"^1 of 8 numbers.*`make it`"):
-        main(words)
+        call(program, words)
     assert capsys.readouterr().out == "table9, STS, me5, base, nan: value is 99, expected 24 within 0.5\n"
     assert not output.exists()
 
@@ -115,11 +116,11 @@ def chosen(folder: Path, recipe: str) -> Path:
 
 def test_another_best_encoder_or_none_is_a_line(tmp_path, reference, capsys):
     manifest, words = chosen(tmp_path, "xllora"), ["--reference", str(reference), "--tables", str(table(tmp_path))]
-    main([*words, "--best", str(manifest), "--write"])
-    main([*words, "--best", str(manifest)])
-    for best, found in (["--best", str(chosen(tmp_path, "base"))], "base of me5"), ([], "missing"):
+    call(program, [*words, "--best", str(manifest.parent), "--write"])
+    call(program, [*words, "--best", str(manifest.parent)])
+    for best, found in (["--best", str(chosen(tmp_path, "base").parent)], "base of me5"), ([], "missing"):
         with pytest.raises(UserError, match=r"^1 of 9 numbers and choices differ.*`make it`"):
-            main([*words, *best])
+            call(program, [*words, *best])
         assert capsys.readouterr().out == f"{manifest.parent}: {found}, expected xllora of me5\n"
 
 

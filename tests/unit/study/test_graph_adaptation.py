@@ -43,10 +43,10 @@ def test_a_vocabulary_is_made_of_the_backbone_and_the_anchors_of_a_text(ask) -> 
 
 def test_a_mask_is_needed_where_masked_words_follow() -> None:
     study = study_of(TOLD)
-    assert adaptation.masked_argument(study, None, None) == ["--masks"]
+    assert adaptation.masks(study, None)
     swapped = study_of(TOLD, **ONLY | WITHOUT)
     swapped.recipes["own"] = swapped.recipes["own"].updated({"start": "vocabulary"})
-    assert adaptation.masked_argument(swapped, None, None) == []
+    assert not adaptation.masks(swapped, None)
 
 
 def test_recipes_start_from_it_in_each_language_and_for_all_seeds(ask) -> None:

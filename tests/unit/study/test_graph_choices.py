@@ -81,10 +81,10 @@ def test_what_an_encoder_is_trained_with(study: Study, ask) -> None:
     assert ask(choices.similarity, **job) == []
     chosen = "encoders/two/lira/choices/hau/5/hau/graded.tsv"
     assert ask(choices.read, **made("lira")) == [chosen]
-    words = ask(choices.training_arguments, **made("lira"))
-    assert words[:3] == ["--fusion", "concat", "--english"] and len(words) == 4
-    words = ask(choices.training_arguments, **job)
-    assert words[0] == "--translations" and words.index("--judgements") == 5
+    assert ask(choices.fusion, **made("lira")) == "concat" and ask(choices.fusion, **job) is None
+    assert ask(choices.translations_of, **made("lira")) == []
+    sets = ask(choices.translations_of, **job)
+    assert [file for one in sets for file in one.values()] == ask(choices.learnt, **job) and len(sets) == len(judged)
     assert ask(choices.english, backbone="bert", recipe="base", lang="mul", seed="0") == []
 
 
@@ -96,24 +96,22 @@ def test_who_chooses(study: Study, ask) -> None:
     assert ask(choices.judged, **job) == "generators/likely/judgements/hau/graded.tsv"
     assert ask(choices.policy, **job) == ARCA and ask(choices.weights, **job) == MINI
     assert ask(choices.critic, **job) == []
-    assert [word for word in ask(choices.choice_arguments, **job) if word.startswith("--")] == [
-        "--judgements", "--actor", "--weights",
-    ]  # fmt: skip
     assert ask(choices.how, **job).choose == "actor"
     job = made("beside", "mul") | {"test_lang": "hau", "corpus": "graded"}
     assert ask(choices.policy, **job) == [] == ask(choices.weights, **job)
     assert ask(choices.critic, **job) == "encoders/bert/base/mul/0/seedbed.json"
     job = made("none", "mul") | {"test_lang": "hau", "corpus": "graded"}
-    assert ask(choices.choice_arguments, **job) == [] and not ask(choices.how, **job).similarity
+    assert not any(ask(one, **job) for one in (choices.judged, choices.policy, choices.weights, choices.critic))
+    assert not ask(choices.how, **job).similarity
 
 
 def test_scores_read_the_english_of_test_and_training_sets(study: Study, ask) -> None:
     job = made("lira") | {"test_lang": "hau", "tasks": "all"}
     files = [f"encoders/two/lira/choices/hau/5/hau/{name}.tsv" for name in ("knn", "knn_train", "sts")]
     assert ask(choices.scored_files, **job) == files
-    assert len(ask(choices.scored, **job)) == 3 and ask(choices.score_arguments, **job)[0] == "--english"
+    assert ask(choices.scored, **job) == {"0/hau": files}
     assert ask(evaluation.sets, **job) == [("knn", "hau"), ("sts", "hau")]
-    assert ask(choices.score_arguments, **job | {"recipe": "arca"}) == []
+    assert ask(choices.scored, **job | {"recipe": "arca"}) == {}
 
 
 def test_tasks_of_what_encoders_of_two_texts_alone_have_are_for_them(study: Study) -> None:
@@ -179,7 +177,7 @@ def test_questions_are_asked_after_an_anchored_encoders_vectors_in_the_english_t
     assert classifiers.variants(study)["prefixed"] == ["solver"] == classifiers.variants(study)["as-it-is"]
     job = {"classifier": "solver", "variant": "prefixed", "lang": "mul", "seed": "0"}
     assert ask(classifiers.described_retriever, **job) == ARCA
-    assert ask(classifiers.retriever_argument, **job) == ["prefix=encoders/two/arca/mul/5"]
+    assert ask(classifiers.parts, **job)["prefix"] == "encoders/two/arca/mul/5/seedbed.json"
     assert ask(classifiers.system, **job)["variant"] == "prefixed"
     assert classifiers.helper(study, "solver", "prefixed", "hau").endswith("encoders/two/arca/mul/5/seedbed.json")
     assert classifiers.helper(study, "solver", "source", "hau") == ""
@@ -191,9 +189,9 @@ def test_questions_are_asked_after_an_anchored_encoders_vectors_in_the_english_t
     assert [evaluation.gives(study, recipe) for recipe in ("arca", "translated")] == [[], ["choices"]]
     scored = {"backbone": "solver", "lang": "mul", "test_lang": "hau", "tasks": "all"}
     chosen = "encoders/two/translated/choices/mul/0/hau/sums.tsv"
-    assert ask(choices.scored, **scored, recipe="prefixed") == [f"0/hau={chosen}"]
-    assert ask(choices.scored, **scored, recipe="as-it-is") == []
-    assert ask(choices.scored, **scored, recipe="translated") == ["0/hau=generators/one/translations/hau/sums.tsv"]
+    assert ask(choices.scored, **scored, recipe="prefixed") == {"0/hau": [chosen]}
+    assert ask(choices.scored, **scored, recipe="as-it-is") == {}
+    assert ask(choices.scored, **scored, recipe="translated") == {"0/hau": ["generators/one/translations/hau/sums.tsv"]}
     for variant, encoder in {"prefixed": ARCA, "as-it-is": ARCA, "source": "", "translated": ""}.items():
         assert ask(evaluation.retrievers, **scored, recipe=variant) == ([encoder] if encoder else [])
     job = {"backbone": "two", "recipe": "translated", "lang": "mul", "seed": "0", "test_lang": "hau", "corpus": "sums"}
@@ -250,13 +248,13 @@ def test_the_retriever_of_a_language_model_reads_the_english_of_test_and_trainin
     study = Study.model_validate(PLAIN | LEARNT | {"tasks": PLAIN["tasks"] | {"asked": asked}, "classifiers": models})
     checks.consistent(study)
     ask, job = asking(study), {"recipe": IN_CONTEXT[1], "lang": "mul", "test_lang": "hau", "tasks": "all"}
-    chosen = [f"0/hau=encoders/two/beside/choices/mul/5/hau/{name}.tsv" for name in ("asked", "asked_train")]
-    assert {*chosen} <= {*ask(choices.scored, **job, backbone="both")}
+    chosen = [f"encoders/two/beside/choices/mul/5/hau/{name}.tsv" for name in ("asked", "asked_train")]
+    assert {*chosen} <= {*ask(choices.scored, **job, backbone="both")["0/hau"]}
     assert classifiers.helping(study, "both", IN_CONTEXT[1]).recipe == "beside"
     sets = [("asked", "hau"), ("asked_train", "hau"), ("asked", "hau")]
     read = {recipe: choices.of_sets(study, Wildcards(**made(recipe)), 5, sets) for recipe in ("lira", "arca")}
     assert [Path(file).name for file in read["lira"]] == ["asked.tsv", "asked_train.tsv"] and read["arca"] == []
-    assert ask(choices.scored, **job, backbone="one") == [] == ask(choices.scored, **job, backbone="anchored")
+    assert ask(choices.scored, **job, backbone="one") == {} == ask(choices.scored, **job, backbone="anchored")
 
 
 def test_texts_that_a_protocol_makes_are_for_encoders_of_a_text_alone() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 from seedbed.study.graph import classifiers
 from tests.asking import TOLD, Wildcards, asking, study_of
 
@@ -107,9 +105,11 @@ def test_a_retriever_finds_the_examples_of_a_variant(told, ask) -> None:
     )
     assert ask(classifiers.retriever, "likely", "one-shot", "hau") == "encoders/bert/published/mul/0/seedbed.json"
     assert ask(classifiers.retriever, "likely", "far", "hau") == "encoders/other/unsupervised/hau/3/seedbed.json"
-    far = ask(classifiers.retriever_argument, classifier="likely", variant="far")
-    assert far == ["retriever=encoders/other/unsupervised/{lang}/3"]
-    assert ask(classifiers.retriever_argument, classifier="likely", variant="zero-shot") == []
+    likely = {"classifier": "likely", "lang": "mul", "seed": "0"}
+    far = {"retriever": "encoders/other/unsupervised/{lang}/3/seedbed.json"}
+    base = {"base": "generators/tiny/weights/seedbed.json"}
+    assert ask(classifiers.parts, **likely, variant="far") == base | far
+    assert ask(classifiers.parts, **likely, variant="zero-shot") == base
     described = [ask(classifiers.described_retriever, classifier="likely", variant=name) for name in backbones]
     assert described == [[], "encoders/bert/published/mul/0/seedbed.json", []], (
         "far's is of the language that is tested"
@@ -137,8 +137,10 @@ def test_a_variant_has_its_adapter_and_an_encoder_a_head(ask) -> None:
         ("likely", "far"): ([], []),
         ("drawn", "random"): ([], []),
     }
-    files = SimpleNamespace(base="a/seedbed.json", adapter=[], head="c/seedbed.json")
-    assert ask(classifiers.parts_argument, classifier="xlm", input=files) == ["base=a", "head=c"]
+    assert [*ask(classifiers.parts, classifier="xlm", variant="base", lang="mul", seed="0")] == ["base"]
+    assert [*ask(classifiers.parts, classifier="xlm", variant="composition", lang="hau", seed="0")] == [
+        "base", "adapter", "head",
+    ]  # fmt: skip
 
 
 def test_a_variant_answers_as_its_kind_of_system_says(ask) -> None:

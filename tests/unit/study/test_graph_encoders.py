@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from types import SimpleNamespace
 
 import pytest
@@ -75,7 +74,7 @@ def test_a_recipe_learns_from_one_file(ask) -> None:
     assert ask(mining.mined_weights, **near | {"backbone": "bare"}) == ask(encoders.backbone_weights, "bare")
     assert ask(encoders.texts, **FEW) == "triplets/tiny/xllora/hau.tsv"
     assert ask(encoders.texts, **BASE) == ask(encoders.texts, **GIVEN) == []
-    assert ask(mining.rows_arguments, **FEW) == ["--rows", 20] and ask(mining.rows_arguments, **BASE) == []
+    assert ask(mining.asked, **FEW) is None and ask(mining.miner, **FEW) == []
 
 
 def test_an_encoder_of_all_languages_may_learn_in_a_few() -> None:
@@ -117,12 +116,12 @@ def test_mined_neighbours_come_with_what_they_must_be_of(ask) -> None:
     near = {"backbone": "bare", "recipe": "near", "lang": "hin", "seed": "3"}
     assert ask(mining.mining_of, **near) == "fifth" and ask(mining.mining_of, **FEW) == ""
     audit = "encoders/bare/neighbours/fifth/hin.audit.json"
-    assert ask(mining.mined, **near) == {"audit": audit} and ask(mining.mined, **FEW) == {}
-    assert ask(mining.rows_arguments, **near) == ["--mining", '{"layer": 5}'], "their number may be another"
+    assert ask(mining.audit, **near) == audit and ask(mining.audit, **FEW) == [] == ask(mining.miner, **near)
+    assert ask(mining.asked, **near).dump() == '{"layer": 5}', "their number may be another"
     recipes = {"vanilla": {}, "near": {"method": "neighxlm-k2", "from": "vanilla", "data": {"neighbours": "fifth"}}}
     further = asking(study_of(TOLD, recipes=recipes, classifiers={}, compute=None))
-    assert further(mining.mined, **near) == {"audit": audit, "miner": "encoders/other/weights/seedbed.json"}
-    assert further(mining.rows_arguments, **near)[2:] == ["--miner", "encoders/other/weights"]
+    assert further(mining.audit, **near) == audit
+    assert further(mining.miner, **near) == "encoders/other/weights/seedbed.json"
 
 
 def test_nobody_trains_an_endpoint_or_what_fuses_one(ask) -> None:
@@ -209,10 +208,8 @@ def test_a_backbone_may_have_other_weights_in_a_language() -> None:
 
 
 def test_an_endpoint_is_told_of_and_nothing_else_has_one(ask) -> None:
-    assert ask(encoders.endpoint, **API).model == "big" and ask(encoders.endpoint, **FEW) is None
-    (argument,) = ask(encoders.endpoint_argument, input=RESOURCES, **API)
-    assert json.loads(argument.removeprefix("--endpoint="))["dimensions"] == 8
-    assert ask(encoders.endpoint_argument, input=RESOURCES, **FEW) == []
+    assert ask(encoders.endpoint, **API).model == "big" and ask(encoders.endpoint, **API).dimensions == 8
+    assert ask(encoders.endpoint, **FEW) is None and ask(encoders.endpoints, **FEW) == []
 
 
 def test_a_program_is_told_of_the_servers_behind_the_encoders_that_it_opens(ask) -> None:
@@ -226,22 +223,20 @@ def test_a_program_is_told_of_the_servers_behind_the_encoders_that_it_opens(ask)
     recipes = {"base": {}, "taught": {"data": {"parallel": "parallel"}, "objective": {"distillation": teacher}}}
     study = asking(study_of(TOLD, backbones=backbones, recipes=recipes, classifiers={}, compute=None))
     jobs = {
-        ("one", "taught"): encoders.endpoint_argument,
-        ("both", "base"): evaluation.endpoints_argument,
-        ("api", "base"): evaluation.endpoints_argument,
+        ("one", "taught"): encoders.endpoints,
+        ("both", "base"): evaluation.backbone_endpoints,
+        ("api", "base"): evaluation.backbone_endpoints,
     }
-    for (backbone, recipe), argument in jobs.items():
-        option, endpoint = study(argument, input=RESOURCES, backbone=backbone, recipe=recipe, lang="mul", seed="0")
-        assert option == "--endpoints" and json.loads(endpoint)["model"] == "m"
+    for (backbone, recipe), find in jobs.items():
+        (endpoint,) = study(find, backbone=backbone, recipe=recipe, lang="mul", seed="0")
+        assert endpoint.model == "m"
     none = {"backbone": "one", "recipe": "base", "lang": "mul", "seed": "0"}
-    assert study(encoders.endpoint_argument, input=RESOURCES, **none) == []
-    assert study(evaluation.endpoints_argument, input=RESOURCES, **none) == []
-    assert ask(choices.endpoints_argument, input=RESOURCES, **FEW) == []
+    assert study(encoders.endpoints, **none) == study(evaluation.backbone_endpoints, **none) == []
+    assert ask(choices.endpoints, **FEW) == []
 
 
 def test_an_objective_has_its_file_and_the_encoders_that_it_refers_to(ask) -> None:
-    (option, objective) = ask(encoders.objective, **TAUGHT)
-    assert option == "--objective" and [*json.loads(objective)] == ["distillation"]
+    assert [*ask(encoders.objective, **TAUGHT)] == ["distillation"] and ask(encoders.objective, **BASE) is None
     assert ask(encoders.modules, **TAUGHT) == ["seedbed/encoders/objectives/distillation.py"]
     assert ask(encoders.references, **TAUGHT) == {"teacher": "encoders/bert/base/mul/0/seedbed.json"}
     assert ask(encoders.references, **FEW) == {}

@@ -139,8 +139,8 @@ def test_a_generator_writes_for_as_many_anchors_as_the_greediest_recipe_learns_f
 
 def test_a_method_writes_in_the_language_or_in_the_pivot(ask) -> None:
     for method, language, name, script, argument in (
-        ("xllora", "eng", "English", "Latn", ["--in-pivot"]),
-        ("prompting", "hin", "Hindi", "Deva", []),
+        ("xllora", "eng", "English", "Latn", True),
+        ("prompting", "hin", "Hindi", "Deva", False),
     ):
         job = {"method": method, "lang": "hin"}
         assert ask(triplets.output_language, **job) == language

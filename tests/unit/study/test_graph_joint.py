@@ -26,7 +26,7 @@ def test_adapters_that_are_trained_together_are_taken_by_the_encoder_of_each_lan
     codes = ["eng", "hau", "hin"]
     assert ask(alignment.together, **job) == {c: f"encoders/bert/unsupervised/{c}/5/seedbed.json" for c in codes}
     assert ask(alignment.each_texts, **job) == {code: f"corpora/{code}/nli.tsv" for code in codes}
-    assert ask(alignment.objective, **job)[2:] == ["--fixed", "eng"] and ask(alignment.rows, **job) == ["--rows", 15]
+    assert [*ask(alignment.objective, **job)] == ["joint"] and ask(alignment.fixed, **job) == ["eng"]
     assert ask(alignment.modules, **job) == ["seedbed/encoders/objectives/joint.py"]
     assert ask(alignment.prefix, **job) == "query: " and ask(alignment.about, **job)["languages"] == codes
 

@@ -76,14 +76,10 @@ def test_a_job_of_a_pair_reads_both_languages_sets_or_those_of_the_orders() -> N
     assert ask(evaluation.records, **job()) == [f"corpora/{name}.json" for name in names]
     apart = job(tasks="apart")
     assert ask(evaluation.tests, **apart) == ["corpora/hin-hau/apart.tsv", "corpora/hau-hin/apart.tsv"]
-    seconds = [f"results/told/encoders/bert/multi-mc/hin/{seed}" for seed in (3, 5)]
-    words = asking(study(results="elsewhere"))
-    assert words(evaluation.side_arguments, **job()) == [
-        "--seconds", *(f"encoders/bert/multi-mc/hin/{seed}" for seed in (3, 5)), "--orders", "single=hin-hau",
-    ]  # fmt: skip
-    assert evaluation.side_arguments(study(), SimpleNamespace(**apart)) == [
-        "--seconds", *seconds, "--orders", "apart=hin-hau", "apart=hau-hin",
-    ]  # fmt: skip
+    seconds = [f"encoders/bert/multi-mc/hin/{seed}/seedbed.json" for seed in (3, 5)]
+    assert ask(evaluation.seconds, **job()) == seconds == ask(evaluation.seconds, **apart)
+    assert ask(evaluation.orders, **job()) == {"single": ["hin-hau"]}
+    assert ask(evaluation.orders, **apart) == {"apart": ["hin-hau", "hau-hin"]}
     mteb = TASKS | {"sts": TASKS["sts"] | {"mteb": {"name": "STS"}}}
     told = [evaluation.task_for(study(tasks=mteb), "sts", code) for code in ("hau", "hau-hin")]
     assert [bool(one.mteb) for one in told] == [True, False] and not any(one.pairs for one in told)
@@ -105,13 +101,13 @@ def test_adapters_are_taken_off_and_nothing_is_trained_for_it() -> None:
     assert pairs.maker(found, "multi") == pairs.maker(found, "multi-mc") == "multi-mc"
     assert ask(evaluation.systems, **job("multi")) == ask(evaluation.systems, **job())
     assert ask(evaluation.seconds, **job("multi")) == ask(evaluation.seconds, **job())
-    off = {recipe: ask(evaluation.side_arguments, **job(recipe, test_lang="hau")) for recipe in ("multi", "multi-mc")}
-    assert off == {"multi": ["--adapters", "off"], "multi-mc": []}
-    assert "--adapters" not in ask(evaluation.side_arguments, **job("multi")), "pairs have them on"
+    on = {recipe: ask(evaluation.adapters, **job(recipe, test_lang="hau")) for recipe in ("multi", "multi-mc")}
+    assert on == {"multi": False, "multi-mc": True}
+    assert ask(evaluation.adapters, **job("multi")), "pairs have them on"
     assert encoders.of_recipe(found, "bert", "multi", "hau").endswith("/multi-mc/hau/3/seedbed.json")
     never = asking(study(recipes=RECIPES | {"multi": {"like": "multi-mc", "aligned": "never"}}))
     for test_lang in ("hau", "hau-hin"):
-        assert never(evaluation.side_arguments, **job("multi", test_lang=test_lang))[-2:] == ["--adapters", "off"]
+        assert not never(evaluation.adapters, **job("multi", test_lang=test_lang))
 
 
 def test_tables_show_pairs_and_the_encoders_of_both_languages(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,23 +37,26 @@ def of(recipe: str, lang: str) -> dict[str, str]:
 
 def test_a_job_is_told_the_language_and_that_of_other_columns() -> None:
     ask = asking(study())
-    assert ask(prefixes.arguments, **of("base", "mul")) == ["--language", "mul"]
-    assert ask(prefixes.arguments, **of("own", "hau")) == ["--language", "hau"]
-    assert ask(prefixes.arguments, **of("single", "mul")) == ["--language", "mul"]
-    taught = ["--language", "hau", "--languages"]
-    assert ask(prefixes.arguments, **of("taught", "hau")) == [*taught, "pivot=eng"]
-    assert ask(prefixes.arguments, **of("xllora", "hau")) == [*taught, "positive=eng", "negative=eng"]
+    for recipe, lang, others in (
+        ("base", "mul", {}),
+        ("own", "hau", {}),
+        ("single", "mul", {}),
+        ("taught", "hau", {"pivot": "eng"}),
+        ("xllora", "hau", {"positive": "eng", "negative": "eng"}),
+    ):
+        told = {"language": lang, "languages": others, "own_prefixes": {}}
+        assert ask(prefixes.by_language, **of(recipe, lang)) == told
     assert ask(prefixes.in_pivot, **of("own", "hau")) == []
     assert ask(prefixes.of_encoder, **of("own", "hau")) == "{flores}"
 
 
 def test_what_the_study_says_of_a_language_is_told() -> None:
     ask = asking(study(languages={"hau": {"codes": {"flores": "hau_Other"}}, "eng": {}}))
-    assert ask(prefixes.arguments, **of("base", "mul")) == ["--language", "mul", "--own-prefixes", "hau=hau_Other"]
+    assert ask(prefixes.by_language, **of("base", "mul"))["own_prefixes"] == {"hau": "hau_Other"}
 
 
 def test_a_prefix_that_is_the_same_for_all_tells_no_language(ask) -> None:
-    assert ask(prefixes.arguments, **of("base", "mul")) == []
+    assert ask(prefixes.by_language, **of("base", "mul")) == {}
     assert ask(prefixes.alone, **of("base", "mul")) == ask(prefixes.of_backbone, **of("base", "mul")) == "query: "
     assert prefixes.same("query: ", "bert") == "query: "
 
@@ -93,10 +96,10 @@ PICKY = {"backbone": "bert", "recipe": "picky", "seed": "3"}
 
 def test_a_prefix_is_chosen_among_those_of_untrained_recipes_in_each_language(ask) -> None:
     file = "encoders/bert/picky/prefix/hau.json"
-    assert ask(prefixes.chosen, **PICKY, lang="hau") == {"chosen": file}
-    assert ask(prefixes.chosen, **PICKY | {"recipe": "mean"}, lang="hau") == {"chosen": file}
-    assert ask(prefixes.chosen, **PICKY | {"recipe": "base"}, lang="mul") == {}
-    assert ask(prefix_choice.offered, **PICKY, lang="hau") == ["asked=asked: ", "spoken=said: "]
+    assert ask(prefixes.chosen, **PICKY, lang="hau") == file
+    assert ask(prefixes.chosen, **PICKY | {"recipe": "mean"}, lang="hau") == file
+    assert ask(prefixes.chosen, **PICKY | {"recipe": "base"}, lang="mul") == []
+    assert ask(prefix_choice.offered, **PICKY, lang="hau") == {"asked": "asked: ", "spoken": "said: "}
     scores = {f"{name}/hau": f"scores/bert/{name}/mul/hau.bitext.json" for name in ("asked", "spoken")}
     assert ask(prefix_choice.trials, **PICKY, lang="hau") == scores
 

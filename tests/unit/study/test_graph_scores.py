@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from types import SimpleNamespace
-
 import pytest
 
 from seedbed.io import UserError
@@ -131,7 +128,7 @@ def test_an_endpoint_may_stand_behind_an_encoder_a_fusion_or_a_retriever(ask) ->
 def test_a_fusion_is_of_encoders_of_one_recipe_language_and_seed(ask) -> None:
     members = {name: f"encoders/{name}/xllora/hau/5/seedbed.json" for name in ("bert", "other")}
     assert ask(evaluation.members, **FUSED) == members
-    assert [json.loads(ask(evaluation.weights, **job)) for job in (FUSED, DEV)] == [[[1, 3]], [[1, 1], [2, 1]]]
+    assert [ask(evaluation.weights, **job) for job in (FUSED, DEV)] == [[[1, 3]], [[1, 1], [2, 1]]]
 
 
 def test_a_development_task_chooses_weights_in_one_language_or_in_all(ask) -> None:
@@ -140,9 +137,9 @@ def test_a_development_task_chooses_weights_in_one_language_or_in_all(ask) -> No
     both = {code: f"corpora/{code}/dev.tsv" for code in ("hau", "hin")}
     assert ask(evaluation.dev_tests, **DEV | {"lang": "mul"}) == both
     assert ask(evaluation.dev_trains, **DEV) == {"hau": "corpora/hau/dev_train.tsv"}
-    words = ask(evaluation.dev_arguments, **DEV)
-    assert words[:2] == ["--dev", "dev"] and json.loads(words[3])["k"] == [3]
-    for function in (evaluation.dev_code, evaluation.dev_tests, evaluation.dev_trains, evaluation.dev_arguments):
+    chooses = ask(evaluation.chooses, **DEV)
+    assert chooses["dev"] == "dev" and chooses["task"].k == [3]
+    for function in (evaluation.dev_code, evaluation.dev_tests, evaluation.dev_trains, evaluation.chooses):
         assert not ask(function, **FUSED), "the study says the weights"
 
 
@@ -151,8 +148,7 @@ def test_the_cost_of_labels_is_measured_on_the_models_that_the_study_names(ask) 
     assert (ask(compute.test), ask(compute.train)) == ("corpora/hau/knn.tsv", "corpora/hau/knn_train.tsv")
     assert ask(compute.encoder) == "encoders/bert/unsupervised/hau/3/seedbed.json"
     assert (ask(compute.weights), ask(compute.prefix)) == ("encoders/other/weights/seedbed.json", "text: ")
-    assert ask(compute.bases) == ["generators/tiny/weights/seedbed.json"]
-    assert ask(compute.base_arguments, input=SimpleNamespace(bases=["a/seedbed.json"])) == ["--bases", "likely=a"]
+    assert ask(compute.bases) == {"likely": "generators/tiny/weights/seedbed.json"}
     learners = ask(compute.learners)
     assert [*learners] == ["likely"] and learners["likely"]["generator"].dtype == "float32"
     local = ["seedbed/generators/backends/encoder_decoder.py", "seedbed/generators/backends/hf.py"]
@@ -163,7 +159,6 @@ def test_a_study_may_measure_nothing_or_no_language_model() -> None:
     measured = {"task": "icl", "language": "hau", "encoder": {"backbone": "bert", "recipe": "base"}}
     without = asking(study_of(TOLD, compute=measured))
     assert not without(compute.learners) and not without(compute.bases)
-    assert without(compute.base_arguments, input=SimpleNamespace(bases=[])) == []
     assert without(compute.weights) == "encoders/bert/weights/seedbed.json"
     with pytest.raises(UserError, match=r"compute:.*study.*measurement"):
         asking(study_of(TOLD, compute=None))(compute.task)

@@ -43,12 +43,12 @@ def test_a_folder_that_nobody_has_is_said() -> None:
 
 
 def test_a_fetch_says_what_it_fetches(ask) -> None:
-    options = {name: ask(corpora.fetch_options, corpus=name) for name in ("text", "ready+prompting", "bitext", "sts")}
+    options = {name: ask(corpora.form, corpus=name) for name in ("text", "ready+prompting", "bitext", "sts")}
     assert options == {
-        "text": ["--kind", "text"],
-        "ready+prompting": ["--kind", "triplets"],
-        "bitext": ["--kind", "parallel", "--scale", "0", "1"],  # cleaned: it is no benchmark
-        "sts": ["--kind", "pairs", "--test", "--scale", "1", "5"],
+        "text": {"kind": "text"},
+        "ready+prompting": {"kind": "triplets"},
+        "bitext": {"kind": "parallel", "test": False, "scale": (0, 1)},  # cleaned: it is no benchmark
+        "sts": {"kind": "pairs", "test": True, "scale": (1, 5)},
     }
 
 

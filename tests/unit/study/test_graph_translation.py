@@ -54,7 +54,7 @@ def test_the_pivots_rows_are_translated_and_compared_with(ask) -> None:
     assert ask(triplets.translated, **MADE) == "paraphrases" and ask(triplets.translated, **WRITTEN) == ""
     assert ask(triplets.anchors, **MADE) == ask(triplets.source, **MADE) == "corpora/eng/paraphrases.tsv"
     assert ask(triplets.anchors, **WRITTEN) == "corpora/kaz/anchors.tsv" and ask(triplets.source, **WRITTEN) == []
-    assert ask(triplets.translation, **MADE) == ["--translated", "eng_Latn", "kaz_Cyrl"]
+    assert ask(triplets.translation, **MADE) == ["eng_Latn", "kaz_Cyrl"]
     assert ask(triplets.translation, **WRITTEN) == [] and ask(generators.prompts, **MADE) == ""
 
 

@@ -95,7 +95,9 @@ def test_without_the_embedding_critic_there_is_neither_anchoring_nor_similarity(
     study = study_of("config/lira.yaml")
     ask = asking(study)
     whole, without = (
-        json.loads(ask(encoders.objective, backbone="mt5-qwen3", recipe=recipe, lang="mul", seed="1")[1])["anchoring"]
+        json.loads(
+            ask(encoders.objective, backbone="mt5-qwen3", recipe=recipe, lang="mul", seed="1")["anchoring"].dump()
+        )
         for recipe in ("arca", "arca-no-embeds-critic")
     )
     assert without == whole | {"similarity": "none", "anchor_weight": 0}

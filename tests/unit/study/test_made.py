@@ -82,9 +82,9 @@ def changes(root: Path) -> Callable[..., bool]:
         pytest.param("seedbed/corpora/subset.py", "16)", "8)", id="rows"),
         pytest.param("seedbed/encoders/prompts.py", "DOCUMENT", "QUERY", id="prompts"),
         pytest.param("seedbed/manifests.py", '"files": {str', '"file": {str', id="manifest"),
-        pytest.param("scripts/train_encoder.py", '"seed": args.seed', '"seed": args.seed + 1', id="what is passed"),
-        pytest.param("scripts/train_encoder.py", '"--prefix", default=""', '"--prefix", default="q: "', id="a default"),
-        pytest.param("scripts/train_encoder.py", '"--seed", required=True, type=int', '"--seed", required=True, type=abs', id="a type"),
+        pytest.param("scripts/train_encoder.py", '"seed": job.seed', '"seed": job.seed + 1', id="what is passed"),
+        pytest.param("scripts/train_encoder.py", 'prefix: str = ""', 'prefix: str = "q: "', id="a default"),
+        pytest.param("scripts/train_encoder.py", 'rows: int = 0', 'rows: float = 0', id="a type"),
     ],
 )  # fmt: skip
 def test_what_makes_an_encoder_trains_it_anew(changes, file, old, new):

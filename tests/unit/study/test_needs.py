@@ -114,7 +114,7 @@ def test_the_page_counts_the_gpus_that_write(tmp_path: Path) -> None:
     generators = yaml.safe_load(Path("config/lira.yaml").read_text())["generators"]
     spread = {name: entry | {"backend": "vllm", "tensor_parallel": 4} for name, entry in generators.items()}
     asked = needs(tmp_path, "config/lira.yaml", generators=spread)
-    gpus, study = json.loads(asked.gpus_by_folder), asked.study
+    gpus, study = asked.gpus_by_folder(), asked.study
     assert gpus["train_encoder"] == gpus["judge"] == 1 and "tabulate" not in gpus
     translators = [name for name, one in study.translators.items() if one.generator]
     assert translators and {gpus[f"translate/{name}"] for name in translators} == {4}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -55,8 +54,8 @@ def test_what_others_report_stands_with_the_tests_that_it_is_of():
     assert shown["STS"] == [("BGE-M3", "hau", 56.5)]
     assert sorted(shown["Bitext retrieval (kolibri-bitext)"]) == [("BGE-M3", "hau", 70.0), ("BGE-M3", "ind", 90.0)]
     for code, value in (("hau", 70.0), ("ind", 90.0)):
-        (block,) = json.loads(best.blocks(study, Wildcards(lang=code)))
-        assert [one["value"] for one in block["quoted"]] == [value], "of this language and the task that is reported"
+        (block,) = best.blocks(study, Wildcards(lang=code))
+        assert [one.value for one in block.quoted] == [value], "of this language and the task that is reported"
 
 
 def test_a_file_that_mteb_writes_has_a_number_for_each_language_of_the_study(tmp_path):

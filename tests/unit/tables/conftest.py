@@ -65,7 +65,7 @@ class Study:
         plan = self.scores.with_name("plan.json")
         plan.write_text(blocks, encoding="utf-8")
         known = ["--scores", str(self.scores), "--plan", str(plan), "--statistics", statistics]
-        return ["--paper", str(PAPER), *known]
+        return ["--papers", str(PAPER), *known]
 
 
 def page(table: pd.DataFrame, spec: TableSpec) -> str:

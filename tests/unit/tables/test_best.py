@@ -22,6 +22,7 @@ from seedbed.tables.settings import Statistics
 from seedbed.tables.specs import Column
 from seedbed.tables.standing import standing
 from seedbed.triplets.overlap import dice
+from tests.programs import call
 
 STATISTICS = Statistics(resamples=500)
 N = 60
@@ -242,7 +243,7 @@ def test_a_recommended_encoder_is_reported_as_one_that_was_chosen(scores, encode
     blocks = json.dumps([block().model_dump(mode="json")])
     told = ["--language", "hau", "--name", "Hausa", "--root", str(tmp_path), "--statistics", STATISTICS.dump()]
     told += ["--why=Measured elsewhere.", "--limits=The test is weak.", "--encoder", "bert/plain/hau/2"]
-    choose_best.main([*told, "--blocks", blocks, "--also", blocks, "--output", str(tmp_path / "best/hau")])
+    call(choose_best, [*told, "--blocks", blocks, "--also", blocks, "--output", str(tmp_path / "best/hau")])
     found = manifests.read(tmp_path / "best/hau/seedbed.json")["best"]
     assert (found["recipe"], found["seed"], found["dev"], found["rows"]) == ("plain", 2, None, 64)
     assert found["test"] == found["also"][0] and found["test"]["others"]["good"]["apart"]
@@ -268,7 +269,7 @@ def test_a_recommended_encoder_without_a_test_is_reported_too(encoder, tmp_path)
     folder.parent.mkdir(parents=True)
     encoder.rename(folder)
     told = ["--language", "hau", "--name", "Hausa", "--root", str(tmp_path), "--blocks", "[]"]
-    choose_best.main([*told, "--encoder", "bert/good/hau/1", "--output", str(tmp_path / "best/hau")])
+    call(choose_best, [*told, "--encoder", "bert/good/hau/1", "--output", str(tmp_path / "best/hau")])
     found = manifests.read(tmp_path / "best/hau/seedbed.json")["best"]
     text = answer.text({"best/hau": found}, {"Hausa": [answer.Listed.of(folder)]})
     assert "**Hausa: good** of bert, trained on 64 rows, recommended.\n\nIt is `best/hau`." in text

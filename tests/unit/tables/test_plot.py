@@ -3,11 +3,12 @@
 import pandas as pd
 import pytest
 
-from scripts.plot import main
+from scripts import plot as program
 from seedbed.io import UserError
 from seedbed.tables.figure_specs import FigureSpec
 from seedbed.tables.figures.plot import plot
 from seedbed.tables.tabulate import write
+from tests.programs import call
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +83,10 @@ def test_the_program_writes_the_same_bytes_twice(table, tmp_path):
     write(table, tmp_path / "table.csv")
     for run in ("a", "b"):
         outputs = ["--output", str(tmp_path / f"{run}.svg"), "--png", str(tmp_path / f"{run}.png")]
-        main(["--spec", "seedbed/resources/figures/table1.yaml", "--data", str(tmp_path / "table.csv"), *outputs])
+        call(
+            program,
+            ["--spec", "seedbed/resources/figures/table1.yaml", "--data", str(tmp_path / "table.csv"), *outputs],
+        )
     for kind in ("svg", "png"):
         assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
     svg = (tmp_path / "a.svg").read_text()

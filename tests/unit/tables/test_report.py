@@ -8,10 +8,11 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
-from scripts.report import main
+from scripts import report as program
 from seedbed.io import UserError, write_json, write_table
 from seedbed.tables.report import SCRIPT, report
 from seedbed.tables.standing import standing
+from tests.programs import call
 
 HOSTILE = '<script>alert("x")</script>'
 MINED = {
@@ -243,7 +244,7 @@ def test_nothing_that_a_text_says_becomes_a_part_of_the_page(files, tmp_path, at
 def test_the_program_writes_the_same_bytes_twice(files, tmp_path):
     arguments = [part for group, paths in files.items() for part in (f"--{group}", *map(str, paths))]
     for run in ("a", "b"):
-        main(["--title", "Seedbed", *arguments, "--output", str(tmp_path / f"{run}.zip")])
+        call(program, ["--title", "Seedbed", *arguments, "--output", str(tmp_path / f"{run}.zip")])
     assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
 
 

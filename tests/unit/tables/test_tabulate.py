@@ -8,13 +8,14 @@ import pandas as pd
 import pytest
 from scipy.stats import false_discovery_control, spearmanr
 
-from scripts.tabulate import main
+from scripts import tabulate as program
 from seedbed.evaluation.significance import percentiles, replicates, spearman, williams
 from seedbed.io import UserError, read_json, write_json
 from seedbed.tables.cells import trained_on
 from seedbed.tables.plan import Scored
 from seedbed.tables.specs import TableSpec
 from seedbed.tables.tabulate import COLUMNS, read, write
+from tests.programs import call
 from tests.unit.tables.conftest import page
 
 KEY = ["backbone", "column", "recipe", "language"]
@@ -315,7 +316,7 @@ def test_another_csv_is_refused(tmp_path):
 def test_the_program_writes_the_same_bytes_twice(study, spec, table, tmp_path):
     for run in ("a", "b"):
         outputs = ["--output", str(tmp_path / f"{run}.csv"), "--layout", str(tmp_path / f"{run}.md")]
-        main(["--spec", "seedbed/resources/tables/table1.yaml", *study.arguments(spec), *outputs])
+        call(program, ["--spec", "seedbed/resources/tables/table1.yaml", *study.arguments(spec), *outputs])
     for kind in ("csv", "md"):
         assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
     assert (tmp_path / "a.md").read_text() == page(table, spec) == page(read(tmp_path / "a.csv"), spec)
@@ -327,7 +328,7 @@ def test_what_others_report_stands_below_ours_and_is_in_no_csv(study, spec, tmp_
     blocks = [block | {"quoted": quotes if block["column"]["label"] == "STS" else []} for block in read_json(plan)]
     write_json(blocks, plan)
     outputs = ["--output", str(tmp_path / "a.csv"), "--layout", str(tmp_path / "a.md")]
-    main(["--spec", "seedbed/resources/tables/table1.yaml", *arguments, *outputs])
+    call(program, ["--spec", "seedbed/resources/tables/table1.yaml", *arguments, *outputs])
     first, *others = (tmp_path / "a.md").read_text().split("\n## ")[1:]
     assert first.rstrip().endswith("| BGE-M3, quoted | 56.5 |  |  |  |")  # hau, ind, avg, rows
     assert "no interval and in no test. BGE-M3, quoted: their paper, table 2." in first

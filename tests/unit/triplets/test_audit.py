@@ -15,6 +15,7 @@ from seedbed.triplets.audit import Expected, length_ratio, repetition
 from seedbed.triplets.overlap import dice
 from seedbed.triplets.settings import Audit
 from seedbed.triplets.switching import WordCheck
+from tests.programs import call
 
 GOOD = [
     (f"Ina zuwa kasuwa ta {n} da safe", f"Zan tafi kasuwar lamba {n} yau", f"Ba zan je ko ina ba har {n} ga wata")
@@ -54,7 +55,7 @@ def test_triplets_of_the_pivot_itself_pass(tmp_path):
     write_table(pd.DataFrame({"id": range(40), "text": ENGLISH}), tmp_path / "corpus")
     rules = RULES.updated({"foreign_words": 0.1, "unlikely_words": 0.1})
     for in_pivot in ([], ["--in-pivot"]):
-        audit_triplets.main([
+        call(audit_triplets, [
             *("--triplets", str(tmp_path / "t"), "--corpus", str(tmp_path / "corpus"), "--script", "Latn", *in_pivot),
             *("--audit", rules.dump(), "--output", str(tmp_path / "kept"), "--rejected", str(tmp_path / "rejected")),
             *("--report", str(tmp_path / "report")),

@@ -24,6 +24,7 @@ from seedbed.io import UserError, read_table, write_table
 from seedbed.precision import precision
 from seedbed.triplets.synthesis import shard, synthesise
 from tests import tiny
+from tests.programs import call
 
 ADAPTERS = {"positive": None, "negative": None}
 
@@ -280,20 +281,20 @@ def test_a_job_killed_by_the_system_goes_on(study, tmp_path):
         time.sleep(0.02)
     job.send_signal(signal.SIGKILL)
     assert job.wait() == -signal.SIGKILL and not output.exists()
-    script.main(arguments(study, output))
-    script.main(arguments(study, unbroken))
+    call(script, arguments(study, output))
+    call(script, arguments(study, unbroken))
     assert output.read_bytes() == unbroken.read_bytes()
 
 
 def test_shards_add_up_to_the_whole(study, tmp_path):
     names = [tmp_path / f"{number}.tsv" for number in range(5)]
     for number, name in enumerate(names[:4]):
-        script.main(arguments(study, name, shard=number, shards=20, method="xllora"))
+        call(script, arguments(study, name, shard=number, shards=20, method="xllora"))
     table = pd.concat([read_table(name, []) for name in names[:4]], ignore_index=True)
     directory, _ = study
     first = read_table(directory / "anchors.tsv", [])[:16]
     write_table(first, tmp_path / "first.tsv")
-    script.main(arguments(study, names[4], anchors=tmp_path / "first.tsv", method="xllora"))
+    call(script, arguments(study, names[4], anchors=tmp_path / "first.tsv", method="xllora"))
     pd.testing.assert_frame_equal(table, read_table(names[4], []))
 
 
@@ -302,13 +303,13 @@ def test_shards_for_fewer_anchors_are_joined(study, tmp_path, rows):
     """Paper 000's ablations write for 50,000 of 275,000 anchors."""
     names = [tmp_path / f"{number}.tsv" for number in range(2)]
     for number, name in enumerate(names):
-        script.main(arguments(study, name, shard=number, shards=2, rows=rows, method="xllora"))
+        call(script, arguments(study, name, shard=number, shards=2, rows=rows, method="xllora"))
     anchors = study[0] / "anchors.tsv"
     joined = ["--anchors", str(anchors), "--output", str(tmp_path / "joined.tsv")]
-    join_triplets.main(["--shards", *map(str, names), "--rows", str(rows), *joined])
+    call(join_triplets, ["--shards", *map(str, names), "--rows", str(rows), *joined])
     assert list(read_table(tmp_path / "joined.tsv", [])["id"]) == list(subset(read_table(anchors, []), rows)["id"])
     with pytest.raises(UserError, match=r"those of .* are 9"):
-        join_triplets.main(["--shards", *map(str, names), "--rows", "9", *joined])
+        call(join_triplets, ["--shards", *map(str, names), "--rows", "9", *joined])
 
 
 def test_examples_for_xllora(study, tmp_path):
@@ -319,11 +320,11 @@ def test_examples_for_xllora(study, tmp_path):
         rows = {"id": [str(n) for n in range(40)], "text": tiny.sentences(lang, 40), "pivot": tiny.sentences("eng", 40)}
         write_table(pd.DataFrame(rows), tmp_path / f"{lang}.tsv")
     outputs = [tmp_path / "positive.tsv", tmp_path / "negative.tsv"]
-    build_xllora_examples.main([
-        *("--base", str(directory / "base"), "--name", "tiny", "--generator", settings, "--count", "8"),
-        *("--positive-adapter", str(adapter(directory / "base", tmp_path / "p", std=0.2))),
-        *("--negative-adapter", str(adapter(directory / "base", tmp_path / "n", std=0.3))),
-        *("--parallel", f"fra={tmp_path / 'fra.tsv'}", f"swh={tmp_path / 'swh.tsv'}", "--nli"),
+    call(build_xllora_examples, [
+        *("--base", str(directory / "base"), "--generator", settings, "--count", "8"),
+        *("--adapters", f"positive={adapter(directory / 'base', tmp_path / 'p', std=0.2)}"),
+        f"negative={adapter(directory / 'base', tmp_path / 'n', std=0.3)}",
+        *("--parallel", f"fra={tmp_path / 'fra.tsv'}", f"swh={tmp_path / 'swh.tsv'}"),
         *("--state", str(tmp_path / "state")),
         *("--positive-output", str(outputs[0]), "--negative-output", str(outputs[1])),
     ])  # fmt: skip
@@ -337,10 +338,10 @@ def test_published_examples_for_xllora(study, tmp_path):
     rows = pd.DataFrame({"id": list("abcdef"), "anchor": list("ABCDEF"), "target": list("uvwxyz")})
     write_table(rows, tmp_path / "published.tsv")
     outputs = [tmp_path / "positive.tsv", tmp_path / "negative.tsv"]
-    build_xllora_examples.main([
-        *("--base", str(directory / "base"), "--name", "tiny", "--generator", settings, "--count", "4"),
-        *("--published-positive", str(tmp_path / "published.tsv"), "--state", str(tmp_path / "state")),
-        *("--published-negative", str(tmp_path / "published.tsv")),
+    call(build_xllora_examples, [
+        *("--base", str(directory / "base"), "--generator", settings, "--count", "4"),
+        *("--published", f"positive={tmp_path / 'published.tsv'}", f"negative={tmp_path / 'published.tsv'}"),
+        *("--state", str(tmp_path / "state")),
         *("--positive-output", str(outputs[0]), "--negative-output", str(outputs[1])),
     ])  # fmt: skip
     assert len(read_table(outputs[0], ["target"])) == 4

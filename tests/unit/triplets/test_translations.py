@@ -14,6 +14,7 @@ from seedbed.corpora.language_id import LanguageId
 from seedbed.io import UserError, read_json, read_table, write_table
 from seedbed.triplets.settings import Audit
 from seedbed.triplets.translations import audit_translations
+from tests.programs import call
 
 SIDES = ["anchor", "positive", "negative"]
 ENGLISH = [
@@ -108,7 +109,7 @@ def test_the_program_compares_with_the_source(tmp_path: Path) -> None:
     write_table(table, tmp_path / "raw")
     write_table(frame(ENGLISH), tmp_path / "eng")
     write_table(pd.DataFrame({"id": range(40), "text": [row[0] for row in HAUSA]}), tmp_path / "corpus")
-    audit_triplets.main([
+    call(audit_triplets, [
         *("--triplets", str(tmp_path / "raw"), "--source", str(tmp_path / "eng"), "--corpus", str(tmp_path / "corpus")),
         *("--script", "Latn", "--audit", RULES.dump(), "--output", str(tmp_path / "kept")),
         *("--rejected", str(tmp_path / "rejected"), "--report", str(tmp_path / "report")),

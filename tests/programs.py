@@ -1,0 +1,44 @@
+"""Programs as a person runs them, in this process; and what they are told in a plan, without all that is no matter."""
+
+from __future__ import annotations
+
+import importlib
+import shlex
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal, get_args, get_origin
+
+from scripts import cli
+from seedbed import flags
+from seedbed.encoders.choosing_settings import Chosen
+
+
+def call(program: ModuleType, words: list) -> None:
+    """Run a program with these flags."""
+    program.main(cli.read(program.Job, [*map(str, words)]))
+
+
+def told(rule: str, words: str) -> dict[str, Any]:
+    """What a program of a plan is told by these flags; what else it needs is something."""
+    model = importlib.import_module(f"scripts.{rule}").Job
+    given = flags.values(model, shlex.split(words))
+    if rule == "train_encoder" and not {"weights", "endpoint"} & given.keys():
+        given["weights"] = Path("none")
+    if rule == "choose_best":
+        given.setdefault("dev", "dev")
+    needed = {name: _any(field.annotation) for name, field in model.model_fields.items() if field.is_required()}
+    return needed | given
+
+
+def _any(kind: Any) -> Any:
+    """A value of a type."""
+    if get_origin(kind) is Literal:
+        return get_args(kind)[0]
+    if get_origin(kind) is tuple:
+        return ["none", "none"]
+    if kind is Chosen:
+        return {"choose": "first"}
+    if get_origin(kind) in (list, dict):
+        return get_origin(kind)()
+    known = {Path: Path("none"), str: "none", int: 0, float: 0.0}
+    return known.get(kind, {})
