@@ -23,6 +23,7 @@ from scripts import score
 from seedbed.encoders import adapters, backbone, training
 from seedbed.io import write_json, write_table
 from seedbed.languages import registry
+from tests.programs import call
 
 QUESTIONS, PASSAGES, ANSWERS = 900, 488, 4
 """Belebele in one language: Bandarkar et al. (2024, "The Belebele benchmark"), section 3."""
@@ -75,15 +76,22 @@ def questions(code: str, rows: int, passages: int) -> pd.DataFrame:
 def scored(root: Path, codes: tuple[str, ...], adapters: str) -> None:
     """Score one language, or a pair of them, with adapters `on` or `off`."""
     first, *second = [str(root / code / "1") for code in codes]
-    score.main(
+    call(
+        score,
         [
-            *("--systems", first, *(["--seconds", *second] if second else []), "--adapters", adapters),
+            *(
+                "--systems",
+                first,
+                *(["--seconds", *second] if second else []),
+                "--adapters",
+                str(adapters == "on").lower(),
+            ),
             *("--tests", *(str(root / f"{code}.tsv") for code in codes)),
             *("--records", *(str(root / f"{code}.json") for code in codes)),
             *("--tasks", json.dumps({"belebele": {"protocol": "choice"}}), "--language", "-".join(codes)),
             *("--state", str(root / "state"), "--scores", str(root / "scores/1")),
             *("--output", str(root / f"scores/{'-'.join(codes)}.{adapters}.json")),
-        ]
+        ],
     )
 
 

@@ -42,14 +42,17 @@ blocks.CACHE //= int(parts)
 io.PART //= int(parts)
 from seedbed.corpora import language_id
 language_id.BATCH //= int(parts)
+from scripts import cli
 program = importlib.import_module("scripts." + name)
+for module in ("corpora.anchors", "corpora.fetch", "corpora.pairs", "triplets.audit", "triplets.translations"):
+    importlib.import_module("seedbed." + module)  # what programs import when they run
 for arguments in map(json.loads, sizes):  # each after the same imports, in a process of its own
     if child := os.fork():
         if code := os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
             sys.exit(code)
         continue
     before, begun = memory("VmRSS"), time.process_time()
-    program.main(arguments)
+    program.main(cli.read(program.Job, arguments))
     print(json.dumps({"megabytes": memory("VmHWM") - before, "seconds": time.process_time() - begun}), flush=True)
     break
 """

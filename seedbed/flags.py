@@ -43,7 +43,7 @@ def read(model: type[M], words: list[str]) -> M:
 def values(model: type[BaseModel], words: list[str]) -> dict[str, Any]:
     """What flags say of a model's fields; there may be others that it lacks. Raises as `read`."""
     found: dict[str, Any] = {}
-    for flag, given in _split(words, next(iter(model.model_fields))).items():
+    for flag, given in _split(words, next(iter(model.model_fields), "")).items():
         *above, last = _place(model, flag)
         group = found
         for name in above:

@@ -25,7 +25,7 @@ def told(rule: str, words: str) -> dict[str, Any]:
     if rule == "train_encoder" and not {"weights", "endpoint"} & given.keys():
         given["weights"] = Path("none")
     if rule == "choose_best":
-        given.setdefault("dev", "dev")
+        given.setdefault("dev", ["dev"])
     needed = {name: _any(field.annotation) for name, field in model.model_fields.items() if field.is_required()}
     return needed | given
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import re
 import shutil
 import socket
@@ -11,68 +13,97 @@ from pathlib import Path
 
 import pytest
 
-from scripts import cli, fuse_encoders, measure_compute
+from scripts import cli, fuse_encoders, measure_compute, publish, report, train_encoder
+from seedbed.io import UserError
+from tests.refusals import tells
 
-MEASURE = "--compute {} --task {} --train x --test x --encoder x --weights x --flops x --seconds x --output x"
+MEASURE = (
+    "--compute {C} --task.protocol sts --train x --test x --encoder x --weights x --flops x --seconds x --output x"
+)
+COMPUTE = '{"task": "t", "language": "hau", "encoder": {"backbone": "b", "recipe": "r"}}'
+LEARNS = '{"a": {"generator": {"source": {"file": "x"}}, "in_context": {}}}'
 FUSE = "--members a=x b=x --output x --weights"
+TRAIN = "--output x --state x --weights x --seed 1"
 
 
 @pytest.mark.parametrize(
-    ("program", "arguments", "message"),
+    ("program", "words", "message"),
     [
-        (measure_compute, f'{MEASURE} --classifiers {{"a":{{}},"b":{{}}}} --bases a=x', "--bases: give b=DIR too"),
         (
-            fuse_encoders,
-            f"{FUSE} [[1,3],[1]]",
-            "--weights: [[1, 3], [1]]; expected lists of 2, one for each of --members",
+            measure_compute,
+            [*MEASURE.replace("{C}", COMPUTE.replace(" ", "")).split(), "--classifiers", LEARNS],
+            "bases: ... a",
         ),
-        (fuse_encoders, f"{FUSE} [1,3]", "--weights: [1, 3]; expected lists of 2"),
-        (fuse_encoders, f"{FUSE} []", "--weights: []; expected lists of 2"),
+        (fuse_encoders, [*FUSE.split(), "[[1,3],[1]]"], "weights: ... lists of 2"),
+        (fuse_encoders, [*FUSE.split(), "[]"], "weights: ... lists of 2"),
+        (train_encoder, ["--seed", "x"], "--seed: ... integer"),
+        (train_encoder, ["--sed", "1"], "--sed: ... 'seed'"),
+        (train_encoder, [*TRAIN.split(), "--training.epoch", "2"], "--training.epoch: ... 'epochs'"),
+        (train_encoder, [*TRAIN.split(), "--training", '{"epoch": 2}'], "--training.epoch: ... 'epochs'"),
+        (train_encoder, [*TRAIN.split(), "--objective", '{"contras": {}}'], "objective: ... 'contrast'"),
+        (train_encoder, [*TRAIN.split(), "--fusion", "both"], "--fusion: ... 'concat'"),
+        (
+            train_encoder,
+            ['{"seed": 1, "output": "x", "state": "x", "weights": "x", "rows": "2"}'],
+            "job.rows: ... integer",
+        ),
+        (train_encoder, ['{"seed": 1'], "job: not JSON"),
+        (train_encoder, ["--output", "x", "--state", "x", "--seed", "1"], "give `weights` or `endpoint`"),
     ],
-    ids=["no base of one", "too few weights", "no lists of weights", "no weights"],
+    ids=lambda value: value if isinstance(value, str) else None,
 )
-def test_arguments_that_do_not_fit_are_one_line(
-    program, arguments: str, message: str, capsys: pytest.CaptureFixture, tmp_path: Path, monkeypatch
-) -> None:
+def test_arguments_that_do_not_fit_are_one_line(program, words: list[str], message: str, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as stop:
-        program.main(arguments.split())
-    assert stop.value.code == 2
-    said = capsys.readouterr().err.splitlines()[-1]
-    assert f"error: {message}" in said
+    with pytest.raises(UserError) as caught:
+        cli.read(program.Job, words)
+    assert tells(str(caught.value), message) and "\n" not in str(caught.value)
     assert not list(tmp_path.iterdir())
 
 
-COLLECTING = """
-import gc
-from scripts.cli import run
-print(gc.isenabled())
-if __name__ == "__main__":
-    run(lambda: print(gc.isenabled(), gc.get_freeze_count() > 1000))
-"""
+def test_flags_are_what_json_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = "--output=x --state y --weights w --seed 3 --training.epochs 2 --training.part head --each hau=a=1.tsv swh=b,c.tsv"
+    flags = [
+        *words.split(),
+        "--prefix",
+        "{lang}: ",
+        "--objective",
+        '{"contrast": {}}',
+        "--translations",
+        '[{"t": "a.tsv"}]',
+    ]
+    value = {
+        "output": "x", "state": "y", "weights": "w", "seed": 3, "training": {"epochs": 2, "part": "head"},
+        "each": {"hau": "a=1.tsv", "swh": "b,c.tsv"}, "prefix": "{lang}: ", "objective": {"contrast": {}},
+        "translations": [{"t": "a.tsv"}],
+    }  # fmt: skip
+    read = cli.read(train_encoder.Job, flags)
+    assert read == cli.read(train_encoder.Job, [json.dumps(value)])
+    monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(value)))
+    assert cli.read(train_encoder.Job, ["-"]) == read and cli.read(train_encoder.Job, [read.dump()]) == read
 
 
-@pytest.mark.parametrize(
-    ("how", "said"), [("-m scripts.small", "False True True"), ("-c import+scripts.small", "True")]
-)
-def test_garbage_is_collected_but_while_a_program_imports(how, said, tmp_path):
-    """Whoever imports a program, as tests do, keeps collecting."""
-    (tmp_path / "scripts").mkdir()
-    for name in ("__init__", "cli"):
-        shutil.copy(f"scripts/{name}.py", tmp_path / "scripts")
-    (tmp_path / "seedbed").symlink_to(Path("seedbed").absolute())
-    (tmp_path / "scripts/small.py").write_text(COLLECTING)
-    command = [sys.executable, *(word.replace("+", " ") for word in how.split())]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert " ".join(done.stdout.split()) == said
+def test_several_files_of_one_name_and_words_without_a_flag() -> None:
+    read = cli.read(
+        report.Job, ["--title", "x", "--output", "y", "--encoders", "Hausa=a", "Hausa=b", "--tables", "t.csv"]
+    )
+    assert read.encoders == {"Hausa": [Path("a"), Path("b")]} and read.tables == [Path("t.csv")]
+    read = cli.read(publish.Job, ["results/best/hau", "--dry-run"])
+    assert read.what == Path("results/best/hau") and read.dry_run
+
+
+def test_no_argument_is_told_without_its_flags_in_help(capsys: pytest.CaptureFixture) -> None:
+    with pytest.raises(SystemExit):
+        cli.read(train_encoder.Job, ["--help"])
+    said = capsys.readouterr().out
+    assert "--training.epochs" in said and "put before every text" in said and "required" in said
 
 
 ALIGNING = """
 from types import SimpleNamespace
-from scripts.cli import run
+from scripts.cli import Job, run
 from transformers.trainer_utils import align_special_tokens, logger
 
-def main():
+def main(job=None):
     config = SimpleNamespace(eos_token_id=None, bos_token_id=None, pad_token_id=1, get_text_config=lambda: config)
     align_special_tokens(SimpleNamespace(config=config), SimpleNamespace(eos_token_id=2, bos_token_id=0, pad_token_id=1))
     assert (config.eos_token_id, config.bos_token_id) == (2, 0)
@@ -82,7 +113,7 @@ def main():
 
 def test_a_program_does_not_log_that_special_tokens_were_aligned():
     """A warning of transformers in the training of each encoder whose configuration names no special tokens."""
-    calls = "main()\nlogger.warning('now as a program')\nrun(main)"
+    calls = "main()\nlogger.warning('now as a program')\nrun(Job, main)"
     done = subprocess.run([sys.executable, "-c", f"{ALIGNING}\n{calls}"], capture_output=True, text=True, check=True)
     aligned, *others, program, last = done.stderr.splitlines()
     assert "were aligned accordingly" in aligned and program.endswith("now as a program")
@@ -102,10 +133,11 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_whatever_the_system_refuses_is_one_line(what, tmp_path):
+def test_whatever_the_system_refuses_is_one_line(what, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     (tmp_path / "folder").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "folder")
+    monkeypatch.setattr(sys, "argv", ["program"])
     with pytest.raises(SystemExit) as stop:
-        cli.run(lambda: REFUSED[what](tmp_path))
+        cli.run(cli.Job, lambda job: REFUSED[what](tmp_path))
     assert re.fullmatch(r"error: .+: .+", str(stop.value.code))

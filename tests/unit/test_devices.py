@@ -91,7 +91,9 @@ def test_a_program_claims_before_it_imports_a_library(tmp_path: Path):
         "import sys\n"
         "from seedbed import devices\n"
         "devices.claim = lambda *_: sys.exit(print('torch' in sys.modules))  # what is imported later takes seconds\n"
-        "import scripts.train_encoder"
+        "from scripts import cli, train_encoder as program\n"
+        "sys.argv = ['train_encoder', '--seed', '1', '--output', 'x', '--state', 'y', '--weights', 'z']\n"
+        "cli.run(program.Job, program.main)"
     )
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

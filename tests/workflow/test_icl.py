@@ -116,12 +116,12 @@ def test_a_study_in_context_is_planned_as_computed_by_hand(shown):
     )
     assert (len(described), len(scored)) == (JOBS["describe_classifier"], JOBS["score"])
     for command in described:
-        assert ("base=" in command) is ("openai-chat" not in command)
-        assert ("retriever=results/own/encoders/tiny-bert/published/mul/0" in command) is ('"count": 1' in command)
+        assert ('"base": ' in command) is ("openai-chat" not in command)
+        assert ('"retriever": "results/own/encoders/tiny-bert/published/mul/0"' in command) is ('"count": 1' in command)
     for command in scored:
-        both = "--output results/own/scores/likely/all/mul/mul.own-icl.json" not in command
-        assert "--trains hau/own-icl=results/own/corpora/hau/own-knn_train.tsv" in command
-        assert ("hau/own-icl-xl=results/own/corpora/eng/own-knn_train.tsv" in command) is both
+        both = '"output": "results/own/scores/likely/all/mul/mul.own-icl.json"' not in command
+        assert '"hau/own-icl": "results/own/corpora/hau/own-knn_train.tsv"' in command
+        assert ('"hau/own-icl-xl": "results/own/corpora/eng/own-knn_train.tsv"' in command) is both
         assert (command.count("/zero-shot/mul/0"), command.count("/far/mul/0")) == ((2, 0) if both else (0, 2))
 
 

@@ -87,7 +87,14 @@ def test_the_best_encoder_is_chosen_and_two_lines_use_it(finished, tmp_path):
         rows = {row["recipe"]: row["rows"] for row in csv.DictReader(file) if row["language"] == "hau"}
     assert rows["base"] == "0" and rows[best["recipe"]] == str(best["rows"])
     assert best["dev"]["among"] == 6 and best["test"]["task"] == "own-sts" and "word overlap" in best["test"]["others"]
-    told = ("--best", chosen, "--answer", str(tmp_path / "answer.md"), "--benchmarks", "results/own/benchmarks")
+    told = (
+        "--best",
+        str(Path(chosen).parent),
+        "--answer",
+        str(tmp_path / "answer.md"),
+        "--benchmarks",
+        "results/own/benchmarks",
+    )
     done = finished.program("report", "--title", "x", "--output", str(tmp_path / "report.zip"), *told)
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "answer.md").read_text()
