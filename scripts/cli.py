@@ -39,7 +39,8 @@ NEEDLESS = {
 class Job(Settings):
     """The arguments of a program: the workflow hands them over as JSON, a person as flags, a test as Python."""
 
-    model_config = ConfigDict(defer_build=True)  # a plan asks for fields alone
+    # A plan asks for fields alone: to build what validates, and to read what stands below them, takes longer.
+    model_config = ConfigDict(defer_build=True, use_attribute_docstrings=False)
 
 
 class Resumable(Job):

@@ -4,7 +4,10 @@ pydantic-settings' `CliApp` does as much, but splits texts at commas and stops a
 field, and says what is wrong in thirty lines.
 """
 
+import ast
 import contextlib
+import inspect
+import itertools
 import json
 import sys
 import textwrap
@@ -59,16 +62,28 @@ def explained(model: type[BaseModel]) -> str:
 
 
 def _lines(model: type[BaseModel], above: str) -> Iterator[str]:
+    said_below = _below(model)
     for name, field in model.model_fields.items():
         inner = next((one for one in _parts(field.annotation) if _is_group(one)), None)
         default = "" if field.is_required() else field.get_default(call_default_factory=True)
-        said = " ".join((field.description or "").split())
+        said = " ".join(said_below.get(name, "").split())
         said += "; required" if field.is_required() else f"; default {default}" if default and not inner else ""
         yield f"  --{above}{name.replace('_', '-')} {_shown(field.annotation)}"
         if said:
             yield textwrap.fill(said.removeprefix("; "), 110, initial_indent=" " * 8, subsequent_indent=" " * 8)
         if inner and not above:
             yield from _lines(inner, f"{name.replace('_', '-')}.")
+
+
+def _below(model: type[BaseModel]) -> dict[str, str]:
+    """Field -> the text that stands below it in its class."""
+    found = {}
+    for kind in reversed(model.__mro__[: model.__mro__.index(BaseModel)]):
+        body = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0].body
+        for field, text in itertools.pairwise(body):
+            if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
+                found[field.target.id] = str(text.value.value)
+    return found
 
 
 def _split(words: list[str], first: str) -> dict[str, list[str]]:

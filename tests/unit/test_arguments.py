@@ -21,7 +21,9 @@ MEASURE = (
     "--compute {C} --task.protocol sts --train x --test x --encoder x --weights x --flops x --seconds x --output x"
 )
 COMPUTE = '{"task": "t", "language": "hau", "encoder": {"backbone": "b", "recipe": "r"}}'
-LEARNS = '{"a": {"generator": {"source": {"file": "x"}}, "in_context": {}}}'
+LEARNS = (
+    '{"a": {"generator": {"source": {"file": "x"}}, "in_context": {"retriever": {"backbone": "b", "recipe": "r"}}}}'
+)
 FUSE = "--members a=x b=x --output x --weights"
 TRAIN = "--output x --state x --weights x --seed 1"
 

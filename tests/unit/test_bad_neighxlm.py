@@ -17,6 +17,7 @@ from safetensors.torch import load_file
 from seedbed.encoders.mined import audit_of
 from seedbed.io import UserError, sha256, write_json, write_table
 from tests import tiny
+from tests.programs import call
 from tests.refusals import tells
 
 OBJECTIVE = {"neighbours": 2, "queue_size": 8, "projection": [8, 4]}
@@ -163,7 +164,7 @@ def test_a_program_stops_with_one_line_and_writes_nothing(root: Path, tmp_path: 
     for name, path in places.items():
         words = [word.replace(name, path) for word in words]
     with pytest.raises(UserError) as error:
-        importlib.import_module(f"scripts.{program}").main(words)
+        call(importlib.import_module(f"scripts.{program}"), words)
     said = str(error.value)
     assert tells(said, told) and "\n" not in said, said
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and "state" not in path.parts]

@@ -10,6 +10,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from scripts import synthesise, train_encoder
+from scripts.cli import Fetching
 from seedbed.checkpoints import RECORD, last_complete, own_state, place
 from seedbed.classifiers import tuning
 from seedbed.encoders import objectives, training
@@ -154,32 +156,31 @@ def test_weights_that_change_in_their_place_are_others(base: Path) -> None:
 
 
 def test_a_jobs_folder_goes_when_it_has_ended_well_and_stays_when_not(tmp_path: Path) -> None:
-    words = ["--seed", "1", "--output", "out"]
+    words = Fetching.model_validate({"source": {"file": "x"}})
     with pytest.raises(KeyboardInterrupt), own_state(tmp_path, Path("out/seedbed.json"), words) as folder:
         raise KeyboardInterrupt
-    assert json.loads((folder / RECORD).read_text()) == {"command": words, "output": "out/seedbed.json"}
+    assert json.loads((folder / RECORD).read_text()) == {"job": {"source": {"file": "x"}}, "output": "out/seedbed.json"}
     with own_state(tmp_path, Path("out/seedbed.json"), words) as again:
         assert again == folder
     assert not list(tmp_path.iterdir())
 
 
 def test_a_folder_is_of_one_command_but_for_what_changes_nothing(tmp_path: Path) -> None:
-    def at(*words: str) -> Path:
-        return place(tmp_path, words, generator=Generator)
+    needed = {"name": "n", "anchors": "a.tsv", "method": "xllora", "language": "x", "state": "s", "output": "o"}
 
-    def served(**changes: Any) -> str:
-        return json.dumps(SERVED | changes)
+    def at(**changes: Any) -> Path:
+        return place(tmp_path, synthesise.Job.model_validate(needed | {"generator": SERVED} | changes))
 
-    words = ("--output", "a", "--seed", "1", "--state", "s", "--about", "{}", "--generator", served(batch_size=64))
-    moved = served(batch_size=8, key="OTHER", endpoint="https://other/v1")
-    assert at(*words) == at("--seed=1", *words[:2], "--state", "t", "--about", "[]", "--generator", moved)
-    others = [
-        at("--output", "b", *words[2:]),
-        at(*words[:2], "--seed", "2", *words[4:]),
-        at(*words[:-1], served(sampling={"seed": 2})),
-        at(*words, "--rows", "7"),
-    ]
-    assert len({at(*words), *others}) == 5
+    moved = SERVED | {"batch_size": 8, "key": "OTHER", "endpoint": "https://other/v1"}
+    assert at() == at(state="t", generator=moved, rows=0)
+    others = [at(output="p"), at(shard=2), at(rows=7), at(generator=SERVED | {"sampling": {"seed": 2}})]
+    assert len({at(), *others}) == 5
+
+    def trained(**changes: Any) -> Path:
+        told = {"weights": "w", "output": "o", "state": "s", "seed": 1} | changes
+        return place(tmp_path, train_encoder.Job.model_validate(told))
+
+    assert trained() == trained(about={"summary": "x"}, checkpoint_minutes=3) != trained(seed=2)
 
 
 def test_the_newest_whole_checkpoint_is_gone_on_from(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def made(project: Project, config: str, *targets: str) -> Planned:
 
 
 def main(config: str, *targets: str) -> None:
-    events = [event for event in dry_run([Path(config)], {}, {}, [*targets], forceall=True)]
+    events = dry_run([Path(config)], {}, {}, [*targets], forceall=True)
     jobs = [job(event, todo=True) for event in events]
     plan = Plan(jobs, CostSpec.load(resource("forecast.yaml")))
     limits = [event["resources"]["runtime"] for event in events]

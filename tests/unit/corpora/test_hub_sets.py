@@ -38,10 +38,10 @@ def parquet(table: pa.Table) -> bytes:
 COMMIT = "0" * 40
 FETCHING = """
 import json, sys
-from scripts.cli import run
-from scripts import fetch_corpus
+from scripts import cli, fetch_corpus
 for words in map(json.loads, sys.argv[1:]):
-    run(lambda: call(fetch_corpus, words))
+    sys.argv[1:] = words
+    cli.run(fetch_corpus.Job, fetch_corpus.main)
 """
 
 

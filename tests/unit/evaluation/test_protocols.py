@@ -177,7 +177,7 @@ def test_the_labels_of_all_sets_are_known_before_a_model_is_opened(
     def opened(*_: Any) -> None:
         raise AssertionError("opened before the sets were checked")
 
-    monkeypatch.setattr(program, "open_system", opened)
+    monkeypatch.setattr("seedbed.evaluation.systems.open_system", opened)
     rows = pd.DataFrame({"id": ["1", "2"], "text": ["a", "b"], "label": ["joy", "fear"]})
     for name in ("train", "right", "wrong"):
         write_table(rows.assign(label="Mixed") if name == "wrong" else rows, tmp_path / f"{name}.tsv")

@@ -170,7 +170,7 @@ def test_a_map_is_of_the_vectors_of_both_texts(
         seen["embeddings"] = embeddings
         return np.zeros((len(embeddings), 2))
 
-    monkeypatch.setattr(map_texts, "to_plane", flat)
+    monkeypatch.setattr("seedbed.evaluation.maps.to_plane", flat)
     kind = "parallel" if pairs else "labelled_texts"
     write_table(TEXTS[["id", *COLUMNS[kind]]], tmp_path / "texts.tsv")
     shown = TextMap(task="x", perplexity=5, **({"pairs": pairs} if pairs else {"texts": 16}))
