@@ -28,6 +28,9 @@ Given = str | Callable[[Any], Any]
 LONG = 10_000
 """Characters of settings that a record has as they are; of more (the plan of a large table), it has a digest."""
 
+LISTS = ("score",)
+"""Programs whose output is a list of files, with their digests, as a manifest is one of its folder's."""
+
 CODE = "code "
 """How the value of a job's code begins, by which it is told among its parameters."""
 
@@ -138,7 +141,7 @@ class Jobs:
 
         @known
         def job(wildcards: Any, input: Any, output: Any) -> str:
-            self.require_unchanged(output)
+            self.require_unchanged(program, output)
             named = {**dict(wildcards.items()), "output": output[0], **_named(output), **_named(input)}
             return _json(program, named | values(wildcards))
 
@@ -191,10 +194,10 @@ class Jobs:
         """Digests of a person's files: an edit of any age is noticed, and a touch is none."""
         return known(lambda wildcards: compact(self.digests.files(find(wildcards))))
 
-    def require_unchanged(self, output: Any) -> None:
+    def require_unchanged(self, program: str, output: Any) -> None:
         """End the plan if what a job wrote is no longer what it wrote."""
         made = Path(str(output[0]))
-        if made.name == MANIFEST and made.is_file():
+        if (made.name == MANIFEST or program in LISTS) and made.is_file():
             try:
                 manifests.read(made, self.digests.file)
             except UserError as error:

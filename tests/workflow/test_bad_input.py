@@ -265,7 +265,7 @@ PROGRAMS = [
      "pair.tar: ... '*/train.scr.gz'; ... eng-hau/train.src.gz"),
     (SELECT + "Latm", "script 'Latm': no such script"),
     (PAIRS + '{"count":3}', "2 of 3 pairs ... count is 3 (dropped: {'equal sides': 1})"),
-    (PAIRS + '{"number":3}', "seedpairs.number: unknown key; known: count"),
+    (PAIRS + '{"number":3}', "--seed-pairs.number: unknown key; known: count"),
     (PAIRS.replace("pairs.tsv", "good.tsv") + "{}", "good.tsv: no column 'pivot'"),
     (PAIRS.replace("counts.json", "blank.txt") + '{"count":2}', "blank.txt: not JSON"),
     (SCORE.replace("FILE", "row.tsv"), "sts: a single pair ... two pairs"),
