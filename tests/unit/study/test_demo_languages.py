@@ -42,7 +42,7 @@ def test_a_language_of_django_alone_is_planned_with_its_encoders_scores_and_answ
     encoders = {file.split("/")[2] for file in ask(best.encoders, lang="afr")}
     assert encoders == {*DEMO["recipes"]}
     assert {file.split("/")[-1] for file in ask(best.scores, lang="afr")} == {"afr.all.json"}
-    assert ask(best.choice, lang="afr") == ["--dev", "kolibri-dev"]
+    assert ask(best.choosing, lang="afr") == ["kolibri-dev"]
 
 
 def test_the_demos_own_languages_have_what_they_had():
