@@ -91,9 +91,9 @@ ASKED = {
     **{"pivot": "pivot", "state": "state"},
 }
 # A program reads its job from standard input, since an argument may have no more than 128 KiB.
-PROGRAM = "python -m scripts.{rule} - <<< {params.job:q} > {log:q} 2>&1"
-ONLINE = "HF_HUB_OFFLINE=0 " + PROGRAM
-ON_GPU = "GPUS={resources.gpu} " + PROGRAM
+PROGRAM = "python -m scripts.{params.program} - <<< {params.job:q} > {log:q} 2>&1"
+ONLINE = f"HF_HUB_OFFLINE=0 {PROGRAM}"
+ON_GPU = f"GPUS={{resources.gpu}} {PROGRAM}"
 WRITER = ON_GPU.replace("python", "{params.python:q}", 1)
 
 

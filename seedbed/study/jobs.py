@@ -121,7 +121,7 @@ class Jobs:
         self._keeps = False
 
     def job(self, program: str, *several: Given, **given: Given) -> dict[str, Callable]:
-        """The job of a program as one value, `job`: JSON of its model; and `recorded`, what of it counts.
+        """The job of a `program` as one value, `job`: JSON of its model; and `recorded`, what of it counts.
 
         Snakemake records no parameter that is made of files, which it knows. So an edit of a batch size reaches the
         jobs that are still to run, and re-runs none.
@@ -151,7 +151,7 @@ class Jobs:
             text = _json(program, counts, Settings.recorded)
             return text if len(text) <= LONG else fingerprint(text)
 
-        return {"job": job, "recorded": recorded}
+        return {"program": program, "job": job, "recorded": recorded}
 
     def _find(self, given: Given, wildcards: Any) -> Any:
         """What is given for a job."""
