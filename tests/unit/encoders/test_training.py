@@ -274,6 +274,16 @@ def test_nothing_to_contrast(
         run("nothing", None if rows is None else triplets[:rows], settings=settings)
 
 
+@pytest.mark.parametrize("batches", ["mixed", "sets", {"few": 1}])
+def test_so_many_steps_take_the_place_of_epochs(
+    run: Callable[..., dict[str, Any]], triplets: pd.DataFrame, batches: Any
+) -> None:
+    """Eight rows begin again after an epoch."""
+    ids = [f"{'few' if row < 3 else 'many'}:{row}" for row in range(len(triplets))]
+    result = run("encoder", triplets.assign(id=ids), settings={"steps": 9, "epochs": 1, "batches": batches})
+    assert (result["steps"], len(result["loss"])) == (9, 9)
+
+
 @pytest.mark.parametrize(("rows", "steps"), [(8, 3), (7, 2), (6, 2), (2, 1)])
 def test_a_lone_last_row_is_left_out(
     run: Callable[..., dict[str, Any]], triplets: pd.DataFrame, rows: int, steps: int
