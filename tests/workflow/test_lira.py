@@ -215,6 +215,7 @@ def test_what_was_made_is_not_made_again(study: Project) -> None:
         ({"recipes/lira/translators": ["human"]}, "recipes.lira.translators: 1 ... two or more"),
         ({"recipes/lira/similarity": "tiny-bert"}, "recipes.lira.similarity: tiny-bert ... policy of arca ... give the same"),
         ({"recipes/lira/translators": ["human", "nobody"]}, "recipes.lira.translators: no translator 'nobody'"),
+        ({"recipes/lira/actor": "nobody"}, "recipes.lira.actor: no recipe 'nobody'"),
         ({"recipes/lira/choose": "judge"}, "recipes.lira.choose: judge, and nobody judged"),
         ({"recipes/translated/translators": ["noisy"]}, "oracle takes what translator `human` wrote"),
         ({"recipes/base/choose": "first"}, "recipes.base: choose: ... no translation"),
