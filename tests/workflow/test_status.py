@@ -89,10 +89,12 @@ def begun(project, config, target):
 
 @pytest.fixture
 def waiting(project):
-    """`select_anchors` waits for the file `go`."""
+    """`select_anchors` waits for the file `go`, when it runs; a plan imports it, too."""
     script = project.root / "scripts/select_anchors.py"
-    before = script.read_bytes()
-    script.write_bytes(b"import pathlib, time\nwhile not pathlib.Path('go').exists():\n    time.sleep(0.1)\n")
+    before, runs = script.read_bytes(), b'if __name__ == "__main__":\n'
+    wait = b"    import pathlib, time\n    while not pathlib.Path('go').exists():\n        time.sleep(0.1)\n"
+    script.write_bytes(before.replace(runs, runs + wait))
+    assert script.read_bytes() != before
     yield project.root / "go"
     script.write_bytes(before)
     (project.root / "go").unlink(missing_ok=True)
@@ -114,9 +116,6 @@ def test_a_run_that_is_going_on(case, waiting):
 
 def test_a_run_is_not_disturbed(case, waiting):
     project, config, target = case
-    real = subprocess.run(["git", "show", "HEAD:scripts/select_anchors.py"], capture_output=True, check=True).stdout
-    script = project.root / "scripts/select_anchors.py"
-    script.write_bytes(script.read_bytes() + real.replace(b"from __future__ import annotations\n", b""))
     going = begun(project, config, target)
     assert "1 running" in status(project, config, target)
     waiting.touch()

@@ -68,6 +68,7 @@ def test_a_program_is_told_all_and_a_record_keeps_what_counts(study) -> None:
 def test_snakemake_records_neither_what_is_told_nor_a_default(study) -> None:
     """It records no parameter whose function takes inputs."""
     made = Jobs(study).job("train_task_adapter", dtype=lambda wildcards: "auto")
+    assert made.pop("program") == "train_task_adapter"
     assert {name: "input" in inspect.signature(find).parameters for name, find in made.items()} == {
         "job": True, "recorded": False,
     }  # fmt: skip
