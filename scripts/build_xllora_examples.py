@@ -9,7 +9,6 @@ from scripts import cli
 from seedbed.corpora.settings import COLUMNS
 from seedbed.generators.settings import POLARITIES, Generator, Polarity, by_adapters
 from seedbed.io import read_table, write_table
-from seedbed.settings import NoResult
 
 KINDS = {"human": "triplets", "synthetic": "parallel", "machine": "triplets"}
 
@@ -32,8 +31,7 @@ class Job(cli.Job):
     """name of the pivot language"""
     count: int
     """examples for each polarity"""
-    state: NoResult[Path]
-    """folder for what a killed job needs to go on"""
+    state: cli.State
     positive_output: Path
     negative_output: Path
 

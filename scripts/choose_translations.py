@@ -4,7 +4,6 @@ from pathlib import Path
 
 from scripts import cli
 from seedbed.encoders.choosing_settings import Chosen
-from seedbed.encoders.settings import Endpoint
 from seedbed.settings import NoResult, Seed
 
 
@@ -22,8 +21,7 @@ class Job(cli.Job):
     """an encoder of both languages, instead of the features"""
     seed: Seed
     """of a choice at random"""
-    endpoints: NoResult[list[Endpoint]] = []
-    """those that may be asked, as they are set today"""
+    endpoints: cli.Endpoints = []
     state: NoResult[Path | None] = None
     """folder in which jobs share embeddings"""
     output: Path

@@ -13,13 +13,14 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from seedbed import devices, flags
 from seedbed.checkpoints import MINUTES, own_state
 from seedbed.corpora.settings import Source
+from seedbed.encoders.settings import Endpoint
 from seedbed.generators.settings import Generator, Lora
 from seedbed.io import UserError
 from seedbed.manifests import MANIFEST
@@ -34,6 +35,10 @@ NEEDLESS = {
     "transformers.trainer_utils": "were aligned accordingly",
 }
 """Logger of a library -> words of what it says without need."""
+
+Endpoints = Annotated[NoResult[list[Endpoint]], Field(description="those that may be asked, as they are set today")]
+"""Servers of encoders that a program may ask; see `seedbed.servers.named`."""
+State = Annotated[NoResult[Path], Field(description="folder for what a killed job needs to go on")]
 
 
 class Job(Settings):
@@ -106,8 +111,7 @@ class Asking(Job):
     """the language model; left out, nobody is asked"""
     base: Path | None = None
     """its folder; left out, a server alone has it"""
-    state: NoResult[Path]
-    """folder for what a killed job needs to go on"""
+    state: State
     record: Path
     output: Path
 

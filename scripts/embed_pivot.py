@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from scripts import cli
-from seedbed.settings import NoResult
 
 
 class Job(cli.Job):
@@ -11,8 +10,7 @@ class Job(cli.Job):
     texts: Path
     columns: list[str]
     """of the texts that are in the pivot language"""
-    state: NoResult[Path]
-    """folder for what a killed job needs to go on"""
+    state: cli.State
     output: Path
 
 

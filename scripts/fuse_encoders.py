@@ -6,7 +6,6 @@ from typing import Any, Self
 from pydantic import Field, model_validator
 
 from scripts import cli
-from seedbed.encoders.settings import Endpoint
 from seedbed.evaluation.settings import Task
 from seedbed.manifests import Tell
 from seedbed.settings import NoResult
@@ -27,8 +26,7 @@ class Job(cli.Job):
     """language -> what that set is labelled by"""
     about: dict[str, Any] = {}
     """for the manifest"""
-    endpoints: NoResult[list[Endpoint]] = []
-    """those that may be asked, as they are set today"""
+    endpoints: cli.Endpoints = []
     state: NoResult[Path | None] = None
     """folder in which jobs share embeddings"""
     output: Path

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from scripts import cli
-from seedbed.encoders.settings import Endpoint
 from seedbed.evaluation.settings import TextMap
 from seedbed.settings import NoResult
 
@@ -23,8 +22,7 @@ class Job(cli.Job):
     """the encoder's, as the map calls it"""
     batch_size: NoResult[int]
     """texts that are encoded together at most"""
-    endpoints: NoResult[list[Endpoint]] = []
-    """those that may be asked, as they are set today"""
+    endpoints: cli.Endpoints = []
     state: NoResult[Path | None] = None
     """folder in which an encoder's jobs share embeddings"""
     output: Path

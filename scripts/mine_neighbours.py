@@ -4,7 +4,6 @@ from pathlib import Path
 
 from scripts import cli
 from seedbed.encoders.settings import Mining
-from seedbed.settings import NoResult
 
 
 class Job(cli.Job):
@@ -17,8 +16,7 @@ class Job(cli.Job):
     mining: Mining = Mining()
     prefix: str = ""
     """put before every text"""
-    state: NoResult[Path]
-    """folder for what a killed job needs to go on"""
+    state: cli.State
     output: Path
     audit: Path
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scripts import cli
-from seedbed.encoders.settings import Endpoint
 from seedbed.evaluation.settings import Task
 from seedbed.generators.settings import Generator
 from seedbed.settings import NoResult
@@ -39,8 +38,7 @@ class Job(cli.Job):
     """whether parallel adapters of encoders are on"""
     english: dict[str, list[Path]] = {}
     """PLACE/LANGUAGE -> TSVs of texts and their English, for a system that reads both: its place among all, from 0"""
-    endpoints: NoResult[list[Endpoint]] = []
-    """those that may be asked, as they are set today"""
+    endpoints: cli.Endpoints = []
     generators: NoResult[list[Generator]] = []
     """likewise"""
     state: NoResult[Path | None] = None

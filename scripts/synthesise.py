@@ -5,7 +5,6 @@ from pathlib import Path
 from scripts import cli
 from seedbed.corpora.settings import COLUMNS
 from seedbed.generators.settings import POLARITIES, TRANSLATION, Generator, Method, Polarity
-from seedbed.settings import NoResult
 
 
 class Job(cli.Job):
@@ -29,8 +28,7 @@ class Job(cli.Job):
     """a translator's codes of the anchors' language and of the other"""
     adapters: dict[Polarity, Path] = {}
     """polarity -> the adapter that writes it"""
-    state: NoResult[Path]
-    """folder for what a killed job needs to go on"""
+    state: cli.State
     output: Path
 
 

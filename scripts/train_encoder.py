@@ -10,7 +10,7 @@ from scripts import cli
 from seedbed.encoders import objectives
 from seedbed.encoders.settings import Endpoint, Mining, Training
 from seedbed.manifests import Tell
-from seedbed.settings import NoResult, Seed
+from seedbed.settings import Seed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,8 +61,7 @@ class Job(cli.Resumable):
     seed: Seed
     about: dict[str, Any] = {}
     """for the card, see encoders.card.text"""
-    endpoints: NoResult[list[Endpoint]] = []
-    """those that may be asked, as they are set today"""
+    endpoints: cli.Endpoints = []
 
     @model_validator(mode="after")
     def _one_start(self) -> Self:

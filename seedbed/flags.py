@@ -66,7 +66,7 @@ def _lines(model: type[BaseModel], above: str) -> Iterator[str]:
     for name, field in model.model_fields.items():
         inner = next((one for one in _parts(field.annotation) if _is_group(one)), None)
         default = "" if field.is_required() else field.get_default(call_default_factory=True)
-        said = " ".join(said_below.get(name, "").split())
+        said = " ".join((field.description or said_below.get(name, "")).split())
         said += "; required" if field.is_required() else f"; default {default}" if default and not inner else ""
         yield f"  --{above}{name.replace('_', '-')} {_shown(field.annotation)}"
         if said:

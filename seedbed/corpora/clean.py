@@ -84,7 +84,7 @@ def terms(text: str) -> set[str]:
     Pairs, because unrelated sentences then share as few of them as English ones share words (docs/decisions/house.md).
     A character that stands alone is a term.
     """
-    return {term for stretch in _STRETCH.findall(comparable(text)) for term in _terms(stretch)}
+    return {*counted_terms(text)}
 
 
 def counted_terms(text: str) -> list[str]:

@@ -189,12 +189,16 @@ def _json(stream: BinaryIO, name: str, source: Source) -> Blocks:
     yield strings(pd.DataFrame(rows, columns=_header(iter(rows)), dtype=object), source)
 
 
-def _document(stream: BinaryIO, name: str) -> Any:
+def _whole(stream: BinaryIO, name: str, what: str, instead: str) -> bytes:
+    """The bytes of a file that can only be read whole; UserError: they are too many, and what to do instead."""
     content = stream.read(DOCUMENT + 1)
     if len(content) > DOCUMENT:
-        raise UserError(
-            f"{name}: a JSON document of more than {DOCUMENT >> 20} MiB; write its rows as lines of JSON (.jsonl)"
-        )
+        raise UserError(f"{name}: {what} of more than {DOCUMENT >> 20} MiB; {instead}")
+    return content
+
+
+def _document(stream: BinaryIO, name: str) -> Any:
+    content = _whole(stream, name, "a JSON document", "write its rows as lines of JSON (.jsonl)")
     return json.loads("".join(text_of(io.BytesIO(content), name)))
 
 
@@ -279,9 +283,7 @@ def _gettext(stream: BinaryIO, name: str, source: Source) -> Blocks:
     sentences."""
     from babel.messages.mofile import read_mo
 
-    content = stream.read(DOCUMENT + 1)
-    if len(content) > DOCUMENT:
-        raise UserError(f"{name}: more than {DOCUMENT >> 20} MiB of translations; write them as rows (.tsv)")
+    content = _whole(stream, name, "translations", "write them as rows (.tsv)")
     try:
         messages = [*read_mo(io.BytesIO(content))]
     except OSError as error:  # the magic number

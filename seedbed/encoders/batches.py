@@ -157,8 +157,7 @@ def batches(
         if not found:
             raise UserError(_too_few(name, len(decks[name]), training))
         chosen, fit = found
-        taken = np.flatnonzero(fit)[: training.batch_size]
-        rows, left[name] = left[name][taken], np.delete(left[name], taken)
+        rows = _take(left, name, fit, training.batch_size)
         if training.crosslingual:
             yield Batch(rows, chosen[draw(len(rows), columns, len(chosen), rng, at_most=MOST_LANGUAGES)])
         else:
@@ -204,11 +203,21 @@ def shared(
         for name, size in sizes.items():
             if has[left[name], language].sum() < size:
                 left[name] = rng.permutation(decks[name])
-            taken = np.flatnonzero(has[left[name], language])[:size]
-            parts.append(left[name][taken])
-            left[name] = np.delete(left[name], taken)
+            parts.append(_take(left, name, has[left[name], language], size))
         rows = np.concatenate(parts)
         yield Batch(rows, np.full((len(rows), columns), language))
+
+
+def _take(left: dict[str, np.ndarray], name: str, fit: np.ndarray, size: int) -> np.ndarray:
+    """The first rows of a set that fit, so many (size,); they are no longer left.
+
+    Args:
+        left: set -> its rows that are to come.
+        fit: which of the set's may be taken.
+    """
+    taken = np.flatnonzero(fit)[:size]
+    rows, left[name] = left[name][taken], np.delete(left[name], taken)
+    return rows
 
 
 def _languages(has: np.ndarray, training: Training, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray] | None:
