@@ -67,7 +67,7 @@ def recorded(rule, wildcards):
 
 
 JOBS = Jobs(STUDY, recorded)
-job, code = JOBS.job, JOBS.code
+inputs, job, code = JOBS.inputs, JOBS.job, JOBS.code
 globals().update(bound(graph.ROOMS, STUDY))  # corpora, generators, ...
 NLI_PROMPTS, ICL_PROMPTS = resource("prompts/nli.yaml"), resource("prompts/icl.yaml")
 TRANSLATION_PROMPTS, JUDGING_PROMPTS = resource("prompts/translation.yaml"), resource("prompts/judging.yaml")

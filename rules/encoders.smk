@@ -3,7 +3,7 @@
 
 rule choose_prefix:
     input:
-        scores=listed(prefix_choice.trials),
+        unpack(inputs("choose_prefix")),
     output:
         paths.PREFIX,
     log:
@@ -17,25 +17,14 @@ rule choose_prefix:
     resources:
         **NEEDS.of("choose_prefix"),
     params:
-        **job("choose_prefix", dev="best.dev", prefixes=prefix_choice.offered, scores=prefix_choice.trials),
-        code=code("choose_prefix"),
+        **job("choose_prefix"),
     shell:
         PROGRAM
 
 
 rule train_encoder:
     input:
-        weights=encoders.starting_weights,
-        texts=encoders.texts,
-        each=listed(encoders.each_texts),
-        pivot=alignment.pivot_rows,
-        refer=listed(choices.references),
-        mined=mining.audit,
-        miner=mining.miner,
-        translations=choices.learnt,
-        judgements=choices.learnt_judgements,
-        english=choices.read,
-        chosen_prefix=prefixes.chosen,
+        unpack(inputs("train_encoder")),
     output:
         paths.ENCODER,
     log:
@@ -51,24 +40,7 @@ rule train_encoder:
     resources:
         **NEEDS.of("train_encoder"),
     params:
-        **job(
-            "train_encoder",
-            prefixes.by_language,
-            objective=encoders.objective,
-            training=encoders.training,
-            rows="recipes.{recipe}.rows",
-            each=encoders.each_texts,
-            mining=mining.asked,
-            refer=choices.references,
-            translations=choices.translations_of,
-            fusion=choices.fusion,
-            prefix=prefixes.of_encoder,
-            endpoint=encoders.endpoint,
-            endpoints=encoders.endpoints,
-            about=cards.lineage,
-            **KEPT,
-        ),
-        code=code("train_encoder", modules=encoders.modules, without=kinds.never_run),
+        **job("train_encoder"),
     message:
         "Train {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}, seed {wildcards.seed}"
     shell:
@@ -77,11 +49,7 @@ rule train_encoder:
 
 rule choose_translations:
     input:
-        translations=listed(choices.candidates),
-        judgements=choices.judged,
-        actor=choices.policy,
-        weights=choices.weights,
-        similarity=choices.critic,
+        unpack(inputs("choose_translations")),
     output:
         paths.CHOICES,
     log:
@@ -97,14 +65,7 @@ rule choose_translations:
     resources:
         **NEEDS.of("choose_translations"),
     params:
-        **job(
-            "choose_translations",
-            translations=choices.candidates,
-            how=choices.how,
-            endpoints=choices.endpoints,
-            state="state",
-        ),
-        code=code("choose_translations"),
+        **job("choose_translations"),
     message:
         "Choose translations of the {wildcards.test_lang} texts of {wildcards.corpus} for {wildcards.backbone}, {wildcards.recipe}"
     shell:
@@ -113,9 +74,7 @@ rule choose_translations:
 
 rule mine_neighbours:
     input:
-        weights=mining.mined_weights,
-        pairs=paths.SEED_PAIRS,
-        pool="<results>/corpora/{lang}/anchors.tsv",
+        unpack(inputs("mine_neighbours")),
     output:
         neighbours=paths.NEIGHBOURS,
         audit=paths.NEIGHBOURS_AUDIT,
@@ -129,8 +88,7 @@ rule mine_neighbours:
     resources:
         **NEEDS.of("mine_neighbours"),
     params:
-        **job("mine_neighbours", mining="mining.{mining}", prefix=prefixes.of_backbone, state="state"),
-        code=code("mine_neighbours"),
+        **job("mine_neighbours"),
     message:
         "Mine neighbours of {wildcards.lang} by {wildcards.backbone}: {wildcards.mining}"
     shell:
@@ -139,8 +97,7 @@ rule mine_neighbours:
 
 rule train_vocabulary:
     input:
-        weights=adaptation.weights,
-        texts=adaptation.texts,
+        unpack(inputs("train_vocabulary")),
     output:
         paths.VOCABULARY,
     log:
@@ -153,13 +110,7 @@ rule train_vocabulary:
     resources:
         **NEEDS.of("train_vocabulary"),
     params:
-        **job(
-            "train_vocabulary",
-            vocabulary="adaptation.vocabulary",
-            masks=adaptation.masks,
-            about=adaptation.about,
-        ),
-        code=code("train_vocabulary"),
+        **job("train_vocabulary"),
     message:
         "Make the vocabulary of {wildcards.lang} for {wildcards.backbone}"
     shell:
@@ -168,8 +119,7 @@ rule train_vocabulary:
 
 rule adapt_backbone:
     input:
-        weights=adaptation.swapped,
-        texts=adaptation.texts,
+        unpack(inputs("adapt_backbone")),
     output:
         paths.ADAPTED,
     log:
@@ -183,14 +133,7 @@ rule adapt_backbone:
     resources:
         **NEEDS.of("adapt_backbone"),
     params:
-        **job(
-            "adapt_backbone",
-            masked="adaptation.masked",
-            sentences="adaptation.vocabulary.sentences",
-            about=adaptation.about,
-            **KEPT,
-        ),
-        code=code("adapt_backbone"),
+        **job("adapt_backbone"),
     message:
         "Adapt {wildcards.backbone} to {wildcards.lang}"
     shell:
@@ -199,8 +142,7 @@ rule adapt_backbone:
 
 rule embed_pivot:
     input:
-        encoder=alignment.pivot_encoder,
-        texts=alignment.pivot_texts,
+        unpack(inputs("embed_pivot")),
     output:
         paths.PIVOT,
     log:
@@ -215,8 +157,7 @@ rule embed_pivot:
     resources:
         **NEEDS.of("embed_pivot"),
     params:
-        **job("embed_pivot", columns=alignment.pivot_columns, state="state"),
-        code=code("embed_pivot"),
+        **job("embed_pivot"),
     message:
         "Embed the pivot's {wildcards.corpus} of {wildcards.lang} by {wildcards.backbone}, {wildcards.recipe}, seed {wildcards.seed}"
     shell:
@@ -225,8 +166,7 @@ rule embed_pivot:
 
 rule align_encoders:
     input:
-        encoders=listed(alignment.together),
-        each=listed(alignment.each_texts),
+        unpack(inputs("align_encoders")),
     output:
         paths.JOINT,
     log:
@@ -240,19 +180,7 @@ rule align_encoders:
     resources:
         **NEEDS.of("align_encoders"),
     params:
-        **job(
-            "align_encoders",
-            encoders=alignment.together,
-            each=alignment.each_texts,
-            rows="recipes.{recipe}.rows",
-            fixed=alignment.fixed,
-            objective=alignment.objective,
-            training=encoders.training,
-            prefix=alignment.prefix,
-            about=alignment.about,
-            **KEPT,
-        ),
-        code=code("align_encoders", modules=alignment.modules),
+        **job("align_encoders"),
     message:
         "Align {wildcards.backbone} of {wildcards.recipe} in all languages, seed {wildcards.seed}"
     shell:

@@ -146,7 +146,7 @@ rule report:
             encoders=best.named,
             benchmarks=lambda wildcards: f"{STUDY.results}/benchmarks",
             prices="forecast",
-            gpus=NEEDS.gpus_by_folder,
+            gpus=lambda wildcards: NEEDS.gpus_by_folder(),
         ),
         code=code("report", *map(resource, ("report.html.j2", "report.js", "languages.tsv")), *CONFIGURATION),
     message:

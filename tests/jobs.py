@@ -19,7 +19,8 @@ STUDIES = ("config.yaml", *(f"config/{name}.yaml" for name in ("demo", "miners",
 TARGETS = ("all", *(f"all_{paper}" for paper in ("bootstrapping", "miners", "neighxlm", "modular", "lira")), "forecast")
 """A study has some of them."""
 Jobs = dict[str, dict[str, Any]]
-"""STUDY OUTPUT -> rule, outputs, inputs, and what the program is told."""
+"""STUDY OUTPUT -> rule, outputs, inputs, what the program is told, threads and resources."""
+NEEDED = ("gpu", "gpu_mb", "mem_mb", "runtime")
 
 
 def listed(study: str) -> Jobs:
@@ -32,7 +33,8 @@ def listed(study: str) -> Jobs:
             continue
         for event in events:
             job = {name: [*event[name]] for name in ("output", "input")} | {"rule": event["rule_name"]}
-            found[f"{study} {job['output'][0]}"] = job | {"value": json.loads(event["value"])}
+            needed = {name: event["resources"].get(name) for name in NEEDED} | {"threads": event["threads"]}
+            found[f"{study} {job['output'][0]}"] = job | {"value": json.loads(event["value"]), "needed": needed}
     return found
 
 
@@ -41,7 +43,7 @@ def differing(before: Jobs, after: Jobs) -> list[str]:
     lines = [f"{name}: in one list alone" for name in sorted(before.keys() ^ after.keys())]
     for name in sorted(before.keys() & after.keys()):
         old, new = before[name], after[name]
-        lines += [f"{name}: {part}" for part in ("rule", "output") if old[part] != new[part]]
+        lines += [f"{name}: {part}" for part in ("rule", "output", "needed") if old[part] != new[part]]
         lines += [f"{name}: input"] if sorted(old["input"]) != sorted(new["input"]) else []
         told = old["value"] | new["value"]
         changed = [field for field in sorted(told) if old["value"].get(field) != new["value"].get(field)]

@@ -20,6 +20,7 @@ from seedbed.manifests import MANIFEST
 from seedbed.settings import Settings
 from seedbed.study import code
 from seedbed.study.digests import Digests
+from seedbed.study.graph.product import PRODUCTS, Files, Product
 from seedbed.study.model import Study
 from seedbed.study.paths import told
 
@@ -120,6 +121,70 @@ class Jobs:
         """Jobs begin that are to run: whatever was kept of others, these are recorded with the code that they have."""
         self._keeps = False
 
+    def _product(self, rule: str, wildcards: Any) -> Product:
+        return PRODUCTS[rule].of(self.study, wildcards)
+
+    def inputs(self, rule: str) -> Callable[[Any], dict[str, list[str] | str]]:
+        """The inputs of a rule's jobs by name, for `unpack`; a fault in the study is one line."""
+
+        def inputs(wildcards: Any) -> dict[str, list[str] | str]:
+            try:
+                found = self._product(rule, wildcards).inputs()
+            except UserError as error:
+                sys.exit(f"error: {error}")
+            return {name: _files(files) for name, files in found.items()}
+
+        return known(inputs)
+
+    def made(self, rule: str) -> dict[str, Any]:
+        """The parameters of a rule's jobs.
+
+        `job`: what its program is told, as JSON of its model: what the product says, else the input, the output or the
+        wildcard of an argument's name. `recorded`: what of it counts, since Snakemake records no parameter that is made
+        of files, which it knows; so an edit of a batch size reaches the jobs that are still to run, and re-runs none.
+        `code`: what the program runs, as a value. `local`: digests of a person's files, of a rule that reads any.
+        """
+        product_of = functools.partial(self._product, rule)
+
+        @functools.lru_cache(maxsize=4)  # Snakemake asks for the parameters of a job one by one
+        def told(product: Product) -> dict[str, Any]:
+            by_key = {name: files for name, files in product.inputs().items() if isinstance(files, Mapping)}
+            found = by_key | product.settings()
+            if unknown := found.keys() - fields(rule).keys():
+                raise TypeError(f"scripts/{rule}.py: its Job has no {', '.join(sorted(unknown))}")
+            return found
+
+        def values(wildcards: Any) -> dict[str, Any]:
+            try:
+                return told(product_of(wildcards))
+            except UserError as error:
+                sys.exit(f"error: {error}")
+
+        @known
+        def job(wildcards: Any, input: Any, output: Any) -> str:
+            self.require_unchanged(rule, output)
+            named = {**dict(wildcards.items()), "output": output[0], **_named(output), **_named(input)}
+            return _json(rule, named | values(wildcards))
+
+        @known
+        def recorded(wildcards: Any) -> str:
+            counts = {name: value for name, value in values(wildcards).items() if fields(rule)[name].counts}
+            text = _json(rule, counts, Settings.recorded)
+            return text if len(text) <= LONG else fingerprint(text)
+
+        @known
+        def code(wildcards: Any) -> str:
+            runs = product_of(wildcards).code()
+            data = tuple(str(file) for file in runs.data if file)
+            value = CODE + value_of(f"scripts/{rule}.py", data, runs.modules, runs.without)
+            had = self._recorded(rule, wildcards) if self._keeps else []
+            return next((ast.literal_eval(text) for text in had if text[1:].startswith(CODE)), value)
+
+        found = {"program": rule, "job": job, "recorded": recorded, "code": code}
+        if PRODUCTS[rule].local_files is Product.local_files:
+            return found
+        return found | {"local": self.files(lambda wildcards: product_of(wildcards).local_files())}
+
     def job(self, program: str, *several: Given, **given: Given) -> dict[str, Callable]:
         """The job of a `program` as one value, `job`: JSON of its model; and `recorded`, what of it counts.
 
@@ -130,6 +195,8 @@ class Jobs:
             several: each gives several arguments by their names.
             given: arguments. What is not given is the input, the output or the wildcard of its name.
         """
+        if program in PRODUCTS:
+            return self.made(program)
 
         @of_one_job
         def values(wildcards: Any) -> dict[str, Any]:
@@ -207,6 +274,14 @@ class Jobs:
 def listed(find: Callable[..., Mapping[str, str]], *given: str) -> Callable[[Any], list[str]]:
     """The files that a function of wildcards, and of what is given, names: each once, as inputs."""
     return known(lambda wildcards: [*dict.fromkeys(find(wildcards, *given).values())])
+
+
+def _files(files: Files) -> list[str] | str:
+    """A file, or files each once; "" is none."""
+    if isinstance(files, Mapping):
+        each = ([one] if isinstance(one, str) else one for one in files.values())
+        return [*dict.fromkeys(file for several in each for file in several)]
+    return files or []
 
 
 def _named(files: Any) -> dict[str, Any]:

@@ -1,42 +1,27 @@
 """What each job of a study needs: threads, memory, time, GPUs and their memory.
 
-Sizes of its models say how much memory; seedbed/resources/forecast.yaml has the figures of each rule.
-
-No program imports this: what a job asks for changes no result.
+Its product says what its models take; seedbed/resources/forecast.yaml has the figures of each rule. No program imports
+this: what a job asks for changes no result.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
-from seedbed import gpu_memory
-from seedbed.encoders.settings import Training
-from seedbed.encoders.tuning_settings import FineTuning, Reading
-from seedbed.generators.settings import Lora
-from seedbed.gpu_memory import Need, Shape
+from seedbed.gpu_memory import MIB
 from seedbed.io import UserError
-from seedbed.languages import ANY
 from seedbed.operations.forecasting.costs import HEADROOM, CostSpec
 from seedbed.operations.runs import python_in
-from seedbed.precision import Precision
-from seedbed.study.graph import choices, classifiers, encoders, generators, tuned
+from seedbed.study.generator import StudyGenerator
+from seedbed.study.graph import PRODUCTS
+from seedbed.study.graph.product import Product
 from seedbed.study.jobs import known
-from seedbed.study.loads import LOADS, Load, gpus_by_folder
 from seedbed.study.model import Study
+from seedbed.study.sizes import Load, Sizes
 
 ROUND = 100
 """MB: amounts of memory are multiples of it."""
-READ = 512
-"""Tokens of a text that a model reads at most, as a rule."""
-TEXTS = 3
-"""Texts of a training row."""
-LABELLED = 32
-"""Texts of a batch that a fine-tuned model labels."""
-MINED = 64
-"""Sentences of a batch of a pool that is mined."""
 
 
 class Needs:
@@ -45,7 +30,8 @@ class Needs:
     def __init__(self, study: Study, costs: CostSpec, seconds: Callable[[str, Any], float] = lambda *job: 0) -> None:
         """Keep what is known; `seconds`: the forecast of a rule's job, by its wildcards, 0: there is none."""
         self.study, self.costs, self.seconds = study, costs, seconds
-        self.shape = cache(self._shape)
+        self.sizes = Sizes(study, costs)
+        self._loads: dict[Product, Load] = {}
 
     def threads(self, rule: str) -> int:
         """Threads of a rule's jobs."""
@@ -56,28 +42,23 @@ class Needs:
         wanted = {rule: cost.threads for rule, cost in self.costs.rules.items()}
         return {rule: threads for rule, count in wanted.items() if threads and count > threads}
 
-    def gpus_by_folder(self, wildcards: Any = None) -> dict[str, int]:
-        """`loads.gpus_by_folder` of the study."""
-        return gpus_by_folder(self)
+    def load(self, product: Product) -> Load:
+        """What the models of a job take; each of its resources asks for it."""
+        if product not in self._loads:
+            self._loads[product] = product.load(self.sizes)
+        return self._loads[product]
 
     def of(self, rule: str) -> dict[str, Any]:
         """The resources of a rule, as Snakemake calls them: `mem_mb` and `runtime` (minutes) grow with each attempt."""
-        cost, find = self.costs.rules[rule], LOADS.get(rule)
-
-        loads: dict[tuple[str, ...], Load] = {}
+        cost, opens = self.costs.rules[rule], rule in MODELS
 
         def load(wildcards: Any) -> Load:
-            if not find:
-                return Load()
-            job = tuple(map(str, wildcards))
-            if job not in loads:  # each resource of a job asks for it
-                loads[job] = find(self, wildcards)
-            return loads[job]
+            return self.load(PRODUCTS[rule].of(self.study, wildcards)) if opens else Load()
 
         @known
         def mem_mb(wildcards: Any, attempt: int) -> int:
             own = load(wildcards)
-            needed = cost.memory_mb + (own.parameters * cost.weights + own.kept) / gpu_memory.MIB
+            needed = cost.memory_mb + (own.parameters * cost.weights + own.kept) / MIB
             return math.ceil(HEADROOM * needed / ROUND) * ROUND * attempt
 
         @known
@@ -85,7 +66,7 @@ class Needs:
             return cost.limit(self.seconds(rule, wildcards)) * attempt
 
         grown = {"mem_mb": mem_mb, "runtime": runtime}
-        if not find:
+        if not opens:
             return {"gpu": 0, **grown}
         return {
             "gpu": known(lambda wildcards: load(wildcards).gpus),
@@ -94,130 +75,6 @@ class Needs:
             "gpu_model": known(lambda wildcards: self.kinds(load(wildcards).gpu_mb).get("gpu_model")),
             **grown,
         }
-
-    def generator(self, name: str) -> float:
-        """Parameters of a generator's weights; 0: a server has them."""
-        return self._written_by(name).parameters if self.study.generators[name].source else 0
-
-    def encoder(self, backbone: str) -> float:
-        """Parameters of a backbone's weights, all of a fusion; 0: a server has them."""
-        return sum(shape.parameters for shape in self._shapes(backbone))
-
-    def classifier(self, name: str) -> float:
-        """Parameters of a classifier's weights."""
-        spec = self.study.classifiers[name]
-        return self.generator(spec.generator) if spec.generator else self.encoder(spec.backbone)
-
-    def gpus(self, generator: str) -> int:
-        """GPUs that a generator writes on: vLLM spreads a model over several, a server has its own."""
-        spec = self.study.generators[generator]
-        return {"vllm": spec.tensor_parallel, "openai": 0, "openai-chat": 0}.get(spec.backend, 1)
-
-    def adapting(self, generator: str) -> int:
-        """Training an adapter of a generator."""
-        spec = self.study.generators[generator]
-        return self._asked(_adapting(self._written_by(generator), spec.lora, spec.dtype))
-
-    def classifying(self, classifier: str) -> int:
-        """Training an adapter of a classifier."""
-        spec = self.study.classifiers[classifier]
-        if spec.generator:
-            return self.adapting(spec.generator)
-        return self._asked(_adapting(self.shape("encoders", spec.backbone), spec.lora, spec.dtype))
-
-    def encoding(self, backbone: str, recipe: str) -> int:
-        """Training an encoder."""
-        training = encoders.training_of(self.study, recipe)
-        if training.part == "head" and self.study.recipes[recipe].paired:
-            return self._asked(self._beside(backbone, recipe, training))
-        tokens = TEXTS * training.batch_size * training.max_length
-        options = {"dtype": training.precision, "frozen": training.freeze_word_embeddings}
-        return self._asked(gpu_memory.training(self.shape("encoders", backbone), tokens=tokens, **options))
-
-    def _beside(self, backbone: str, recipe: str, training: Training) -> Need:
-        """Training what stands beside both sides of a pair, which stay as they are: their texts are read. Features
-        before tokens learn through the encoder of these, which keeps what that needs."""
-        spec, shapes = self.study.recipes[recipe], self._shapes(backbone)
-        rows = MINED if spec.data and spec.data.candidates else 2 * training.batch_size
-        tokens = rows * training.max_length
-        need = gpu_memory.together([gpu_memory.reading(shape, tokens=tokens, dtype="float32") for shape in shapes])
-        through = shapes[-1].kept if spec.fusion == "prefix" else 0
-        kept = gpu_memory.KEPT_MORE * tokens * through * gpu_memory.BYTES["float32"]
-        return Need(need.fixed, need.batch + kept)
-
-    def anchoring(self, job: Any) -> float:
-        """Bytes of states that a training keeps in its own memory, if no translation is another's; 0: it keeps none."""
-        count, recipe = len(choices.learnt(self.study, job)), self.study.recipes[job.recipe]
-        if not count:
-            return 0
-        rows = count * self.costs.rows.get(recipe.data.corpus, self.costs.rows["default"])
-        source, english = (shape.width for shape in self._shapes(job.backbone))
-        return recipe.learns().kept_bytes(rows / len(recipe.translators), rows, source, english)
-
-    def aligning(self, backbone: str, recipe: str, count: int) -> int:
-        """Training adapters of so many encoders, which are all there; what they keep for a step is one's."""
-        bodies = count * gpu_memory.BYTES["float32"] * self.shape("encoders", backbone).body
-        return self.encoding(backbone, recipe) + math.ceil(bodies / gpu_memory.MIB)
-
-    def masking(self, backbone: str) -> int:
-        """Masked language modelling of a backbone, which is no larger with the vocabulary of one language."""
-        masked = self.study.adaptation.masked
-        tokens = masked.batch_size * masked.length
-        shape = self.shape("encoders", backbone)
-        return self._asked(gpu_memory.training(shape, tokens=tokens, dtype=masked.precision))
-
-    def fine_tuning(self, classifier: str) -> int:
-        """Training all of a backbone with a head on labelled texts."""
-        spec = self.study.classifiers[classifier]
-        return self._tuning(spec.backbone, spec.fine_tuning, spec.dtype)
-
-    def tuning(self, backbone: str, recipe: str, task: str) -> int:
-        """Training all of a recipe's encoder with a head for a task."""
-        dtype = encoders.training_of(self.study, recipe).precision
-        return self._tuning(backbone, tuned.learning_of(self.study, task), dtype)
-
-    def _tuning(self, backbone: str, learning: FineTuning | Reading, dtype: Precision) -> int:
-        tokens = learning.batch_size * learning.max_length
-        return self._asked(gpu_memory.training(self.shape("encoders", backbone), tokens=tokens, dtype=dtype))
-
-    def writing(self, generator: str, beside: Sequence[Need] = ()) -> int:
-        """Writing with a generator, on each of its GPUs, where one of several models is open too; 0: a server does."""
-        spec = self.study.generators[generator]
-        if spec.backend in ("openai", "openai-chat", "published"):
-            return 0
-        sampling, shape = spec.sampling, self._written_by(generator)
-        if spec.backend == "vllm":
-            length = sampling.max_prompt_tokens + sampling.max_new_tokens
-            options = {"dtype": spec.dtype, "gpus": spec.tensor_parallel, "share": spec.gpu_memory}
-            return self._asked(gpu_memory.serving(shape, length=length, **options))
-        limits = {"rows": spec.batch_size, "prompt": sampling.max_prompt_tokens, "new": sampling.max_new_tokens}
-        need = gpu_memory.writing(shape, **limits, dtype=spec.dtype, quantization=spec.quantisation)
-        fixed = need.fixed + max((other.fixed for other in beside), default=0)
-        return self._asked(Need(fixed, max([need.batch, *(other.batch for other in beside)])))
-
-    def reading(self, backbone: str, tasks: Sequence[str]) -> int:
-        """Encoding the texts of tasks; 0: a server does."""
-        return self._reading(backbone, min(self.study.tasks[task].batch_size for task in tasks))
-
-    def mining(self, backbone: str) -> int:
-        """Encoding a pool, a batch at a time."""
-        return self._reading(backbone, MINED)
-
-    def labelling(self, classifier: str) -> int:
-        """Labelling pairs or texts with a classifier."""
-        spec = self.study.classifiers[classifier]
-        if not spec.generator:
-            return self._reading(spec.backbone, LABELLED)
-        beside = classifiers.beside(self.study, classifier)
-        return self.writing(spec.generator, [self._read(name, LABELLED) for name in beside])
-
-    def measuring(self) -> int:
-        """The largest of what is measured one after the other."""
-        spec = self.study.compute
-        shape = self.shape("encoders", spec.learner)
-        tuned = gpu_memory.training(shape, tokens=spec.batch_size * READ, dtype="float32")
-        asked = [self.writing(self.study.classifiers[name].generator) for name in spec.classifiers]
-        return max([self._asked(tuned), self._reading(spec.encoder.backbone, spec.sample), *asked])
 
     def kinds(self, needed: int) -> dict[str, str]:
         """How Slurm is told which GPUs have so many MiB: the resource and its value; nothing if none is known to."""
@@ -253,50 +110,31 @@ class Needs:
         for job, rule, wildcards, resources in jobs:
             if refusal := self.refusal(job, resources.get("gpu_mb", 0)):
                 raise UserError(refusal)
-            writes = rule in ("synthesise", "build_xllora_examples", "translate", "judge")
-            if lacking and writes and generators.environment(self.study, wildcards) == "vllm":
-                name = generators.writer(self.study, wildcards)
+            writer = PRODUCTS[rule].of(self.study, wildcards).writer if rule in PRODUCTS else ""
+            if lacking and writer and StudyGenerator.get(self.study, writer).environment == "vllm":
                 raise UserError(
-                    f"generators.{name}.backend: vllm, which is not here; run `make env-vllm`, set "
+                    f"generators.{writer}.backend: vllm, which is not here; run `make env-vllm`, set "
                     "`software-deployment-method: conda` in the profile, or take `backend: transformers`"
                 )
 
-    def _asked(self, need: Need) -> int:
-        """MiB to ask for. Where no GPU has what a batch takes as a rule, the largest may do, if the weights fit it."""
-        largest = max(self.study.gpus.memory.values(), default=need.whole)
-        return max(need.least, min(need.whole, largest))
-
-    def _reading(self, backbone: str, rows: int) -> int:
-        """Encoding batches of texts, in float32. Fused encoders are open at the same time."""
-        return self._asked(self._read(backbone, rows)) if self._shapes(backbone) else 0
-
-    def _read(self, backbone: str, rows: int) -> Need:
-        needs = [gpu_memory.reading(shape, tokens=rows * READ, dtype="float32") for shape in self._shapes(backbone)]
-        return gpu_memory.together(needs)
-
-    def _shapes(self, backbone: str) -> list[Shape]:
-        """Those of a backbone's weights, all of a fusion, that are no server's."""
-        fusion, pair = self.study.fused.get(backbone), self.study.paired.get(backbone)
-        names = fusion.of if fusion else [pair.multilingual, pair.english] if pair else [backbone]
-        return [self.shape("encoders", name) for name in names if not self.study.backbones[name].endpoint]
-
-    def _written_by(self, generator: str) -> Shape:
-        return self.shape("generators", self.study.makers[generator, "weights"])
-
-    def _shape(self, room: str, name: str) -> Shape:
-        """Of weights that are there, else by the size that resources/forecast.yaml or the model's name tells."""
-        name = name if room == "generators" else encoders.body_of(self.study, name)
-        model = (self.study.generators if room == "generators" else self.study.backbones)[name]
-        name = name if room == "generators" else encoders.weights_of(self.study, name)
-        source = model.source.resolved(self.study.facts(ANY))
-        for folder in (Path(self.study.results, room, name, "weights"), source.file and Path(source.file)):
-            if folder and (found := gpu_memory.shape_of(folder)):
-                return found
-        size = self.costs.size(name, source.dump())
-        return gpu_memory.guessed(size.parameters, size.body)
+    def gpus_by_folder(self) -> dict[str, int]:
+        """Folder of benchmarks -> GPUs of each job below it: 1, what a generator writes or answers on, or none."""
+        study = self.study
+        writing = {
+            "synthesise": {name: name for name in study.generators},
+            "translate": {name: one.generator for name, one in study.translators.items()},
+            "judge": {name: one.generator for name, one in study.judges.items()},
+        }
+        asked = {name: one.generator for name, one in study.classifiers.items() if one.prompted or one.as_baseline}
+        found = {
+            f"{rule}/{name}": self.sizes.gpus(generator) if generator else 0
+            for rule, generators in (writing | {"score": asked}).items()
+            for name, generator in generators.items()
+        }
+        remote = [name for name, one in study.backbones.items() if one.endpoint]
+        found |= {f"{rule}/{name}": 0 for rule in ("train_encoder", "score") for name in remote}
+        return dict.fromkeys(sorted(MODELS - {"fetch_model"}), 1) | found
 
 
-def _adapting(shape: Shape, lora: Lora, dtype: str) -> Need:
-    tokens = min(lora.micro_batch_size, lora.batch_size) * lora.max_length
-    options = {"dtype": dtype, "quantization": lora.quantization, "rank": lora.rank}
-    return gpu_memory.adapting(shape, tokens=tokens, **options)
+MODELS = {rule for rule, product in PRODUCTS.items() if product.load is not Product.load}
+"""The rules whose jobs open models."""

@@ -1,7 +1,8 @@
 """Encoders that no training or copy can start from."""
 
 from seedbed.encoders.objectives import Copy
-from seedbed.study.graph import encoders, published
+from seedbed.study import published
+from seedbed.study.graph import encoders
 from seedbed.study.model import Study
 
 

@@ -11,8 +11,8 @@ from seedbed.generators.settings import PART_CORPUS, POLARITIES, WRITING, Method
 from seedbed.io import UserError
 from seedbed.languages import ANY
 from seedbed.names import DRAWN, SEED_PAIRS, languages_of
-from seedbed.study import pairs
-from seedbed.study.graph import classifiers, encoders, generators, published
+from seedbed.study import pairs, published
+from seedbed.study.graph import classifiers, encoders, generators
 from seedbed.study.model import Study
 
 

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 import yaml
 from packaging.utils import canonicalize_name
+from seedbed.study.loads import LOADS
 from snakemake.utils import update_config
 
 from scripts import cli
 from seedbed.io import UserError
 from seedbed.study.graph import classifiers, plans
 from seedbed.study.loading import load
-from seedbed.study.loads import LOADS
 from seedbed.study.model import Study
 from seedbed.study.reach import reached
 from seedbed.tables.figure_specs import FigureSpec

@@ -5,14 +5,18 @@ A rule names such a function; `jobs.Bound` gives it the study. Nothing here know
 
 from seedbed.study.graph import (
     adaptation,
+    adapted,
+    aligned,
     alignment,
     best,
     cards,
     choices,
+    chosen,
     classifiers,
     composition,
     compute,
     corpora,
+    encoder,
     encoders,
     evaluation,
     generators,
@@ -26,6 +30,9 @@ from seedbed.study.graph import (
     triplets,
     tuned,
 )
+from seedbed.study.graph.product import PRODUCTS
+
+__all__ = ["PRODUCTS", "adapted", "aligned", "chosen", "encoder"]
 
 ROOMS = (
     corpora,

@@ -9,8 +9,8 @@ from seedbed.encoders.recipes import STARTS
 from seedbed.evaluation.protocols import declared
 from seedbed.io import UserError
 from seedbed.names import TRAINING
-from seedbed.study import leakage, pairs
-from seedbed.study.graph import encoders, published, translations
+from seedbed.study import leakage, pairs, published
+from seedbed.study.graph import encoders, translations
 from seedbed.study.model import Study
 from seedbed.study.paths import CORPUS, SAMPLE, at
 

@@ -10,8 +10,8 @@ from seedbed.encoders.recipes import ADAPTED, KINDS, STARTS
 from seedbed.encoders.settings import Endpoint, Pivot, Reference, Training
 from seedbed.languages import ANY
 from seedbed.names import anchors_in
-from seedbed.study import pairs, paths
-from seedbed.study.graph import generators, published, servers
+from seedbed.study import pairs, paths, published
+from seedbed.study.graph import generators, servers
 from seedbed.study.model import Study
 from seedbed.study.paths import at
 

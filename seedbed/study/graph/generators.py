@@ -9,8 +9,7 @@ from seedbed.generators.backends import modules_of
 from seedbed.generators.settings import PART_CORPUS, POLARITIES, WRITING, Generator, by_adapters
 from seedbed.languages import ANY
 from seedbed.resources import ROOT, resource
-from seedbed.study import paths
-from seedbed.study.graph import published
+from seedbed.study import paths, published
 from seedbed.study.model import Study
 from seedbed.study.paths import at
 

@@ -5,7 +5,8 @@ from typing import Any
 
 from seedbed.encoders.recipes import Recipe
 from seedbed.generators.settings import POLARITIES, TRANSLATION, WRITING
-from seedbed.study.graph import generators, published
+from seedbed.study import published
+from seedbed.study.graph import generators
 from seedbed.study.model import Study
 from seedbed.study.paths import ANCHORS, CORPUS, RAW_TRIPLETS, SAMPLE, SHARD, WEIGHTS, XLLORA_ADAPTER, at
 

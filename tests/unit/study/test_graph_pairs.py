@@ -6,10 +6,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from seedbed.study.loads import LOADS
 
 from seedbed.study import pairs
 from seedbed.study.graph import corpora, encoders, evaluation, plans, tables
-from seedbed.study.loads import LOADS
 from seedbed.study.model import Study
 from seedbed.study.wildcards import constraints
 from seedbed.tables.plan import Cell

@@ -1,0 +1,79 @@
+"""Generators as the study has them: which adapters a language model writes with, and who has its weights."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from seedbed.generators.backends import modules_of
+from seedbed.generators.settings import POLARITIES, Generator, by_adapters
+from seedbed.study import paths
+from seedbed.study.part import Part
+from seedbed.study.paths import at
+
+UNREAD = (
+    "like",
+    "adapters",
+    "triplets",
+    "task_adapters",
+    "language_data",
+    "language_text",
+    "language_loss",
+    "composition",
+    "shard_rows",
+)
+"""Settings of a generator that no writing reads."""
+
+
+@dataclass(frozen=True)
+class StudyGenerator(Part):
+    """A generator of the study. Variants of one share what their settings do not tell apart (`Study.makers`)."""
+
+    name: str
+
+    @property
+    def spec(self) -> Generator:
+        """Its entry."""
+        return self.study.generators[self.name]
+
+    @property
+    def environment(self) -> str:
+        """Where it writes: vLLM pins its own torch and cannot live with what trains."""
+        return "vllm" if self.spec.backend == "vllm" else "main"
+
+    @property
+    def back_end(self) -> tuple[str, ...]:
+        """The modules that run it, which are loaded by name."""
+        return tuple(modules_of(self.spec))
+
+    @property
+    def model(self) -> str:
+        """Whose weights it has: adapters of variants that share them can be composed."""
+        return self.study.makers[self.name, "weights"]
+
+    @property
+    def weights(self) -> str:
+        """Its weights; empty: a server alone has them."""
+        return at(self.study, paths.WEIGHTS, room="generators", model=self.model) if self.spec.source else ""
+
+    def written_with(self, *unread: str) -> Generator:
+        """Its settings for a job that writes, without those that it does not read: UNREAD, and more."""
+        return self.spec.without(*UNREAD, *unread)
+
+    def part(self, name: str, path: str, **wildcards: Any) -> str:
+        """A file of one part of it (`generators.settings.MADE_FROM`), in the folder of the generator that makes it."""
+        return at(self.study, path, generator=self.study.makers[self.name, name], **wildcards)
+
+    def language_adapter(self, lang: str) -> str:
+        """Its adapter of a language."""
+        return self.part("language", paths.LANGUAGE_ADAPTER, lang=lang)
+
+    def task_adapters(self) -> dict[str, str]:
+        """Polarity -> the adapter that writes it: in one place or in two."""
+        shared = {polarity: self.spec.task_adapter(polarity) for polarity in POLARITIES}
+        return {name: self.part("task", paths.TASK_ADAPTER, polarity=of) for name, of in shared.items()}
+
+    def composed_adapters(self, lang: str) -> dict[str, str]:
+        """Polarity -> the adapter that writes it, composed for a language."""
+        model = self.study.makers[self.name, by_adapters("composed")]
+        shared = {polarity: self.spec.task_adapter(polarity) for polarity in POLARITIES}
+        facts = {"room": "generators", "model": model, "lang": lang}
+        return {name: at(self.study, paths.COMPOSED, **facts, polarity=of) for name, of in shared.items()}

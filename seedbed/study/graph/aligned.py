@@ -1,0 +1,106 @@
+"""Alignment with the pivot language, or of all languages: whose vectors are made, of which texts, and who learns."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from seedbed.encoders import objectives
+from seedbed.generators.settings import POLARITIES
+from seedbed.study import paths
+from seedbed.study.graph.encoder import Encoder
+from seedbed.study.graph.product import Code, Files, Product
+from seedbed.study.recipe import StudyRecipe, objective_of
+from seedbed.study.sizes import Load, Sizes
+
+
+@dataclass(frozen=True)
+class PivotVectors(Product, rule="embed_pivot", place=paths.PIVOT):
+    """The vectors that an encoder of the pivot language gives texts, with which other encoders are aligned.
+
+    `corpus` is a corpus, or the triplets of GENERATOR+METHOD.
+    """
+
+    backbone: str
+    recipe: str
+    corpus: str
+    lang: str
+    seed: int
+
+    @property
+    def texts(self) -> str:
+        """The table that has them."""
+        generator, written, method = self.corpus.partition("+")
+        return self.at(paths.TRIPLETS, generator=generator, method=method) if written else self.at(paths.CORPUS)
+
+    @property
+    def columns(self) -> list[str]:
+        """Its columns that are in the pivot language: of triplets that were written, what was written."""
+        if "+" in self.corpus:
+            return [*POLARITIES]
+        kind = self.study.roles.get(self.corpus, "parallel")
+        return ["pivot"] if kind == "parallel" else ["anchor", "positive", "negative"]
+
+    def inputs(self) -> dict[str, Files]:
+        """The encoder of the pivot language, and the texts."""
+        encoder = Encoder.offered(self.study, self.backbone, self.recipe, self.study.pivot, self.seed)
+        return {"encoder": encoder.path, "texts": self.texts}
+
+    def settings(self) -> dict[str, Any]:
+        """Which texts they are of."""
+        return {"columns": self.columns, "state": self.study.state}
+
+    def load(self, sizes: Sizes) -> Load:
+        """Reading the texts."""
+        return Load(1, sizes.mining(self.backbone), sizes.encoder(self.backbone))
+
+
+@dataclass(frozen=True)
+class JointAdapters(Product, rule="align_encoders", place=paths.JOINT):
+    """The parallel adapters of a recipe's encoders of all languages, which learn together."""
+
+    backbone: str
+    recipe: str
+    seed: int
+
+    @property
+    def made_by(self) -> StudyRecipe:
+        """The recipe."""
+        return StudyRecipe.get(self.study, self.recipe)
+
+    @property
+    def encoders(self) -> dict[str, str]:
+        """Language -> its encoder."""
+        start = self.made_by.spec.start
+        codes = self.made_by.languages()
+        return {code: Encoder.offered(self.study, self.backbone, start, code, self.seed).path for code in codes}
+
+    @property
+    def each(self) -> dict[str, str]:
+        """Language -> what its adapters learn from."""
+        return {code: self.made_by.data(code).format(lang=code) for code in self.made_by.languages()}
+
+    def inputs(self) -> dict[str, Files]:
+        """The encoders, and what adapters of each language learn from."""
+        return {"encoders": self.encoders, "each": self.each}
+
+    def settings(self) -> dict[str, Any]:
+        """How they learn; what a pivot that is fixed keeps are its encoder's vectors."""
+        learns = self.made_by.learns
+        about = {"languages": self.made_by.languages(), "seed": self.seed}
+        return {
+            "rows": self.made_by.spec.rows,
+            "fixed": [] if learns.pivot else [self.study.pivot],
+            "objective": objective_of(learns),
+            "training": self.made_by.training,
+            "prefix": self.made_by.prefix(self.backbone),
+            "about": {"backbone": self.backbone, "recipe": self.recipe} | about,
+            **self.resumable,
+        }
+
+    def code(self) -> Code:
+        """The objective's file, which the program imports by its name."""
+        return Code(modules=(objectives.module_of(objectives.name_of(self.made_by.learns)),))
+
+    def load(self, sizes: Sizes) -> Load:
+        """All encoders are open, and a step reads one after the other."""
+        count = len(self.encoders)
+        return Load(1, sizes.aligning(self.backbone, self.recipe, count), count * sizes.encoder(self.backbone))

@@ -1,0 +1,427 @@
+"""Encoders: what one starts from, learns from and refers to, and what its card says of its making."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+from seedbed import licences, origins
+from seedbed.encoders import objectives
+from seedbed.encoders.recipes import ADAPTED, KINDS, STARTS, Recipe
+from seedbed.encoders.settings import Endpoint, Mining, Pivot, Reference
+from seedbed.languages import ANY, filled, placeholders, registry
+from seedbed.names import DRAWN
+from seedbed.study import paths
+from seedbed.study.graph import records
+from seedbed.study.graph.product import Code, Files, Product
+from seedbed.study.graph.translation import translations_of
+from seedbed.study.model import Study
+from seedbed.study.recipe import StudyBackbone, StudyRecipe, endpoints_of, objective_of, untrained
+from seedbed.study.sizes import Load, Sizes
+
+TWO_PATHS, INTEGERS = "seedbed/encoders/coupled.py", "seedbed/encoders/int8.py"
+
+
+@dataclass(frozen=True)
+class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
+    """A backbone by a recipe, in a language folder, of a seed."""
+
+    backbone: str
+    recipe: str
+    lang: str
+    seed: int
+
+    @classmethod
+    def offered(cls, study: Study, backbone: str, recipe: str, code: str, seed: Any = None) -> Self:
+        """The encoder that a backbone and a recipe offer to a language: of a seed, or of the first if it lacks that."""
+        of = StudyRecipe.get(study, recipe)
+        return cls.get(study, backbone, of.maker.name, of.folder(code), of.seed(seed))
+
+    # ---- What it is.
+
+    @cached_property
+    def made_by(self) -> StudyRecipe:
+        """Its recipe."""
+        return StudyRecipe.get(self.study, self.recipe)
+
+    @property
+    def spec(self) -> Recipe:
+        """The entry of its recipe."""
+        return self.made_by.spec
+
+    @cached_property
+    def based_on(self) -> StudyBackbone:
+        """Its backbone."""
+        return StudyBackbone.get(self.study, self.backbone)
+
+    @cached_property
+    def published(self) -> Any:
+        """The published encoder, if the study takes it."""
+        return self.made_by.published(self.backbone, self.lang)
+
+    @cached_property
+    def is_pivot(self) -> bool:
+        """Whether others are aligned with it, and it stays what it is."""
+        return self.made_by.is_pivot(self.lang)
+
+    @cached_property
+    def trains(self) -> bool:
+        """Whether its job trains: not a backbone, a published one, a pivot's, or one with adapters that are there."""
+        return self.spec.trained and not (self.spec.together or self.is_pivot or self.published)
+
+    @property
+    def endpoint(self) -> Endpoint | None:
+        """The endpoint that makes its vectors; None: it has weights."""
+        return None if self.published else self.based_on.spec.endpoint
+
+    @property
+    def languages(self) -> list[str]:
+        """The languages from whose data it learns."""
+        return self.made_by.languages(self.lang)
+
+    @cached_property
+    def start(self) -> tuple[str, str]:
+        """The backbone and the recipe that it starts from; without a recipe, the backbone.
+
+        In the pivot language, where others are aligned, they are those that it is aligned with.
+        """
+        if not self.is_pivot:
+            return self.backbone, self.spec.start
+        pivot = next(iter(self.made_by.pivots.values()))
+        return pivot.backbone or self.backbone, pivot.recipe or self.spec.start
+
+    @cached_property
+    def begun_from(self) -> "Encoder | None":
+        """The encoder of another recipe that it starts from; None: a backbone, adapted or not."""
+        backbone, recipe = self.start
+        if not recipe or recipe in STARTS:
+            return None
+        of = StudyRecipe.get(self.study, recipe)
+        return Encoder.get(self.study, backbone, recipe, of.folder(self.lang), of.seed(self.seed))
+
+    # ---- What its job reads.
+
+    @cached_property
+    def weights(self) -> str:
+        """What training starts from, or the published encoder; empty: an endpoint has it."""
+        if self.published:
+            model = "+".join([self.backbone, self.recipe, self.lang])
+            return self.at(paths.WEIGHTS, room="encoders", model=model)
+        if self.endpoint:
+            return ""
+        backbone, recipe = self.start
+        if recipe in STARTS:
+            return self.at(paths.ADAPTED if recipe == ADAPTED else paths.VOCABULARY)
+        if recipe:
+            return Encoder.offered(self.study, backbone, recipe, self.lang, self.seed).path
+        return self.based_on.weights(self.lang)
+
+    def data(self, code: str) -> str:
+        """What it learns from in a language."""
+        return self.made_by.data(code).format(lang=code, backbone=self.backbone)
+
+    @property
+    def reads_rows(self) -> bool:
+        """Whether it learns from rows of its own, not from candidates of translations."""
+        return self.trains and not self.spec.data.candidates
+
+    @property
+    def texts(self) -> str:
+        """What it learns from, if it is of one language; empty: it learns nothing, or from several."""
+        return self.data(self.lang) if self.reads_rows and not self.spec.of_several else ""
+
+    @property
+    def each(self) -> dict[str, str]:
+        """Language -> what an encoder of all of a recipe's languages learns from; nothing for any other."""
+        return {code: self.data(code) for code in self.languages} if self.reads_rows and self.spec.of_several else {}
+
+    @property
+    def pivot_language(self) -> str:
+        """The language in whose file the pivot's texts are: its own, where translations have the same ids."""
+        data = self.spec.data
+        return self.lang if data.written or KINDS[data.key] == "parallel" else self.study.pivot
+
+    @property
+    def pivot_rows(self) -> str:
+        """The pivot's rows, which an encoder that is aligned with it learns beside its own; pairs have both sides."""
+        if not (self.trains and self.made_by.pivots) or self.pivot_language == self.lang:
+            return ""
+        return self.at(paths.CORPUS, lang=self.pivot_language, corpus=self.spec.data.corpus)
+
+    @cached_property
+    def references(self) -> dict[str, str]:
+        """Setting of the objective -> the encoder that it refers to, or for the pivot's the vectors of the texts.
+
+        `adapters`: those of all of a recipe's encoders, where they are trained together. `seed2`, ...: the other seeds
+        of the recipe that it starts from, where it is made of all; `start`: what their training started from, where
+        that has a share.
+        """
+        if self.spec.together and not self.published:
+            return {"adapters": self.at(paths.JOINT)}
+        if not self.trains:
+            return {}
+        found = {name: self._referred(one) for name, one in self.spec.references().items()}
+        learns, start = self.made_by.learns, self.made_by.start
+        for seed in start.seeds[1:] if learns.of_seeds else ():
+            found[f"seed{seed}"] = Encoder.offered(self.study, self.backbone, start.name, self.lang, seed).path
+        if learns.of_start:
+            found[objectives.START] = self.begun_from.weights
+        return found
+
+    def _referred(self, one: Reference) -> str:
+        if not isinstance(one, Pivot):
+            return Encoder.offered(self.study, one.backbone, one.recipe, self.lang, self.seed).path
+        recipe, corpus = one.recipe or self.spec.start, self.spec.data.corpus
+        if self.spec.data.written:
+            corpus = f"{self.made_by.writer}+{self.spec.written}"
+        of = {"backbone": one.backbone or self.backbone, "recipe": recipe, "lang": self.pivot_language}
+        seed = StudyRecipe.get(self.study, recipe).seed(self.seed)
+        return self.at(paths.PIVOT, **of, corpus=corpus, seed=seed)
+
+    @property
+    def mining(self) -> str:
+        """The way by which what it learns from was mined, by its name; empty: it was not mined."""
+        return self.spec.data.neighbours if self.trains else ""
+
+    # ---- Translations that it learns from or reads.
+
+    @property
+    def reads_english(self) -> bool:
+        """Whether it reads translations, or learns to choose them."""
+        return self.spec.paired and not self.published
+
+    @property
+    def english(self) -> str:
+        """The weights of the English side; empty: there is none."""
+        if not self.reads_english:
+            return ""
+        return StudyBackbone.get(self.study, self.study.paired[self.backbone].english).weights()
+
+    @property
+    def similarity(self) -> str:
+        """The encoder by which candidates are like their text; empty: none, or the recipe's own features."""
+        name = self.spec.similarity if self.reads_english else ""
+        return Encoder.offered(self.study, name, untrained(self.study), ANY).path if name not in ("", "none") else ""
+
+    @property
+    def candidates(self) -> list[dict[str, str]]:
+        """Of each set of texts that a policy learns from, language by language: translator -> what it wrote."""
+        if not (self.trains and self.spec.data.candidates):
+            return []
+        corpus, names = self.spec.data.corpus, self.spec.translators
+        return [translations_of(self.study, names, corpus, code) for code in self.languages]
+
+    @property
+    def judgements(self) -> list[str]:
+        """What a judge says of them, of each language."""
+        judge, corpus = self.spec.judge, self.spec.data and self.spec.data.corpus
+        if not (judge and self.candidates):
+            return []
+        return [self.at(paths.JUDGEMENTS, judge=judge, lang=code, corpus=corpus) for code in self.languages]
+
+    def chosen(self, sets: Iterable[tuple[str, str]]) -> list[str]:
+        """The English of sets of texts (name, and language or order of two) that it reads, each set's once."""
+        reads = self.backbone in self.study.paired and self.spec.fusion
+        found = dict.fromkeys(sets) if reads else ()
+        return [self.at(paths.CHOICES, test_lang=lang, corpus=corpus) for corpus, lang in found]
+
+    # ---- Its prefix.
+
+    @property
+    def prefix(self) -> str:
+        """What stands before every text that it reads; of what others are aligned with, its own."""
+        backbone, recipe = self._prefixed_as()
+        return StudyRecipe.get(self.study, recipe).prefix(backbone)
+
+    @property
+    def prefix_file(self) -> str:
+        """The file that says which prefix was chosen for it; empty where the study gives it."""
+        backbone, recipe = self._prefixed_as()
+        chooser = StudyRecipe.get(self.study, recipe).prefix_chooser
+        if self.published or not chooser:
+            return ""
+        lang = StudyRecipe.get(self.study, chooser).folder(self.lang)
+        return self.at(paths.PREFIX, backbone=backbone, recipe=chooser, lang=lang)
+
+    @property
+    def plain_prefix(self) -> str:
+        """Its prefix for what reads all texts alike, such as fine-tuning; raises as `StudyRecipe.plain_prefix`."""
+        backbone, recipe = self._prefixed_as()
+        prefix = StudyRecipe.get(self.study, recipe).given_prefix(backbone)
+        return self.based_on.require_plain(prefix)
+
+    def _prefixed_as(self) -> tuple[str, str]:
+        """The backbone and the recipe whose prefix it has."""
+        return self.start if self.is_pivot else (self.backbone, self.recipe)
+
+    def _prefix_by_language(self) -> dict[str, Any]:
+        """What it is told where its prefix is by language: that, and the language of columns in another.
+
+        What the prefix is in a language the registry says, so that a language more changes no encoder of another; where
+        the study says otherwise, that is told too.
+        """
+        prefix, study = self.prefix, self.study
+        if not placeholders(prefix):
+            return {}
+        columns = self.made_by.in_pivot() if self.trains else []
+        own = {code: prompt for code in study.codes if (prompt := _own_prefix(study, prefix, code))}
+        return {"language": self.lang, "languages": dict.fromkeys(columns, study.pivot), "own_prefixes": own}
+
+    # ---- Its job.
+
+    def inputs(self) -> dict[str, Files]:
+        """What training reads; of an encoder that is used as it is, its weights."""
+        fused = self.spec.fusion and self.trains
+        refer = self.references | ({"english": self.english} if self.english else {})
+        if self.spec.data and self.spec.data.candidates and self.similarity:
+            refer["similarity"] = self.similarity
+        return {
+            "weights": self.weights,
+            "texts": self.texts,
+            "each": self.each,
+            "pivot": self.pivot_rows,
+            "refer": refer,
+            "mined": self.at(paths.NEIGHBOURS_AUDIT, mining=self.mining) if self.mining else "",
+            "miner": self.based_on.weights(self.lang) if self.mining and self.spec.start else "",
+            "translations": [file for one in self.candidates for file in one.values()],
+            "judgements": self.judgements,
+            "english": self.chosen((self.spec.data.corpus, code) for code in self.languages) if fused else [],
+            "chosen_prefix": self.prefix_file,
+        }
+
+    def settings(self) -> dict[str, Any]:
+        """How it is trained, and what its card says."""
+        mining = self.study.mining[self.mining].updated({"count": Mining().count}) if self.mining else None
+        refers = [*(one.backbone for one in self.spec.references().values()), self.spec.similarity]
+        return self._prefix_by_language() | {
+            "objective": objective_of(self.made_by.learns if self.trains else None),
+            "training": self.made_by.training,
+            "rows": self.spec.rows,
+            "mining": mining,  # a recipe takes as many of the neighbours as it wants
+            "translations": self.candidates,
+            "fusion": (self.spec.fusion or None) if self.reads_english else None,
+            "prefix": self.prefix,
+            "endpoint": self.endpoint,
+            "endpoints": endpoints_of(self.study, refers),
+            "about": self.lineage(),
+            **self.resumable,
+        }
+
+    def code(self) -> Code:
+        """The objective's file, but not what a plain encoder never meets."""
+        modules = objectives.modules_of(self.made_by.learns) if self.trains else []
+        return Code(modules=tuple(modules), without=() if self._meets_others() else (TWO_PATHS, INTEGERS))
+
+    def _meets_others(self) -> bool:
+        """Whether its training can meet encoders of two paths, or in integers: not where all that it is made of is
+        plain, whatever other recipes the study has."""
+        return self.backbone in self.study.paired or not all(map(_is_plain, self._recipes()))
+
+    def _recipes(self) -> Iterator[StudyRecipe]:
+        """Its recipe, and those that this starts from."""
+        recipe: StudyRecipe | None = self.made_by
+        while recipe:
+            yield recipe
+            recipe = recipe.start
+
+    def load(self, sizes: Sizes) -> Load:
+        """Training, on a GPU; what is used as it is, is only copied."""
+        weights = sizes.encoder(self.backbone)
+        if not self.trains:
+            return Load(parameters=weights)
+        translations = sum(map(len, self.candidates))
+        kept = sizes.anchoring(self.backbone, self.recipe, translations)
+        return Load(1, sizes.encoding(self.backbone, self.recipe), weights, kept)
+
+    # ---- Its card.
+
+    def described(self) -> dict[str, Any]:
+        """What every encoder's manifest says of it."""
+        return {
+            "backbone": self.backbone,
+            "recipe": self.recipe,
+            "method": self.spec.method,
+            "language": self.lang,
+            "language_name": self.study.facts(self.lang)["name"],
+            "seed": self.seed,
+        }
+
+    def lineage(self) -> dict[str, Any]:
+        """What its card says of its making."""
+        if self.is_pivot and not self.published:
+            return self.begun_from.lineage() | self.described()
+        source, others = self._weights_of()
+        about = self.described() | {
+            "base_model": (source and source.hub) or "",
+            "backbone_licence": source.licence if source else "",
+            "summary": "" if self.published else self.spec.summary,
+            "data": [],
+        }
+        if self.endpoint:
+            about["endpoint"] = self.endpoint
+        begun = self.begun_from.lineage()["data"] if self.begun_from and not self.published else []
+        if self.published or not (self.trains or self.spec.together):
+            return about | {"data": origins.once(begun + others)}
+        if self.spec.start in STARTS:
+            begun = [records.adaptation(self.study, self.lang)]
+        if self.spec.of_several:
+            about["languages"] = self.languages
+        written = any(map(self.made_by.is_written, self.languages))
+        if written:
+            about["generator"] = self.made_by.writer
+        generator = [records.model(self.study, self.made_by.writer, "generator")] if written else []
+        about["data"] = origins.once(begun + self._learnt() + generator + self._translators() + others)
+        return about
+
+    def _weights_of(self) -> tuple[Any, list[dict[str, Any]]]:
+        """The source of its weights; and of one that reads a text and its English a record of the other backbone."""
+        if self.published:
+            return self.published, []
+        pair, fusion = self.based_on.spec.pair, self.spec.fusion
+        if not (pair and fusion):
+            return self.based_on.source(self.lang), []
+        english = StudyBackbone.get(self.study, pair.english).source(self.lang)
+        if fusion == "english":
+            return english, []
+        return self.based_on.source(self.lang), [records.data(pair.english, english) | {"role": licences.BACKBONE}]
+
+    def _learnt(self) -> list[dict[str, Any]]:
+        """Records of the corpora that it learns from."""
+        data, study = self.spec.data, self.study
+        role = self.spec.drawn or DRAWN.get(data.corpus, data.corpus)
+        codes = [study.pivot] if data.translated else self.languages
+        roles = [role, "text"] if data.neighbours else [role]
+        return [records.data(name, study.corpus(name, code)) for code in codes for name in roles]
+
+    def _translators(self) -> list[dict[str, Any]]:
+        """Who put what it learnt from into the pivot language, and who judged that; none: it was not translated."""
+        study, codes = self.study, [code for code in self.languages if code != self.study.pivot]
+        if not codes:
+            return []
+        found = []
+        for name in self.spec.translators:
+            spec = study.translators[name]
+            if spec.generator:
+                found.append(records.model(study, spec.generator, "translator"))
+                continue
+            sources = [spec.given.resolved(study.facts(code)) for code in codes]
+            found += [records.data(name, source) for source in sources if source]
+        judge = self.spec.judge
+        return found + ([records.model(study, study.judges[judge].generator, "judge")] if judge else [])
+
+
+def _own_prefix(study: Study, prefix: str, code: str) -> str:
+    """The prefix of a language for which the study says otherwise than the registry; empty: it does not, or none."""
+    facts, known, columns = study.facts(code), registry().get(code, {}), placeholders(prefix)
+    if not all(facts.get(name) for name in columns) or all(facts[name] == known.get(name) for name in columns):
+        return ""
+    return filled(prefix, facts)
+
+
+def _is_plain(recipe: StudyRecipe) -> bool:
+    """Whether encoders of a recipe have modules of a pooling, and its objective names no other encoder."""
+    spec, study = recipe.spec, recipe.study
+    own = spec.training.get("pooling", study.training.pooling) == "own"
+    candidates = spec.data and spec.data.candidates
+    given = spec.encoders and (study.start == "encoders" or not spec.trained)
+    return not (own or candidates or given or spec.references() or "quantized" in spec.objective)

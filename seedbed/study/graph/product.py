@@ -1,0 +1,93 @@
+"""A product: what one job of a study makes.
+
+A rule, its program and its product belong together: the product says what the job reads, what its program is told,
+which code makes it, and what its models take. Nothing here knows Snakemake: a test asks a product directly.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, Self
+
+from seedbed.study.model import Study
+from seedbed.study.part import Part
+from seedbed.study.paths import at
+from seedbed.study.sizes import Load, Sizes
+
+Files = str | list[str] | Mapping[str, str] | Mapping[str, list[str]]
+"""A file, several, or several by a key."""
+
+
+class Code(NamedTuple):
+    """What makes a product besides its rule's program and all that this imports."""
+
+    data: tuple[Any, ...] = ()
+    """Files that the program reads. Such a file may be an input too, of which Snakemake sees only edits that are newer
+    than the output."""
+    modules: tuple[str, ...] = ()
+    """Files that the program imports by a computed name."""
+    without: tuple[str, ...] = ()
+    """Files that this job never runs, though its program could."""
+
+
+@dataclass(frozen=True)
+class Product(Part):
+    """What one job makes. Its names are the wildcards of its rule."""
+
+    rule: ClassVar[str] = ""
+    """The rule that makes it, and the program."""
+    place: ClassVar[str] = ""
+    """Where it lies: a path with wildcards, of several files the first."""
+
+    def __init_subclass__(cls, rule: str = "", place: str = "") -> None:
+        """Note which rule makes products of a class, and where they lie."""
+        super().__init_subclass__()
+        cls.place = place or cls.place
+        if rule:
+            cls.rule = rule
+            PRODUCTS[rule] = cls
+
+    @classmethod
+    def of(cls, study: Study, wildcards: Any) -> Self:
+        """The product of a job, by its wildcards."""
+        named = {one.name: getattr(wildcards, one.name) for one in fields(cls)[1:]}
+        return cls.get(study, *(int(name) if key == "seed" else name for key, name in named.items()))
+
+    def at(self, path: str, **others: Any) -> str:
+        """A path with this product's names for its wildcards, but for `others`."""
+        named = {one.name: getattr(self, one.name) for one in fields(self)[1:]}
+        return at(self.study, path, **(named | others))
+
+    @property
+    def path(self) -> str:
+        """Where it lies."""
+        return self.at(self.place)
+
+    @property
+    def resumable(self) -> dict[str, Any]:
+        """What the program of a training is told, which goes on after a kill."""
+        return {"state": self.study.state, "checkpoint_minutes": self.study.checkpoint_minutes}
+
+    def inputs(self) -> dict[str, Files]:
+        """The files that its job reads, by the names of its program's arguments."""
+        return {}
+
+    def settings(self) -> dict[str, Any]:
+        """The other arguments of its program; those that are named as a wildcard or an output need not be given."""
+        return {}
+
+    def code(self) -> Code:
+        """What makes it besides its program."""
+        return Code()
+
+    def local_files(self) -> list[Path] | None:
+        """A person's own files that its job reads where they lie; None: its rule reads none of any job."""
+        return None
+
+    def load(self, sizes: Sizes) -> Load:
+        """What its job's models take."""
+        return Load()
+
+
+PRODUCTS: dict[str, type[Product]] = {}
+"""Rule -> the class of what it makes."""

@@ -1,0 +1,26 @@
+"""What cards and manifests say of texts and models that others made: a record for each."""
+
+from typing import Any
+
+from seedbed import origins
+from seedbed.corpora.fetch import origin
+from seedbed.corpora.settings import Source
+from seedbed.study.model import Study
+
+
+def data(name: str, source: Source | None, served: origins.Origin = ()) -> dict[str, Any]:
+    """Of a source; a server's model has a licence of its own, which nobody states here."""
+    return {"name": name, "origin": origin(source) if source else [*served], "licence": source.terms if source else ""}
+
+
+def model(study: Study, generator: str, role: str) -> dict[str, Any]:
+    """Of a generator."""
+    spec = study.generators[generator]
+    served = [] if spec.source else origins.one(kind="server", name=spec.served_model, endpoint=spec.endpoint)
+    return data(generator, spec.source, served) | {"role": role}
+
+
+def adaptation(study: Study, lang: str) -> dict[str, Any]:
+    """Of the text that a backbone is adapted to a language by."""
+    name = study.adaptation.text or "text"
+    return data(name, study.corpus(name, lang))

@@ -1,0 +1,332 @@
+"""Recipes and backbones as the study has them: what of an entry in its YAML depends on the other entries."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from seedbed.corpora.settings import Source
+from seedbed.encoders import objectives
+from seedbed.encoders.objectives import Objective
+from seedbed.encoders.recipes import KINDS, STARTS, Recipe
+from seedbed.encoders.settings import Backbone, Endpoint, Pivot, Training
+from seedbed.generators.settings import POLARITIES, WRITING
+from seedbed.io import UserError
+from seedbed.languages import ANY, placeholders
+from seedbed.names import anchors_in
+from seedbed.study import paths, published
+from seedbed.study.model import Study
+from seedbed.study.part import Part
+from seedbed.study.paths import at
+
+
+@dataclass(frozen=True)
+class StudyBackbone(Part):
+    """A backbone of the study: one model, a fusion of several, a text's and its translation's, or a server's."""
+
+    name: str
+
+    @property
+    def spec(self) -> Backbone:
+        """Its entry."""
+        return self.study.backbones[self.name]
+
+    @property
+    def body(self) -> "StudyBackbone":
+        """The backbone that reads texts: itself, or of a pair the multilingual one."""
+        pair = self.spec.pair
+        return StudyBackbone.get(self.study, pair.multilingual) if pair else self
+
+    @property
+    def members(self) -> list[str]:
+        """The backbones whose vectors it gives: those of a fusion, or itself."""
+        return self.spec.fusion.of if self.spec.fusion else [self.name]
+
+    @cached_property
+    def remote(self) -> bool:
+        """Whether it, or one that it fuses, is behind an endpoint."""
+        return any(self.study.backbones[name].endpoint for name in self.members)
+
+    @cached_property
+    def fetched_as(self) -> str:
+        """Who has its weights: the first backbone with its source, so that they are fetched once."""
+        return next(name for name, other in self.study.backbones.items() if other.source == self.spec.source)
+
+    def source(self, lang: str) -> Source | None:
+        """Where its weights in a language folder come from; None: an endpoint has them."""
+        spec = self.body.spec
+        return spec.by_language.get(lang, spec.source)
+
+    def weights(self, lang: str = ANY) -> str:
+        """Its weights in a language folder; others of the same source share them."""
+        body = self.body
+        model = f"{body.name}+{lang}" if lang in body.spec.by_language else body.fetched_as
+        return at(self.study, paths.WEIGHTS, room="encoders", model=model)
+
+    def scored_on(self) -> list[str] | None:
+        """The tasks that its encoders can be scored on; None: all of encoders.
+
+        A fusion has distances alone, and what chose its weights tells nothing of it. A server gives vectors, as does an
+        encoder of a pair, and neither shows its layers nor is fine-tuned.
+        """
+        fusion, declared = self.spec.fusion, self.study.declared
+        if fusion:
+            return [name for name, protocol in declared.items() if protocol.of_distances and name != fusion.dev]
+        if not (self.spec.endpoint or self.spec.pair):
+            return None
+        asked = {"vectors", "distances"} | ({"paths", "choices"} if self.spec.pair else set())
+        return [name for name, protocol in declared.items() if {*protocol.asks} & asked]
+
+    def plain_prefix(self) -> str:
+        """What stands before every text, for what reads all texts alike, such as mining.
+
+        Raises:
+            UserError: it is another in each language.
+        """
+        return self.require_plain(self.spec.prefix)
+
+    def require_plain(self, prefix: str) -> str:
+        """A prefix, if it is the same for all languages; raises as `plain_prefix`."""
+        if placeholders(prefix):
+            raise UserError(
+                f"backbones.{self.name}.prefix: {prefix!r} is another in each language, which only encoders know that "
+                "recipes train or use as they are; take another backbone to mine with or to fine-tune"
+            )
+        return prefix
+
+
+def endpoints_of(study: Study, backbones: Iterable[str]) -> list[Endpoint]:
+    """The endpoints behind backbones, fusions too, each once, as they are set today; other names have none.
+
+    A job may ask the servers that the study names, see `seedbed.servers.named`.
+    """
+    known = (StudyBackbone.get(study, name) for name in backbones if name in study.backbones)
+    members = dict.fromkeys(member for one in known for member in one.members)
+    return [*filter(None, (study.backbones[member].endpoint for member in members))]
+
+
+@dataclass(frozen=True)
+class StudyRecipe(Part):
+    """A recipe of the study."""
+
+    name: str
+
+    @property
+    def spec(self) -> Recipe:
+        """Its entry."""
+        return self.study.recipes[self.name]
+
+    def other(self, name: str) -> "StudyRecipe":
+        """Another recipe of the study."""
+        return StudyRecipe.get(self.study, name)
+
+    @cached_property
+    def start(self) -> "StudyRecipe | None":
+        """The recipe whose encoder it starts from; None: it starts from a backbone, adapted or not."""
+        return self.other(self.spec.start) if self.spec.start and self.spec.start not in STARTS else None
+
+    @cached_property
+    def maker(self) -> "StudyRecipe":
+        """The recipe that makes its encoders: itself, or of one that takes adapters off what it is like."""
+        return self if self.spec.aligned == "always" else self.other(self.spec.like).maker
+
+    @cached_property
+    def learns(self) -> Objective | None:
+        """Its objective; None: nothing is trained."""
+        return self.spec.learns() if self.spec.trained else None
+
+    @cached_property
+    def training(self) -> Training:
+        """Training settings: the study's, changed by it; another recipe's encoder that goes on keeps its modules."""
+        own = {"pooling": "own"} if self.start else {}
+        return self.study.training.updated(own | self.spec.training)
+
+    # ---- Languages.
+
+    def folder(self, code: str) -> str:
+        """The language folder of the encoder that it offers to a language."""
+        spec = self.spec
+        if spec.trained:
+            own = {"own": code, "pivot": self.study.pivot}
+            return ANY if spec.of_several else own.get(spec.language, spec.language)
+        if self.start:
+            return self.start.folder(code)
+        return code if any("{" in str(source.hub or source.file) for source in spec.encoders.values()) else ANY
+
+    def languages(self, folder: str = "") -> list[str]:
+        """The languages from whose data an encoder in a language folder learns: its own, or all of the recipe's."""
+        spec = self.spec
+        if not (spec.together or spec.of_several):
+            return [folder]
+        of_all = {*(spec.languages or self.study.languages), *([self.study.pivot] if spec.together else [])}
+        return sorted(of_all if isinstance(spec.language, str) else spec.language)
+
+    @cached_property
+    def pivots(self) -> dict[str, Pivot]:
+        """The encoders of the pivot language that the objective refers to, by settings."""
+        return {name: one for name, one in self.spec.references().items() if isinstance(one, Pivot)}
+
+    def is_pivot(self, code: str) -> bool:
+        """Whether it aligns other languages' encoders with that of this language, which it leaves as it is."""
+        return code == self.study.pivot and bool(self.pivots)
+
+    # ---- Seeds.
+
+    @cached_property
+    def seeds(self) -> list[int]:
+        """Nothing is random about an encoder that is not trained; a copy has the seeds of what it is made of."""
+        if self.maker != self:
+            return self.maker.seeds
+        spec, study = self.spec, self.study
+        if not spec.trained and self.start:
+            return self.start.seeds
+        untrained = not spec.trained or (spec.encoders and published.begins(study, "encoders"))
+        if untrained:
+            return [0]
+        if not self.learns.drawless:
+            return self.heads
+        begun = self.other(spec.start).seeds if spec.start in study.recipes else sorted(study.seeds)
+        if spec.start in study.recipes and not self.learns.of_seeds:
+            return [one for one in begun if one in (spec.seeds or begun)]
+        return begun[:1]
+
+    @cached_property
+    def heads(self) -> list[int]:
+        """The seeds of what is fine-tuned on its encoders: there is chance in a head, be they trained or not."""
+        return sorted(self.study.seeds if self.spec.seeds is None else self.spec.seeds)
+
+    def seed(self, seed: Any = None) -> int:
+        """The seed of its encoder for what has this seed: the same, or the first if it has no such."""
+        return int(seed) if seed is not None and int(seed) in self.seeds else self.seeds[0]
+
+    # ---- Backbones.
+
+    @cached_property
+    def backbones(self) -> list[str] | None:
+        """The backbones that it makes encoders of: those that it names, or that can be trained; None: all.
+
+        Pairs are for recipes that read translations, and these for pairs alone.
+        """
+        study, spec = self.study, self.spec
+        if spec.backbones is not None or not (study.paired or spec.trained):
+            return spec.backbones
+        remote = {name for name in study.backbones if spec.trained and StudyBackbone.get(study, name).remote}
+        if study.paired:
+            fit = [name for name in study.backbones if (name in study.paired) == spec.paired]
+            return [name for name in fit if name not in remote]
+        return [name for name in study.backbones if name not in remote] if remote else None
+
+    def published(self, backbone: str, code: str) -> Source | None:
+        """The published encoder for a language, if the study takes it."""
+        return published.encoder(self.study, backbone, self.name, code)
+
+    # ---- Data.
+
+    @property
+    def writer(self) -> str:
+        """The generator whose triplets it trains on."""
+        name = self.spec.generator or next(iter(self.study.generators))
+        return self.study.makers[name, self.spec.written]
+
+    def is_written(self, code: str) -> bool:
+        """Whether a generator writes what its encoder of a language learns from; the pivot needs no translation."""
+        return bool(self.spec.written) and not (self.spec.data.translated and code == self.study.pivot)
+
+    def data(self, code: str = "") -> str:
+        """The file that its encoders learn from, with {lang}, maybe {backbone}; empty: they learn nothing.
+
+        In the language `code`: the pivot's rows are not translated.
+        """
+        study, data = self.study, self.spec.data
+        if self.is_written(code):
+            return at(study, paths.TRIPLETS, generator=self.writer, method=self.spec.written, lang="{lang}")
+        if not data:
+            return ""
+        if data.neighbours:
+            return at(study, paths.NEIGHBOURS, backbone="{backbone}", mining=data.neighbours, lang="{lang}")
+        corpus = data.corpus if self.spec.drawn is None else anchors_in(self.spec.drawn)
+        return at(study, paths.CORPUS, lang="{lang}", corpus=corpus)
+
+    @cached_property
+    def compared(self) -> str:
+        """The triplets whose overlap a table can show, with {lang}: in one language, so that words can be compared.
+
+        A path in the folder of results: a plan is the same in whatever folder it lies. Empty: there are none.
+        """
+        spec = self.spec
+        if not spec.data or KINDS[spec.data.key] != "triplets":
+            return ""
+        across = spec.written and WRITING[spec.written].output == "pivot"
+        return "" if across else self.data().removeprefix(f"{self.study.results}/")
+
+    def in_pivot(self) -> list[str]:
+        """The columns that it learns from which are in the pivot language, whatever its own."""
+        written = self.spec.written and WRITING[self.spec.written].output == "pivot"
+        return [name for name in self.spec.data.columns if name == "pivot" or (written and name in POLARITIES)]
+
+    # ---- Translations.
+
+    @cached_property
+    def anchored(self) -> str:
+        """The nearest recipe, itself or one that it starts from, which is anchored and has a policy; empty: none is."""
+        if self.spec.data and self.spec.data.candidates:
+            return self.name
+        return self.start.anchored if self.start else ""
+
+    @property
+    def chooser(self) -> str:
+        """The recipe whose features, and policy, choose translations for it; empty: none."""
+        return self.spec.actor or self.anchored
+
+    @property
+    def gives(self) -> list[str]:
+        """What its encoders give beyond vectors, where they read translations: whose, and a vector of each path."""
+        fusion = self.spec.fusion
+        return [*(["choices"] if fusion else []), *(["paths"] if fusion and fusion != "english" else [])]
+
+    # ---- Prefixes (`seedbed.encoders.prompts`).
+
+    def prefix(self, backbone: str) -> str:
+        """What stands before every text that its encoders read; where the vocabulary is new, not the backbone's.
+
+        Where a development task chooses it, the first of those that it chooses among; see `prefix_chooser`.
+        """
+        spec = self.spec
+        if spec.prefix_of:
+            return self.other(spec.prefix_of[0]).prefix(backbone)
+        if spec.prefix is not None:
+            return spec.prefix
+        if spec.start in STARTS:
+            return ""
+        return self.start.prefix(backbone) if self.start else StudyBackbone.get(self.study, backbone).body.spec.prefix
+
+    @property
+    def prefix_chooser(self) -> str:
+        """The recipe that says among which ones a development task chooses its prefix; empty: the study gives it."""
+        if self.spec.prefix_of:
+            return self.name
+        return self.start.prefix_chooser if self.spec.prefix is None and self.start else ""
+
+    def given_prefix(self, backbone: str) -> str:
+        """Its prefix for what has to know it before anything is scored.
+
+        Raises:
+            UserError: a development task chooses it.
+        """
+        if chooser := self.prefix_chooser:
+            raise UserError(
+                f"recipes.{chooser}.prefix_of: a development task chooses this prefix, which is not known yet where "
+                f"encoders of {self.name} are fine-tuned; give the recipe a `prefix`, or take another"
+            )
+        return self.prefix(backbone)
+
+
+def untrained(study: Study) -> str:
+    """The first recipe that uses a backbone as it is; empty: there is none."""
+    found = (name for name, recipe in study.recipes.items() if not (recipe.trained or recipe.paired))
+    return next(found, "")
+
+
+def objective_of(learns: Objective | None) -> dict[str, Objective] | None:
+    """An objective by its name, as programs are told of it."""
+    return learns and {objectives.name_of(learns): learns}

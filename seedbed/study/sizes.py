@@ -1,0 +1,216 @@
+"""How large a study's models are, and what memory they take at work.
+
+Sizes are those of weights that are there, else what seedbed/resources/forecast.yaml or a model's name says. No program
+imports this: what a job asks for changes no result.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from seedbed import gpu_memory
+from seedbed.encoders.settings import Training
+from seedbed.encoders.tuning_settings import FineTuning, Reading
+from seedbed.generators.settings import Lora
+from seedbed.gpu_memory import Need, Shape
+from seedbed.languages import ANY
+from seedbed.operations.forecasting.costs import CostSpec
+from seedbed.precision import Precision
+from seedbed.study.model import Study
+from seedbed.study.recipe import StudyBackbone, StudyRecipe
+
+READ = 512
+"""Tokens of a text that a model reads at most, as a rule."""
+TEXTS = 3
+"""Texts of a training row."""
+LABELLED = 32
+"""Texts of a batch that a fine-tuned model labels."""
+MINED = 64
+"""Sentences of a batch of a pool that is mined."""
+
+
+class Load(NamedTuple):
+    """What the models of a job take."""
+
+    gpus: int = 0
+    gpu_mb: int = 0
+    """MiB of each GPU."""
+    parameters: float = 0
+    """Weights that its own memory holds at once."""
+    kept: float = 0
+    """Bytes of its own memory that it keeps beside them."""
+
+
+class Sizes:
+    """The sizes of a study's models."""
+
+    def __init__(self, study: Study, costs: CostSpec) -> None:
+        """Keep what is known; `costs` has the sizes of models that are not there."""
+        self.study, self.costs = study, costs
+        self.shape = cache(self._shape)
+
+    def generator(self, name: str) -> float:
+        """Parameters of a generator's weights; 0: a server has them."""
+        return self._written_by(name).parameters if self.study.generators[name].source else 0
+
+    def encoder(self, backbone: str) -> float:
+        """Parameters of a backbone's weights, all of a fusion; 0: a server has them."""
+        return sum(shape.parameters for shape in self._shapes(backbone))
+
+    def classifier(self, name: str) -> float:
+        """Parameters of a classifier's weights."""
+        spec = self.study.classifiers[name]
+        return self.generator(spec.generator) if spec.generator else self.encoder(spec.backbone)
+
+    def gpus(self, generator: str) -> int:
+        """GPUs that a generator writes on: vLLM spreads a model over several, a server has its own."""
+        spec = self.study.generators[generator]
+        return {"vllm": spec.tensor_parallel, "openai": 0, "openai-chat": 0}.get(spec.backend, 1)
+
+    def adapting(self, generator: str) -> int:
+        """Training an adapter of a generator."""
+        spec = self.study.generators[generator]
+        return self._asked(_adapting(self._written_by(generator), spec.lora, spec.dtype))
+
+    def classifying(self, classifier: str) -> int:
+        """Training an adapter of a classifier."""
+        spec = self.study.classifiers[classifier]
+        if spec.generator:
+            return self.adapting(spec.generator)
+        return self._asked(_adapting(self.shape("encoders", spec.backbone), spec.lora, spec.dtype))
+
+    def encoding(self, backbone: str, recipe: str) -> int:
+        """Training an encoder."""
+        training = StudyRecipe.get(self.study, recipe).training
+        if training.part == "head" and self.study.recipes[recipe].paired:
+            return self._asked(self._beside(backbone, recipe, training))
+        tokens = TEXTS * training.batch_size * training.max_length
+        options = {"dtype": training.precision, "frozen": training.freeze_word_embeddings}
+        return self._asked(gpu_memory.training(self.shape("encoders", backbone), tokens=tokens, **options))
+
+    def _beside(self, backbone: str, recipe: str, training: Training) -> Need:
+        """Training what stands beside both sides of a pair, which stay as they are: their texts are read. Features
+        before tokens learn through the encoder of these, which keeps what that needs."""
+        spec, shapes = self.study.recipes[recipe], self._shapes(backbone)
+        rows = MINED if spec.data and spec.data.candidates else 2 * training.batch_size
+        tokens = rows * training.max_length
+        need = gpu_memory.together([gpu_memory.reading(shape, tokens=tokens, dtype="float32") for shape in shapes])
+        through = shapes[-1].kept if spec.fusion == "prefix" else 0
+        kept = gpu_memory.KEPT_MORE * tokens * through * gpu_memory.BYTES["float32"]
+        return Need(need.fixed, need.batch + kept)
+
+    def anchoring(self, backbone: str, recipe: str, translations: int) -> float:
+        """Bytes of states that a training keeps in its own memory, of so many files, if no translation is another's."""
+        if not translations:
+            return 0
+        spec = self.study.recipes[recipe]
+        rows = translations * self.costs.rows.get(spec.data.corpus, self.costs.rows["default"])
+        source, english = (shape.width for shape in self._shapes(backbone))
+        return spec.learns().kept_bytes(rows / len(spec.translators), rows, source, english)
+
+    def aligning(self, backbone: str, recipe: str, count: int) -> int:
+        """Training adapters of so many encoders, which are all there; what they keep for a step is one's."""
+        bodies = count * gpu_memory.BYTES["float32"] * self.shape("encoders", backbone).body
+        return self.encoding(backbone, recipe) + math.ceil(bodies / gpu_memory.MIB)
+
+    def masking(self, backbone: str) -> int:
+        """Masked language modelling of a backbone, which is no larger with the vocabulary of one language."""
+        masked = self.study.adaptation.masked
+        tokens = masked.batch_size * masked.length
+        shape = self.shape("encoders", backbone)
+        return self._asked(gpu_memory.training(shape, tokens=tokens, dtype=masked.precision))
+
+    def fine_tuning(self, classifier: str) -> int:
+        """Training all of a backbone with a head on labelled texts."""
+        spec = self.study.classifiers[classifier]
+        return self._tuning(spec.backbone, spec.fine_tuning, spec.dtype)
+
+    def tuning(self, backbone: str, recipe: str, learning: FineTuning | Reading) -> int:
+        """Training all of a recipe's encoder with a head for a task."""
+        return self._tuning(backbone, learning, StudyRecipe.get(self.study, recipe).training.precision)
+
+    def _tuning(self, backbone: str, learning: FineTuning | Reading, dtype: Precision) -> int:
+        tokens = learning.batch_size * learning.max_length
+        return self._asked(gpu_memory.training(self.shape("encoders", backbone), tokens=tokens, dtype=dtype))
+
+    def writing(self, generator: str, beside: Sequence[Need] = ()) -> int:
+        """Writing with a generator, on each of its GPUs, where one of several models is open too; 0: a server does."""
+        spec = self.study.generators[generator]
+        if spec.backend in ("openai", "openai-chat", "published"):
+            return 0
+        sampling, shape = spec.sampling, self._written_by(generator)
+        if spec.backend == "vllm":
+            length = sampling.max_prompt_tokens + sampling.max_new_tokens
+            options = {"dtype": spec.dtype, "gpus": spec.tensor_parallel, "share": spec.gpu_memory}
+            return self._asked(gpu_memory.serving(shape, length=length, **options))
+        limits = {"rows": spec.batch_size, "prompt": sampling.max_prompt_tokens, "new": sampling.max_new_tokens}
+        need = gpu_memory.writing(shape, **limits, dtype=spec.dtype, quantization=spec.quantisation)
+        fixed = need.fixed + max((other.fixed for other in beside), default=0)
+        return self._asked(Need(fixed, max([need.batch, *(other.batch for other in beside)])))
+
+    def reading(self, backbone: str, tasks: Sequence[str]) -> int:
+        """Encoding the texts of tasks; 0: a server does."""
+        return self._reading(backbone, min(self.study.tasks[task].batch_size for task in tasks))
+
+    def mining(self, backbone: str) -> int:
+        """Encoding a pool, a batch at a time."""
+        return self._reading(backbone, MINED)
+
+    def labelling(self, classifier: str, helpers: Iterable[str] = ()) -> int:
+        """Labelling pairs or texts with a classifier; `helpers`: backbones of encoders that are open too, in turn."""
+        spec = self.study.classifiers[classifier]
+        if not spec.generator:
+            return self._reading(spec.backbone, LABELLED)
+        return self.writing(spec.generator, [self._read(name, LABELLED) for name in helpers])
+
+    def measuring(self) -> int:
+        """The largest of what is measured one after the other."""
+        spec = self.study.compute
+        shape = self.shape("encoders", spec.learner)
+        tuned = gpu_memory.training(shape, tokens=spec.batch_size * READ, dtype="float32")
+        asked = [self.writing(self.study.classifiers[name].generator) for name in spec.classifiers]
+        return max([self._asked(tuned), self._reading(spec.encoder.backbone, spec.sample), *asked])
+
+    def _asked(self, need: Need) -> int:
+        """MiB to ask for. Where no GPU has what a batch takes as a rule, the largest may do, if the weights fit it."""
+        largest = max(self.study.gpus.memory.values(), default=need.whole)
+        return max(need.least, min(need.whole, largest))
+
+    def _reading(self, backbone: str, rows: int) -> int:
+        """Encoding batches of texts, in float32. Fused encoders are open at the same time."""
+        return self._asked(self._read(backbone, rows)) if self._shapes(backbone) else 0
+
+    def _read(self, backbone: str, rows: int) -> Need:
+        needs = [gpu_memory.reading(shape, tokens=rows * READ, dtype="float32") for shape in self._shapes(backbone)]
+        return gpu_memory.together(needs)
+
+    def _shapes(self, backbone: str) -> list[Shape]:
+        """Those of a backbone's weights, all of a fusion, that are no server's."""
+        fusion, pair = self.study.fused.get(backbone), self.study.paired.get(backbone)
+        names = fusion.of if fusion else [pair.multilingual, pair.english] if pair else [backbone]
+        return [self.shape("encoders", name) for name in names if not self.study.backbones[name].endpoint]
+
+    def _written_by(self, generator: str) -> Shape:
+        return self.shape("generators", self.study.makers[generator, "weights"])
+
+    def _shape(self, room: str, name: str) -> Shape:
+        """Of weights that are there, else by the size that resources/forecast.yaml or the model's name tells."""
+        if room == "generators":
+            model = self.study.generators[name]
+        else:
+            body = StudyBackbone.get(self.study, name).body
+            model, name = body.spec, body.fetched_as
+        source = model.source.resolved(self.study.facts(ANY))
+        for folder in (Path(self.study.results, room, name, "weights"), source.file and Path(source.file)):
+            if folder and (found := gpu_memory.shape_of(folder)):
+                return found
+        size = self.costs.size(name, source.dump())
+        return gpu_memory.guessed(size.parameters, size.body)
+
+
+def _adapting(shape: Shape, lora: Lora, dtype: str) -> Need:
+    tokens = min(lora.micro_batch_size, lora.batch_size) * lora.max_length
+    options = {"dtype": dtype, "quantization": lora.quantization, "rank": lora.rank}
+    return gpu_memory.adapting(shape, tokens=tokens, **options)
