@@ -64,6 +64,11 @@ class Product(Part):
         return self.at(self.place)
 
     @property
+    def writer(self) -> str:
+        """The generator that its job writes with; empty: none does."""
+        return ""
+
+    @property
     def resumable(self) -> dict[str, Any]:
         """What the program of a training is told, which goes on after a kill."""
         return {"state": self.study.state, "checkpoint_minutes": self.study.checkpoint_minutes}
