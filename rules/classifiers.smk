@@ -3,8 +3,7 @@
 
 rule train_classifier:
     input:
-        base=classifiers.weights,
-        examples=classifiers.examples,
+        unpack(inputs("train_classifier")),
     output:
         paths.CLASSIFIER_ADAPTER,
     log:
@@ -17,17 +16,7 @@ rule train_classifier:
     resources:
         **NEEDS.of("train_classifier"),
     params:
-        **job(
-            "train_classifier",
-            lora="learners.{classifier}.lora",
-            dtype="learners.{classifier}.dtype",
-            style=classifiers.style,
-            kind=classifiers.data_kind,
-            language="names.{lang}",
-            name=classifiers.model_name,
-            **KEPT,
-        ),
-        code=code("train_classifier", lambda wildcards: classifiers.prompts_of(wildcards.classifier)),
+        **job("train_classifier"),
     message:
         "Train the {wildcards.part} adapter of {wildcards.classifier} in {wildcards.lang}"
     shell:
@@ -36,9 +25,7 @@ rule train_classifier:
 
 rule fine_tune:
     input:
-        base=classifiers.tuned_weights,
-        train=paths.TRAINING_SET,
-        tests=listed(classifiers.labelled),
+        unpack(inputs("fine_tune")),
     output:
         paths.FINE_TUNED,
     log:
@@ -54,16 +41,7 @@ rule fine_tune:
     resources:
         **NEEDS.of("fine_tune"),
     params:
-        **job(
-            "fine_tune",
-            fine_tuning="classifiers.{classifier}.fine_tuning",
-            prefix=classifiers.prefix,
-            dtype="classifiers.{classifier}.dtype",
-            tests=classifiers.labelled,
-            about=classifiers.about,
-            **KEPT,
-        ),
-        code=code("fine_tune"),
+        **job("fine_tune"),
     message:
         "Fine-tune {wildcards.classifier} on {wildcards.task} of {wildcards.lang}, seed {wildcards.seed}"
     shell:
@@ -72,9 +50,7 @@ rule fine_tune:
 
 rule tune_encoder:
     input:
-        base=tuned.base,
-        train=tuned.training_set,
-        tests=listed(tuned.answered),
+        unpack(inputs("tune_encoder")),
     output:
         paths.TUNED,
     log:
@@ -90,17 +66,7 @@ rule tune_encoder:
     resources:
         **NEEDS.of("tune_encoder"),
     params:
-        **job(
-            "tune_encoder",
-            kind=tuned.kind,
-            learning=tuned.learning,
-            prefix=prefixes.alone,
-            dtype=tuned.dtype,
-            tests=tuned.answered,
-            about=tuned.about,
-            **KEPT,
-        ),
-        code=code("tune_encoder", modules=tuned.modules),
+        **job("tune_encoder"),
     message:
         "Tune {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang} on {wildcards.task} of {wildcards.train_lang}, seed {wildcards.seed}"
     shell:
@@ -109,10 +75,7 @@ rule tune_encoder:
 
 rule describe_classifier:
     input:
-        base=classifiers.described_base,
-        adapter=classifiers.variant_adapter,
-        head=classifiers.head,
-        retriever=classifiers.described_retriever,
+        unpack(inputs("describe_classifier")),
     output:
         paths.CLASSIFIER,
     log:
@@ -126,8 +89,7 @@ rule describe_classifier:
     resources:
         **NEEDS.of("describe_classifier"),
     params:
-        **job("describe_classifier", system=classifiers.system, parts=classifiers.parts, about=classifiers.about),
-        code=code("describe_classifier"),
+        **job("describe_classifier"),
     message:
         "Describe {wildcards.classifier}, {wildcards.variant} of {wildcards.lang}"
     shell:

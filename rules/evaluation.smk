@@ -3,9 +3,7 @@
 
 rule fuse_encoders:
     input:
-        members=listed(evaluation.members),
-        tests=listed(evaluation.dev_tests),
-        trains=listed(evaluation.dev_trains),
+        unpack(inputs("fuse_encoders")),
     output:
         paths.ENCODER,
     log:
@@ -20,18 +18,7 @@ rule fuse_encoders:
     resources:
         **NEEDS.of("fuse_encoders"),
     params:
-        **job(
-            "fuse_encoders",
-            evaluation.chooses,
-            members=evaluation.members,
-            weights=evaluation.weights,
-            tests=evaluation.dev_tests,
-            trains=evaluation.dev_trains,
-            endpoints=evaluation.backbone_endpoints,
-            about=cards.described,
-            state="state",
-        ),
-        code=code("fuse_encoders", modules=evaluation.dev_code),
+        **job("fuse_encoders"),
     message:
         "Fuse {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}, seed {wildcards.seed}"
     shell:
@@ -40,13 +27,7 @@ rule fuse_encoders:
 
 rule score:
     input:
-        systems=evaluation.systems,
-        seconds=evaluation.seconds,
-        retrievers=evaluation.retrievers,
-        english=choices.scored_files,
-        tests=evaluation.tests,
-        records=evaluation.records,
-        trains=listed(evaluation.training_by_task),
+        unpack(inputs("score")),
     output:
         paths.SCORES,
     log:
@@ -59,21 +40,7 @@ rule score:
     resources:
         **NEEDS.of("score"),
     params:
-        **job(
-            "score",
-            language=evaluation.languages,
-            language_name=evaluation.language_names,
-            tasks=evaluation.tasks,
-            orders=evaluation.orders,
-            trains=evaluation.training_by_task,
-            adapters=evaluation.adapters,
-            english=choices.scored,
-            generators=evaluation.generators,
-            endpoints=evaluation.endpoints,
-            scores=evaluation.places,
-            state="state",
-        ),
-        code=code("score", evaluation.prompts, modules=evaluation.code),
+        **job("score"),
     message:
         "Score {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}: {wildcards.tasks} in {wildcards.test_lang}"
     shell:
@@ -115,11 +82,7 @@ rule map_texts:
 
 rule measure_compute:
     input:
-        train=compute.train,
-        test=compute.test,
-        encoder=compute.encoder,
-        weights=compute.weights,
-        bases=listed(compute.bases),
+        unpack(inputs("measure_compute")),
     output:
         flops=paths.FLOPS,
         seconds=paths.SECONDS,
@@ -134,15 +97,7 @@ rule measure_compute:
     resources:
         **NEEDS.of("measure_compute"),
     params:
-        **job(
-            "measure_compute",
-            compute=compute.settings,
-            task=compute.task,
-            prefix=compute.prefix,
-            classifiers=compute.learners,
-            bases=compute.bases,
-        ),
-        code=code("measure_compute", ICL_PROMPTS, modules=compute.code),
+        **job("measure_compute"),
     message:
         "Count and time what labels cost"
     shell:

@@ -63,6 +63,7 @@ class StudyBackbone(Part):
         model = f"{body.name}+{lang}" if lang in body.spec.by_language else body.fetched_as
         return at(self.study, paths.WEIGHTS, room="encoders", model=model)
 
+    @cached_property
     def scored_on(self) -> list[str] | None:
         """The tasks that its encoders can be scored on; None: all of encoders.
 

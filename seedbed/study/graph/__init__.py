@@ -12,6 +12,7 @@ from seedbed.study.graph import (
     cards,
     choices,
     chosen,
+    classifier,
     classifiers,
     composition,
     compute,
@@ -19,12 +20,15 @@ from seedbed.study.graph import (
     encoder,
     encoders,
     evaluation,
+    fusion,
     generators,
     kinds,
+    measurement,
     mining,
     operations,
     prefix_choice,
     prefixes,
+    score,
     tables,
     translations,
     triplets,
@@ -32,7 +36,7 @@ from seedbed.study.graph import (
 )
 from seedbed.study.graph.product import PRODUCTS
 
-__all__ = ["PRODUCTS", "adapted", "aligned", "chosen", "encoder"]
+__all__ = ["PRODUCTS", "adapted", "aligned", "chosen", "classifier", "encoder", "fusion", "measurement", "score"]
 
 ROOMS = (
     corpora,

@@ -8,7 +8,7 @@ from seedbed.encoders.choosing_settings import Chosen
 from seedbed.study import paths
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.product import Files, Product
-from seedbed.study.graph.shares import listed_in
+from seedbed.study.graph.score import Scores
 from seedbed.study.graph.translation import translations_of
 from seedbed.study.recipe import StudyRecipe, endpoints_of
 from seedbed.study.sizes import Load, Sizes
@@ -34,7 +34,7 @@ class ChosenPrefix(Product, rule="choose_prefix", place=paths.PREFIX):
             of = StudyRecipe.get(self.study, name)
             for code in own or tested:
                 cell = Cell(self.backbone, name, of.folder(code), of.seed(), dev, code)
-                found[f"{name}/{code}"] = listed_in(self.study, cell)
+                found[f"{name}/{code}"] = Scores.of_cell(self.study, cell).path
         return found
 
     def inputs(self) -> dict[str, Files]:

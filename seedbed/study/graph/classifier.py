@@ -1,0 +1,438 @@
+"""Classifiers: an encoder, or a language model, which has its files in the generators room; and encoders with a head.
+
+What a job of fine-tuning leaves is what its model answers to all test sets that share its training set. Its weights, a
+gigabyte for each of a study's hundreds of training sets, nobody would use again.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from seedbed.classifiers import learners
+from seedbed.classifiers.settings import BASELINES, IN_CONTEXT, REASONING, VARIANTS, Classifier, Examples
+from seedbed.encoders.settings import Reference
+from seedbed.encoders.tuning_settings import FineTuning, Reading
+from seedbed.evaluation.protocols import declared
+from seedbed.generators.backends import modules_of
+from seedbed.generators.settings import Generator
+from seedbed.names import TRAINING
+from seedbed.resources import resource
+from seedbed.study import paths
+from seedbed.study.generator import StudyGenerator
+from seedbed.study.graph.encoder import Encoder
+from seedbed.study.graph.product import Code, Files, Product
+from seedbed.study.model import Study
+from seedbed.study.part import Part
+from seedbed.study.paths import at
+from seedbed.study.recipe import StudyBackbone, StudyRecipe
+from seedbed.study.sizes import Load, Sizes
+
+TRANSLATED = REASONING[1]
+"""The variant of a language model that is asked in English."""
+
+
+@dataclass(frozen=True)
+class StudyClassifier(Part):
+    """A classifier of the study. Its variants: untrained, with an adapter, or in context."""
+
+    name: str
+
+    @property
+    def spec(self) -> Classifier:
+        """Its entry."""
+        return self.study.classifiers[self.name]
+
+    @property
+    def learner(self) -> Classifier | Generator:
+        """Whose settings train its adapters: its own, or those of its generator."""
+        return self.study.learners[self.name]
+
+    @property
+    def generator(self) -> StudyGenerator | None:
+        """Its language model; None: it is an encoder with a head, or nothing."""
+        return StudyGenerator.get(self.study, self.spec.generator) if self.spec.generator else None
+
+    @property
+    def kind(self) -> str:
+        """The kind of system that it is (see `evaluation.systems`)."""
+        spec = self.spec
+        forms = {"labelled": spec.fine_tuning, "chance": spec.baseline, "in-context": spec.in_context}
+        forms["reasoning"] = spec.reasoning
+        return next((form for form, given in forms.items() if given), "adapted")
+
+    @property
+    def style(self) -> str:
+        """How it answers: with a head, or in its generator's style of prompts."""
+        return getattr(self.learner, "prompts", "head")
+
+    @property
+    def model(self) -> str:
+        """The name of what is adapted; a generator's language adapters carry it too."""
+        return self.generator.model if self.generator else self.spec.backbone
+
+    @property
+    def weights(self) -> str:
+        """The weights of its model; empty: a server alone has them, or it has none."""
+        if self.spec.baseline:
+            return ""
+        return self.generator.weights if self.generator else StudyBackbone.get(self.study, self.spec.backbone).weights()
+
+    @property
+    def prompts(self) -> tuple[Path, ...]:
+        """Its files of prompts; an encoder's head reads none."""
+        if self.spec.prompted:
+            return (resource(f"prompts/{'icl' if self.spec.in_context else 'reasoning'}.yaml"),)
+        return tuple(resource(f"prompts/{name}.yaml") for name in ("classification", "nli")) if self.generator else ()
+
+    @property
+    def back_end(self) -> tuple[str, ...]:
+        """What runs a language model without adapters, which is loaded by name."""
+        return tuple(modules_of(self.learner)) if self.spec.prompted else ()
+
+    def answering(self) -> Generator:
+        """The settings of its language model, which answers without adapters."""
+        return self.generator.written_with("lora", "xllora", "shots")
+
+    def adapter(self, part: str, lang: str) -> str:
+        """Its adapter for the task or a language; a language model has the latter from its generator."""
+        if self.generator and part == "language":
+            return self.generator.language_adapter(lang)
+        return at(self.study, paths.CLASSIFIER_ADAPTER, classifier=self.name, part=part, lang=lang)
+
+    # ---- What it is scored on.
+
+    @property
+    def tasks(self) -> list[str]:
+        """The tasks that it is scored on: those that it names, or all of its protocol."""
+        if self.spec.tasks is not None:
+            return self.spec.tasks
+        return [name for name, task in self.study.tasks.items() if task.protocol == self.spec.protocol]
+
+    def tasks_in(self, code: str) -> list[str]:
+        """The tasks that it is scored on in a language."""
+        if self.spec.languages is not None and code not in self.spec.languages:
+            return []
+        return [task for task in self.study.tests_by_language[code] if task in self.tasks]
+
+    # ---- Which encoders help it.
+
+    def examples(self, variant: str) -> Examples | None:
+        """The training texts in the prompts of a variant; None: there are none, or it reads no prompts."""
+        shown = self.spec.in_context
+        return shown and shown.every_variant()[variant]
+
+    def prefixing(self, variant: str) -> Reference | None:
+        """What gives the vectors before the questions of a variant, and chooses their English; None: nothing does."""
+        return self.spec.reasoning.prefixes.get(variant) if self.spec.reasoning else None
+
+    def helping(self, variant: str) -> Reference | None:
+        """The encoder that finds the examples of a variant, or gives the vectors before its questions and chooses their
+        English; None: none is needed."""
+        examples = self.examples(variant)
+        return examples.retriever if examples else self.prefixing(variant)
+
+    def retriever_backbone(self, variant: str) -> str:
+        """The backbone of the encoder that finds the examples of a variant; empty: none is needed."""
+        examples = self.examples(variant)
+        return examples.retriever.backbone if examples else ""
+
+    def helpers(self) -> list[str]:
+        """The backbones of encoders that its variants need beside its model, one at a time."""
+        variants = self.spec.prompted.every_variant() if self.spec.prompted else ()
+        found = [self.retriever_backbone(one) for one in variants]
+        found += [of.backbone for one in variants if (of := self.prefixing(one))]
+        return [*dict.fromkeys(filter(None, found))]
+
+    def helper(self, variant: str, lang: str) -> tuple[str, str]:
+        """Which part a variant needs an encoder for beside its model, and that encoder, of its first seed; empty: none."""
+        if shots := self.examples(variant):
+            of = shots.retriever
+            return "retriever", Encoder.offered(self.study, of.backbone, of.recipe, lang).path
+        if not (of := self.prefixing(variant)):
+            return "retriever", ""
+        anchored = StudyRecipe.get(self.study, of.recipe).chooser
+        return "prefix", Encoder.offered(self.study, of.backbone, anchored, lang).path
+
+
+def adapted(study: Study) -> list[str]:
+    """The classifiers with adapters, for labelled pairs."""
+    return [name for name, spec in study.classifiers.items() if not (spec.prompted or spec.as_baseline)]
+
+
+def variants(study: Study) -> dict[str, list[str]]:
+    """Variant -> the classifiers that a table of classifiers can print by it."""
+    found = {name: adapted(study) for name in VARIANTS} | {name: [] for name in IN_CONTEXT}
+    for name, spec in study.classifiers.items():
+        for variant in (*spec.composed, *(spec.prompted.every_variant() if spec.prompted else ())):
+            found.setdefault(variant, []).append(name)
+    return found
+
+
+def labellers(study: Study) -> dict[str, list[str]]:
+    """Variant -> the classifiers that a table can print next to encoders by it."""
+    return {form: [name for name, spec in study.classifiers.items() if spec.as_baseline == form] for form in BASELINES}
+
+
+def seeds_of(study: Study, form: str) -> list[int]:
+    """The seeds of a classifier that a table prints next to encoders: nothing is random about a majority."""
+    return sorted(study.seeds) if form in ("random", "fine-tuned") else [0]
+
+
+# ---- What jobs make.
+
+
+@dataclass(frozen=True)
+class OfClassifier(Product):
+    """A product of a classifier."""
+
+    classifier: str
+
+    @property
+    def owner(self) -> StudyClassifier:
+        """The classifier."""
+        return StudyClassifier.get(self.study, self.classifier)
+
+
+@dataclass(frozen=True)
+class ClassifierAdapter(OfClassifier, rule="train_classifier", place=paths.CLASSIFIER_ADAPTER):
+    """A classifier's adapter: for the task, which labelled pairs teach, or for a language, which its texts teach."""
+
+    part: str
+    lang: str
+
+    @property
+    def kind(self) -> str:
+        """What it learns from."""
+        return "pairs" if self.part == "task" else self.owner.learner.language_data
+
+    def inputs(self) -> dict[str, Files]:
+        """The model, and what the adapter learns from."""
+        corpus = "nli_pairs" if self.kind == "pairs" else self.kind
+        return {"base": self.owner.weights, "examples": self.at(paths.CORPUS, corpus=corpus)}
+
+    def settings(self) -> dict[str, Any]:
+        """How it is trained."""
+        learner = self.owner.learner
+        return {
+            "lora": learner.lora,
+            "dtype": learner.dtype,
+            "style": self.owner.style,
+            "kind": self.kind,
+            "language": self.study.names[self.lang],
+            "name": self.owner.model,
+            **self.resumable,
+        }
+
+    def code(self) -> Code:
+        """The classifier's prompts."""
+        return Code(data=self.owner.prompts)
+
+    def load(self, sizes: Sizes) -> Load:
+        """Training an adapter."""
+        return Load(1, sizes.classifying(self.classifier), sizes.classifier(self.classifier))
+
+
+@dataclass(frozen=True)
+class FineTuned(OfClassifier, rule="fine_tune", place=paths.FINE_TUNED):
+    """A backbone with a head that is fine-tuned on the training set of a task in a language."""
+
+    task: str
+    lang: str
+    seed: int
+
+    @property
+    def base(self) -> str:
+        """What is fine-tuned: the backbone, or what a recipe made of it for the language of the training set."""
+        spec = self.owner.spec
+        if not spec.recipe:
+            return self.owner.weights
+        return Encoder.offered(self.study, spec.backbone, spec.recipe, self.lang, self.seed).path
+
+    @property
+    def prefix(self) -> str:
+        """What stands before every text that it reads."""
+        spec = self.owner.spec
+        backbone = StudyBackbone.get(self.study, spec.backbone)
+        if not spec.recipe:
+            return backbone.plain_prefix()
+        return backbone.require_plain(StudyRecipe.get(self.study, spec.recipe).given_prefix(spec.backbone))
+
+    @property
+    def tests(self) -> dict[str, str]:
+        """LANGUAGE/NAME -> test set that it labels: of all languages that learn from this training set."""
+        study = self.study
+        codes = [
+            code
+            for code in sorted(study.languages)
+            if any(
+                study.test_set(task) == self.task and study.train_of(task, code) == self.lang
+                for task in self.owner.tasks_in(code)
+            )
+        ]
+        return {f"{code}/{self.task}": self.at(paths.CORPUS, lang=code, corpus=self.task) for code in codes}
+
+    def inputs(self) -> dict[str, Files]:
+        """The model, what it learns, and the texts that it labels."""
+        return {"base": self.base, "train": self.at(paths.TRAINING_SET), "tests": self.tests}
+
+    def settings(self) -> dict[str, Any]:
+        """How it is fine-tuned, and what score files say of it; a baseline has no language of its own."""
+        spec = self.owner.spec
+        about = {"name": self.classifier, "variant": "fine-tuned"}
+        return {
+            "fine_tuning": spec.fine_tuning,
+            "prefix": self.prefix,
+            "dtype": spec.dtype,
+            "about": about if spec.as_baseline else about | {"language": self.lang},
+            **self.resumable,
+        }
+
+    def load(self, sizes: Sizes) -> Load:
+        """Training all of the backbone."""
+        return Load(1, sizes.fine_tuning(self.classifier), sizes.classifier(self.classifier))
+
+
+@dataclass(frozen=True)
+class TunedEncoder(Product, rule="tune_encoder", place=paths.TUNED):
+    """A recipe's encoder with a head that is fine-tuned on the training set of a task in a language."""
+
+    backbone: str
+    recipe: str
+    lang: str
+    task: str
+    train_lang: str
+    seed: int
+
+    @property
+    def encoder(self) -> Encoder:
+        """The encoder as score files describe it: its seed is the head's."""
+        return Encoder.get(self.study, self.backbone, self.recipe, self.lang, self.seed)
+
+    @property
+    def kind(self) -> str:
+        """The kind of its training and test sets."""
+        return self.study.declared[self.task].kind
+
+    @property
+    def learning(self) -> FineTuning | Reading:
+        """How encoders are fine-tuned for the task."""
+        spec = self.study.tasks[self.task]
+        return spec.reading if "reading" in declared(spec.protocol).options else spec.fine_tuning
+
+    @property
+    def tests(self) -> dict[str, str]:
+        """LANGUAGE/NAME -> test set that it answers: all of the languages to which the recipe offers this encoder."""
+        study, recipe = self.study, StudyRecipe.get(self.study, self.recipe)
+        learnt = learnt_as(study, self.task)
+        return {
+            f"{code}/{study.test_set(task)}": self.at(paths.CORPUS, lang=code, corpus=study.test_set(task))
+            for code in sorted(recipe.spec.languages or study.languages)
+            if recipe.folder(code) == self.lang
+            for task in study.tests_by_language[code]
+            if learnt_as(study, task) == learnt and study.train_of(task, code) == self.train_lang
+        }
+
+    def inputs(self) -> dict[str, Files]:
+        """The encoder of the seed, or the one that a recipe has whatever the seed; what it learns and answers."""
+        base = Encoder.offered(self.study, self.backbone, self.recipe, self.lang, self.seed)
+        train = f"{self.study.test_set(self.task)}{TRAINING}"
+        return {
+            "base": base.path,
+            "train": self.at(paths.CORPUS, lang=self.train_lang, corpus=train),
+            "tests": self.tests,
+        }
+
+    def settings(self) -> dict[str, Any]:
+        """How it is fine-tuned, and what score files say of it; of an untrained encoder too, the seed is the head's."""
+        learnt = {"task": self.task, "train_language": self.train_lang}
+        return {
+            "kind": self.kind,
+            "learning": self.learning,
+            "prefix": self.encoder.plain_prefix,
+            "dtype": self.encoder.made_by.training.precision,
+            "about": self.encoder.described() | learnt,
+            **self.resumable,
+        }
+
+    def code(self) -> Code:
+        """What it is fine-tuned by, which is loaded by name."""
+        return Code(modules=(learners.module_of(self.kind),))
+
+    def load(self, sizes: Sizes) -> Load:
+        """Training all of the encoder."""
+        return Load(1, sizes.tuning(self.backbone, self.recipe, self.learning), sizes.encoder(self.backbone))
+
+
+def learnt_as(study: Study, task: str) -> str:
+    """The task by whose name a training goes: the first that learns the same training sets by the same settings."""
+    return study.once(
+        ("learnt as", task),
+        lambda: next(name for name in sorted(study.tasks) if _learnt(study, name) == _learnt(study, task)),
+    )
+
+
+def _learnt(study: Study, task: str) -> tuple[Any, ...]:
+    """All that a task's training depends on but the language."""
+    spec, sets = study.tasks[task], study.tasks[study.test_set(task)]
+    return spec.protocol, sets.train, sets.clean, spec.fine_tuning, spec.reading
+
+
+@dataclass(frozen=True)
+class DescribedClassifier(OfClassifier, rule="describe_classifier", place=paths.CLASSIFIER):
+    """A variant of a classifier as it is scored: what it is made of, and how it answers."""
+
+    variant: str
+    lang: str
+    seed: int
+
+    @property
+    def adapter(self) -> str:
+        """Its adapter; untrained or in context, it has none."""
+        spec = self.owner.spec
+        if self.variant == "base" or spec.prompted or spec.baseline:
+            return ""
+        form, _, scale = self.variant.partition("-")
+        if form != "composition":
+            return self.owner.adapter("task", self.lang)
+        model = f"{self.classifier}+{scale}" if scale else self.classifier
+        return self.at(paths.COMPOSED, room="classifiers", model=model, polarity=self.study.pivot)
+
+    @property
+    def head(self) -> str:
+        """The task adapter whose head an encoder takes."""
+        spec = self.owner.spec
+        if self.variant == "base" or spec.generator or spec.baseline:
+            return ""
+        return self.owner.adapter("task", self.study.pivot if self.variant.startswith("composition") else self.lang)
+
+    def inputs(self) -> dict[str, Files]:
+        """What it is made of, and the encoder that it needs whatever the language; a manifest has its digest."""
+        _, helper = self.owner.helper(self.variant, "{lang}")
+        retriever = "" if "{" in helper else helper
+        return {"base": self.owner.weights, "adapter": self.adapter, "head": self.head, "retriever": retriever}
+
+    def settings(self) -> dict[str, Any]:
+        """What it is made of, as far as there is such: `{lang}` in a helper's path is the language that is tested."""
+        part, helper = self.owner.helper(self.variant, "{lang}")
+        parts = {"base": self.owner.weights, "adapter": self.adapter, "head": self.head, part: helper}
+        about = {"name": self.classifier, "variant": self.variant}
+        return {
+            "system": self._system(),
+            "parts": {name: file for name, file in parts.items() if file},
+            "about": about if self.owner.spec.as_baseline else about | {"language": self.lang},
+        }
+
+    def _system(self) -> dict[str, Any]:
+        """How it answers, as its kind of system says it."""
+        spec, kind = self.owner.spec, self.owner.kind
+        if kind == "chance":
+            return {"kind": kind, "choice": spec.baseline, "seed": self.seed}
+        if kind == "adapted":
+            return {"kind": kind, "style": self.owner.style, "seed": self.owner.learner.lora.seed}
+        asked = {"kind": kind, "generator": self.owner.answering().decisive()}
+        if kind == "reasoning":
+            return asked | {"reasoning": spec.reasoning, "variant": self.variant}
+        shots = self.owner.examples(self.variant)
+        examples = {"count": shots.shots, "percentile": shots.percentile} if shots else {"count": 0}
+        balance = {"balance": spec.in_context.balance}
+        return asked | {"answering": spec.in_context.answering(), "examples": examples | balance}

@@ -1,0 +1,64 @@
+"""Fusions: encoders of the same recipe, language and seed, in the order of their weights (paper 003)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from seedbed.encoders.settings import Fusion
+from seedbed.names import TRAINING
+from seedbed.study import paths
+from seedbed.study.graph.encoder import Encoder
+from seedbed.study.graph.product import Code, Files
+from seedbed.study.graph.score import protocol_code, task_for
+from seedbed.study.recipe import endpoints_of
+from seedbed.study.sizes import Load, Sizes
+
+
+@dataclass(frozen=True)
+class FusedEncoder(Encoder, rule="fuse_encoders"):
+    """A fusion, with its weights given or chosen by a development task."""
+
+    @property
+    def fusion(self) -> Fusion:
+        """What it is of."""
+        return self.study.fused[self.backbone]
+
+    @property
+    def tests(self) -> dict[str, str]:
+        """Language -> development set that chooses the weights; empty where the study says them."""
+        codes = self.study.chosen_on(self.fusion.dev, self.lang)
+        return {code: self.at(paths.CORPUS, lang=code, corpus=self.study.test_set(self.fusion.dev)) for code in codes}
+
+    @property
+    def trains(self) -> dict[str, str]:
+        """Language -> training set that labels its development set."""
+        dev = self.fusion.dev
+        learnt = {code: self.study.train_of(dev, code) for code in self.tests}
+        corpus = f"{self.study.test_set(dev)}{TRAINING}" if learnt else ""
+        return {code: self.at(paths.CORPUS, lang=other, corpus=corpus) for code, other in learnt.items() if other}
+
+    def inputs(self) -> dict[str, Files]:
+        """Backbone -> encoder, of what it is of; and what chooses the weights."""
+        members = {name: self.at(paths.ENCODER, backbone=name) for name in self.fusion.of}
+        return {"members": members, "tests": self.tests, "trains": self.trains}
+
+    def settings(self) -> dict[str, Any]:
+        """The weights, or those to choose from; the task that chooses, where the study does not say them."""
+        codes = [*self.tests]
+        dev = {"dev": self.fusion.dev, "task": task_for(self.study, self.fusion.dev, codes[0])} if codes else {}
+        return dev | {
+            "weights": self.fusion.weights,
+            "endpoints": endpoints_of(self.study, [self.backbone]),
+            "about": self.described(),
+            "state": self.study.state,
+        }
+
+    def code(self) -> Code:
+        """What choosing the weights runs of a protocol."""
+        dev = self.fusion.dev
+        return Code(modules=tuple(protocol_code(self.study.tasks[dev].protocol)) if dev else ())
+
+    def load(self, sizes: Sizes) -> Load:
+        """Reading the development sets; weights that are given need no encoder."""
+        if not (dev := self.fusion.dev):
+            return Load()
+        return Load(1, sizes.reading(self.backbone, [dev]), sizes.encoder(self.backbone))

@@ -1,0 +1,77 @@
+"""What labels cost: the job that counts and times them (MINERS, table 4)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from seedbed.evaluation.compute.settings import Compute
+from seedbed.generators.backends import modules_of
+from seedbed.io import UserError
+from seedbed.names import TRAINING
+from seedbed.resources import resource
+from seedbed.study import paths
+from seedbed.study.graph.classifier import StudyClassifier
+from seedbed.study.graph.encoder import Encoder
+from seedbed.study.graph.product import Code, Files, Product
+from seedbed.study.graph.score import protocol_code, task_for
+from seedbed.study.recipe import StudyBackbone
+from seedbed.study.sizes import Load, Sizes
+
+
+@dataclass(frozen=True)
+class Measurement(Product, rule="measure_compute", place=paths.COMPUTE):
+    """The counts and times."""
+
+    @property
+    def spec(self) -> Compute:
+        """What is counted and timed.
+
+        Raises:
+            UserError: the study measures nothing.
+        """
+        if not self.study.compute:
+            raise UserError(
+                "compute: the study asks for no measurement; give `compute: {task: ..., language: ..., encoder: ...}`"
+            )
+        return self.study.compute
+
+    @property
+    def classifiers(self) -> list[StudyClassifier]:
+        """The language models that label in context."""
+        return [StudyClassifier.get(self.study, name) for name in self.spec.classifiers]
+
+    def inputs(self) -> dict[str, Files]:
+        """The texts that are labelled and learnt; the encoder of the nearest ones, the backbone that is fine-tuned, and
+        the language models."""
+        spec, study = self.spec, self.study
+        test_set, of = study.test_set(spec.task), spec.encoder
+        train = self.at(paths.CORPUS, lang=study.train_of(spec.task, spec.language), corpus=f"{test_set}{TRAINING}")
+        return {
+            "train": train,
+            "test": self.at(paths.CORPUS, lang=spec.language, corpus=test_set),
+            "encoder": Encoder.offered(study, of.backbone, of.recipe, spec.language).path,
+            "weights": StudyBackbone.get(study, spec.learner).weights(),
+            "bases": {one.name: one.weights for one in self.classifiers},
+        }
+
+    def settings(self) -> dict[str, Any]:
+        """What is counted and timed, and how each learns."""
+        spec = self.spec
+        return {
+            "compute": spec,
+            "task": task_for(self.study, spec.task, spec.language),
+            "prefix": StudyBackbone.get(self.study, spec.learner).plain_prefix(),
+            "classifiers": {
+                one.name: {"generator": one.answering(), "in_context": one.spec.in_context} for one in self.classifiers
+            },
+        }
+
+    def code(self) -> Code:
+        """What runs the language models, and the protocol of the task."""
+        modules = {module for one in self.classifiers for module in modules_of(one.learner)}
+        modules |= {*protocol_code(self.study.tasks[self.spec.task].protocol)}
+        return Code(data=(resource("prompts/icl.yaml"),), modules=tuple(sorted(modules)))
+
+    def load(self, sizes: Sizes) -> Load:
+        """The largest of what is measured one after the other."""
+        models = [sizes.encoder(self.spec.learner), *(sizes.classifier(one.name) for one in self.classifiers)]
+        return Load(1, sizes.measuring(), max(models))

@@ -1,0 +1,424 @@
+"""Scores, and what they are of.
+
+One job scores a recipe's encoders, or a classifier, of all seeds on all tasks of a language, since most of a small job
+is its start. A task on request has a job of its own. All variants of a language model in a share of the languages are
+one job, since to load its weights takes longer than to ask it. Shares hang on the codes of languages alone: one
+language more changes one share, which may become two.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from seedbed.encoders.settings import Endpoint
+from seedbed.evaluation import protocols
+from seedbed.evaluation.settings import Task
+from seedbed.evaluation.systems import ENCODER, module_of
+from seedbed.io import UserError
+from seedbed.languages import ANY
+from seedbed.names import TOGETHER, TRAINING, languages_of
+from seedbed.study import paths
+from seedbed.study.graph.classifier import TRANSLATED, StudyClassifier, learnt_as, seeds_of
+from seedbed.study.graph.encoder import Encoder
+from seedbed.study.graph.product import Code, Files, Product
+from seedbed.study.graph.translation import translations_of
+from seedbed.study.model import Study
+from seedbed.study.paths import at, told
+from seedbed.study.recipe import StudyBackbone, StudyRecipe, endpoints_of
+from seedbed.study.sizes import Load, Sizes
+from seedbed.tables.plan import Cell
+
+LANGUAGES = 16
+"""Languages of a share at most."""
+
+
+@dataclass(frozen=True)
+class Scores(Product, rule="score", place=paths.SCORES):
+    """The list of a system's scores in a language, or in an order or a pair of two.
+
+    `backbone` is a classifier's name too, and `recipe` its variant. `tasks` is the name of a task, or TOGETHER. Where
+    `recipe` is TOGETHER, it is of all variants of a language model, and `test_lang` is a share of the languages.
+    """
+
+    backbone: str
+    recipe: str
+    lang: str
+    test_lang: str
+    tasks: str
+
+    @classmethod
+    def of_cell(cls, study: Study, cell: Cell) -> "Scores":
+        """The list that a score is in."""
+        tasks = scored_with(study, cell.task, cell.backbone, cell.recipe)
+        if shares := shares_of(study, cell.backbone, tasks):
+            share = next(share for share, codes in shares.items() if cell.test_lang in codes)
+            return cls.get(study, cell.backbone, TOGETHER, ANY, share, tasks)
+        return cls.get(study, cell.backbone, cell.recipe, cell.lang, cell.test_lang, tasks)
+
+    # ---- Of one language and system, or of many.
+
+    @cached_property
+    def each(self) -> list["Scores"]:
+        """The scores of each system and language: variant by variant, or these alone where they are of one.
+
+        Raises:
+            UserError: there is no such share.
+        """
+        if self.recipe != TOGETHER:
+            return [self]
+        if not (codes := shares_of(self.study, self.backbone, self.tasks).get(self.test_lang)):
+            raise UserError(
+                f"{self.backbone}: no share {self.test_lang} of the languages of {self.tasks}; ask for a table"
+            )
+        variants = [
+            variant
+            for variant in self.classifier.spec.prompted.every_variant()
+            if any(
+                scored_with(self.study, task, self.backbone, variant) == self.tasks
+                for task in (self.study.tasks if self.tasks == TOGETHER else [self.tasks])
+            )
+        ]
+        names = [(variant, code) for variant in variants for code in codes]
+        return [Scores.get(self.study, self.backbone, name, self.lang, code, self.tasks) for name, code in names]
+
+    @property
+    def by_variant(self) -> list["Scores"]:
+        """The first of each system."""
+        return [*{one.recipe: one for one in reversed(self.each)}.values()][::-1]
+
+    @property
+    def by_language(self) -> list["Scores"]:
+        """The first of each language."""
+        return [*{one.test_lang: one for one in reversed(self.each)}.values()][::-1]
+
+    # ---- What is scored.
+
+    @property
+    def of_encoders(self) -> bool:
+        """Whether they are of a recipe's encoders, with a head or without."""
+        return self.backbone in self.study.backbones
+
+    @property
+    def tuned(self) -> bool:
+        """Whether they are of what was fine-tuned: on a single task, whose protocol says so."""
+        return tunes(self.study, self.tasks)
+
+    @property
+    def classifier(self) -> StudyClassifier | None:
+        """The classifier; None: they are of encoders."""
+        return None if self.of_encoders else StudyClassifier.get(self.study, self.backbone)
+
+    @property
+    def kind(self) -> str:
+        """The kind of system."""
+        if self.tuned:
+            return "labelled"
+        return ENCODER if self.of_encoders else self.classifier.kind
+
+    @cached_property
+    def systems(self) -> list[str]:
+        """What is scored: a recipe's encoders of a language, or a classifier, one for each seed; or each variant."""
+        if self.tuned:
+            return self._tuned()
+        if self.of_encoders:
+            return self._encoders(self.lang)
+        spec = self.classifier.spec
+        facts = {"classifier": self.backbone}
+        if spec.prompted:
+            return [self.at(paths.CLASSIFIER, **facts, variant=one.recipe, seed=0) for one in self.by_variant]
+        seeds = seeds_of(self.study, self.recipe) if spec.as_baseline else [0]
+        if not spec.fine_tuning:
+            return [self.at(paths.CLASSIFIER, **facts, variant=self.recipe, seed=seed) for seed in seeds]
+        return [
+            self.at(paths.FINE_TUNED, **facts, task=self.study.test_set(task), lang=train, seed=seed)
+            for task in self.scored
+            for train in [self.study.train_of(task, self.test_lang)]
+            for seed in seeds
+        ]
+
+    def _tuned(self) -> list[str]:
+        """The fine-tuned encoders of each seed."""
+        learnt = {"task": learnt_as(self.study, self.tasks)}
+        learnt["train_lang"] = self.study.train_of(self.tasks, self.test_lang)
+        heads = StudyRecipe.get(self.study, self.recipe).heads
+        return [self.at(paths.TUNED, **learnt, seed=seed) for seed in heads]
+
+    def _encoders(self, folder: str) -> list[str]:
+        """The recipe's encoders in a language folder, one for each seed."""
+        recipe = StudyRecipe.get(self.study, self.recipe)
+        return [self.at(paths.ENCODER, recipe=recipe.maker.name, lang=folder, seed=seed) for seed in recipe.seeds]
+
+    @property
+    def seconds(self) -> list[str]:
+        """What encodes the second language of a pair, one for each seed; empty: one language is tested."""
+        other = languages_of(self.test_lang)[1:]
+        return self._encoders(StudyRecipe.get(self.study, self.recipe).folder(other[0])) if other else []
+
+    @property
+    def adapters(self) -> bool:
+        """Whether parallel adapters are on."""
+        recipe = self.study.recipes.get(self.recipe)
+        return not recipe or recipe.aligned not in (["never"] if self.seconds else ["never", "pairs"])
+
+    @property
+    def folders(self) -> list[str]:
+        """The folder of each system's scores."""
+        seeds = {told(file).rpartition("/")[2]: None for file in self.systems}
+        return [one.at(paths.SCORED, seed=seed) for one in self.by_variant for seed in seeds]
+
+    @property
+    def helpers(self) -> list[str]:
+        """The encoders that find a classifier's examples in the test languages, or give vectors before questions."""
+        if self.of_encoders:
+            return []
+        found = (self.classifier.helper(one.recipe, one.test_lang)[1] for one in self.each)
+        return [*dict.fromkeys(filter(None, found))]
+
+    @property
+    def endpoints(self) -> list[Endpoint]:
+        """The endpoints behind an encoder, a fusion or a classifier's retriever, as they are set today."""
+        if self.of_encoders:
+            return endpoints_of(self.study, [self.backbone])
+        retrievers = [self.classifier.retriever_backbone(one.recipe) for one in self.by_variant]
+        return endpoints_of(self.study, retrievers)
+
+    # ---- What it is scored on.
+
+    @cached_property
+    def scored(self) -> list[str]:
+        """The tasks of one system and language."""
+        if not self.of_encoders:
+            tasks = self.classifier.tasks_in(self.test_lang)
+        else:
+            asked = StudyBackbone.get(self.study, self.backbone).scored_on
+            given = {*StudyRecipe.get(self.study, self.recipe).gives} if self.recipe in self.study.recipes else set()
+            tasks = [
+                task
+                for task in self.study.tests_of(self.test_lang)
+                if (protocol := self.study.declared[task]).of_encoders
+                and (asked is None or task in asked)
+                and protocol.serves(given)
+            ]
+        return [task for task in tasks if scored_with(self.study, task, self.backbone, self.recipe) == self.tasks]
+
+    def own_orders(self, task: str) -> list[str]:
+        """The orders of a pair that have test sets of their own; empty: those of its languages are joined."""
+        known = self.study.tests_by_pair.get(self.test_lang, {})
+        return known.get(task, []) if self.study.tasks[task].orders() else []
+
+    @property
+    def sets(self) -> list[tuple[str, str]]:
+        """Task and language folder of each test set of one language: those of both of a pair, or of its orders."""
+        every = languages_of(self.test_lang)
+        return [(task, lang) for task in self.scored for lang in self.own_orders(task) or every]
+
+    @property
+    def every_set(self) -> list[tuple[str, str]]:
+        """As `sets`, of all languages, by these and then by their tasks.
+
+        Raises:
+            UserError: no task is scored so, which somebody asked for by its file.
+        """
+        found = [one for scores in self.by_language for one in scores.sets]
+        if not found:
+            raise UserError(
+                f"scores of {self.backbone} by {self.recipe}: nothing in {self.test_lang} is scored as {self.tasks!r}; "
+                f"{TOGETHER!r} has the tasks that are not on request, others have their own names"
+            )
+        return found
+
+    @property
+    def orders(self) -> dict[str, list[str]]:
+        """Task -> the orders of a pair that have test sets of their own."""
+        every = {task: self.own_orders(task) for task in self.scored} if self.seconds else {}
+        return {task: own for task, own in every.items() if own}
+
+    @property
+    def trains(self) -> dict[str, str]:
+        """LANGUAGE/TASK -> training set, of those tasks that have one."""
+        return {
+            f"{one.test_lang}/{task}": train
+            for one in self.by_language
+            for task in one.scored
+            if (train := _training_set(self.study, task, one.test_lang))
+        }
+
+    # ---- The English that it reads.
+
+    @cached_property
+    def english(self) -> dict[str, list[str]]:
+        """PLACE/LANGUAGE -> files of the English of all texts; empty: nothing reads any.
+
+        For an encoder of two texts, or a variant of a language model that is asked in English, by its place among the
+        systems.
+        """
+        if self.of_encoders:
+            seeds = StudyRecipe.get(self.study, self.recipe).seeds if self.recipe in self.study.recipes else []
+            sets = [*self._sets_of_texts()]
+            encoders = [Encoder.get(self.study, self.backbone, self.recipe, self.lang, seed) for seed in seeds]
+            found = {f"{place}/{self.test_lang}": one.chosen(sets) for place, one in enumerate(encoders)}
+        else:
+            order = {one.recipe: place for place, one in enumerate(self.by_variant)}
+            found = {f"{order[one.recipe]}/{one.test_lang}": one._asked_in_english() for one in self.each}
+        return {key: files for key, files in found.items() if files}
+
+    def _asked_in_english(self) -> list[str]:
+        """The English that a variant of a classifier, or the encoder that helps it, reads in a language."""
+        if of := self.classifier.helping(self.recipe):
+            recipe = StudyRecipe.get(self.study, of.recipe)
+            lang = recipe.folder(self.test_lang)
+            return Encoder.get(self.study, of.backbone, of.recipe, lang, recipe.seed()).chosen(self._sets_of_texts())
+        spec = self.classifier.spec.reasoning
+        translator = spec.english if spec and self.recipe == TRANSLATED else ""
+        asked = dict.fromkeys(self._sets_of_texts()) if translator else ()
+        return [translations_of(self.study, [translator], corpus, lang)[translator] for corpus, lang in asked]
+
+    def _sets_of_texts(self) -> Iterator[tuple[str, str]]:
+        """The sets of texts: name and language, or order of two."""
+        for task, lang in self.sets:
+            name = self.study.test_set(task)
+            yield name, lang
+            if len(languages_of(lang)) == 1 and _training_set(self.study, task, lang):
+                yield f"{name}{TRAINING}", self.study.train_of(task, lang)
+
+    # ---- Its job.
+
+    def inputs(self) -> dict[str, Files]:
+        """The systems, the sets that they are tested on, and what they need for that."""
+        sets = [(self.study.test_set(task), lang) for task, lang in self.every_set]
+        return {
+            "systems": self.systems,
+            "seconds": self.seconds,
+            "retrievers": self.helpers,
+            "english": self.english,
+            "tests": [self.at(paths.CORPUS, lang=lang, corpus=corpus) for corpus, lang in sets],
+            "records": [self.at(paths.RECORD, lang=lang, corpus=corpus) for corpus, lang in sets],
+            "trains": self.trains,
+        }
+
+    def settings(self) -> dict[str, Any]:
+        """The tasks of each language, and where the scores of each system go."""
+        study, codes = self.study, [one.test_lang for one in self.by_language]
+        asked = self.classifier and self.classifier.spec.prompted
+        return {
+            "language": codes,
+            "language_name": ["-".join(study.names[code] for code in languages_of(one)) for one in codes],
+            "tasks": [{task: task_for(study, task, one.test_lang) for task in one.scored} for one in self.by_language],
+            "orders": self.orders,
+            "adapters": self.adapters,
+            "generators": [self.classifier.answering()] if asked else [],
+            "endpoints": self.endpoints,
+            "scores": self.folders,
+            "state": study.state,
+        }
+
+    def code(self) -> Code:
+        """The protocols of the tasks, the kind of system, its back end and its prompts."""
+        tasks = sorted({task for one in self.by_language for task in one.scored})
+        named = protocol_code(*(self.study.tasks[task].protocol for task in tasks))
+        back_end, prompts = (self.classifier.back_end, self.classifier.prompts) if self.classifier else ((), ())
+        return Code(data=prompts, modules=(*named, module_of(self.kind), *back_end))
+
+    def load(self, sizes: Sizes) -> Load:
+        """Reading the texts of the tasks; answers that are there take no model."""
+        if self.tuned:
+            return Load()
+        if self.of_encoders:
+            load = reading(sizes, self.backbone, self.scored)
+            sides = 1 if self.seconds in ([], self.systems) else 2  # of a pair both encoders are open
+            return Load(load.gpus, sides * load.gpu_mb, sides * load.parameters)
+        spec, helpers = self.classifier.spec, self.classifier.helpers()
+        if spec.as_baseline:  # its labels are there, or hang on no model
+            return Load()
+        gpus = sizes.gpus(spec.generator) if spec.prompted else 1
+        beside = max(map(sizes.encoder, helpers), default=0)
+        return Load(gpus, sizes.labelling(self.backbone, helpers), sizes.classifier(self.backbone) + beside)
+
+
+def reading(sizes: Sizes, backbone: str, tasks: list[str]) -> Load:
+    """What it takes to encode the texts of tasks."""
+    gpus = 0 if sizes.study.backbones[backbone].endpoint else 1
+    return Load(gpus, sizes.reading(backbone, tasks), sizes.encoder(backbone))
+
+
+# ---- Tasks, as jobs are told of them.
+
+
+def task_for(study: Study, task: str, code: str) -> Task:
+    """A task's protocol as one language's scores need it: without its source, names resolved; mteb has no pairs."""
+    spec = study.tasks[task]
+    mteb = (
+        spec.mteb
+        and code in study.languages
+        and spec.mteb.updated({"subset": spec.mteb.subset.format_map(study.facts(code))})
+    )
+    return spec.without("source", "languages", "pairs", "train", "fine_tuning", "reading").model_copy(
+        update={"mteb": mteb or None}
+    )
+
+
+def protocol_code(*names: str) -> list[str]:
+    """What a score runs of protocols, which are loaded by name."""
+    files = [protocols.module_of(name) for name in sorted(set(names))]
+    return [f"{file}:{part}" for file in files for part in ("PROTOCOL", "score", "texts", "composed", "mteb_rows")]
+
+
+def tunes(study: Study, tasks: str) -> bool:
+    """Whether a task is one that encoders are fine-tuned for."""
+    return tasks in study.tasks and study.declared[tasks].tunes
+
+
+def scored_with(study: Study, task: str, system: str, recipe: str) -> str:
+    """The job in which a backbone or classifier is scored on a task: of the task alone, or of all TOGETHER.
+
+    No farther shots are drawn, and nothing is fine-tuned, for a task that no table or figure shows. Where a prefix is
+    chosen, one task more, or another, must not choose again and train again.
+    """
+    spec = study.classifiers.get(system)
+    shown = spec and spec.in_context and spec.in_context.every_variant()[recipe]
+    chooses = study.best and task == study.best.dev and any(recipe in one.prefix_of for one in study.recipes.values())
+    alone = (spec and spec.fine_tuning) or (shown and shown.percentile) or chooses
+    return task if study.tasks[task].on_request or alone or tunes(study, task) else TOGETHER
+
+
+def _training_set(study: Study, task: str, lang: str) -> str:
+    """The training set of a task for a language; empty: the task has none."""
+    other = study.train_of(task, lang)
+    return other and at(study, paths.CORPUS, lang=other, corpus=f"{study.test_set(task)}{TRAINING}")
+
+
+# ---- Shares of the languages in which a language model is asked.
+
+
+def shares_of(study: Study, system: str, tasks: str) -> dict[str, list[str]]:
+    """Share -> its languages, of what a language model is asked; none: this is another system.
+
+    A language on request has a share of its own, which goes by its code.
+    """
+    if not (spec := study.classifiers.get(system)) or not spec.prompted:
+        return {}
+    return study.once(("shares", system, tasks), lambda: _shares(StudyClassifier.get(study, system), tasks))
+
+
+def _shares(classifier: StudyClassifier, tasks: str) -> dict[str, list[str]]:
+    study = classifier.study
+    named = {name for name in study.tasks if tasks in (TOGETHER, name)}
+    asked = [code for code in sorted(study.languages) if named.intersection(classifier.tasks_in(code))]
+    alone = {code: [code] for code in asked if code in study.reserved}
+    return _split([code for code in asked if code not in alone]) | alone
+
+
+def _split(codes: list[str], prefix: str = "") -> dict[str, list[str]]:
+    """Shares of at most LANGUAGES: what is too many is split by the next bit of the codes' hashes."""
+    if not codes:
+        return {}
+    if len(codes) <= LANGUAGES:
+        return {f"{ANY}-{prefix}" if prefix else ANY: codes}
+    halves = {bit: [code for code in codes if _bits(code).startswith(prefix + bit)] for bit in "01"}
+    return _split(halves["0"], f"{prefix}0") | _split(halves["1"], f"{prefix}1")
+
+
+def _bits(code: str) -> str:
+    return f"{int.from_bytes(hashlib.sha256(code.encode()).digest()):0256b}"
