@@ -8,7 +8,9 @@ from typing import Any
 
 import yaml
 
+from seedbed.study.graph.product import Product
 from seedbed.study.model import Study
+from seedbed.study.part import Part
 
 TOLD = "tests/workflow/told/study.yaml"
 """A study of every kind of thing; nobody reads its files here."""
@@ -28,22 +30,38 @@ def study_of(file: str, **changes: Any) -> Study:
 
 
 def asking(study: Study) -> Callable[..., Any]:
-    """What asks a function of the graph about a study, or about a job whose wildcards are named.
+    """What asks the study for one of its parts, by the names that tell it from others of its kind.
 
-    Other arguments than wildcards come first; `input` is what Snakemake found. Paths in answers are those within the
+    `ask(Encoder, backbone="bert", recipe="few", lang="hau", seed="3").texts`: paths in answers are those within the
     folder of results.
     """
 
-    def ask(function: Callable[..., Any], *args: Any, input: Any = None, **wildcards: str) -> Any:
-        job = () if args else (Wildcards(**wildcards), *([input] if input else []))
-        return _within(function(study, *args, *job), study.results)
+    def ask(kind: type[Part], **names: str) -> Asked:
+        part = kind.of(study, Wildcards(**names)) if issubclass(kind, Product) else kind.get(study, *names.values())
+        return Asked(part)
 
     return ask
 
 
-def _within(value: Any, results: str) -> Any:
+class Asked:
+    """A part of a study whose answers have no folder of results."""
+
+    def __init__(self, part: Part) -> None:
+        self.part = part
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.part, name)
+        if not callable(found):
+            return within(found, self.part.study)
+        return lambda *args, **options: within(found(*args, **options), self.part.study)
+
+
+def within(value: Any, study: Study) -> Any:
+    """A value whose paths are those within the folder of results."""
     if isinstance(value, str):
-        return value.replace(f"{results}/", "")
+        return value.replace(f"{study.results}/", "")
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(within(one, study) for one in value))
     if isinstance(value, list | tuple):
-        return type(value)(_within(one, results) for one in value)
-    return {key: _within(one, results) for key, one in value.items()} if isinstance(value, dict) else value
+        return type(value)(within(one, study) for one in value)
+    return {key: within(one, study) for key, one in value.items()} if isinstance(value, dict) else value

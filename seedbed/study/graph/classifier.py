@@ -144,7 +144,7 @@ class StudyClassifier(Part):
         return [*dict.fromkeys(filter(None, found))]
 
     def helper(self, variant: str, lang: str) -> tuple[str, str]:
-        """Which part a variant needs an encoder for beside its model, and that encoder, of its first seed; empty: none."""
+        """The part that a variant needs an encoder for beside its model, and that encoder; empty: it needs none."""
         if shots := self.examples(variant):
             of = shots.retriever
             return "retriever", Encoder.offered(self.study, of.backbone, of.recipe, lang).path
