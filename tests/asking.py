@@ -41,6 +41,11 @@ def asking(study: Study) -> Callable[..., Any]:
     return ask
 
 
+def within(value: Any, study: Study) -> Any:
+    """A path, or several, without the folder of results."""
+    return _within(value, study.results)
+
+
 def _within(value: Any, results: str) -> Any:
     if isinstance(value, str):
         return value.replace(f"{results}/", "")

@@ -108,11 +108,8 @@ class Shard(Written, rule="synthesise", place=paths.SHARD):
             return {one: self.based_on.part(method, paths.XLLORA_ADAPTER, polarity=one) for one in POLARITIES}
         if self.writing.adapters == "none":
             return {}
-        return (
-            self.based_on.composed_adapters(lang)
-            if self.based_on.spec.composition.scale
-            else self.based_on.task_adapters()
-        )
+        composed = self.based_on.spec.composition.scale
+        return self.based_on.composed_adapters(lang) if composed else self.based_on.task_adapters()
 
     @property
     def codes(self) -> list[str]:
