@@ -12,8 +12,8 @@ from seedbed.languages import ANY
 from seedbed.resources import ROOT, resource
 from seedbed.study import paths, published
 from seedbed.study.generator import StudyGenerator
+from seedbed.study.graph.classifier import StudyClassifier
 from seedbed.study.graph.product import Code, Files, Product
-from seedbed.study.paths import at
 from seedbed.study.sizes import Load, Sizes
 
 
@@ -269,27 +269,20 @@ class ComposedAdapter(Product, rule="compose_adapters", place=paths.COMPOSED):
             scale = "1"  # never read: the chosen one is in a file
         return given.updated({"scale": float(scale)}) if scale else given
 
-    def of_task(self) -> str:
-        """The adapter of the task."""
+    def adapters(self) -> dict[str, str]:
+        """What is composed: the adapters of the task, of the language, and of the pivot language."""
+        sides = {"target": self.lang, "source": self.study.pivot}
         if self.room == "classifiers":
-            return self.at(paths.CLASSIFIER_ADAPTER, classifier=self.owner, part="task", lang=self.polarity)
-        return StudyGenerator.get(self.study, self.owner).part("task", paths.TASK_ADAPTER, polarity=self.polarity)
-
-    def of_language(self, lang: str) -> str:
-        """The adapter of a language; a classifier that is a language model has its generator's."""
-        generator = self.owner if self.room == "generators" else self.study.classifiers[self.owner].generator
-        if generator:
-            return StudyGenerator.get(self.study, generator).language_adapter(lang)
-        return self.at(paths.CLASSIFIER_ADAPTER, classifier=self.owner, part="language", lang=lang)
+            classifier = StudyClassifier.get(self.study, self.owner)
+            languages = {name: classifier.adapter("language", lang) for name, lang in sides.items()}
+            return {"task": classifier.adapter("task", self.polarity)} | languages
+        generator = StudyGenerator.get(self.study, self.owner)
+        languages = {name: generator.language_adapter(lang) for name, lang in sides.items()}
+        return {"task": generator.part("task", paths.TASK_ADAPTER, polarity=self.polarity)} | languages
 
     def inputs(self) -> dict[str, Files]:
         """The adapters, and the file of a scale that is chosen."""
-        return {
-            "task": self.of_task(),
-            "target": self.of_language(self.lang),
-            "source": self.of_language(self.study.pivot),
-            "chosen": self.scale_file,
-        }
+        return {**self.adapters(), "chosen": self.scale_file}
 
     def settings(self) -> dict[str, Any]:
         """How they are composed."""
@@ -311,8 +304,8 @@ class ChosenScale(OfGenerator, rule="choose_scale", place=paths.SCALE):
     def scores(self) -> dict[str, str]:
         """SCALE/LANGUAGE -> the scores of the encoder that tries the scale."""
         return {
-            f"{scale:g}/{code}": at(
-                self.study, paths.SCORES, backbone=backbone, recipe=recipe, lang=code, test_lang=code, tasks=self.dev
+            f"{scale:g}/{code}": self.at(
+                paths.SCORES, backbone=backbone, recipe=recipe, lang=code, test_lang=code, tasks=self.dev
             )
             for scale, (recipe, backbone) in self.based_on.candidates().items()
             for code in self.study.chosen_on(self.dev, self.lang)
