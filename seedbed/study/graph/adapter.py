@@ -269,7 +269,7 @@ class ComposedAdapter(Product, rule="compose_adapters", place=paths.COMPOSED):
             scale = "1"  # never read: the chosen one is in a file
         return given.updated({"scale": float(scale)}) if scale else given
 
-    def adapters(self) -> dict[str, str]:
+    def parts(self) -> dict[str, str]:
         """What is composed: the adapters of the task, of the language, and of the pivot language."""
         sides = {"target": self.lang, "source": self.study.pivot}
         if self.room == "classifiers":
@@ -282,7 +282,7 @@ class ComposedAdapter(Product, rule="compose_adapters", place=paths.COMPOSED):
 
     def inputs(self) -> dict[str, Files]:
         """The adapters, and the file of a scale that is chosen."""
-        return {**self.adapters(), "chosen": self.scale_file}
+        return {**self.parts(), "chosen": self.scale_file}
 
     def settings(self) -> dict[str, Any]:
         """How they are composed."""
