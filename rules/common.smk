@@ -69,27 +69,25 @@ def recorded(rule, wildcards):
 JOBS = Jobs(STUDY, recorded)
 inputs, job, code = JOBS.inputs, JOBS.job, JOBS.code
 globals().update(bound(graph.ROOMS, STUDY))  # corpora, generators, ...
-NLI_PROMPTS, ICL_PROMPTS = resource("prompts/nli.yaml"), resource("prompts/icl.yaml")
-TRANSLATION_PROMPTS, JUDGING_PROMPTS = resource("prompts/translation.yaml"), resource("prompts/judging.yaml")
+ICL_PROMPTS = resource("prompts/icl.yaml")
 CONFIGURATION = [os.path.relpath(file) for file in workflow.configfiles]  # where that is, is no part of a result
 KEPT = {"state": "state", "checkpoint_minutes": "checkpoint_minutes"}  # where a killed training goes on
-ADAPTER = {
-    name: f"generators.{{generator}}.{key}"
-    for name, key in (("lora", "lora"), ("style", "prompts"), ("dtype", "dtype"))
-}
 CONDA = any(method.name == "CONDA" for method in workflow.deployment_settings.deployment_method)
 BEGUN, CLAIMS = time.time(), contextlib.ExitStack()
 
 
-def python_of(wildcards, input):
-    """The Python that a generator writes with, where conda does not bring one. Made of inputs, it is not recorded."""
-    return "python" if CONDA else runs.python_in(generators.environment(wildcards))
+def environment(rule):
+    """The file of the environment in which a rule's jobs write, for conda."""
+    named = JOBS.environment(rule)
+    return lambda wildcards: f"../envs/{named(wildcards)}.yaml"
 
 
-ASKED = {
-    **{name: getattr(translations, name) for name in ("generator", "columns", "languages")},
-    **{"pivot": "pivot", "state": "state"},
-}
+def python(rule):
+    """The Python with which a rule's jobs write, where conda does not bring one. Made of inputs, it is not recorded."""
+    named = JOBS.environment(rule)
+    return lambda wildcards, input: "python" if CONDA else runs.python_in(named(wildcards))
+
+
 # A program reads its job from standard input, since an argument may have no more than 128 KiB.
 PROGRAM = "python -m scripts.{params.program} - <<< {params.job:q} > {log:q} 2>&1"
 ONLINE = f"HF_HUB_OFFLINE=0 {PROGRAM}"

@@ -3,8 +3,7 @@
 
 rule fetch_corpus:
     input:
-        tests=corpora.kept_apart,
-        trained=corpora.trained_before,
+        unpack(inputs("fetch_corpus")),
     output:
         corpus=paths.CORPUS,
         record=paths.RECORD,
@@ -18,16 +17,7 @@ rule fetch_corpus:
     resources:
         **NEEDS.of("fetch_corpus"),
     params:
-        **job(
-            "fetch_corpus",
-            corpora.form,
-            source=corpora.source,
-            cleaning="cleaning",
-            downloads="downloads",
-            lock="lock",
-        ),
-        code=code("fetch_corpus"),
-        local=JOBS.files(corpora.local_files),
+        **job("fetch_corpus"),
     message:
         "Fetch {wildcards.corpus} of {wildcards.lang}"
     shell:
@@ -36,7 +26,7 @@ rule fetch_corpus:
 
 rule sample_text:
     input:
-        corpus="<results>/corpora/{lang}/text.tsv",
+        unpack(inputs("sample_text")),
     output:
         paths.SAMPLE,
     log:
@@ -50,7 +40,6 @@ rule sample_text:
         **NEEDS.of("sample_text"),
     params:
         **job("sample_text"),
-        code=code("sample_text"),
     message:
         "Draw sentences that {wildcards.lang} is known by"
     shell:
@@ -59,9 +48,7 @@ rule sample_text:
 
 rule select_anchors:
     input:
-        corpus=corpora.drawn_corpus,
-        pivot=corpora.pivot_sample,
-        tests=corpora.tests,
+        unpack(inputs("select_anchors")),
     output:
         anchors=paths.ANCHORS,
         audit=paths.ANCHORS_AUDIT,
@@ -75,8 +62,7 @@ rule select_anchors:
     resources:
         **NEEDS.of("select_anchors"),
     params:
-        **job("select_anchors", anchors=corpora.drawn, script=corpora.script),
-        code=code("select_anchors"),
+        **job("select_anchors"),
     message:
         "Draw {wildcards.anchors} of {wildcards.lang}"
     shell:
@@ -85,10 +71,7 @@ rule select_anchors:
 
 rule select_pairs:
     input:
-        corpus="<results>/corpora/{lang}/parallel.tsv",
-        record="<results>/corpora/{lang}/parallel.json",
-        known=corpora.known,
-        tests=corpora.every_test,
+        unpack(inputs("select_pairs")),
     output:
         pairs=paths.SEED_PAIRS,
         audit=paths.SEED_PAIRS_AUDIT,
@@ -102,8 +85,7 @@ rule select_pairs:
     resources:
         **NEEDS.of("select_pairs"),
     params:
-        **job("select_pairs", seed_pairs="seed_pairs", scripts=corpora.scripts),
-        code=code("select_pairs"),
+        **job("select_pairs"),
     message:
         "Draw seed pairs of {wildcards.lang}"
     shell:

@@ -17,9 +17,7 @@ rule fetch_model:
     resources:
         **NEEDS.of("fetch_model"),
     params:
-        **job("fetch_model", source=generators.model_source, downloads="downloads", lock="lock"),
-        code=code("fetch_model", modules=generators.converter),
-        local=JOBS.files(generators.local_files),
+        **job("fetch_model"),
     message:
         "Fetch {wildcards.model}"
     shell:
@@ -28,8 +26,7 @@ rule fetch_model:
 
 rule train_task_adapter:
     input:
-        base=generators.base,
-        triplets=collect(paths.CORPUS, lang=STUDY.pivot, corpus="nli"),
+        unpack(inputs("train_task_adapter")),
     output:
         paths.TASK_ADAPTER,
     log:
@@ -45,8 +42,7 @@ rule train_task_adapter:
     resources:
         **NEEDS.of("train_task_adapter"),
     params:
-        **job("train_task_adapter", language=generators.pivot_name, name=generators.weights_name, **ADAPTER, **KEPT),
-        code=code("train_task_adapter", NLI_PROMPTS),
+        **job("train_task_adapter"),
     message:
         "Train the {wildcards.polarity} task adapter of {wildcards.generator}"
     shell:
@@ -55,8 +51,7 @@ rule train_task_adapter:
 
 rule train_language_adapter:
     input:
-        base=generators.base,
-        texts=generators.language_texts,
+        unpack(inputs("train_language_adapter")),
     output:
         paths.LANGUAGE_ADAPTER,
     log:
@@ -70,17 +65,7 @@ rule train_language_adapter:
     resources:
         **NEEDS.of("train_language_adapter"),
     params:
-        **job(
-            "train_language_adapter",
-            kind="generators.{generator}.language_data",
-            loss="generators.{generator}.language_loss",
-            language="names.{lang}",
-            pivot=generators.translated_into,
-            name=generators.weights_name,
-            **ADAPTER,
-            **KEPT,
-        ),
-        code=code("train_language_adapter", generators.language_prompts),
+        **job("train_language_adapter"),
     message:
         "Train the {wildcards.lang} adapter of {wildcards.generator}"
     shell:
@@ -89,10 +74,7 @@ rule train_language_adapter:
 
 rule compose_adapters:
     input:
-        task=lambda wildcards: composition.part(wildcards, "task", wildcards.polarity),
-        target=lambda wildcards: composition.part(wildcards, "language", wildcards.lang),
-        source=lambda wildcards: composition.part(wildcards, "language", STUDY.pivot),
-        chosen=composition.chosen,
+        unpack(inputs("compose_adapters")),
     output:
         paths.COMPOSED,
     log:
@@ -108,8 +90,7 @@ rule compose_adapters:
     resources:
         **NEEDS.of("compose_adapters"),
     params:
-        **job("compose_adapters", composition=composition.settings),
-        code=code("compose_adapters"),
+        **job("compose_adapters"),
     message:
         "Compose the {wildcards.polarity} adapter of {wildcards.model} for {wildcards.lang}"
     shell:
@@ -118,7 +99,7 @@ rule compose_adapters:
 
 rule choose_scale:
     input:
-        scores=listed(composition.trials),
+        unpack(inputs("choose_scale")),
     output:
         paths.SCALE,
     log:
@@ -132,8 +113,7 @@ rule choose_scale:
     resources:
         **NEEDS.of("choose_scale"),
     params:
-        **job("choose_scale", dev="choosing.{generator}.dev", scores=composition.trials),
-        code=code("choose_scale"),
+        **job("choose_scale"),
     message:
         "Choose the scale of {wildcards.generator} for {wildcards.lang}"
     shell:
@@ -142,12 +122,7 @@ rule choose_scale:
 
 rule build_xllora_examples:
     input:
-        base=generators.base,
-        adapters=listed(generators.xllora_writers),
-        parallel=listed(generators.xllora_corpora, "synthetic"),
-        nli=listed(generators.xllora_corpora, "human"),
-        machine=listed(generators.xllora_corpora, "machine"),
-        published=listed(generators.published_examples),
+        unpack(inputs("build_xllora_examples")),
     output:
         positive_output=paths.XLLORA_EXAMPLES.replace("{polarity}", "positive"),
         negative_output=paths.XLLORA_EXAMPLES.replace("{polarity}", "negative"),
@@ -157,25 +132,13 @@ rule build_xllora_examples:
         "<benchmarks>/build_xllora_examples/{generator}.jsonl"
     priority: 70
     conda:
-        lambda wildcards: f"../envs/{generators.environment(wildcards)}.yaml"
+        environment("build_xllora_examples")
     threads: NEEDS.threads("build_xllora_examples")
     resources:
         **NEEDS.of("build_xllora_examples"),
     params:
-        **job(
-            "build_xllora_examples",
-            generator=lambda wildcards: generators.written_with(wildcards.generator, "shots"),
-            adapters=generators.xllora_writers,
-            published=generators.published_examples,
-            parallel=lambda wildcards: generators.xllora_corpora(wildcards, "synthetic"),
-            nli=lambda wildcards: generators.xllora_corpora(wildcards, "human"),
-            machine=lambda wildcards: generators.xllora_corpora(wildcards, "machine"),
-            language=generators.pivot_name,
-            count="generators.{generator}.lora.examples",
-            state="state",
-        ),
-        code=code("build_xllora_examples", NLI_PROMPTS, modules=generators.example_writer),
-        python=python_of,
+        **job("build_xllora_examples"),
+        python=python("build_xllora_examples"),
     message:
         "Build XL-LoRA examples with {wildcards.generator}"
     shell:
@@ -184,8 +147,7 @@ rule build_xllora_examples:
 
 rule train_xllora_adapter:
     input:
-        base=generators.base,
-        examples=paths.XLLORA_EXAMPLES,
+        unpack(inputs("train_xllora_adapter")),
     output:
         paths.XLLORA_ADAPTER,
     log:
@@ -199,8 +161,7 @@ rule train_xllora_adapter:
     resources:
         **NEEDS.of("train_xllora_adapter"),
     params:
-        **job("train_xllora_adapter", language=generators.pivot_name, name=generators.weights_name, **ADAPTER, **KEPT),
-        code=code("train_xllora_adapter", NLI_PROMPTS),
+        **job("train_xllora_adapter"),
     message:
         "Train the {wildcards.polarity} XL-LoRA adapter of {wildcards.generator}"
     shell:
@@ -209,10 +170,7 @@ rule train_xllora_adapter:
 
 rule translate:
     input:
-        texts=translations.texts,
-        base=translations.base,
-        adapters=listed(translations.adapters),
-        given=listed(translations.given),
+        unpack(inputs("translate")),
     output:
         texts=paths.TRANSLATIONS,
         record=paths.TRANSLATIONS_RECORD,
@@ -221,23 +179,15 @@ rule translate:
     benchmark:
         "<benchmarks>/translate/{translator}/{lang}/{corpus}.jsonl"
     wildcard_constraints:
-        corpus=one_of(translations.text_sets()),
+        corpus=one_of(graph.translation.text_sets(STUDY)),
     conda:
-        lambda wildcards: f"../envs/{generators.environment(wildcards)}.yaml"
+        environment("translate")
     threads: NEEDS.threads("translate")
     resources:
         **NEEDS.of("translate"),
     params:
-        **job(
-            "translate",
-            name=lambda wildcards: wildcards.translator,
-            reads=translations.reads,
-            adapters=translations.adapters,
-            given=translations.given,
-            **ASKED,
-        ),
-        code=code("translate", TRANSLATION_PROMPTS, modules=generators.back_end),
-        python=python_of,
+        **job("translate"),
+        python=python("translate"),
     message:
         "Translate the {wildcards.lang} texts of {wildcards.corpus} by {wildcards.translator}"
     shell:
@@ -246,9 +196,7 @@ rule translate:
 
 rule judge:
     input:
-        texts=translations.texts,
-        base=translations.base,
-        translations=listed(translations.candidates),
+        unpack(inputs("judge")),
     output:
         scores=paths.JUDGEMENTS,
         record=paths.JUDGEMENTS_RECORD,
@@ -257,22 +205,15 @@ rule judge:
     benchmark:
         "<benchmarks>/judge/{judge}/{lang}/{corpus}.jsonl"
     wildcard_constraints:
-        corpus=one_of(translations.text_sets()),
+        corpus=one_of(graph.translation.text_sets(STUDY)),
     conda:
-        lambda wildcards: f"../envs/{generators.environment(wildcards)}.yaml"
+        environment("judge")
     threads: NEEDS.threads("judge")
     resources:
         **NEEDS.of("judge"),
     params:
-        **job(
-            "judge",
-            name=lambda wildcards: wildcards.judge,
-            answer="judges.{judge}.answer",
-            translations=translations.candidates,
-            **ASKED,
-        ),
-        code=code("judge", TRANSLATION_PROMPTS, JUDGING_PROMPTS, modules=generators.back_end),
-        python=python_of,
+        **job("judge"),
+        python=python("judge"),
     message:
         "Judge the {wildcards.lang} translations of {wildcards.corpus} by {wildcards.judge}"
     shell:

@@ -3,9 +3,7 @@
 
 rule synthesise:
     input:
-        base=generators.writing_base,
-        anchors=triplets.anchors,
-        adapters=listed(triplets.adapters),
+        unpack(inputs("synthesise")),
     output:
         triplets=paths.SHARD,
         digest=paths.SHARD_DIGEST,
@@ -15,24 +13,13 @@ rule synthesise:
         "<benchmarks>/synthesise/{generator}/{method}/{lang}/{shard}.jsonl"
     priority: 40
     conda:
-        lambda wildcards: f"../envs/{generators.environment(wildcards)}.yaml"
+        environment("synthesise")
     threads: NEEDS.threads("synthesise")
     resources:
         **NEEDS.of("synthesise"),
     params:
-        **job(
-            "synthesise",
-            name=lambda wildcards: wildcards.generator,
-            generator=lambda wildcards: generators.written_with(wildcards.generator, "lora", "xllora"),
-            language=triplets.output_name,
-            shards=triplets.shards,
-            rows=triplets.rows,
-            translated=triplets.translation,
-            adapters=triplets.adapters,
-            state="state",
-        ),
-        code=code("synthesise", generators.prompts, modules=generators.back_end),
-        python=python_of,
+        **job("synthesise"),
+        python=python("synthesise"),
     message:
         "Write {wildcards.lang} triplets with {wildcards.generator} by {wildcards.method}, shard {wildcards.shard}"
     shell:
@@ -41,8 +28,7 @@ rule synthesise:
 
 rule join_triplets:
     input:
-        shards=triplets.shard_files,
-        anchors=triplets.anchors,
+        unpack(inputs("join_triplets")),
     output:
         paths.RAW_TRIPLETS,
     log:
@@ -56,8 +42,7 @@ rule join_triplets:
     resources:
         **NEEDS.of("join_triplets"),
     params:
-        **job("join_triplets", rows=triplets.rows),
-        code=code("join_triplets"),
+        **job("join_triplets"),
     message:
         "Join {wildcards.lang} triplets of {wildcards.generator} by {wildcards.method}"
     shell:
@@ -66,11 +51,7 @@ rule join_triplets:
 
 rule audit_triplets:
     input:
-        triplets=triplets.raw,
-        corpus=lambda wildcards: triplets.audited_text(wildcards.lang),
-        pivot=triplets.audited_pivot,
-        source=triplets.source,
-        tests=corpora.tests,
+        unpack(inputs("audit_triplets")),
     output:
         triplets=paths.TRIPLETS,
         rejected=paths.REJECTED,
@@ -86,8 +67,7 @@ rule audit_triplets:
     resources:
         **NEEDS.of("audit_triplets"),
     params:
-        **job("audit_triplets", audit="audit", script=triplets.output_script, in_pivot=triplets.in_pivot),
-        code=code("audit_triplets"),
+        **job("audit_triplets"),
     message:
         "Audit {wildcards.lang} triplets of {wildcards.generator} by {wildcards.method}"
     shell:

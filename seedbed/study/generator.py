@@ -8,6 +8,7 @@ from seedbed.generators.settings import POLARITIES, Generator, by_adapters
 from seedbed.study import paths
 from seedbed.study.part import Part
 from seedbed.study.paths import at
+from seedbed.study.variants import candidate
 
 UNREAD = (
     "like",
@@ -77,3 +78,8 @@ class StudyGenerator(Part):
         shared = {polarity: self.spec.task_adapter(polarity) for polarity in POLARITIES}
         facts = {"room": "generators", "model": model, "lang": lang}
         return {name: at(self.study, paths.COMPOSED, **facts, polarity=of) for name, of in shared.items()}
+
+    def candidates(self) -> dict[float, tuple[str, str]]:
+        """Scale -> recipe and backbone of the encoders that try it, where a development task chooses the scale."""
+        names = {scale: candidate(self.name, scale) for scale in self.study.choosing[self.name].candidates}
+        return {scale: (name, self.study.recipes[name].backbones[0]) for scale, name in names.items()}

@@ -124,6 +124,10 @@ class Jobs:
     def _product(self, rule: str, wildcards: Any) -> Product:
         return PRODUCTS[rule].of(self.study, wildcards)
 
+    def environment(self, rule: str) -> Callable[[Any], str]:
+        """What the jobs of a rule run in, by the name of its file in envs/."""
+        return known(lambda wildcards: self._product(rule, wildcards).environment)
+
     def inputs(self, rule: str) -> Callable[[Any], dict[str, list[str] | str]]:
         """The inputs of a rule's jobs by name, for `unpack`; a fault in the study is one line."""
 

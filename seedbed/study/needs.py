@@ -13,7 +13,6 @@ from seedbed.gpu_memory import MIB
 from seedbed.io import UserError
 from seedbed.operations.forecasting.costs import HEADROOM, CostSpec
 from seedbed.operations.runs import python_in
-from seedbed.study.generator import StudyGenerator
 from seedbed.study.graph import PRODUCTS
 from seedbed.study.graph.product import Product
 from seedbed.study.jobs import known
@@ -110,10 +109,10 @@ class Needs:
         for job, rule, wildcards, resources in jobs:
             if refusal := self.refusal(job, resources.get("gpu_mb", 0)):
                 raise UserError(refusal)
-            writer = PRODUCTS[rule].of(self.study, wildcards).writer if rule in PRODUCTS else ""
-            if lacking and writer and StudyGenerator.get(self.study, writer).environment == "vllm":
+            product = PRODUCTS[rule].of(self.study, wildcards) if rule in PRODUCTS else None
+            if lacking and product and product.environment == "vllm":
                 raise UserError(
-                    f"generators.{writer}.backend: vllm, which is not here; run `make env-vllm`, set "
+                    f"generators.{product.writer}.backend: vllm, which is not here; run `make env-vllm`, set "
                     "`software-deployment-method: conda` in the profile, or take `backend: transformers`"
                 )
 

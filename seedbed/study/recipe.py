@@ -18,6 +18,7 @@ from seedbed.study import paths, published
 from seedbed.study.model import Study
 from seedbed.study.part import Part
 from seedbed.study.paths import at
+from seedbed.study.variants import is_composed
 
 
 @dataclass(frozen=True)
@@ -142,6 +143,12 @@ class StudyRecipe(Part):
         own = {"pooling": "own"} if self.start else {}
         return self.study.training.updated(own | self.spec.training)
 
+    @cached_property
+    def learnt(self) -> bool:
+        """Whether its encoders have learnt: it trains, or what it starts from, chooses by or is like does."""
+        others = [name for name in (self.spec.start, self.spec.actor, self.spec.like) if name in self.study.recipes]
+        return self.spec.trained or any(self.other(name).learnt for name in others)
+
     # ---- Languages.
 
     def folder(self, code: str) -> str:
@@ -228,6 +235,12 @@ class StudyRecipe(Part):
         """The generator whose triplets it trains on."""
         name = self.spec.generator or next(iter(self.study.generators))
         return self.study.makers[name, self.spec.written]
+
+    @property
+    def scale_chosen_on(self) -> str:
+        """The task that chose the scale of the adapters behind it: no table prints it there. Empty: none did."""
+        choice = self.study.choosing.get(self.writer) if is_composed(self.spec) else None
+        return choice.dev if choice else ""
 
     def is_written(self, code: str) -> bool:
         """Whether a generator writes what its encoder of a language learns from; the pivot needs no translation."""

@@ -150,6 +150,10 @@ class Sizes:
         fixed = need.fixed + max((other.fixed for other in beside), default=0)
         return self._asked(Need(fixed, max([need.batch, *(other.batch for other in beside)])))
 
+    def written(self, generator: str) -> Load:
+        """What a job takes in which a generator writes."""
+        return Load(self.gpus(generator), self.writing(generator), self.generator(generator))
+
     def reading(self, backbone: str, tasks: Sequence[str]) -> int:
         """Encoding the texts of tasks; 0: a server does."""
         return self._reading(backbone, min(self.study.tasks[task].batch_size for task in tasks))

@@ -7,7 +7,8 @@ from seedbed.generators.settings import METHODS, POLARITIES
 from seedbed.languages import ANY
 from seedbed.names import SHARE, TOGETHER, TRAINING, anchors_in
 from seedbed.study import pairs
-from seedbed.study.graph import classifiers, translations
+from seedbed.study.graph import classifiers
+from seedbed.study.graph.translation import GIVEN
 from seedbed.study.model import Study
 
 
@@ -19,7 +20,7 @@ def one_of(names: Iterable[str]) -> str:
 def constraints(study: Study) -> dict[str, str]:
     """Wildcard -> pattern."""
     written = [f"{name}+{method}" for name in study.generators for method in METHODS]
-    given = [f"{name}+{translations.GIVEN}" for name, spec in study.translators.items() if spec.given]
+    given = [f"{name}+{GIVEN}" for name, spec in study.translators.items() if spec.given]
     corpora = [*given, *study.roles, *study.tasks, *(f"{task}{TRAINING}" for task in study.tasks), *written]
     variants = [*classifiers.variants(study), *classifiers.labellers(study)]
     return {

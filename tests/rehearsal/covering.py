@@ -14,8 +14,8 @@ from seedbed.evaluation.protocols import declared
 from seedbed.generators.settings import POLARITIES
 from seedbed.languages import ANY
 from seedbed.names import languages_of, pair_of
-from seedbed.study.graph import generators
 from seedbed.study.model import Study
+from seedbed.study.recipe import StudyRecipe
 from seedbed.tables.plan import Block, Cell
 
 Plans = Mapping[str, list[Block]]
@@ -78,7 +78,7 @@ def learnt(study: Study, recipe: str, lang: str) -> Iterator[tuple[Any, ...]]:
     yield from (("text", lang), ("anchors", lang))
     if alone:
         return
-    generator = generators.of_recipe(study, recipe)
+    generator = StudyRecipe.get(study, recipe).writer
     yield from ((step, generator, method, lang) for step in ("synthesised", "joined", "audited"))
     if method == "composition":
         yield ("corpus", study.generators[generator].language_corpus, lang)

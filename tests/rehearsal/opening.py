@@ -18,7 +18,8 @@ from seedbed.corpora.settings import Source
 from seedbed.generators.settings import POLARITIES, Generator
 from seedbed.io import UserError
 from seedbed.languages import ANY
-from seedbed.study.graph import published, translations
+from seedbed.study import published
+from seedbed.study.graph.translation import StudyTranslator
 from seedbed.study.loading import load
 from seedbed.study.model import Study
 
@@ -65,7 +66,7 @@ def models(study: Study) -> Iterator[Model]:
 def codes(study: Study, generator: str) -> tuple[str, ...]:
     """How a translator that reads codes calls the language of TEXT, and the pivot; nothing for others."""
     named = [name for name, one in study.translators.items() if (one.generator, one.reads) == (generator, "codes")]
-    return tuple(translations.code_of(study, named[0], code) for code in (LANG, study.pivot)) if named else ()
+    return tuple(StudyTranslator.get(study, named[0]).code(code) for code in (LANG, study.pivot)) if named else ()
 
 
 def try_out(model: Model, store: Store, folder: Path) -> dict[str, Any]:

@@ -22,10 +22,11 @@ from seedbed.evaluation.protocols import declared
 from seedbed.generators.settings import PART_CORPUS
 from seedbed.io import UserError
 from seedbed.names import DRAWN, TRAINING
-from seedbed.study import pairs
-from seedbed.study.graph import classifiers, encoders, generators, plans, published, tables
+from seedbed.study import pairs, published
+from seedbed.study.graph import classifiers, plans, tables
 from seedbed.study.loading import load
 from seedbed.study.model import Study
+from seedbed.study.recipe import StudyRecipe
 from seedbed.tables.plan import Cell
 from seedbed.tables.specs import TableSpec
 from tests.whole import fetch
@@ -35,7 +36,7 @@ SHOWN = 12
 
 
 class Reading(NamedTuple):
-    """One corpus that the graph may fetch, as seedbed/study/graph/corpora.py names it and says how."""
+    """One corpus that the graph may fetch, as seedbed/study/graph/corpus.py names it and says how."""
 
     corpus: str
     lang: str
@@ -64,7 +65,7 @@ def readings(study: Study) -> Iterator[Reading]:
     taken = study.model_copy(update={"start": "triplets"})
     methods = {name: recipe.written for name, recipe in study.recipes.items() if recipe.written}
     trained = [cell for cell in cells(study) if cell.recipe in methods]
-    made = {(generators.of_recipe(study, cell.recipe), methods[cell.recipe], cell.lang) for cell in trained}
+    made = {(StudyRecipe.get(study, cell.recipe).writer, methods[cell.recipe], cell.lang) for cell in trained}
     for generator, method, lang in sorted(made):
         if source := published.triplets(taken, generator, method, lang):
             yield Reading(f"{generator}+{method}", lang, "triplets", source)
@@ -77,7 +78,7 @@ def roles(study: Study) -> Iterator[tuple[str, str]]:
     yield from (("nli", study.pivot), ("nli_pairs", study.pivot))
     for name, recipe in study.recipes.items():
         if recipe.data and recipe.data.corpus in study.corpora.others:
-            learnt = {code for lang in study.languages for code in encoders.learnt_in(study, name, lang)}
+            learnt = {code for lang in study.languages for code in StudyRecipe.get(study, name).languages(lang)}
             yield from ((recipe.data.corpus, lang) for lang in learnt)
         drawn = recipe.text or (DRAWN.get(recipe.data.corpus) if recipe.data else None)
         yield from ((drawn, lang) for lang in (recipe.languages or study.languages) if drawn)
@@ -86,7 +87,7 @@ def roles(study: Study) -> Iterator[tuple[str, str]]:
             yield from ((PART_CORPUS[part], lang) for lang in generator.xllora.languages)
     for cell in cells(study):
         if cell.recipe in study.recipes and study.recipes[cell.recipe].written == "composition":
-            role = study.generators[generators.of_recipe(study, cell.recipe)].language_corpus
+            role = study.generators[StudyRecipe.get(study, cell.recipe).writer].language_corpus
             yield from (
                 (role, lang) for lang in (cell.lang, study.pivot)
             )  # equation 2: minus the pivot's, plus its own

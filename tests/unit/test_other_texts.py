@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from seedbed.io import UserError
-from seedbed.study.graph import corpora, encoders
+from seedbed.study.graph.corpus import Anchors
 from seedbed.study.loading import load
-from tests.asking import Wildcards
+from seedbed.study.recipe import StudyRecipe
 from tests.refusals import tells
 
 FILE = {"file": "README.md"}
@@ -31,11 +31,11 @@ def test_a_recipe_learns_its_text_and_as_many_sentences_as_the_greediest_are_dra
     given = config({"method": "unsupervised", "text": "wiki", "rows": 60})
     given["recipes"]["less"] = {"like": "mine", "rows": 50}
     study = load(given)
-    assert encoders.data_of(study, "mine") == "results/corpora/{lang}/wiki+anchors.tsv"
-    assert encoders.data_of(study, "unsupervised") == "results/corpora/{lang}/anchors.tsv"
-    wiki, own = Wildcards(anchors="wiki+anchors"), Wildcards(anchors="anchors")
-    assert (corpora.drawn(study, wiki).count, corpora.drawn(study, own).count) == (60, 40)
-    assert corpora.drawn(load(config({"method": "unsupervised", "text": "wiki"})), wiki).count == 40
+    assert StudyRecipe.get(study, "mine").data() == "results/corpora/{lang}/wiki+anchors.tsv"
+    assert StudyRecipe.get(study, "unsupervised").data() == "results/corpora/{lang}/anchors.tsv"
+    assert [Anchors.get(study, "hau", name).drawing.count for name in ("wiki+anchors", "anchors")] == [60, 40]
+    other = load(config({"method": "unsupervised", "text": "wiki"}))
+    assert Anchors.get(other, "hau", "wiki+anchors").drawing.count == 40
 
 
 WIKI = {"method": "unsupervised", "text": "wiki"}

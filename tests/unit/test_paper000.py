@@ -4,12 +4,19 @@ from pathlib import Path
 
 import yaml
 
-from seedbed.study.graph import composition, generators, plans
+from seedbed.study.generator import StudyGenerator
+from seedbed.study.graph import plans
+from seedbed.study.graph.adapter import LanguageAdapter
 from seedbed.study.model import Study
+from seedbed.study.recipe import StudyRecipe
 from seedbed.tables.figure_specs import FigureSpec
-from tests.asking import asking
 
 STUDY = Study.model_validate(yaml.safe_load(Path("config.yaml").read_text()))
+
+
+def written_by(recipe: str) -> str:
+    """The generator whose triplets a recipe trains on."""
+    return StudyRecipe.get(STUDY, recipe).writer
 
 
 def test_figure_10_has_its_half_of_xnli_on_the_development_set():
@@ -21,11 +28,11 @@ def test_figure_10_has_its_half_of_xnli_on_the_development_set():
 
 
 def test_adapters_are_composed_element_wise_as_equation_2_says_and_by_products_beside_it():
-    assert STUDY.generators[generators.of_recipe(STUDY, "composition")].composition.space == "factors"
+    assert STUDY.generators[written_by("composition")].composition.space == "factors"
     assert STUDY.classifiers["xlm-r-nli"].composition.space == "factors"
     for line, recipes in FigureSpec.load("seedbed/resources/figures/bootstrapping_figure10.yaml").series.items():
         for recipe, scale in recipes.items():
-            composed = STUDY.generators[generators.of_recipe(STUDY, recipe)].composition
+            composed = STUDY.generators[written_by(recipe)].composition
             assert composed.scale == scale
             assert not scale or composed.space == {"element-wise": "factors", "product": "product"}[line]
 
@@ -35,7 +42,7 @@ def test_language_adapters_of_tables_9_and_10_learn_sentences_of_one_collection_
     generators_of = {}
     for table in ("bootstrapping_table9", "bootstrapping_table10"):
         for block in plans.plan(STUDY, table):
-            generators_of |= {cell.recipe: generators.of_recipe(STUDY, cell.recipe) for cell in block.cells()}
+            generators_of |= {cell.recipe: written_by(cell.recipe) for cell in block.cells()}
     by_sentences = {
         name for name in generators_of.values() if STUDY.generators[name].language_data in ("text", "passages")
     }
@@ -43,7 +50,7 @@ def test_language_adapters_of_tables_9_and_10_learn_sentences_of_one_collection_
     leipzig, premises = STUDY.corpora.text, STUDY.corpus("text", STUDY.pivot)
     for name in by_sentences:
         for code in ("hin", "tel", "afr", "eng"):
-            texts = asking(STUDY)(generators.language_texts, generator=name, lang=code)
+            texts = LanguageAdapter.get(STUDY, name, code).texts
             assert texts.endswith(f"{code}/sentences.tsv")
             assert STUDY.corpus("sentences", code) == leipzig.resolved(STUDY.facts(code)) != premises
     assert (premises.member, premises.columns) == ("nli_for_simcse.csv", {"text": "sent0"})
@@ -53,8 +60,8 @@ def test_a_chosen_lambda_takes_what_figure_10_has_written_and_korean_the_scale_o
     (block,) = plans.plan(STUDY, "composition_scale")
     assert {cell.recipe for cell in block.cells()} == {"ta-50k", "composition-50k", "composition-dev-50k"}
     assert not {*block.tests.values()} & {"semrel-sts-dev"}
-    candidates = composition.candidates_of(STUDY, "gemma-3-27b-dev")
-    tried = {scale: generators.of_recipe(STUDY, recipe) for scale, (recipe, _) in candidates.items()}
+    candidates = StudyGenerator.get(STUDY, "gemma-3-27b-dev").candidates()
+    tried = {scale: written_by(recipe) for scale, (recipe, _) in candidates.items()}
     assert tried == {
         0.25: "gemma-3-27b-lambda025", 0.5: "gemma-3-27b-lambda05", 0.75: "gemma-3-27b-lambda075", 1: "gemma-3-27b"
     }  # fmt: skip

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from seedbed.io import UserError
-from seedbed.study.graph import encoders
 from seedbed.study.loading import load
+from seedbed.study.recipe import StudyRecipe
 from tests.refusals import tells
 
 FILE = {"file": "README.md"}
@@ -30,7 +30,7 @@ def config(**changes: Any) -> dict[str, Any]:
 
 
 def test_a_recipe_learns_from_seed_pairs() -> None:
-    assert encoders.data_of(load(config()), "paired") == "results/corpora/{lang}/seed_pairs.tsv"
+    assert StudyRecipe.get(load(config()), "paired").data() == "results/corpora/{lang}/seed_pairs.tsv"
     lone = {"corpora": {"parallel": FILE}, "seed_pairs": {"language_id": False}}
     assert load(config(**lone)), "text alone tells the languages apart"
 

@@ -13,7 +13,8 @@ import yaml
 
 from seedbed.encoders.backbone import open_encoder
 from seedbed.io import read_json, read_table
-from seedbed.study.graph import corpora, tables
+from seedbed.study.graph import tables
+from seedbed.study.graph.corpus import lacking
 from seedbed.study.loading import load
 from tests.refusals import tells
 from tests.workflow.conftest import STUDY, Project, copy_project
@@ -130,5 +131,5 @@ def test_the_three_files_become_a_test_set_and_a_score(tmp_path: Path, place: Pa
 
 def test_what_is_nowhere_is_read_by_nobody() -> None:
     study = load(SHIPPED)
-    assert corpora.lacking(study, "laz") and corpora.lacking(study, "laz-query") and not corpora.lacking(study, "mlqa")
-    assert not corpora.lacking(study, "ntrex"), "no task"
+    assert lacking(study, "laz") and lacking(study, "laz-query") and not lacking(study, "mlqa")
+    assert not lacking(study, "ntrex"), "no task"

@@ -6,6 +6,7 @@ A rule names such a function; `jobs.Bound` gives it the study. Nothing here know
 from seedbed.study.graph import (
     adaptation,
     adapted,
+    adapter,
     aligned,
     alignment,
     best,
@@ -17,6 +18,7 @@ from seedbed.study.graph import (
     composition,
     compute,
     corpora,
+    corpus,
     encoder,
     encoders,
     evaluation,
@@ -30,13 +32,29 @@ from seedbed.study.graph import (
     prefixes,
     score,
     tables,
+    translation,
     translations,
+    triplet,
     triplets,
     tuned,
 )
 from seedbed.study.graph.product import PRODUCTS
 
-__all__ = ["PRODUCTS", "adapted", "aligned", "chosen", "classifier", "encoder", "fusion", "measurement", "score"]
+__all__ = [
+    "PRODUCTS",
+    "adapted",
+    "adapter",
+    "aligned",
+    "chosen",
+    "classifier",
+    "corpus",
+    "encoder",
+    "fusion",
+    "measurement",
+    "score",
+    "translation",
+    "triplet",
+]
 
 ROOMS = (
     corpora,

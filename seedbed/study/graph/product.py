@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
+from seedbed.study.generator import StudyGenerator
 from seedbed.study.model import Study
 from seedbed.study.part import Part
 from seedbed.study.paths import at
@@ -67,6 +68,11 @@ class Product(Part):
     def writer(self) -> str:
         """The generator that its job writes with; empty: none does."""
         return ""
+
+    @property
+    def environment(self) -> str:
+        """Which of the files in envs/ has what its program runs in."""
+        return StudyGenerator.get(self.study, self.writer).environment if self.writer else "main"
 
     @property
     def resumable(self) -> dict[str, Any]:

@@ -4,12 +4,257 @@ A set of texts has the name of what holds them: a task, of its test set; `TASK_t
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
 
+from seedbed.corpora.choices import OPTIONS
+from seedbed.corpora.settings import COLUMNS, NO_TEXT, Source
+from seedbed.generators.candidates import greedy
+from seedbed.generators.settings import Generator
+from seedbed.generators.translation_settings import Judge, Translator
+from seedbed.io import UserError
+from seedbed.names import DRAWN, TRAINING, languages_of
+from seedbed.resources import resource
 from seedbed.study import paths
+from seedbed.study.generator import StudyGenerator
+from seedbed.study.graph.product import Code, Files, Product
 from seedbed.study.model import Study
+from seedbed.study.part import Part
 from seedbed.study.paths import at
+from seedbed.study.sizes import Load, Sizes
+
+GIVEN = "given"
+"""What the corpus of a translator that has files is called after its name and a plus."""
+
+
+def text_sets(study: Study) -> list[str]:
+    """The names of all sets of texts."""
+    return [*study.roles, *DRAWN, *study.tasks, *(f"{task}{TRAINING}" for task in study.tasks)]
 
 
 def translations_of(study: Study, translators: Iterable[str], corpus: str, lang: str) -> dict[str, str]:
     """Translator -> its translations of a set of texts."""
     return {name: at(study, paths.TRANSLATIONS, translator=name, lang=lang, corpus=corpus) for name in translators}
+
+
+@dataclass(frozen=True)
+class TextSet(Part):
+    """A set of texts, in a language or in an order of two."""
+
+    corpus: str
+    lang: str
+
+    @property
+    def task(self) -> str:
+        """The task whose test or training set it is, if it is one."""
+        return self.corpus.removesuffix(TRAINING)
+
+    @property
+    def path(self) -> str:
+        """The file that has them; a task may share the sets of another."""
+        name = self.corpus
+        if self.task in self.study.tasks:
+            name = self.study.test_set(self.task) + self.corpus.removeprefix(self.task)
+        return at(self.study, paths.CORPUS, lang=self.lang, corpus=name)
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Column -> the language of its texts: of an order of two, the first column's is the first."""
+        protocol = self.study.declared.get(self.task)
+        kind = protocol.kind if protocol else self.study.roles[DRAWN.get(self.corpus, self.corpus)]
+        listed = (OPTIONS,) if kind == "choices" else ()
+        names = [name for name in COLUMNS[kind] if name not in NO_TEXT or name in listed]
+        first, *others = languages_of(self.lang)
+        rest = others[0] if others else first
+        return {
+            name: self.study.pivot if name == "pivot" and not others else rest if place else first
+            for place, name in enumerate(names)
+        }
+
+    @property
+    def translated(self) -> list[str]:
+        """Its languages that are not the pivot."""
+        return sorted({*self.columns.values()} - {self.study.pivot})
+
+
+@dataclass(frozen=True)
+class StudyTranslator(Part):
+    """A translator of the study: a generator, or somebody whose translations are there."""
+
+    name: str
+
+    @property
+    def spec(self) -> Translator:
+        """Its entry."""
+        return self.study.translators[self.name]
+
+    def given(self, lang: str) -> Source | None:
+        """Where its translations of a language come from that are there; None: from nowhere."""
+        return self.spec.given and self.spec.given.resolved(self.study.facts(lang))
+
+    def code(self, lang: str) -> str:
+        """Its token of a language.
+
+        Raises:
+            UserError: the registry has nothing for it.
+        """
+        template, facts = self.spec.code, self.study.facts(lang)
+        try:
+            found = template.format_map(facts)
+            lacking = any(f"{{{name}}}" in template and not value for name, value in facts.items())
+        except (KeyError, ValueError, IndexError):
+            known = ", ".join(sorted(facts))
+            raise UserError(
+                f"translators.{self.name}.code: {template!r} names no registry column; known: {known}"
+            ) from None
+        if lacking:
+            raise UserError(
+                f"translators.{self.name}.code: nothing for {template} of {lang} in the registry; set "
+                f"`languages.{lang}.codes`, or translate {lang} by another translator"
+            )
+        return found
+
+
+class OfTexts(Product):
+    """What somebody says of a set of texts; its kinds have the fields, since who says it comes first in their paths."""
+
+    lang: str
+    corpus: str
+
+    @property
+    def texts(self) -> TextSet:
+        """The texts."""
+        return TextSet.get(self.study, self.corpus, self.lang)
+
+    @property
+    def writes(self) -> bool:
+        """Whether a model writes or scores: not where all is in the pivot language, or given."""
+        return bool(self.writer and self.texts.translated)
+
+    @property
+    def model(self) -> StudyGenerator:
+        """The generator that is asked, where one is."""
+        return StudyGenerator.get(self.study, self.writer)
+
+    @property
+    def asked(self) -> Generator | None:
+        """Its settings, by which it writes greedily; None where nothing is asked."""
+        return greedy(self.model.written_with("lora", "xllora", "shots")) if self.writes else None
+
+    @property
+    def languages(self) -> dict[str, dict[str, str]]:
+        """Code -> the name of each language of the texts, and of the pivot."""
+        codes = [self.study.pivot, *self.texts.translated]
+        return {code: {"name": self.study.facts(code)["name"]} for code in codes}
+
+    def inputs(self) -> dict[str, Files]:
+        """The texts, and the weights of the model that is asked; a server's are not here."""
+        return {"texts": self.texts.path, "base": self.model.weights if self.writes else ""}
+
+    def settings(self) -> dict[str, Any]:
+        """Which columns are read, and who is asked."""
+        return {
+            "columns": self.texts.columns,
+            "languages": self.languages,
+            "pivot": self.study.pivot,
+            "generator": self.asked,
+            "state": self.study.state,
+        }
+
+    def code(self) -> Code:
+        """The words in which is asked, and what runs the model."""
+        prompts = resource("prompts/translation.yaml")
+        return Code(data=(prompts,), modules=self.model.back_end if self.writer else ())
+
+    def load(self, sizes: Sizes) -> Load:
+        """What is given, or in the pivot language, takes no model."""
+        return sizes.written(self.writer) if self.writes else Load()
+
+
+@dataclass(frozen=True)
+class Translations(OfTexts, rule="translate", place=paths.TRANSLATIONS):
+    """The translations of a set of texts into the pivot language by a translator."""
+
+    translator: str
+    lang: str
+    corpus: str
+
+    @property
+    def by(self) -> StudyTranslator:
+        """The translator."""
+        return StudyTranslator.get(self.study, self.translator)
+
+    @property
+    def writer(self) -> str:
+        """The generator that translates; empty: the translations are there."""
+        return self.by.spec.generator
+
+    @property
+    def languages(self) -> dict[str, dict[str, str]]:
+        """Code -> the name of each language, and what a translator that reads codes calls it.
+
+        Raises:
+            UserError: it has no code for one.
+        """
+        named = super().languages
+        if self.by.spec.reads != "codes":
+            return named
+        return {code: facts | {"code": self.by.code(code)} for code, facts in named.items()}
+
+    @property
+    def given(self) -> dict[str, str]:
+        """Language -> translations that are there."""
+        codes = [code for code in self.texts.translated if self.by.given(code)]
+        return {code: self.at(paths.CORPUS, lang=code, corpus=f"{self.translator}+{GIVEN}") for code in codes}
+
+    @property
+    def adapters(self) -> dict[str, str]:
+        """Language -> the adapter that translates it."""
+        codes = self.texts.translated if self.by.spec.adapter else []
+        return {code: self.model.language_adapter(code) for code in codes}
+
+    def inputs(self) -> dict[str, Files]:
+        """The texts, and the model and its adapters, or what is there."""
+        return super().inputs() | {"adapters": self.adapters, "given": self.given}
+
+    def settings(self) -> dict[str, Any]:
+        """Who translates which columns, and how it is asked."""
+        return super().settings() | {"name": self.translator, "reads": self.by.spec.reads}
+
+
+@dataclass(frozen=True)
+class Judgements(OfTexts, rule="judge", place=paths.JUDGEMENTS):
+    """What a judge says of the translations of a set of texts."""
+
+    judge: str
+    lang: str
+    corpus: str
+
+    @property
+    def spec(self) -> Judge:
+        """The judge's entry."""
+        return self.study.judges[self.judge]
+
+    @property
+    def writer(self) -> str:
+        """The generator that judges."""
+        return self.spec.generator
+
+    @property
+    def candidates(self) -> dict[str, str]:
+        """Translator -> what it wrote, of those whose translations the judge scores."""
+        named = self.spec.translators or self.study.translators
+        return translations_of(self.study, named, self.corpus, self.lang)
+
+    def inputs(self) -> dict[str, Files]:
+        """The texts and their translations, and the model."""
+        return super().inputs() | {"translations": self.candidates}
+
+    def settings(self) -> dict[str, Any]:
+        """Who judges which columns, and in which form it answers."""
+        return super().settings() | {"name": self.judge, "answer": self.spec.answer}
+
+    def code(self) -> Code:
+        """The words in which translators and judges are asked, and what runs the model."""
+        code = super().code()
+        return code._replace(data=(*code.data, resource("prompts/judging.yaml")))

@@ -13,9 +13,9 @@ from scripts import fetch_corpus
 from seedbed.corpora.contamination import IN_TESTS, IN_TRAINING, EvaluationTexts, without_tests
 from seedbed.io import UserError, read_json, read_table, write_table
 from seedbed.study import checks
-from seedbed.study.graph import corpora
+from seedbed.study.graph.corpus import Anchors, Corpus
 from seedbed.study.model import Study
-from tests.asking import asking
+from tests.asking import within
 from tests.programs import call
 
 LONG = "one two three four five six seven eight nine ten"
@@ -98,14 +98,11 @@ def test_a_test_set_that_comes_later_loses_what_was_trained_on(tmp_path: Path) -
     task = {"found": {"protocol": "retrieval", "source": FILE, "apart_from": ["asked"]}}
     later = study({"file": "own/{lang}.train.tsv"}, FILE, tasks=task)
     checks.consistent(later)
-    ask = asking(later)
-    assert ask(corpora.kept_apart, lang="hau", corpus="asked") == []
-    assert ask(corpora.trained_before, lang="hau", corpus="found") == ["corpora/hau/asked.tsv"]
-    assert ask(corpora.trained_before, lang="hau", corpus="asked") == []
-    assert ask(corpora.tests, lang="hau", anchors="asked+anchors") == []
-    assert (
-        ask(corpora.tests, lang="hau", anchors="anchors") == ask(corpora.tests, lang="hau") == ["corpora/hau/found.tsv"]
-    )
+    asked, found = (Corpus.get(later, "hau", name) for name in ("asked", "found"))
+    assert asked.kept_apart() == asked.trained_before() == []
+    assert within(found.trained_before(), later) == ["corpora/hau/asked.tsv"]
+    assert Anchors.get(later, "hau", "asked+anchors").inputs()["tests"] == []
+    assert within(Anchors.get(later, "hau", "anchors").inputs()["tests"], later) == ["corpora/hau/found.tsv"]
     with pytest.raises(ValueError, match=r"tasks\.found\.apart_from:.*'aksed'.*'asked'"):
         checks.consistent(study({"file": "own/x"}, FILE, tasks={"found": task["found"] | {"apart_from": ["aksed"]}}))
     write_table(ROWS, tmp_path / "test.tsv")
@@ -123,11 +120,11 @@ GIVEN = {"human": {"given": {"file": "own/{lang}-eng.tsv"}}}
 
 
 def test_training_data_wait_for_the_tests_of_all_languages_and_their_english() -> None:
-    ask = asking(study({"file": "own/{lang}.train.tsv"}, FILE, translators=GIVEN))
+    one = study({"file": "own/{lang}.train.tsv"}, FILE, translators=GIVEN)
     tests = [f"corpora/{code}/found.tsv" for code in ("hau", "swh")]
     english = [f"generators/human/translations/{code}/found.tsv" for code in ("hau", "swh")]
-    assert ask(corpora.kept_apart, lang="hau", corpus="asked") == sorted(tests + english)
-    assert ask(corpora.kept_apart, lang="hau", corpus="found") == []
+    assert within(Corpus.get(one, "hau", "asked").kept_apart(), one) == sorted(tests + english)
+    assert Corpus.get(one, "hau", "found").kept_apart() == []
 
 
 def test_so_do_texts_whose_candidates_are_learnt_and_tests_of_two_languages_count() -> None:
@@ -141,7 +138,7 @@ def test_so_do_texts_whose_candidates_are_learnt_and_tests_of_two_languages_coun
     one = study(
         {"file": "own/{lang}.txt"}, FILE, translators=GIVEN, recipes={"base": {}, "arca": recipe}, tasks={"sts": graded}
     )
-    found = asking(one)(corpora.kept_apart, lang="hau", corpus="asked")
+    found = within(Corpus.get(one, "hau", "asked").kept_apart(), one)
     tests = ["corpora/hau-swh/sts.tsv", "corpora/hau/sts.tsv"]
     assert found == sorted([*tests, *(file.replace("corpora", "generators/human/translations") for file in tests)])
 

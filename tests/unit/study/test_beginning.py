@@ -20,10 +20,10 @@ from seedbed.encoders.recipes import KINDS
 from seedbed.io import UserError
 from seedbed.resources import ROOT, resource
 from seedbed.study.command import main
-from seedbed.study.graph import corpora
+from seedbed.study.graph.corpus import Anchors, Corpus
 from seedbed.study.loading import load
 from seedbed.study.own_text import ENGLISH, language_of, sentences
-from tests.asking import asking
+from tests.asking import within
 from tests.refusals import pattern
 
 HAUSA = pd.read_csv(resource("demo/sts.hau.tsv"), sep="\t")
@@ -80,10 +80,8 @@ def test_lines_that_test_are_not_trained_on(long_text):
     assert 40 < len(held) <= 50 and held <= {*lines[:50]}
     assert list(test["text"][:2]) == lines[0:4:2] and list(test["pivot"][:2]) == lines[1:4:2], "a line and the next"
     assert not {*test["text"]} & {*test["pivot"]}, "what is searched for is not itself among what is found"
-    ask = asking(found)
-    for corpus in ("adjacent",):
-        assert ask(corpora.kept_apart, lang="hau", corpus=corpus) == ["corpora/hau/next-line.tsv"]
-    assert ask(corpora.tests, lang="hau", anchors="anchors") == ["corpora/hau/next-line.tsv"]
+    assert within(Corpus.get(found, "hau", "adjacent").kept_apart(), found) == ["corpora/hau/next-line.tsv"]
+    assert within(Anchors.get(found, "hau", "anchors").inputs()["tests"], found) == ["corpora/hau/next-line.tsv"]
     for source, kind in ((found.corpora.others["adjacent"], "matched_pairs"), (found.languages["hau"].corpus, "text")):
         trained, _ = fetch(source, kind, store, Cleaning())
         rows = pd.concat(trained).drop(columns="id").to_numpy()

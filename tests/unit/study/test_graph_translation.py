@@ -6,9 +6,13 @@ import pytest
 import yaml
 
 from seedbed.generators.settings import TRANSLATION
-from seedbed.study.graph import alignment, cards, encoders, generators, tables, triplets
+from seedbed.study.graph import tables
+from seedbed.study.graph.aligned import PivotVectors
+from seedbed.study.graph.encoder import Encoder
+from seedbed.study.graph.triplet import RawTriplets, Shard, Triplets
 from seedbed.study.model import Study
-from tests.asking import TOLD, Wildcards, asking, study_of
+from seedbed.study.recipe import StudyRecipe
+from tests.asking import TOLD, study_of, within
 
 PLAIN = yaml.safe_load("""
 pivot: eng
@@ -32,8 +36,8 @@ tasks: {sts: {protocol: sts, source: {file: own/sts.tsv}}}
 tables: []
 figures: []
 """)
-MADE = {"generator": "nllb", "method": TRANSLATION, "lang": "kaz"}
-WRITTEN = {"generator": "llm", "method": "prompting", "lang": "kaz"}
+MADE = ("nllb", TRANSLATION, "kaz")
+WRITTEN = ("llm", "prompting", "kaz")
 
 
 @pytest.fixture(scope="module")
@@ -41,53 +45,54 @@ def study() -> Study:
     return Study.model_validate(PLAIN)
 
 
-@pytest.fixture(scope="module")
-def ask(study: Study):
-    return asking(study)
+def own(study: Study, recipe: str, lang: str) -> Encoder:
+    return Encoder.get(study, "bert", recipe, lang, 1)
 
 
-def own(recipe: str, lang: str) -> dict[str, str]:
-    return {"backbone": "bert", "recipe": recipe, "lang": lang, "seed": "1"}
+def test_the_pivots_rows_are_translated_and_compared_with(study: Study) -> None:
+    made, written = Shard.get(study, *MADE, "0"), Shard.get(study, *WRITTEN, "0")
+    assert made.translated == "paraphrases" and written.translated == ""
+    assert within(made.anchors, study) == "corpora/eng/paraphrases.tsv"
+    assert within(Triplets.get(study, *MADE).inputs()["source"], study) == "corpora/eng/paraphrases.tsv"
+    assert within(written.anchors, study) == "corpora/kaz/anchors.tsv"
+    assert Triplets.get(study, *WRITTEN).inputs()["source"] == ""
+    assert made.codes == ["eng_Latn", "kaz_Cyrl"]
+    assert written.codes == [] and made.prompts == ""
 
 
-def test_the_pivots_rows_are_translated_and_compared_with(ask) -> None:
-    assert ask(triplets.translated, **MADE) == "paraphrases" and ask(triplets.translated, **WRITTEN) == ""
-    assert ask(triplets.anchors, **MADE) == ask(triplets.source, **MADE) == "corpora/eng/paraphrases.tsv"
-    assert ask(triplets.anchors, **WRITTEN) == "corpora/kaz/anchors.tsv" and ask(triplets.source, **WRITTEN) == []
-    assert ask(triplets.translation, **MADE) == ["eng_Latn", "kaz_Cyrl"]
-    assert ask(triplets.translation, **WRITTEN) == [] and ask(generators.prompts, **MADE) == ""
-
-
-def test_shards_are_as_many_as_the_source_says_rows(ask) -> None:
+def test_shards_are_as_many_as_the_source_says_rows(study: Study) -> None:
     """All rows are translated, if no recipe learns fewer; the anchors' number is of no account."""
-    assert (ask(triplets.rows, **MADE), ask(triplets.shards, **MADE)) == (0, 10)
-    recipes = {name: {**recipe, "rows": 25} for name, recipe in PLAIN["recipes"].items()}
-    few = asking(Study.model_validate(PLAIN | {"recipes": recipes}))
-    assert (few(triplets.rows, **MADE), few(triplets.shards, **MADE)) == (25, 3)
+
+    def counted(**changes: dict) -> tuple[int, int]:
+        raw = RawTriplets.get(Study.model_validate(PLAIN | changes), *MADE)
+        return raw.rows, raw.shards
+
+    assert counted() == (0, 10)
+    assert counted(recipes={name: {**recipe, "rows": 25} for name, recipe in PLAIN["recipes"].items()}) == (25, 3)
     others = {**PLAIN["corpora"]["others"], "paraphrases": {"file": "own/nli.tsv"}}
-    unknown = asking(Study.model_validate(PLAIN | {"corpora": {**PLAIN["corpora"], "others": others}}))
-    assert (unknown(triplets.rows, **MADE), unknown(triplets.shards, **MADE)) == (0, 6)
+    assert counted(corpora={**PLAIN["corpora"], "others": others}) == (0, 6)
 
 
-def test_the_pivot_learns_the_rows_themselves(study: Study, ask) -> None:
-    assert ask(encoders.texts, **own("multi-m", "kaz")) == f"triplets/nllb/{TRANSLATION}/kaz.tsv"
-    assert ask(encoders.texts, **own("multi-m", "eng")) == "corpora/eng/paraphrases.tsv"
-    assert [encoders.writes(study, "multi-m", code) for code in ("kaz", "eng")] == [True, False]
-    assert encoders.writes(study, "written", "eng") and not encoders.writes(study, "by-people", "kaz")
-    assert ask(encoders.texts, **own("by-people", "kaz")) == "corpora/kaz/human.tsv"
-    assert encoders.published_for(study, Wildcards(**own("multi-m", "kaz"))) is None
+def test_the_pivot_learns_the_rows_themselves(study: Study) -> None:
+    assert within(own(study, "multi-m", "kaz").texts, study) == f"triplets/nllb/{TRANSLATION}/kaz.tsv"
+    assert within(own(study, "multi-m", "eng").texts, study) == "corpora/eng/paraphrases.tsv"
+    multi, written, people = (StudyRecipe.get(study, name) for name in ("multi-m", "written", "by-people"))
+    assert [multi.is_written(code) for code in ("kaz", "eng")] == [True, False]
+    assert written.is_written("eng") and not people.is_written("kaz")
+    assert within(own(study, "by-people", "kaz").texts, study) == "corpora/kaz/human.tsv"
+    assert own(study, "multi-m", "kaz").published is None
     assert (
         study.corpus("human", "hau").file == "own/people.tsv"
         and study.corpus("human", "kaz").file == "own/kaz.human.tsv"
     )
 
 
-def test_translations_are_aligned_with_the_pivots_rows(ask) -> None:
-    assert ask(alignment.pivot_rows, **own("multi-mc", "kaz")) == "corpora/eng/paraphrases.tsv"
-    assert ask(encoders.references, **own("multi-mc", "kaz")) == {
-        "pivot": "encoders/bert/multi-m/pivot/paraphrases/eng/1/seedbed.json"
-    }
-    assert ask(alignment.pivot_columns, corpus="paraphrases") == ["anchor", "positive", "negative"]
+def test_translations_are_aligned_with_the_pivots_rows(study: Study) -> None:
+    aligned = own(study, "multi-mc", "kaz")
+    assert within(aligned.pivot_rows, study) == "corpora/eng/paraphrases.tsv"
+    assert within(aligned.references, study) == {"pivot": "encoders/bert/multi-m/pivot/paraphrases/eng/1/seedbed.json"}
+    vectors = PivotVectors.get(study, "bert", "multi-m", "paraphrases", "eng", 1)
+    assert vectors.columns == ["anchor", "positive", "negative"]
 
 
 @pytest.mark.parametrize(
@@ -100,10 +105,10 @@ def test_translations_are_aligned_with_the_pivots_rows(ask) -> None:
     ],
 )
 def test_a_card_has_the_licences_of_all_that_an_encoder_learnt_from(
-    ask, recipe: str, lang: str, licences: list
+    study: Study, recipe: str, lang: str, licences: list
 ) -> None:
     """The text of adaptation first; what it started from counts, each source once."""
-    about = ask(cards.lineage, **own(recipe, lang))
+    about = own(study, recipe, lang).lineage()
     assert [one["licence"] for one in about["data"]] == licences
     assert ("generator" in about) == (recipe != "by-people" and lang != "eng")
 
@@ -115,6 +120,7 @@ def test_a_report_shows_no_translations_of_the_pivot(study: Study, monkeypatch: 
 
 
 def test_other_recipes_are_told_of_no_translation() -> None:
-    ask = asking(study_of(TOLD))
-    assert ask(triplets.translation, generator="tiny", method="xllora", lang="hin") == []
-    assert ask(triplets.anchors, generator="tiny", method="xllora", lang="hin") == "corpora/hin/anchors.tsv"
+    study = study_of(TOLD)
+    shard = Shard.get(study, "tiny", "xllora", "hin", "0")
+    assert shard.codes == []
+    assert within(shard.anchors, study) == "corpora/hin/anchors.tsv"

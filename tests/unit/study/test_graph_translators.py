@@ -8,10 +8,19 @@ import yaml
 from seedbed.generators.settings import Generator
 from seedbed.io import UserError
 from seedbed.study import translators
-from seedbed.study.graph import corpora, generators, translations
+from seedbed.study.graph.adapter import LanguageAdapter, TaskAdapter
+from seedbed.study.graph.corpus import Corpus
+from seedbed.study.graph.translation import (
+    Judgements,
+    StudyTranslator,
+    TextSet,
+    Translations,
+    text_sets,
+    translations_of,
+)
 from seedbed.study.loading import load
 from seedbed.study.model import Study
-from tests.asking import asking
+from tests.asking import within
 from tests.refusals import tells
 
 PLAIN = yaml.safe_load("""
@@ -53,26 +62,21 @@ def study() -> Study:
     return Study.model_validate(PLAIN)
 
 
-@pytest.fixture(scope="module")
-def ask(study: Study):
-    return asking(study)
-
-
 def edited(**groups: dict) -> dict:
     return PLAIN | {name: {**PLAIN.get(name, {}), **entries} for name, entries in groups.items()}
 
 
-def test_a_set_is_a_tasks_or_a_corpus(study: Study, ask) -> None:
-    files = {name: ask(translations.text_files, name, "hau") for name in ("sts", "voted", "voted_train", "parallel")}
-    assert files == {
-        "sts": ["corpora/hau/sts.tsv"],
-        "voted": ["corpora/hau/knn.tsv"],
-        "voted_train": ["corpora/hau/knn_train.tsv"],
-        "parallel": ["corpora/hau/parallel.tsv"],
+def test_a_set_is_a_tasks_or_a_corpus(study: Study) -> None:
+    names = ("sts", "voted", "voted_train", "parallel")
+    assert {name: within(TextSet.get(study, name, "hau").path, study) for name in names} == {
+        "sts": "corpora/hau/sts.tsv",
+        "voted": "corpora/hau/knn.tsv",
+        "voted_train": "corpora/hau/knn_train.tsv",
+        "parallel": "corpora/hau/parallel.tsv",
     }
-    assert {"sts", "knn_train", "parallel", "seed_pairs", "text"} <= {*translations.text_sets(study)}
-    job = {"translator": "chat", "corpus": "seed_pairs", "lang": "swh"}
-    assert ask(translations.texts, **job) == ["corpora/swh/seed_pairs.tsv"]
+    assert {"sts", "knn_train", "parallel", "seed_pairs", "text"} <= {*text_sets(study)}
+    read = Translations.get(study, "chat", "swh", "seed_pairs").inputs()
+    assert within(read["texts"], study) == "corpora/swh/seed_pairs.tsv"
 
 
 @pytest.mark.parametrize(
@@ -86,81 +90,80 @@ def test_a_set_is_a_tasks_or_a_corpus(study: Study, ask) -> None:
         ("knn_train", "eng", {"text": "eng"}),
     ],
 )
-def test_columns_have_languages(ask, corpus: str, lang: str, columns: dict) -> None:
-    assert ask(translations.columns_of, corpus, lang) == columns
-    assert ask(translations.translated, corpus, lang) == sorted({*columns.values()} - {"eng"})
-    assert ask(translations.columns, corpus=corpus, lang=lang) == columns
+def test_columns_have_languages(study: Study, corpus: str, lang: str, columns: dict) -> None:
+    texts = TextSet.get(study, corpus, lang)
+    assert texts.columns == columns
+    assert texts.translated == sorted({*columns.values()} - {"eng"})
+    assert Translations.get(study, "chat", lang, corpus).settings()["columns"] == columns
 
 
-def test_files_stand_under_who_made_them(ask) -> None:
-    assert ask(translations.translations, ["far", "chat"], "sts", "hau") == [
-        "generators/far/translations/hau/sts.tsv",
-        "generators/chat/translations/hau/sts.tsv",
+def test_files_stand_under_who_made_them(study: Study) -> None:
+    found = within(translations_of(study, ["far", "chat"], "sts", "hau"), study)
+    assert [*found.items()] == [
+        ("far", "generators/far/translations/hau/sts.tsv"),
+        ("chat", "generators/chat/translations/hau/sts.tsv"),
     ]
-    judged = {name: [*ask(translations.candidates, judge=name, lang="hau", corpus="sts")] for name in PLAIN["judges"]}
+    judged = {name: [*Judgements.get(study, name, "hau", "sts").candidates] for name in PLAIN["judges"]}
     assert judged == {"likely": [*PLAIN["translators"]], "strict": ["people", "far"]}
 
 
-def test_who_writes_writes_greedily(ask) -> None:
-    chat = ask(translations.generator, translator="chat", lang="hau", corpus="sts")
+def test_who_writes_writes_greedily(study: Study) -> None:
+    chat = Translations.get(study, "chat", "hau", "sts").asked
     assert isinstance(chat, Generator) and chat.sampling.temperature == 0 and chat.sampling.top_p == 1
     assert chat.sampling.max_new_tokens == 99
-    assert ask(generators.writer, judge="strict", translator="chat") == "server"
-    assert ask(generators.writer, translator="people") == "" and ask(generators.writer, generator="chat") == "chat"
-    assert ask(generators.back_end, translator="people") == []
-    assert ask(generators.environment, translator="people") == ask(generators.environment, judge="likely") == "main"
+    strict, likely = (Judgements.get(study, name, "hau", "sts") for name in ("strict", "likely"))
+    people = Translations.get(study, "people", "hau", "sts")
+    assert (strict.writer, likely.writer, people.writer) == ("server", "chat", "")
+    assert people.code().modules == () and strict.code().modules == ("seedbed/generators/backends/openai.py",)
+    assert people.environment == likely.environment == "main"
 
 
-def test_what_is_in_the_pivot_or_given_needs_no_model(ask) -> None:
-    here, there = {"lang": "hau", "corpus": "bitext"}, {"lang": "eng", "corpus": "knn_train"}
-    assert ask(translations.base, translator="chat", **here) == "generators/chat/weights/seedbed.json"
-    assert ask(translations.base, translator="far", **here) == ask(translations.base, translator="people", **here) == []
-    assert ask(translations.base, translator="chat", **there) == []
-    assert ask(translations.generator, judge="likely", **there) is None
-    assert [ask(translations.writes, translator=name, **here) for name in ("chat", "far", "people")] == [
-        True,
-        True,
-        False,
-    ]
-    assert ask(translations.reads, translator="opus", **here) == "text"
+def test_what_is_in_the_pivot_or_given_needs_no_model(study: Study) -> None:
+    here = {name: Translations.get(study, name, "hau", "bitext") for name in ("chat", "far", "people", "opus")}
+    bases = {name: within(one.inputs()["base"], study) for name, one in here.items() if name != "opus"}
+    assert bases == {"chat": "generators/chat/weights/seedbed.json", "far": "", "people": ""}
+    assert Translations.get(study, "chat", "eng", "knn_train").inputs()["base"] == ""
+    assert Judgements.get(study, "likely", "eng", "knn_train").asked is None
+    assert [here[name].writes for name in ("chat", "far", "people")] == [True, True, False]
+    assert here["opus"].settings()["reads"] == "text"
 
 
-def test_a_language_has_its_adapter_or_its_file(ask) -> None:
-    both = {"lang": "hau-swh", "corpus": "sts"}
-    assert ask(translations.adapters, translator="learnt", **both) == {
+def test_a_language_has_its_adapter_or_its_file(study: Study) -> None:
+    learnt, chat, people = (Translations.get(study, name, "hau-swh", "sts") for name in ("learnt", "chat", "people"))
+    assert within(learnt.adapters, study) == {
         code: f"generators/base/language/{code}/seedbed.json" for code in ("hau", "swh")
     }
-    assert ask(translations.adapters, translator="chat", **both) == {}
     # The registry has no name for Swahili there.
-    assert ask(translations.given, translator="people", **both) == {"hau": "corpora/hau/people+given.tsv"}
-    assert ask(translations.given, translator="chat", **both) == {}
-    job = {"corpus": "people+given", "lang": "hau"}
-    assert ask(corpora.source, **job).file == "own/hau.tsv"
-    assert ask(corpora.form, **job) == {"kind": "translations", "test": True}
-    assert ask(translations.given_source, "chat+given", "hau") is None
+    assert within(people.given, study) == {"hau": "corpora/hau/people+given.tsv"}
+    assert chat.adapters == chat.given == {}
+    corpus = Corpus.get(study, "hau", "people+given")
+    assert corpus.source.file == "own/hau.tsv"
+    assert corpus.form == {"kind": "translations", "test": True}
+    assert StudyTranslator.get(study, "chat").given("hau") is None
 
 
-def test_adapters_learn_to_translate_in_the_words_of_translators(ask) -> None:
-    assert ask(generators.language_texts, generator="base", lang="hau") == "corpora/hau/parallel.tsv"
-    assert ask(generators.translated_into, generator="base") == "English"
-    assert ask(generators.language_prompts, generator="base").name == "translation.yaml"
-    assert ask(generators.translated_into, generator="chat") == ""
-    assert not ask(generators.translates, generator="chat")
+def test_adapters_learn_to_translate_in_the_words_of_translators(study: Study) -> None:
+    base, chat = (LanguageAdapter.get(study, name, "hau") for name in ("base", "chat"))
+    assert within(base.texts, study) == "corpora/hau/parallel.tsv"
+    assert base.translates and base.translated_into == "English"
+    assert [file.name for file in base.code().data] == ["translation.yaml"]
+    assert not chat.translates and chat.translated_into == ""
+    assert chat.prompts == TaskAdapter.get(study, "chat", "both").prompts
 
 
-def test_languages_have_the_codes_of_their_translator(study: Study, ask) -> None:
-    job = {"lang": "hau", "corpus": "sts"}
-    assert ask(translations.languages, translator="nllb", **job) == {
+def test_languages_have_the_codes_of_their_translator(study: Study) -> None:
+    named = {name: Translations.get(study, name, "hau", "sts").languages for name in ("nllb", "m2m", "chat")}
+    assert named["nllb"] == {
         "eng": {"name": "English", "code": "eng_Latn"}, "hau": {"name": "Hausa", "code": "hau_Latn"},
     }  # fmt: skip
-    assert ask(translations.languages, translator="m2m", **job)["hau"]["code"] == "__ha__"
-    assert ask(translations.languages, translator="chat", **job)["hau"] == {"name": "Hausa"}
-    assert ask(translations.languages, judge="likely", **job)["hau"] == {"name": "Hausa"}
+    assert named["m2m"]["hau"]["code"] == "__ha__"
+    assert named["chat"]["hau"] == {"name": "Hausa"}
+    assert Judgements.get(study, "likely", "hau", "sts").languages["hau"] == {"name": "Hausa"}
     with pytest.raises(UserError, match=r"^translators.m2m.code:.*__\{iso1\}__.*set"):
-        translations.code_of(study, "m2m", "arq")
+        StudyTranslator.get(study, "m2m").code("arq")
     odd = Study.model_validate(edited(translators={"m2m": {"generator": "coded", "reads": "codes", "code": "{none}"}}))
     with pytest.raises(UserError, match="'{none}' names no registry column; known: "):
-        translations.code_of(odd, "m2m", "hau")
+        StudyTranslator.get(odd, "m2m").code("hau")
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from seedbed.io import UserError
-from seedbed.study.graph import composition, encoders, plans
+from seedbed.study.generator import StudyGenerator
+from seedbed.study.graph import encoders, plans
 from seedbed.study.loading import load
 from seedbed.study.model import Study
+from seedbed.study.recipe import StudyRecipe
 from seedbed.tables.plan import _fills
 from seedbed.tables.specs import Column
 from tests.refusals import tells
@@ -43,7 +45,7 @@ def config(scale: Any = CHOICE, **changes: Any) -> dict[str, Any]:
 
 def test_each_candidate_is_a_generator_and_a_recipe_on_request() -> None:
     study = Study.model_validate(config())
-    tried = composition.candidates_of(study, "chooses")
+    tried = StudyGenerator.get(study, "chooses").candidates()
     assert tried == {scale: (f"chooses+{scale:g}", "bert") for scale in (0.25, 0.5, 0.75, 1.0)}
     recipe = study.recipes["chooses+0.25"]
     assert (recipe.method, recipe.rows, recipe.training, recipe.seeds) == ("composition", 50_000, {"epochs": 2}, [3])
@@ -52,7 +54,7 @@ def test_each_candidate_is_a_generator_and_a_recipe_on_request() -> None:
     assert shown == {"base", "composition"}, "candidates are only where they are named"
     told = {"dev": "dev", "candidates": [2, 0], "rows": 100, "backbone": "bert", "seed": 7}
     study = Study.model_validate(config(told))
-    assert composition.candidates_of(study, "chooses") == {2: ("chooses+2", "bert"), 0: ("chooses+0", "bert")}
+    assert StudyGenerator.get(study, "chooses").candidates() == {2: ("chooses+2", "bert"), 0: ("chooses+0", "bert")}
     assert (study.recipes["chooses+2"].rows, encoders.seeds_of(study, "chooses+2")) == (100, [7])
 
 
@@ -69,7 +71,9 @@ def test_candidates_share_with_all_of_their_family_that_would_make_the_same() ->
 
 def test_no_column_shows_what_a_task_chose_on_that_task() -> None:
     study = Study.model_validate(config())
-    choosers = {name: composition.chooser_of(study, name) for name in ("base", "composition", "picked", "chooses+1")}
+    choosers = {
+        name: StudyRecipe.get(study, name).scale_chosen_on for name in ("base", "composition", "picked", "chooses+1")
+    }
     assert choosers == {"base": "", "composition": "", "picked": "dev", "chooses+1": ""}
     systems = {system.recipe: system for system in plans.of_encoders(study)[0]}
     columns = {task: Column(label="STS", protocol="sts", metric="spearman", tasks=[task]) for task in ("sts", "dev")}

@@ -1,0 +1,320 @@
+"""Language models and their adapters: what is fetched, what each adapter learns from, and what is made of several."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from seedbed.corpora.settings import Source
+from seedbed.generators import fetch
+from seedbed.generators.settings import PART_CORPUS, POLARITIES, Composition, Part
+from seedbed.languages import ANY
+from seedbed.resources import ROOT, resource
+from seedbed.study import paths, published
+from seedbed.study.generator import StudyGenerator
+from seedbed.study.graph.classifier import StudyClassifier
+from seedbed.study.graph.product import Code, Files, Product
+from seedbed.study.sizes import Load, Sizes
+
+
+@dataclass(frozen=True)
+class Weights(Product, rule="fetch_model", place=paths.WEIGHTS):
+    """A model that is fetched.
+
+    `model` is a generator's or a backbone's name; BACKBONE+LANGUAGE, what a backbone is in one language; or
+    OWNER+RECIPE+LANGUAGE or OWNER+METHOD+POLARITY+LANGUAGE, a published encoder or adapter.
+    """
+
+    room: str
+    model: str
+
+    @property
+    def is_generator(self) -> bool:
+        """Whether it is a generator's, or one of its adapters; else it is a backbone's, or an encoder."""
+        return self.room == "generators"
+
+    @property
+    def owner(self) -> str:
+        """The generator or backbone whose it is."""
+        return self.model.partition("+")[0]
+
+    @cached_property
+    def source(self) -> Source:
+        """Where it comes from."""
+        study = self.study
+        owner, *what = self.model.split("+")
+        if not what:
+            return (study.generators if self.is_generator else study.backbones)[owner].source.resolved(study.facts(ANY))
+        if len(what) == 1:
+            return study.backbones[owner].by_language[what[0]].resolved(study.facts(what[0]))
+        return (published.adapter if self.is_generator else published.encoder)(study, owner, *what)
+
+    def settings(self) -> dict[str, Any]:
+        """Where it comes from, and where downloads are kept."""
+        return {"source": self.source, "downloads": self.study.downloads, "lock": self.study.lock}
+
+    def code(self) -> Code:
+        """What makes its safetensors: the program names it by a format, or runs it on its own."""
+        file = f"seedbed/generators/{'to_safetensors' if self.source.convert else self.source.format}.py"
+        return Code(modules=(file,) if (ROOT / file).is_file() else ())
+
+    def local_files(self) -> list[Path]:
+        """A person's files that it is made of."""
+        return fetch.local_files(self.source)
+
+    def load(self, sizes: Sizes) -> Load:
+        """It is opened, to see that it is whole."""
+        return Load(parameters=(sizes.generator if self.is_generator else sizes.encoder)(self.owner))
+
+
+@dataclass(frozen=True)
+class OfGenerator(Product):
+    """Something that is made with a generator."""
+
+    generator: str
+
+    @property
+    def based_on(self) -> StudyGenerator:
+        """The generator."""
+        return StudyGenerator.get(self.study, self.generator)
+
+
+@dataclass(frozen=True)
+class Adapter(OfGenerator):
+    """An adapter that is trained on a generator's weights."""
+
+    @property
+    def language(self) -> str:
+        """The name of the language that it learns to write, as prompts use it: of the task, the pivot."""
+        return self.study.names[self.study.pivot]
+
+    @property
+    def prompts(self) -> Path:
+        """The words in which it is asked."""
+        return resource("prompts/nli.yaml")
+
+    def inputs(self) -> dict[str, Files]:
+        """The weights that it is trained on."""
+        return {"base": self.based_on.weights}
+
+    def settings(self) -> dict[str, Any]:
+        """How it is trained; its manifest names whose weights these are, since adapters of one can be composed."""
+        spec = self.based_on.spec
+        learns = {"lora": spec.lora, "style": spec.prompts, "dtype": spec.dtype}
+        return {"name": self.based_on.model, "language": self.language, **learns, **self.resumable}
+
+    def code(self) -> Code:
+        """The words."""
+        return Code(data=(self.prompts,))
+
+    def load(self, sizes: Sizes) -> Load:
+        """Training."""
+        return Load(1, sizes.adapting(self.generator), sizes.generator(self.generator))
+
+
+@dataclass(frozen=True)
+class TaskAdapter(Adapter, rule="train_task_adapter", place=paths.TASK_ADAPTER):
+    """The adapter that writes one polarity, or both, in the pivot language."""
+
+    polarity: str
+
+    def inputs(self) -> dict[str, Files]:
+        """The weights, and the triplets of the pivot language."""
+        return super().inputs() | {"triplets": self.at(paths.CORPUS, lang=self.study.pivot, corpus="nli")}
+
+
+@dataclass(frozen=True)
+class LanguageAdapter(Adapter, rule="train_language_adapter", place=paths.LANGUAGE_ADAPTER):
+    """The adapter of one language."""
+
+    lang: str
+
+    @property
+    def language(self) -> str:
+        """The name of its language."""
+        return self.study.names[self.lang]
+
+    @property
+    def texts(self) -> str:
+        """The corpus that it learns from."""
+        return self.at(paths.CORPUS, corpus=self.based_on.spec.language_corpus)
+
+    @property
+    def translates(self) -> bool:
+        """Whether it learns to translate."""
+        return self.based_on.spec.language_data == "translations"
+
+    @property
+    def translated_into(self) -> str:
+        """The name of the language that it learns to translate into; empty: it learns something else."""
+        return self.study.names[self.study.pivot] if self.translates else ""
+
+    @property
+    def prompts(self) -> Path:
+        """The words in which it is asked: those of translators, if it learns to translate."""
+        return resource("prompts/translation.yaml") if self.translates else super().prompts
+
+    def inputs(self) -> dict[str, Files]:
+        """The weights, and the language's texts."""
+        return super().inputs() | {"texts": self.texts}
+
+    def settings(self) -> dict[str, Any]:
+        """How it is trained, and what it learns of its texts."""
+        spec = self.based_on.spec
+        return super().settings() | {
+            "kind": spec.language_data,
+            "loss": spec.language_loss,
+            "pivot": self.translated_into,
+        }
+
+
+@dataclass(frozen=True)
+class XlloraAdapter(Adapter, rule="train_xllora_adapter", place=paths.XLLORA_ADAPTER):
+    """The adapter that writes one polarity in the pivot language for texts of any."""
+
+    polarity: str
+
+    def inputs(self) -> dict[str, Files]:
+        """The weights, and the examples of the polarity."""
+        return super().inputs() | {"examples": self.at(paths.XLLORA_EXAMPLES)}
+
+
+@dataclass(frozen=True)
+class XlloraExamples(
+    OfGenerator, rule="build_xllora_examples", place=paths.XLLORA_EXAMPLES.replace("{polarity}", "positive")
+):
+    """The examples of both polarities that XL-LoRA adapters learn from."""
+
+    @property
+    def writer(self) -> str:
+        """The generator."""
+        return self.generator
+
+    def corpora(self, part: Part) -> dict[str, str]:
+        """Language -> corpus of one part of them, of the languages that the adapters learn from."""
+        xllora, role = self.based_on.spec.xllora, PART_CORPUS[part]
+        codes = [code for code in xllora.languages if xllora.uses(part) and self.study.corpus(role, code)]
+        return {code: self.at(paths.CORPUS, lang=code, corpus=role) for code in codes}
+
+    @property
+    def adapters(self) -> dict[str, str]:
+        """Polarity -> the adapter that writes the targets of parallel text; no other examples need any."""
+        return self.based_on.task_adapters() if self.based_on.spec.xllora.uses("synthetic") else {}
+
+    @property
+    def published(self) -> dict[str, str]:
+        """Polarity -> the ready examples, if the study uses them."""
+        ready = POLARITIES if self.based_on.spec.xllora.source == "published" else ()
+        return {polarity: self.at(paths.CORPUS, lang=ANY, corpus=f"published_{polarity}") for polarity in ready}
+
+    def inputs(self) -> dict[str, Files]:
+        """The weights and the task's adapters, and the corpora; or the ready examples."""
+        return {
+            "base": self.based_on.weights,
+            "adapters": self.adapters,
+            "parallel": self.corpora("synthetic"),
+            "nli": self.corpora("human"),
+            "machine": self.corpora("machine"),
+            "published": self.published,
+        }
+
+    def settings(self) -> dict[str, Any]:
+        """How they are written, and how many."""
+        return {
+            "generator": self.based_on.written_with("shots"),
+            "language": self.study.names[self.study.pivot],
+            "count": self.based_on.spec.lora.examples,
+            "state": self.study.state,
+        }
+
+    def code(self) -> Code:
+        """The words, and what runs the generator where it writes; ready or translated examples need none."""
+        return Code(data=(resource("prompts/nli.yaml"),), modules=self.based_on.back_end if self.adapters else ())
+
+    def load(self, sizes: Sizes) -> Load:
+        """Nothing is written where all examples are there."""
+        return sizes.written(self.generator) if self.adapters else Load()
+
+
+@dataclass(frozen=True)
+class ComposedAdapter(Product, rule="compose_adapters", place=paths.COMPOSED):
+    """A task's adapter of the pivot language that is composed with those of two languages, to work in one of them.
+
+    It is a generator's, or in room `classifiers` a classifier's. `model` is its name, or NAME+SCALE, with another scale
+    than its settings have. `polarity` is what the task's adapter writes, or of a classifier its language.
+    """
+
+    room: str
+    model: str
+    lang: str
+    polarity: str
+
+    @property
+    def owner(self) -> str:
+        """The generator or classifier."""
+        return self.model.partition("+")[0]
+
+    @property
+    def scale_file(self) -> str:
+        """The file that says which scale a development task chose; empty: the study says it."""
+        chooses = self.room == "generators" and self.model in self.study.choosing
+        return self.at(paths.SCALE, generator=self.model) if chooses else ""
+
+    @property
+    def composition(self) -> Composition:
+        """How the adapters are composed: as is given, or with the scale that the name has."""
+        owners = self.study.generators if self.room == "generators" else self.study.learners
+        given, scale = owners[self.owner].composition, self.model.partition("+")[2]
+        if self.scale_file:
+            scale = "1"  # never read: the chosen one is in a file
+        return given.updated({"scale": float(scale)}) if scale else given
+
+    def parts(self) -> dict[str, str]:
+        """What is composed: the adapters of the task, of the language, and of the pivot language."""
+        sides = {"target": self.lang, "source": self.study.pivot}
+        if self.room == "classifiers":
+            classifier = StudyClassifier.get(self.study, self.owner)
+            languages = {name: classifier.adapter("language", lang) for name, lang in sides.items()}
+            return {"task": classifier.adapter("task", self.polarity)} | languages
+        generator = StudyGenerator.get(self.study, self.owner)
+        languages = {name: generator.language_adapter(lang) for name, lang in sides.items()}
+        return {"task": generator.part("task", paths.TASK_ADAPTER, polarity=self.polarity)} | languages
+
+    def inputs(self) -> dict[str, Files]:
+        """The adapters, and the file of a scale that is chosen."""
+        return {**self.parts(), "chosen": self.scale_file}
+
+    def settings(self) -> dict[str, Any]:
+        """How they are composed."""
+        return {"composition": self.composition}
+
+
+@dataclass(frozen=True)
+class ChosenScale(OfGenerator, rule="choose_scale", place=paths.SCALE):
+    """The scale by which a generator's adapters are composed for a language: the one with the best encoders."""
+
+    lang: str
+
+    @property
+    def dev(self) -> str:
+        """The task that chooses."""
+        return self.study.choosing[self.generator].dev
+
+    @property
+    def scores(self) -> dict[str, str]:
+        """SCALE/LANGUAGE -> the scores of the encoder that tries the scale."""
+        return {
+            f"{scale:g}/{code}": self.at(
+                paths.SCORES, backbone=backbone, recipe=recipe, lang=code, test_lang=code, tasks=self.dev
+            )
+            for scale, (recipe, backbone) in self.based_on.candidates().items()
+            for code in self.study.chosen_on(self.dev, self.lang)
+        }
+
+    def inputs(self) -> dict[str, Files]:
+        """The scores among which is chosen."""
+        return {"scores": self.scores}
+
+    def settings(self) -> dict[str, Any]:
+        """The task that chooses."""
+        return {"dev": self.dev}

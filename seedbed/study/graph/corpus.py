@@ -1,0 +1,259 @@
+"""Sentences: where each corpus comes from, what is drawn from it, and which test sets both must not repeat."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from seedbed.corpora import folders
+from seedbed.corpora.settings import Anchors as Drawing
+from seedbed.corpora.settings import Source
+from seedbed.encoders.recipes import STARTS
+from seedbed.evaluation.protocols import declared
+from seedbed.io import UserError
+from seedbed.names import TRAINING
+from seedbed.study import leakage, pairs, paths, published
+from seedbed.study.graph.product import Files, Product
+from seedbed.study.graph.translation import GIVEN, StudyTranslator, translations_of
+from seedbed.study.model import Study
+from seedbed.study.paths import at
+from seedbed.study.recipe import StudyRecipe
+
+
+@dataclass(frozen=True)
+class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
+    """What is fetched in a language, or in an order of two: a corpus of the study, a task's test or training set,
+    published triplets (GENERATOR+METHOD), or translations that a translator has (TRANSLATOR+given)."""
+
+    lang: str
+    corpus: str
+
+    @classmethod
+    def of_test(cls, study: Study, task: str, lang: str) -> str:
+        """The test set of a task in a language."""
+        return at(study, paths.CORPUS, lang=lang, corpus=study.test_set(task))
+
+    @classmethod
+    def of_training(cls, study: Study, task: str, lang: str) -> str:
+        """The training set of a task for a language; empty: the task has none."""
+        other = study.train_of(task, lang)
+        return other and at(study, paths.CORPUS, lang=other, corpus=f"{study.test_set(task)}{TRAINING}")
+
+    # ---- What it is.
+
+    @property
+    def task(self) -> str:
+        """The task whose test or training set it is, if it is one."""
+        return self.corpus.removesuffix(TRAINING)
+
+    @cached_property
+    def source(self) -> Source:
+        """Where it comes from.
+
+        Raises:
+            UserError: there is no source.
+        """
+        if found := self._source():
+            return found
+        if missing := lacking(self.study, self.task):
+            raise UserError(f"no {self.corpus} corpus of {self.lang}: {missing}")
+        raise UserError(
+            f"no source for the {self.corpus} corpus of {self.lang}: give one under `corpora.{self.corpus}` or "
+            f"`languages.{self.lang}`"
+        )
+
+    def _source(self) -> Source | None:
+        study, name = self.study, self.corpus
+        owner, _, what = name.partition("+")
+        if what == GIVEN:
+            return StudyTranslator.get(study, owner).given(self.lang)
+        if what:
+            return published.triplets(study, owner, what, self.lang)
+        if name in study.roles:
+            return study.corpus(name, self.lang)
+        return (study.test if self.task == name else study.training_set)(self.task, self.lang)
+
+    @property
+    def form(self) -> dict[str, Any]:
+        """Its kind; of a test set also its scale, and whether its texts stay as they are."""
+        what = self.corpus.partition("+")[2]
+        if what == GIVEN:
+            return {"kind": "translations", "test": True}
+        if kind := self.study.roles.get(self.corpus) or ("triplets" if what else ""):
+            return {"kind": kind}
+        task = self.study.tasks[self.task]
+        return {"kind": declared(task.protocol).kind, "test": not task.clean, "scale": task.scale}
+
+    # ---- What is tested.
+
+    def precedes(self, task: str) -> bool:
+        """Whether it was trained on before a task's test set was there, which then must not repeat it."""
+        return self.corpus in self.study.tasks[self.study.test_set(task)].apart_from
+
+    def held_out(self) -> list[str]:
+        """The test sets of its language, and of the pairs that this is in: what is drawn from it, or written for what
+        is drawn, must not repeat them."""
+        study, lang = self.study, self.lang
+        if lang not in study.languages:
+            return []
+        own = {Corpus.of_test(study, task, lang) for task in study.held_out(lang) if not self.precedes(task)}
+        return sorted(own | {Corpus.of_test(study, task, order) for task, order in pairs.own_sets_of(study, lang)})
+
+    def kept_apart(self) -> list[str]:
+        """What none of its rows may repeat: of pairs, of queries and of candidates that encoders learn from, every test
+        set of the study, whatever its language or languages, and the English of its texts that people give, or that an
+        encoder may read which has learnt.
+
+        Other training data are drawn from a corpus, or audited, and lose such rows there.
+        """
+        study = self.study
+        if not leakage.learnt_whole(study, self.corpus):
+            return []
+        every = {(task, code) for code in study.languages for task in study.held_out(code)} | {*pairs.own_sets(study)}
+        sets = [(task, code) for task, code in every if not self.precedes(task)]
+        tests = {Corpus.of_test(study, task, code) for task, code in sets}
+        names = self._whose_english()
+        english = {
+            file
+            for task, code in sets
+            for file in translations_of(study, names, study.test_set(task), code).values()
+            if code != study.pivot
+        }
+        return sorted(tests | english)
+
+    def _whose_english(self) -> list[str]:
+        """The translators whose English people give, or recipes read that learn, or start from one that does."""
+        study = self.study
+        learnt = [spec for name, spec in study.recipes.items() if StudyRecipe.get(study, name).learnt]
+        read = {one for spec in learnt for one in spec.translators}
+        return [name for name, translator in study.translators.items() if translator.given or name in read]
+
+    def trained_before(self) -> list[str]:
+        """What no row of a test set may repeat: corpora that were trained on before."""
+        spec = self.study.tasks.get(self.corpus)
+        return [self.at(paths.CORPUS, corpus=corpus) for corpus in spec.apart_from] if spec else []
+
+    # ---- Its job.
+
+    def inputs(self) -> dict[str, Files]:
+        """What none of its rows may repeat."""
+        return {"tests": self.kept_apart(), "trained": self.trained_before()}
+
+    def settings(self) -> dict[str, Any]:
+        """Where it comes from, and how it is read and cleaned."""
+        study = self.study
+        kept = {"cleaning": study.cleaning, "downloads": study.downloads, "lock": study.lock}
+        return self.form | {"source": self.source} | kept
+
+    def local_files(self) -> list[Path]:
+        """A person's files that it is read from."""
+        return self.source.local_files()
+
+
+def lacking(study: Study, task: str) -> str:
+    """What to do about a folder that nobody has and a task's sets are in; empty: it is there, or there is no task."""
+    spec = study.tasks.get(task)
+    source = spec and study.tasks[study.test_set(task)].source
+    return folders.lacking(source.dump(), study.paths) if source else ""
+
+
+@dataclass(frozen=True)
+class Sample(Product, rule="sample_text", place=paths.SAMPLE):
+    """Sentences that a language is known by."""
+
+    lang: str
+
+    @classmethod
+    def of_each(cls, study: Study, codes: Iterable[str]) -> list[str]:
+        """Those of several languages."""
+        return [at(study, paths.SAMPLE, lang=code) for code in codes]
+
+    def inputs(self) -> dict[str, Files]:
+        """The language's sentences."""
+        return {"corpus": self.at(paths.CORPUS, corpus="text")}
+
+
+@dataclass(frozen=True)
+class Anchors(Product, rule="select_anchors", place=paths.ANCHORS):
+    """Sentences of a language that encoders learn from, and that triplets are written for: those of `text`, or of one
+    of `corpora.others`."""
+
+    lang: str
+    anchors: str
+
+    @property
+    def other_text(self) -> str:
+        """The one of `corpora.others` that they are drawn from; empty: they are drawn from `text`."""
+        return self.anchors.rpartition("+")[0]
+
+    @property
+    def drawn_from(self) -> Corpus:
+        """The corpus that they are drawn from."""
+        return Corpus.get(self.study, self.lang, self.other_text or "text")
+
+    @property
+    def drawing(self) -> Drawing:
+        """How they are drawn: of one of `corpora.others` as many as the greediest recipe trains on."""
+        study, text = self.study, self.other_text
+        if not text:
+            return study.anchors
+        count = study.anchors.count
+        asked = [recipe.rows or count for recipe in study.recipes.values() if recipe.drawn == text]
+        if text == study.adaptation.text and any(recipe.start in STARTS for recipe in study.recipes.values()):
+            asked.append(study.adaptation.vocabulary.sentences)
+        return study.anchors.updated({"count": max(asked, default=count)})
+
+    @property
+    def pivot(self) -> str:
+        """Sentences of the pivot language, to tell a language from; none for itself, and none without the check."""
+        known = self.lang == self.study.pivot or not self.study.anchors.language_id
+        return "" if known else self.at(paths.SAMPLE, lang=self.study.pivot)
+
+    def inputs(self) -> dict[str, Files]:
+        """The corpus, what tells its language, and what is tested in it."""
+        return {"corpus": self.drawn_from.path, "pivot": self.pivot, "tests": self.drawn_from.held_out()}
+
+    def settings(self) -> dict[str, Any]:
+        """How they are drawn, and in which script they are."""
+        return {"anchors": self.drawing, "script": self.study.facts(self.lang)["script"]}
+
+
+@dataclass(frozen=True)
+class SeedPairs(Product, rule="select_pairs", place=paths.SEED_PAIRS):
+    """Sentences of a language with their translations into the pivot language, for recipes that learn from few."""
+
+    lang: str
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """Their languages."""
+        return self.lang, self.study.pivot
+
+    @property
+    def known(self) -> list[str]:
+        """Sentences of both languages, to tell the sides of a pair apart; none without the check."""
+        return Sample.of_each(self.study, self.sides) if self.study.seed_pairs.language_id else []
+
+    @property
+    def tests(self) -> list[str]:
+        """Every test set that encoders of the language are scored on, in whatever language: the pivot's sentences may
+        be in the sets of several."""
+        study = self.study
+        recipes = [StudyRecipe.get(study, name) for name in study.recipes]
+        met = [code for code in study.languages if self.lang in {code, *(recipe.folder(code) for recipe in recipes)}]
+        return sorted({file for code in met for file in Corpus.get(study, code, "parallel").held_out()})
+
+    def inputs(self) -> dict[str, Files]:
+        """The parallel text, what tells its sides, and what is tested."""
+        return {
+            "corpus": self.at(paths.CORPUS, corpus="parallel"),
+            "record": self.at(paths.RECORD, corpus="parallel"),
+            "known": self.known,
+            "tests": self.tests,
+        }
+
+    def settings(self) -> dict[str, Any]:
+        """How they are drawn, and in which scripts they are."""
+        scripts = [self.study.facts(code)["script"] for code in self.sides]
+        return {"seed_pairs": self.study.seed_pairs, "scripts": scripts}

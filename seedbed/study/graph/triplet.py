@@ -1,0 +1,198 @@
+"""Synthetic triplets: what a generator writes in each shard, how shards are joined, and what audits them."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from seedbed.encoders.recipes import Recipe
+from seedbed.generators.settings import POLARITIES, TRANSLATION, WRITING, Writing
+from seedbed.names import ANCHORS
+from seedbed.resources import resource
+from seedbed.study import paths, published
+from seedbed.study.graph.adapter import OfGenerator
+from seedbed.study.graph.corpus import Corpus
+from seedbed.study.graph.product import Code, Files
+from seedbed.study.recipe import StudyRecipe
+from seedbed.study.sizes import Load, Sizes
+
+
+@dataclass(frozen=True)
+class Written(OfGenerator):
+    """Triplets of a language by a generator and a method: all of them, or a part."""
+
+    method: str
+    lang: str
+
+    @property
+    def writing(self) -> Writing:
+        """How the method writes."""
+        return WRITING[self.method]
+
+    @cached_property
+    def recipes(self) -> list[Recipe]:
+        """The recipes that learn from them, in whatever language."""
+        asking = [StudyRecipe.get(self.study, name) for name in self.study.recipes]
+        asking = [recipe for recipe in asking if recipe.spec.written == self.method]
+        return [recipe.spec for recipe in asking if recipe.writer == self.generator]
+
+    # ---- What they are written for.
+
+    @property
+    def translated(self) -> str:
+        """The corpus of the pivot language that is translated; empty: triplets are written of anchors."""
+        return next((recipe.data.translated for recipe in self.recipes if recipe.data.translated), "")
+
+    @property
+    def source(self) -> str:
+        """The rows that are translated; empty: none are."""
+        corpus = self.translated
+        return self.at(paths.CORPUS, lang=self.study.pivot, corpus=corpus) if corpus else ""
+
+    @property
+    def anchors(self) -> str:
+        """What they are written for: the anchors of the language, or the pivot's rows that are translated into it."""
+        return self.source or self.at(paths.ANCHORS, anchors=ANCHORS)
+
+    @property
+    def rows(self) -> int:
+        """How many are written for: as many as the greediest recipe trains on; 0: all."""
+        count, given = self.study.anchors.count, [recipe.rows for recipe in self.recipes]
+        if self.method == TRANSLATION:
+            return max(given, default=0) if all(given) else 0
+        asked = [rows or count for rows in given]
+        return min(max(asked, default=count), count)
+
+    @property
+    def shards(self) -> int:
+        """Enough shards for as many anchors as recipes learn from; a language with fewer has smaller ones."""
+        return math.ceil((self.rows or self._expected()) / self.based_on.spec.shard_rows)
+
+    def _expected(self) -> int:
+        """Rows of a translated corpus, as many as its source says: where there are more, shards are larger."""
+        return self.study.corpus(self.translated, self.study.pivot).rows or self.study.anchors.count
+
+    # ---- The language that is written.
+
+    @property
+    def in_pivot(self) -> bool:
+        """Whether positives and negatives are in the pivot language: by some methods, whatever the anchor's."""
+        return self.writing.output == "pivot" or self.lang == self.study.pivot
+
+    @property
+    def output(self) -> dict[str, str]:
+        """Facts about the language of positives and negatives."""
+        return self.study.facts(self.study.pivot if self.in_pivot else self.lang)
+
+
+@dataclass(frozen=True)
+class Shard(Written, rule="synthesise", place=paths.SHARD):
+    """The triplets of some of the anchors."""
+
+    shard: str
+
+    @property
+    def writer(self) -> str:
+        """The generator."""
+        return self.generator
+
+    @property
+    def adapters(self) -> dict[str, str]:
+        """Polarity -> the adapter that writes it; prompting has none, and a scale of 0 leaves the task's own."""
+        name, method, lang = self.generator, self.method, self.lang
+        if all(published.adapter(self.study, name, method, polarity, lang) for polarity in POLARITIES):
+            models = {polarity: "+".join([name, method, polarity, lang]) for polarity in POLARITIES}
+            return {one: self.at(paths.WEIGHTS, room="generators", model=model) for one, model in models.items()}
+        if self.writing.adapters == "cross-lingual":
+            return {one: self.based_on.part(method, paths.XLLORA_ADAPTER, polarity=one) for one in POLARITIES}
+        if self.writing.adapters == "none":
+            return {}
+        composed = self.based_on.spec.composition.scale
+        return self.based_on.composed_adapters(lang) if composed else self.based_on.task_adapters()
+
+    @property
+    def codes(self) -> list[str]:
+        """The codes of the languages that a translator reads and writes; empty: nothing is translated."""
+        languages = (self.study.pivot, self.lang) if self.method == TRANSLATION else ()
+        return [self.study.facts(code)["flores"] for code in languages]
+
+    @property
+    def prompts(self) -> Path | str:
+        """The words by which the method asks; empty: it has none."""
+        return "" if self.writing.prompt == "none" else resource(f"prompts/{self.writing.prompt}.yaml")
+
+    def inputs(self) -> dict[str, Files]:
+        """The weights, what is written for, and the adapters."""
+        return {"base": self.based_on.weights, "anchors": self.anchors, "adapters": self.adapters}
+
+    def settings(self) -> dict[str, Any]:
+        """How it is written."""
+        return {
+            "name": self.generator,
+            "generator": self.based_on.written_with("lora", "xllora"),
+            "language": self.output["name"],
+            "shards": self.shards,
+            "rows": self.rows,
+            "translated": self.codes,
+            "state": self.study.state,
+        }
+
+    def code(self) -> Code:
+        """The words, and what runs the generator."""
+        return Code(data=(self.prompts,), modules=self.based_on.back_end)
+
+    def load(self, sizes: Sizes) -> Load:
+        """Writing."""
+        return sizes.written(self.generator)
+
+
+@dataclass(frozen=True)
+class RawTriplets(Written, rule="join_triplets", place=paths.RAW_TRIPLETS):
+    """The triplets of all anchors, as they were written."""
+
+    def inputs(self) -> dict[str, Files]:
+        """All shards, and what they were written for."""
+        shards = [self.at(paths.SHARD, shard=shard) for shard in range(self.shards)]
+        return {"shards": shards, "anchors": self.anchors}
+
+    def settings(self) -> dict[str, Any]:
+        """How many of the anchors they are of."""
+        return {"rows": self.rows}
+
+
+@dataclass(frozen=True)
+class Triplets(Written, rule="audit_triplets", place=paths.TRIPLETS):
+    """The triplets that encoders learn from: those that an audit leaves."""
+
+    @property
+    def raw(self) -> str:
+        """What is audited: published triplets, or those of our shards."""
+        if published.triplets(self.study, self.generator, self.method, self.lang):
+            return self.at(paths.CORPUS, corpus=f"{self.generator}+{self.method}")
+        return self.at(paths.RAW_TRIPLETS)
+
+    def known(self, lang: str) -> str:
+        """What tells a language: its words stand in the whole corpus, and the language shows in a sample."""
+        reads_words = self.study.audit.reads_words
+        return self.at(paths.CORPUS, lang=lang, corpus="text") if reads_words else self.at(paths.SAMPLE, lang=lang)
+
+    @property
+    def pivot(self) -> str:
+        """Text of the pivot language, to tell a language from; none for itself, and none without the check."""
+        asks = self.lang != self.study.pivot and self.study.audit.reads_pivot
+        return self.known(self.study.pivot) if asks else ""
+
+    def inputs(self) -> dict[str, Files]:
+        """What is audited, what it is of, what tells its languages, and what is tested in them."""
+        return {
+            "triplets": self.raw,
+            "corpus": self.known(self.lang),
+            "pivot": self.pivot,
+            "source": self.source,
+            "tests": Corpus.get(self.study, self.lang, "text").held_out(),
+        }
+
+    def settings(self) -> dict[str, Any]:
+        """How they are audited, and in which script and language they are."""
+        return {"audit": self.study.audit, "script": self.output["script"], "in_pivot": self.in_pivot}
