@@ -9,6 +9,7 @@ from seedbed.study.graph import (
     aligned,
     alignment,
     best,
+    best_encoder,
     cards,
     choices,
     chosen,
@@ -20,15 +21,19 @@ from seedbed.study.graph import (
     encoder,
     encoders,
     evaluation,
+    figure,
     fusion,
     generators,
     kinds,
     measurement,
     mining,
     operations,
+    outside,
     prefix_choice,
     prefixes,
+    report,
     score,
+    table,
     tables,
     translations,
     triplets,
@@ -36,7 +41,22 @@ from seedbed.study.graph import (
 )
 from seedbed.study.graph.product import PRODUCTS
 
-__all__ = ["PRODUCTS", "adapted", "aligned", "chosen", "classifier", "encoder", "fusion", "measurement", "score"]
+__all__ = [
+    "PRODUCTS",
+    "adapted",
+    "aligned",
+    "best_encoder",
+    "chosen",
+    "classifier",
+    "encoder",
+    "figure",
+    "fusion",
+    "measurement",
+    "outside",
+    "report",
+    "score",
+    "table",
+]
 
 ROOMS = (
     corpora,
