@@ -36,9 +36,14 @@ def asking(study: Study) -> Callable[..., Any]:
 
     def ask(function: Callable[..., Any], *args: Any, input: Any = None, **wildcards: str) -> Any:
         job = () if args else (Wildcards(**wildcards), *([input] if input else []))
-        return _within(function(study, *args, *job), study.results)
+        return within(function(study, *args, *job), study)
 
     return ask
+
+
+def within(value: Any, study: Study) -> Any:
+    """An answer with paths as they are within the study's folder of results."""
+    return _within(value, study.results)
 
 
 def _within(value: Any, results: str) -> Any:

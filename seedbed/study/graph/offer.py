@@ -66,7 +66,11 @@ class Offer(Part):
         taught = {"task-target": [code for code in study.languages if study.corpus("nli_pairs", code)]}
         return [
             System(
-                recipe=form, language=folders.get(form, ANY), seeds=[0], languages=taught.get(form), backbones=models
+                recipe=form,
+                language=folders.get(form, ANY),
+                seeds=[0],
+                languages=taught.get(form),
+                backbones=models,
             )
             for form, models in classifiers.variants(study).items()
         ]
