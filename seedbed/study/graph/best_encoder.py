@@ -10,7 +10,7 @@ from seedbed.study.graph import corpora
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.offer import Offer
 from seedbed.study.graph.product import Code, Files, Product
-from seedbed.study.graph.shares import listed_in
+from seedbed.study.graph.score import Scores
 from seedbed.study.graph.table import metrics_of
 from seedbed.study.part import Part
 from seedbed.study.recipe import StudyRecipe
@@ -131,7 +131,7 @@ class BestEncoder(Product, rule="choose_best", place=paths.BEST):
             for cell in block.cells()
             for name in (task, *self.chosen_on)
         }
-        return sorted({listed_in(self.study, cell) for cell in cells})
+        return sorted({Scores.of_cell(self.study, cell).path for cell in cells})
 
     def inputs(self) -> dict[str, Files]:
         """The encoders, their scores, and the test set whose words alone can answer."""

@@ -12,6 +12,7 @@ from seedbed.study.graph import corpora
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.offer import Offer
 from seedbed.study.graph.product import Code, Files, Product
+from seedbed.study.graph.score import reading
 from seedbed.study.graph.table import Table, TablePlan
 from seedbed.study.recipe import endpoints_of
 from seedbed.study.sizes import Load, Sizes
@@ -107,6 +108,5 @@ class MapPoints(Product, rule="map_texts", place=paths.MAP):
         }
 
     def load(self, sizes: Sizes) -> Load:
-        """Reading the texts; a server has a GPU of its own."""
-        gpus = 0 if self.study.backbones[self.backbone].endpoint else 1
-        return Load(gpus, sizes.reading(self.backbone, [self.mapped.map.task]), sizes.encoder(self.backbone))
+        """Reading the texts."""
+        return reading(sizes, self.backbone, [self.mapped.map.task])

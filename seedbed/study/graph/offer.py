@@ -8,7 +8,7 @@ from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
 from seedbed.languages import ANY
 from seedbed.study import pairs, quoted
-from seedbed.study.graph import classifiers, composition, corpora
+from seedbed.study.graph import classifier, composition, corpora
 from seedbed.study.part import Part
 from seedbed.study.recipe import StudyBackbone, StudyRecipe
 from seedbed.tables.figure_specs import FigureSpec, Map
@@ -52,7 +52,7 @@ class Offer(Part):
                 paper=spec.paper,
                 on_request=spec.on_request,
                 fused=bool(spec.fusion),
-                tasks=StudyBackbone.get(self.study, name).scored_on(),
+                tasks=StudyBackbone.get(self.study, name).scored_on,
             )
             for name, spec in self.study.backbones.items()
         }
@@ -72,17 +72,17 @@ class Offer(Part):
                 languages=taught.get(form),
                 backbones=models,
             )
-            for form, models in classifiers.variants(study).items()
+            for form, models in classifier.variants(study).items()
         ]
 
     @cached_property
     def labellers(self) -> list[System]:
         """What a table of encoders can show of classifiers: those without a prompt, and language models in context."""
-        study, forms = self.study, classifiers.labellers(self.study)
-        for form, models in classifiers.variants(study).items():
+        study, forms = self.study, classifier.labellers(self.study)
+        for form, models in classifier.variants(study).items():
             forms[form] = [name for name in models if study.classifiers[name].prompted]
         return [
-            System(recipe=form, language=ANY, seeds=classifiers.seeds_of(study, form), backbones=models)
+            System(recipe=form, language=ANY, seeds=classifier.seeds_of(study, form), backbones=models)
             for form, models in forms.items()
         ]
 
@@ -94,7 +94,7 @@ class Offer(Part):
                 paper=spec.paper,
                 on_request=spec.on_request,
                 languages=spec.languages,
-                tasks=classifiers.answerable(self.study, name),
+                tasks=classifier.StudyClassifier.get(self.study, name).tasks,
             )
             for name, spec in self.study.classifiers.items()
         }

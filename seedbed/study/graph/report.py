@@ -12,6 +12,7 @@ from seedbed.study import paths
 from seedbed.study.graph.best_encoder import Answer
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.figure import Figure
+from seedbed.study.graph.measurement import Measurement
 from seedbed.study.graph.offer import Offer
 from seedbed.study.graph.product import Code, Files, Product
 from seedbed.study.graph.table import Table, TablePlan
@@ -139,5 +140,5 @@ class Paper(Part):
         return [
             *(Table.get(study, table).path for table in self.tables),
             *(Figure.get(study, figure).path for figure in self.figures),
-            *([at(study, paths.COMPUTE)] if self.name == "miners" and study.compute else []),
+            *([Measurement.get(study).path] if self.name == "miners" and study.compute else []),
         ]

@@ -11,7 +11,7 @@ from seedbed.resources import resource, spec_file
 from seedbed.study import paths
 from seedbed.study.graph.offer import Offer
 from seedbed.study.graph.product import Code, Files, Product
-from seedbed.study.graph.shares import listed_in
+from seedbed.study.graph.score import Scores
 from seedbed.tables.plan import Block, Cell, Texts
 from seedbed.tables.specs import TableSpec
 
@@ -78,7 +78,7 @@ class Table(Product, rule="tabulate", place=paths.TABLE):
     @property
     def scores(self) -> list[str]:
         """Every list of scores that it is made of."""
-        return sorted({listed_in(self.study, cell) for cell in self.plan.cells})
+        return sorted({Scores.of_cell(self.study, cell).path for cell in self.plan.cells})
 
     @property
     def triplets(self) -> list[str]:
