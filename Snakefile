@@ -47,8 +47,8 @@ rule all:
         paths.REPORT,
         collect(paths.TABLE, table=STUDY.tables),
         collect(paths.FIGURE, figure=STUDY.figures, form="svg"),
-        best.chosen(),
-        encoders.untested(),
+        targets(ANSWER.best),
+        targets(ANSWER.untested),
 
 
 for paper in ("bootstrapping", "miners", "neighxlm", "modular", "lira"):
@@ -57,4 +57,4 @@ for paper in ("bootstrapping", "miners", "neighxlm", "modular", "lira"):
         name:
             f"all_{paper}"
         input:
-            lambda wildcards, paper=paper: tables.of_paper(paper),
+            targets(Paper.get(STUDY, paper).files),

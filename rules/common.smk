@@ -31,10 +31,13 @@ from seedbed.operations.forecasting.costs import CostSpec
 from seedbed.operations.limits import Limits
 from seedbed.resources import resource
 from seedbed.study import graph, paths
+from seedbed.study.graph.best_encoder import Answer
+from seedbed.study.graph.outside import StudyReference
+from seedbed.study.graph.report import Paper
 from seedbed.study.jobs import Jobs, bound, listed
 from seedbed.study.needs import Needs
 from seedbed.study.remarks import remarks
-from seedbed.study.surroundings import prepare, require_own_packages
+from seedbed.study.surroundings import prepare, require_own_packages, require_own_specs
 from seedbed.study.wildcards import constraints, one_of
 from seedbed.yamls import check_configuration
 
@@ -54,7 +57,7 @@ try:
     prepare(STUDY, os.environ)
     for remark in remarks(STUDY) if workflow.is_main_process else ():
         print(f"warning: {remark}", file=sys.stderr)
-    graph.tables.check_specs()
+    require_own_specs()
     COSTS = CostSpec.load(resource("forecast.yaml"))
     NEEDS = Needs(STUDY, COSTS, Limits(workflow, COSTS, STUDY.forecast.device).seconds)
 except UserError as error:
@@ -67,10 +70,11 @@ def recorded(rule, wildcards):
 
 
 JOBS = Jobs(STUDY, recorded)
-inputs, job, code = JOBS.inputs, JOBS.job, JOBS.code
+inputs, targets, job, code = JOBS.inputs, JOBS.targets, JOBS.job, JOBS.code
 globals().update(bound(graph.ROOMS, STUDY))  # corpora, generators, ...
 ICL_PROMPTS = resource("prompts/icl.yaml")
 CONFIGURATION = [os.path.relpath(file) for file in workflow.configfiles]  # where that is, is no part of a result
+ANSWER, REFERENCE = Answer.get(STUDY), StudyReference.of(STUDY, CONFIGURATION)
 KEPT = {"state": "state", "checkpoint_minutes": "checkpoint_minutes"}  # where a killed training goes on
 CONDA = any(method.name == "CONDA" for method in workflow.deployment_settings.deployment_method)
 BEGUN, CLAIMS = time.time(), contextlib.ExitStack()
@@ -95,9 +99,14 @@ ON_GPU = f"GPUS={{resources.gpu}} {PROGRAM}"
 WRITER = ON_GPU.replace("python", "{params.python:q}", 1)
 
 
-def asked(wildcards):
+def asked():
     """How this run was asked for."""
     return runs.asked(workflow, config if IN_MODULE else None, NEEDS.at_most)
+
+
+def needed():
+    """What the report says of jobs: GPUs of each."""
+    return {"gpus": NEEDS.gpus_by_folder()}
 
 
 def claim():

@@ -49,9 +49,7 @@ rule score:
 
 rule map_texts:
     input:
-        encoder=tables.mapped_encoder,
-        texts=listed(tables.mapped_texts),
-        english=tables.mapped_english,
+        unpack(inputs("map_texts")),
     output:
         paths.MAP,
     log:
@@ -64,16 +62,7 @@ rule map_texts:
     resources:
         **NEEDS.of("map_texts"),
     params:
-        **job(
-            "map_texts",
-            texts=tables.mapped_texts,
-            map=tables.map_settings,
-            pivot="pivot",
-            batch_size=tables.map_rows,
-            endpoints=evaluation.backbone_endpoints,
-            state="state",
-        ),
-        code=code("map_texts"),
+        **job("map_texts"),
     message:
         "Map texts by {wildcards.backbone}, {wildcards.recipe}, for {wildcards.figure}"
     shell:

@@ -18,8 +18,7 @@ rule forecast:
     resources:
         **NEEDS.of("forecast"),
     params:
-        **job("forecast", asked, forecast="forecast", benchmarks=lambda wildcards: f"{STUDY.results}/benchmarks"),
-        code=code("forecast", resource("forecast.yaml"), *CONFIGURATION),
+        **job("forecast", asked, data=CONFIGURATION),
         moment=lambda wildcards: time.time_ns(),  # always another: a forecast is made anew whenever it is asked for
     message:
         "Forecast the cost of the study"
@@ -29,9 +28,9 @@ rule forecast:
 
 rule verify:
     input:
-        tables=lambda wildcards: operations.verified(wildcards, CONFIGURATION),
-        best=lambda wildcards: operations.best(wildcards, CONFIGURATION),
-        reference=operations.reference(CONFIGURATION),
+        tables=targets(REFERENCE.tables),
+        best=targets(REFERENCE.best),
+        reference=REFERENCE.file,
     output:
         paths.VERIFIED,
     log:
@@ -46,7 +45,6 @@ rule verify:
         **NEEDS.of("verify"),
     params:
         **job("verify"),
-        code=code("verify"),
     message:
         "Compare tables with {input.reference}"
     shell:

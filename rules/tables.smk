@@ -15,19 +15,14 @@ rule plan_table:
     resources:
         **NEEDS.of("plan_table"),
     params:
-        **job("plan_table", blocks=tables.plan),
-        code=code("plan_table"),
+        **job("plan_table"),
     shell:
         PROGRAM
 
 
 rule tabulate:
     input:
-        scores=tables.scores,
-        triplets=tables.texts,
-        plan=paths.PLAN,
-        spec=tables.spec,
-        paper=tables.paper,
+        unpack(inputs("tabulate")),
     output:
         table=report(paths.TABLE, category="Tables", labels={"table": "{table}"}, caption="../report/table.rst"),
         layout=paths.LAYOUT,
@@ -42,8 +37,7 @@ rule tabulate:
     resources:
         **NEEDS.of("tabulate"),
     params:
-        **job("tabulate", statistics="statistics", scores=lambda wildcards: f"{STUDY.results}/scores"),
-        code=code("tabulate", tables.spec, tables.paper, modules=tables.metrics),
+        **job("tabulate"),
     message:
         "Make {wildcards.table}"
     shell:
@@ -52,8 +46,7 @@ rule tabulate:
 
 rule plot:
     input:
-        data=tables.drawn_from,
-        spec=tables.spec,
+        unpack(inputs("plot")),
     output:
         svg=report(paths.SVG, category="Figures", labels={"figure": "{figure}"}, caption="../report/figure.rst"),
         png=paths.PNG,
@@ -69,7 +62,6 @@ rule plot:
         **NEEDS.of("plot"),
     params:
         **job("plot"),
-        code=code("plot", tables.spec, resource("languages.tsv"), modules=tables.metrics),
     message:
         "Draw {wildcards.figure}"
     shell:
@@ -78,9 +70,7 @@ rule plot:
 
 rule choose_best:
     input:
-        encoders=best.encoders,
-        scores=best.scores,
-        test=best.read,
+        unpack(inputs("choose_best")),
     output:
         paths.BEST,
     log:
@@ -94,36 +84,14 @@ rule choose_best:
     resources:
         **NEEDS.of("choose_best"),
     params:
-        **job(
-            "choose_best",
-            language=lambda wildcards: wildcards.lang,
-            name="names.{lang}",
-            blocks=best.blocks,
-            dev=best.choosing,
-            encoder=best.recommended,
-            also=best.also,
-            why="best.why",
-            limits="best.limits",
-            statistics="statistics",
-            root="results",
-        ),
-        code=code("choose_best", modules=best.metrics),
+        **job("choose_best"),
     shell:
         PROGRAM
 
 
 rule report:
     input:
-        best=best.chosen(),
-        encoders=best.every(),
-        untested=encoders.untested(),
-        tables=collect(paths.TABLE, table=STUDY.tables),
-        layouts=collect(paths.LAYOUT, table=STUDY.tables),
-        figures=collect(paths.FIGURE, figure=STUDY.figures, form=["svg", "png"]),
-        audits=lambda wildcards: tables.shown_triplets(paths.AUDIT),
-        triplets=lambda wildcards: tables.shown_triplets(paths.TRIPLETS),
-        rejected=lambda wildcards: tables.shown_triplets(paths.REJECTED),
-        neighbours=tables.shown_neighbours,
+        unpack(inputs("report")),
         config=CONFIGURATION,
     output:
         report=paths.REPORT,
@@ -139,16 +107,7 @@ rule report:
     resources:
         **NEEDS.of("report"),
     params:
-        **job(
-            "report",
-            title=lambda wildcards: f"Seedbed: {STUDY.results}",
-            cards=tables.cards,
-            encoders=best.named,
-            benchmarks=lambda wildcards: f"{STUDY.results}/benchmarks",
-            prices="forecast",
-            gpus=lambda wildcards: NEEDS.gpus_by_folder(),
-        ),
-        code=code("report", *map(resource, ("report.html.j2", "report.js", "languages.tsv")), *CONFIGURATION),
+        **job("report", needed, data=CONFIGURATION),
     message:
         "Write the report"
     shell:

@@ -2,7 +2,7 @@
 
 from seedbed.evaluation.protocols import declared, which
 from seedbed.settings import suggest
-from seedbed.study.graph.best import reported_on
+from seedbed.study.graph.best_encoder import BestEncoder
 from seedbed.study.leakage import share_rows
 from seedbed.study.model import Study
 
@@ -38,8 +38,9 @@ def consistent(study: Study) -> None:
         if best.test and study.test_set(best.test) == study.test_set(dev):
             raise ValueError(f"best.test: {best.test} has the texts of {dev}, which chooses; take another task")
     for code in study.languages:
-        task = reported_on(study, code)
-        for dev in best.choosing(study.tests_by_language[code]) if task else []:
+        chosen = BestEncoder.get(study, code)
+        task = chosen.reported_on
+        for dev in chosen.chosen_on if task else []:
             if share_rows(study.test(dev, code), study.test(task, code)):
                 raise ValueError(
                     f"best: in {code}, {task} has rows of {dev}, which chooses; take another task, or part them by "

@@ -140,20 +140,36 @@ class Jobs:
 
         return known(inputs)
 
-    def made(self, rule: str) -> dict[str, Any]:
+    def targets(self, find: Callable[[], list[str]]) -> Callable[[Any], list[str]]:
+        """Files that something of the study names, as inputs of a rule of one job; a fault in the study is one line."""
+
+        def targets(wildcards: Any) -> list[str]:
+            try:
+                return find()
+            except UserError as error:
+                sys.exit(f"error: {error}")
+
+        return known(targets)
+
+    def made(self, rule: str, *run: Callable[[], Mapping[str, Any]], data: Sequence[str] = ()) -> dict[str, Any]:
         """The parameters of a rule's jobs.
 
         `job`: what its program is told, as JSON of its model: what the product says, else the input, the output or the
         wildcard of an argument's name. `recorded`: what of it counts, since Snakemake records no parameter that is made
         of files, which it knows; so an edit of a batch size reaches the jobs that are still to run, and re-runs none.
         `code`: what the program runs, as a value. `local`: digests of a person's files, of a rule that reads any.
+
+        Args:
+            run: gives arguments that no study knows, only this run of it.
+            data: files that only the run knows, which the program reads.
         """
         product_of = functools.partial(self._product, rule)
 
         @functools.lru_cache(maxsize=4)  # Snakemake asks for the parameters of a job one by one
         def told(product: Product) -> dict[str, Any]:
-            by_key = {name: files for name, files in product.inputs().items() if isinstance(files, Mapping)}
-            found = by_key | product.settings()
+            found = {name: files for name, files in product.inputs().items() if isinstance(files, Mapping)}
+            for several in (product.settings(), *(one() for one in run)):
+                found |= several
             if unknown := found.keys() - fields(rule).keys():
                 raise TypeError(f"scripts/{rule}.py: its Job has no {', '.join(sorted(unknown))}")
             return found
@@ -179,8 +195,8 @@ class Jobs:
         @known
         def code(wildcards: Any) -> str:
             runs = product_of(wildcards).code()
-            data = tuple(str(file) for file in runs.data if file)
-            value = CODE + value_of(f"scripts/{rule}.py", data, runs.modules, runs.without)
+            files = tuple(str(file) for file in (*runs.data, *data) if file)
+            value = CODE + value_of(f"scripts/{rule}.py", files, runs.modules, runs.without)
             had = self._recorded(rule, wildcards) if self._keeps else []
             return next((ast.literal_eval(text) for text in had if text[1:].startswith(CODE)), value)
 
@@ -200,7 +216,7 @@ class Jobs:
             given: arguments. What is not given is the input, the output or the wildcard of its name.
         """
         if program in PRODUCTS:
-            return self.made(program)
+            return self.made(program, *several, **given)
 
         @of_one_job
         def values(wildcards: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What jobs of this process find around them: programs, the library, and the tracker of trainings."""
+"""What jobs of this process find around them: programs, the library, specs, and the tracker of trainings."""
 
 import os
 import sys
@@ -7,9 +7,11 @@ from pathlib import Path
 
 from seedbed import tracking
 from seedbed.io import UserError
-from seedbed.resources import ROOT
+from seedbed.resources import FOLDER, ROOT, specs
 from seedbed.study.model import Study
 from seedbed.study.reach import PACKAGES
+from seedbed.tables.figure_specs import FigureSpec
+from seedbed.tables.specs import TableSpec
 
 
 def require_own_packages() -> None:
@@ -22,6 +24,14 @@ def require_own_packages() -> None:
         if Path(package, "__init__.py").is_file() and not ROOT.samefile("."):
             here = Path(package).resolve()
             raise UserError(f"{here}: jobs would take this package for Seedbed's; run in another folder")
+
+
+def require_own_specs() -> None:
+    """Read every spec of a table or figure that is the study's own; raises a UserError at the first that is wrong."""
+    for kind, spec in (("tables", TableSpec), ("figures", FigureSpec)):
+        for _, file in sorted(specs(kind).items()):
+            if not file.is_relative_to(FOLDER):
+                spec.load(file)
 
 
 def prepare(study: Study, environment: MutableMapping[str, str]) -> None:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from seedbed.evaluation.significance import LEAST_ITEMS
 from seedbed.resources import spec_file, specs
-from seedbed.study.graph import plans
+from seedbed.study.graph.table import TablePlan
 from seedbed.study.loading import load
 from seedbed.study.model import Study
 from seedbed.tables.figure_specs import FigureSpec, Map
@@ -44,7 +44,7 @@ def tables(study: Study, wanted: list[str]) -> Iterator[str]:
             (row["backbone"], row["column"], row["recipe"], row["language"]): row
             for row in read(made).to_dict("records")
         }
-        blocks = plans.plan(study, table)
+        blocks = TablePlan.get(study, table).blocks
         for cell in [*cells(blocks), *means(spec, blocks)]:
             if fault := fault_of(rows.get(cell)):
                 yield f"{table}: {', '.join(cell)}: {fault}"

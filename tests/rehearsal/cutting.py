@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import yaml
 
 from seedbed.resources import resource, specs
-from seedbed.study.graph.plans import plan
-from seedbed.study.graph.tables import has_column
+from seedbed.study.graph.offer import Offer
+from seedbed.study.graph.table import TablePlan
 from seedbed.study.loading import load
 from seedbed.study.model import Study
 from seedbed.tables.plan import Block
@@ -49,7 +49,7 @@ class Paper(NamedTuple):
 
     def _makes(self, spec: TableSpec) -> bool:
         """Whether a table is the paper's, and its data are somewhere."""
-        return spec.group == self.group and has_column(shipped(self.config), spec)
+        return spec.group == self.group and Offer.get(shipped(self.config)).has_column(spec)
 
 
 PAPERS = {
@@ -88,7 +88,7 @@ def cut(paper: Paper) -> Cut:
     """Cut a paper to the languages that stand for all; what is found is for reading, since all share it."""
     config = read(paper.config)
     study = load(merged(config, *(read(file) for file in paper.overlays)))
-    plans = {table: plan(study, table) for table in paper.tables}
+    plans = {table: TablePlan.get(study, table).blocks for table in paper.tables}
     cover = covering.covering(study, plans, paper.whole)
     spoken = covering.spoken(study, cover)
     languages = {lang: entry for lang, entry in config["languages"].items() if lang in spoken}

@@ -23,7 +23,9 @@ from seedbed.generators.settings import PART_CORPUS
 from seedbed.io import UserError
 from seedbed.names import DRAWN, TRAINING
 from seedbed.study import pairs, published
-from seedbed.study.graph import classifiers, plans, tables
+from seedbed.study.graph import classifiers
+from seedbed.study.graph.offer import Offer
+from seedbed.study.graph.table import TablePlan
 from seedbed.study.loading import load
 from seedbed.study.model import Study
 from seedbed.study.recipe import StudyRecipe
@@ -101,8 +103,9 @@ def cells(study: Study) -> Iterator[Cell]:
     specs = {path.stem: TableSpec.load(str(path)) for path in sorted(Path("seedbed/resources/tables").glob("*.yaml"))}
     papers = {specs[table].group for table in study.tables}
     for table, spec in specs.items():
-        for block in plans.plan(study, table) if spec.group in papers and tables.has_column(study, spec) else ():
-            yield from block.cells()
+        if spec.group in papers and Offer.get(study).has_column(spec):
+            for block in TablePlan.get(study, table).blocks:
+                yield from block.cells()
 
 
 def read(reading: Reading, study: Study, store: Store) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from seedbed.encoders.endpoint import request, vectors_of
 from seedbed.generators.backends.openai import ChatBackend, OpenAIBackend
 from seedbed.generators.prompts import with_shots
 from seedbed.resources import resource
-from seedbed.study.graph import plans
+from seedbed.study.graph.table import TablePlan
 from seedbed.tables.tabulate import COLUMNS
 from tests.rehearsal import checking, cutting, served
 
@@ -29,7 +29,7 @@ def made(tmp_path):
     numbers = {"metric": "spearman", "value": 50.0, "low": 40.0, "high": 60.0, "n": 24}
     rows = [
         dict(zip(("backbone", "column", "recipe", "language"), cell, strict=True)) | numbers
-        for cell in checking.cells(plans.plan(study, LAMBDA))
+        for cell in checking.cells(TablePlan.get(study, LAMBDA).blocks)
     ]
     (tmp_path / "tables").mkdir()
     (tmp_path / f"tables/{LAMBDA}.md").write_text("a page")
@@ -70,7 +70,7 @@ def test_tables_that_are_not_made_are_told(made):
 
 def test_means_are_of_those_that_have_all_columns(miners):
     spec = checking.TableSpec.load(resource("tables/miners_table2.yaml"))
-    found = {*checking.means(spec, plans.plan(miners, "miners_table2"))}
+    found = {*checking.means(spec, TablePlan.get(miners, "miners_table2").blocks)}
     assert ("labse", "Bitext avg", "published", "avg") in found and ("labse", "Labels avg", "published", "avg") in found
     assert ("majority", "Labels avg", "majority", "avg") in found  # it has no columns of bitext, and no mean of them
     assert {cell[1] for cell in found if cell[0] == "majority"} == {

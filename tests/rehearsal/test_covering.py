@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from seedbed.resources import resource
-from seedbed.study.graph.plans import plan
+from seedbed.study.graph.table import TablePlan
 from seedbed.study.loading import load
 from seedbed.study.variants import with_parents
 from tests.rehearsal import covering, cutting
@@ -46,7 +46,7 @@ def plans(paper, cut, tmp_path_factory):
     smaller = cutting.merged(cut.config, *(read(file) for file in paper.overlays))
     with contextlib.chdir(folder):
         study = load(smaller)
-        return {table: plan(study, table) for table in cut.cover}
+        return {table: TablePlan.get(study, table).blocks for table in cut.cover}
 
 
 def measured(plans):

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from seedbed.io import UserError
-from seedbed.study.graph import classifiers, plans
+from seedbed.study.graph import classifiers
+from seedbed.study.graph.offer import Offer
 from seedbed.study.loading import load
 from seedbed.study.model import Study
 from seedbed.tables.specs import TableSpec
@@ -71,7 +72,7 @@ def test_a_language_model_in_context_stands_next_to_encoders_where_it_names_the_
     table |= {"caption": "", "recipes": {"base": "Base"}, "classifiers": ["random", "one-shot"]}
     for tasks, rows in ((None, ["drawn"]), (["topics"], ["asked", "drawn"])):
         study = Study.model_validate(config(asked=spec | {"tasks": tasks}) | {"generators": generators})
-        blocks = plans.of_spec(study, TableSpec.model_validate(table))
+        blocks = Offer.get(study).blocks(TableSpec.model_validate(table))
         assert sorted(block.backbone for block in blocks if block.backbone != "a") == rows
         assert classifiers.answered_by(study, "asked", "hau") == (tasks or [])
 

@@ -8,7 +8,8 @@ import pytest
 
 from seedbed.io import UserError
 from seedbed.study import checks
-from seedbed.study.graph import evaluation, plans
+from seedbed.study.graph import evaluation
+from seedbed.study.graph.table import TablePlan
 from seedbed.study.loading import load
 from seedbed.study.model import Study
 from tests.asking import asking
@@ -48,7 +49,7 @@ def test_a_fusion_is_asked_for_neighbours_alone_and_not_for_what_chose_it() -> N
     study = Study.model_validate(layered | {"backbones": layered["backbones"] | server})
     assert "layers" not in {*evaluation.can_score(study, "both"), *evaluation.can_score(study, "server")}
     assert "layers" in asking(study)(evaluation.tasks_of, backbone="a", recipe="base", test_lang="hau", tasks="all")
-    columns = {(block.backbone, block.column.protocol) for block in plans.plan(chosen, "table1")}
+    columns = {(block.backbone, block.column.protocol) for block in TablePlan.get(chosen, "table1").blocks}
     assert columns == {("a", "sts"), ("a", "bitext"), ("b", "sts"), ("b", "bitext"), ("both", "bitext")}
 
 

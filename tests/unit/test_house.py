@@ -18,7 +18,9 @@ from snakemake.utils import update_config
 
 from scripts import cli
 from seedbed.io import UserError
-from seedbed.study.graph import classifiers, plans
+from seedbed.study.graph import classifiers
+from seedbed.study.graph.offer import Offer
+from seedbed.study.graph.table import TablePlan
 from seedbed.study.loading import load
 from seedbed.study.model import Study
 from seedbed.study.reach import reached
@@ -172,7 +174,7 @@ def test_every_shipped_configuration_is_valid(file):
 
 def test_what_needs_a_server_is_only_in_tables_that_name_it():
     study = load(yaml.safe_load(Path("config/miners.yaml").read_text()))
-    asked = {block.backbone for table in study.tables for block in plans.plan(study, table)}
+    asked = {block.backbone for table in study.tables for block in TablePlan.get(study, table).blocks}
     servers = {name for name, spec in study.backbones.items() if spec.endpoint}
     for name, spec in study.classifiers.items():
         generator = study.generators.get(spec.generator)
@@ -185,9 +187,12 @@ def test_every_table_and_figure_of_a_miners_study_can_be_planned(file):
     study = Study.model_validate(yaml.safe_load(Path(file).read_text()))
     figures = {name: FigureSpec.load(f"seedbed/resources/figures/{name}.yaml") for name in study.figures}
     for figure in figures.values():
-        assert plans.mapped(study, figure).backbones if figure.kind == "map" else plans.plan(study, figure.table)
+        if figure.kind == "map":
+            assert Offer.get(study).mapped(figure).backbones
+        else:
+            assert TablePlan.get(study, figure.table).blocks
     for table in study.tables:
-        assert plans.plan(study, table)
+        assert TablePlan.get(study, table).blocks
         # A partial table drops recipes that its study lacks: one that the paper's own study lacks too is misspelt.
         spec = TableSpec.load(f"seedbed/resources/tables/{table}.yaml")
         if file.startswith("config/") and not spec.of_classifiers:

@@ -11,7 +11,8 @@ import yaml
 
 from seedbed import model_files
 from seedbed.io import UserError
-from seedbed.study.graph import encoders, plans
+from seedbed.study.graph import encoders
+from seedbed.study.graph.table import TablePlan
 from seedbed.study.loading import load
 from seedbed.study.model import Study
 
@@ -38,7 +39,8 @@ def test_in_context_is_as_the_papers_code_runs_it(study: Study) -> None:
         assert not classifier.in_context or classifier.in_context.retriever.backbone == "me5-large-bare"
     offered = {name: task.labels for name, task in study.tasks.items() if task.labels}
     assert offered == {"nollysenti-icl": ["neutral"], "nollysenti-icl-xl": ["neutral"]}
-    assert not any(block.backbone == "me5-large-bare" for table in study.tables for block in plans.plan(study, table))
+    blocks = [block for table in study.tables for block in TablePlan.get(study, table).blocks]
+    assert not any(block.backbone == "me5-large-bare" for block in blocks)
 
 
 def modules(*names: str) -> list[dict[str, Any]]:

@@ -12,7 +12,8 @@ from snakemake.cli import parse_args
 
 from seedbed.io import UserError
 from seedbed.resources import spec_file
-from seedbed.study.graph import encoders, plans
+from seedbed.study.graph.best_encoder import Answer
+from seedbed.study.graph.table import TablePlan
 from seedbed.study.loading import load
 from seedbed.study.model import Study
 from seedbed.tables.figure_specs import FigureSpec
@@ -42,8 +43,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def planned(changes: dict[str, Any]) -> Study:
     """The page's study with other settings, loaded, its tables planned."""
     study = load(WHOLE | changes)
-    assert all(plans.plan(study, table) for table in study.tables)
-    assert all(plans.plan(study, FigureSpec.load(spec_file("figures", figure)).table) for figure in study.figures)
+    assert all(TablePlan.get(study, table).blocks for table in study.tables)
+    drawn = [FigureSpec.load(spec_file("figures", figure)).table for figure in study.figures]
+    assert all(TablePlan.get(study, table).blocks for table in drawn)
     return study
 
 
@@ -52,7 +54,7 @@ def without(*recipes: str) -> dict[str, Any]:
 
 
 def test_the_page_has_a_study_of_files_and_what_can_stand_in_it_instead(place: Path) -> None:
-    assert encoders.untested(planned({})) == [] and planned({}).baseline == "crosslingual"
+    assert Answer.get(planned({})).untested() == [] and planned({}).baseline == "crosslingual"
     study = planned(FROM_HUBS | {"corpora": WHOLE["corpora"] | FROM_HUBS["corpora"], "languages": {"hau": {}}})
     assert study.corpus("text", "hau").archive.endswith("hau_wikipedia_2021_30K.tar.gz")
 
@@ -60,12 +62,12 @@ def test_the_page_has_a_study_of_files_and_what_can_stand_in_it_instead(place: P
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_a_recipe_can_be_left_out_or_stand_alone(place: Path, recipe: str) -> None:
     assert planned(without(recipe)).baseline == ("base" if recipe == "crosslingual" else "crosslingual")
-    (block, *_) = plans.plan(planned(without(*{*RECIPES} - {recipe})), "table1")
+    (block, *_) = TablePlan.get(planned(without(*{*RECIPES} - {recipe})), "table1").blocks
     assert block.baseline == recipe and [*block.names] == [recipe]
 
 
 def test_a_baseline_that_is_asked_for_must_be_there(place: Path) -> None:
-    assert plans.plan(planned({"statistics": {"baseline": "xllora"}}), "table1")[0].baseline == "xllora"
+    assert TablePlan.get(planned({"statistics": {"baseline": "xllora"}}), "table1").blocks[0].baseline == "xllora"
     with pytest.raises(UserError, match="^config: .*statistics.baseline: no recipe 'crosslingual'"):
         load(WHOLE | without("crosslingual") | {"statistics": {"baseline": "crosslingual"}})
 
@@ -88,8 +90,8 @@ def test_a_recipe_needs_what_the_page_says_and_nothing_else(place: Path, recipe:
 
 def test_an_encoder_is_trained_for_a_language_without_tests(place: Path) -> None:
     study = planned(SMALL)
-    assert encoders.untested(study) == [f"{study.results}/encoders/my-encoder/unsupervised/xyz/1/seedbed.json"]
-    assert {code for block in plans.plan(study, "table1") for code in block.tests} == {"hau"}
+    assert Answer.get(study).untested() == [f"{study.results}/encoders/my-encoder/unsupervised/xyz/1/seedbed.json"]
+    assert {code for block in TablePlan.get(study, "table1").blocks for code in block.tests} == {"hau"}
     with pytest.raises(UserError, match=r"languages.xyz: no test set.*no recipe trains"):
         load(WHOLE | SMALL | {"recipes": {"base": {}}})
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import yaml
 
 from seedbed.study.generator import StudyGenerator
-from seedbed.study.graph import plans
 from seedbed.study.graph.adapter import LanguageAdapter
+from seedbed.study.graph.table import TablePlan
 from seedbed.study.model import Study
 from seedbed.study.recipe import StudyRecipe
 from seedbed.tables.figure_specs import FigureSpec
@@ -20,7 +20,7 @@ def written_by(recipe: str) -> str:
 
 
 def test_figure_10_has_its_half_of_xnli_on_the_development_set():
-    (block,) = plans.plan(STUDY, "bootstrapping_figure10_xnli")
+    (block,) = TablePlan.get(STUDY, "bootstrapping_figure10_xnli").blocks
     series = FigureSpec.load("seedbed/resources/figures/bootstrapping_figure10_xnli.yaml").series["element-wise"]
     assert {cell.recipe for cell in block.cells()} == {*series} and block.tests == {"hin": "xnli-dev"}
     assert STUDY.test("xnli-dev", "hin").split == "validation" and STUDY.test("xnli", "hin").split == "test"
@@ -41,7 +41,7 @@ def test_language_adapters_of_tables_9_and_10_learn_sentences_of_one_collection_
     """And the English task adapter's anchors, which are English's own corpus, are none of them."""
     generators_of = {}
     for table in ("bootstrapping_table9", "bootstrapping_table10"):
-        for block in plans.plan(STUDY, table):
+        for block in TablePlan.get(STUDY, table).blocks:
             generators_of |= {cell.recipe: written_by(cell.recipe) for cell in block.cells()}
     by_sentences = {
         name for name in generators_of.values() if STUDY.generators[name].language_data in ("text", "passages")
@@ -57,7 +57,7 @@ def test_language_adapters_of_tables_9_and_10_learn_sentences_of_one_collection_
 
 
 def test_a_chosen_lambda_takes_what_figure_10_has_written_and_korean_the_scale_of_the_others():
-    (block,) = plans.plan(STUDY, "composition_scale")
+    (block,) = TablePlan.get(STUDY, "composition_scale").blocks
     assert {cell.recipe for cell in block.cells()} == {"ta-50k", "composition-50k", "composition-dev-50k"}
     assert not {*block.tests.values()} & {"semrel-sts-dev"}
     candidates = StudyGenerator.get(STUDY, "gemma-3-27b-dev").candidates()

@@ -13,8 +13,8 @@ import yaml
 
 from seedbed.encoders.backbone import open_encoder
 from seedbed.io import read_json, read_table
-from seedbed.study.graph import tables
 from seedbed.study.graph.corpus import lacking
+from seedbed.study.graph.report import Paper
 from seedbed.study.loading import load
 from tests.refusals import tells
 from tests.workflow.conftest import STUDY, Project, copy_project
@@ -49,7 +49,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def targets(study: Any) -> set[str]:
-    return {Path(file).stem for file in tables.of_paper(study, "lira")}
+    return {Path(file).stem for file in Paper.get(study, "lira").files()}
 
 
 def test_the_shipped_study_waits_for_a_place(place: Path) -> None:

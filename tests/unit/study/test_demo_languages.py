@@ -11,10 +11,9 @@ import yaml
 
 from seedbed.io import UserError
 from seedbed.languages import registry
-from seedbed.study.graph import best
+from seedbed.study.graph.best_encoder import BestEncoder
 from seedbed.study.loading import load
 from seedbed.study.model import Study
-from tests.asking import asking
 
 DEMO = yaml.safe_load(Path("config/demo.yaml").read_text())
 COVERED = [code for code, row in registry().items() if code != "eng" and (row["kolibri"] or row["django"])]
@@ -34,15 +33,14 @@ def test_each_language_of_either_package_has_text_and_two_tests_that_share_no_ro
         for source in (study.corpus("text", code), *(study.test(task, code) for task in study.tests_of(code))):
             assert next(iter(source.package)).startswith(package) and "{" not in source.member
         assert study.tests_of(code) == ["kolibri-bitext", "kolibri-dev"]
-        assert best.reported_on(study, code) == "kolibri-bitext"
+        assert BestEncoder.get(study, code).reported_on == "kolibri-bitext"
 
 
 def test_a_language_of_django_alone_is_planned_with_its_encoders_scores_and_answer():
-    ask = asking(demo("afr"))
-    encoders = {file.split("/")[2] for file in ask(best.encoders, lang="afr")}
-    assert encoders == {*DEMO["recipes"]}
-    assert {file.split("/")[-1] for file in ask(best.scores, lang="afr")} == {"afr.all.json"}
-    assert ask(best.choosing, lang="afr") == ["kolibri-dev"]
+    best = BestEncoder.get(demo("afr"), "afr")
+    assert {encoder.recipe for encoder in best.candidates} == {*DEMO["recipes"]}
+    assert {file.split("/")[-1] for file in best.scores} == {"afr.all.json"}
+    assert best.chosen_on == ["kolibri-dev"]
 
 
 def test_the_demos_own_languages_have_what_they_had():
@@ -50,7 +48,7 @@ def test_the_demos_own_languages_have_what_they_had():
     for code in DEMO["languages"]:
         assert study.tests_of(code) == alone.tests_of(code) == ["graded-sts", "kolibri-bitext", "kolibri-dev"]
         assert study.corpus("text", code).otherwise is None
-        assert best.reported_on(study, code) == "kolibri-bitext"
+        assert BestEncoder.get(study, code).reported_on == "kolibri-bitext"
 
 
 def test_of_a_language_in_neither_package_one_line_says_what_to_bring():

@@ -9,9 +9,11 @@ import pytest
 import yaml
 
 from seedbed.io import UserError
-from seedbed.study.graph import best
+from seedbed.study.graph.best_encoder import Answer, BestEncoder
+from seedbed.study.jobs import Jobs
 from seedbed.study.loading import load
-from tests.asking import asking, study_of
+from seedbed.study.model import Study
+from tests.asking import TOLD, Wildcards, study_of, within
 
 DEMO = "config/demo.yaml"
 
@@ -21,12 +23,22 @@ def chosen_by(**changes: Any):
     return study_of(DEMO, best=changes)
 
 
+def hausa(study: Study) -> BestEncoder:
+    """The best encoder of Hausa."""
+    return BestEncoder.get(study, "hau")
+
+
+def given(best: BestEncoder, argument: str) -> Any:
+    """What its program is told, or which files it reads, within the folder of results."""
+    return within((best.inputs() | best.settings())[argument], best.study)
+
+
 def test_one_is_chosen_of_each_language_that_two_tasks_test():
-    assert best.chosen(study_of(DEMO)) == [f"results/demo/best/{code}/seedbed.json" for code in ("hau", "ind")]
-    assert best.chosen(study_of(DEMO, best=None)) == []
-    tasks = study_of(DEMO).tasks
-    study = study_of(DEMO).model_copy(update={"tasks": {"graded-sts": tasks["graded-sts"]}})
-    assert best.languages(study.model_copy(update={"best": chosen_by(dev="graded-sts").best})) == [], "nothing reports"
+    assert Answer.get(study_of(DEMO)).best() == [f"results/demo/best/{code}/seedbed.json" for code in ("hau", "ind")]
+    assert Answer.get(study_of(DEMO, best=None)).best() == []
+    tasks = yaml.safe_load(Path(DEMO).read_text())["tasks"]
+    study = study_of(DEMO, tasks={"graded-sts": tasks["graded-sts"]}, best={"dev": "graded-sts"})
+    assert Answer.get(study).chosen == [], "nothing reports"
 
 
 def test_a_language_that_the_named_test_lacks_has_no_other_in_its_place():
@@ -34,48 +46,43 @@ def test_a_language_that_the_named_test_lacks_has_no_other_in_its_place():
     bitext = tasks["kolibri-bitext"]
     tasks |= {"kolibri-bitext": bitext | {"languages": ["hau"]}, "another-bitext": bitext}
     study = study_of(DEMO, tasks=tasks, best={"dev": "graded-sts", "test": "kolibri-bitext"})
-    assert [best.reported_on(study, code) for code in ("hau", "ind")] == ["kolibri-bitext", ""]
+    assert [BestEncoder.get(study, code).reported_on for code in ("hau", "ind")] == ["kolibri-bitext", ""]
 
 
 def test_graded_pairs_report_before_others():
-    assert best.reported_on(chosen_by(dev="kolibri-bitext"), "hau") == "graded-sts"
-    assert best.reported_on(chosen_by(dev="graded-sts"), "hau") == "kolibri-dev", "the first that does not choose"
-    assert best.reported_on(chosen_by(dev="kolibri-dev", mean_with=["graded-sts"]), "hau") == "kolibri-bitext"
+    assert hausa(chosen_by(dev="kolibri-bitext")).reported_on == "graded-sts"
+    assert hausa(chosen_by(dev="graded-sts")).reported_on == "kolibri-dev", "the first that does not choose"
+    assert hausa(chosen_by(dev="kolibri-dev", mean_with=["graded-sts"])).reported_on == "kolibri-bitext"
 
 
 def test_every_encoder_of_a_language_is_asked_for_with_its_scores_on_both_tasks():
-    ask = asking(study_of(DEMO))
-    encoders = ask(best.encoders, lang="hau")
+    best = hausa(study_of(DEMO))
     folders = ["base/mul/0", "unsupervised/hau/1", "crosslingual/eng/1"]
     folders += [f"{recipe}/hau/1" for recipe in ("prompting", "composition", "xllora", "mixed")]
-    assert encoders == [f"encoders/me5-small/{folder}/seedbed.json" for folder in folders]
-    assert [score.split("/")[2] for score in ask(best.scores, lang="hau")] == sorted(
-        one.split("/")[0] for one in folders
-    )
-    assert ask(best.read, lang="hau") == []
-    assert ask(best.metrics, lang="hau") == ["seedbed/evaluation/protocols/bitext.py:METRICS"]
-    graded, sts = asking(chosen_by(dev="kolibri-bitext")), "seedbed/evaluation/protocols/sts.py"
-    assert graded(best.read, lang="hau") == "corpora/hau/graded-sts.tsv"
-    assert graded(best.metrics, lang="hau") == [f"{sts}:METRICS", f"{sts}:lexical"]
+    assert given(best, "encoders") == [f"encoders/me5-small/{folder}/seedbed.json" for folder in folders]
+    recipes = [score.split("/")[2] for score in given(best, "scores")]
+    assert recipes == sorted(one.split("/")[0] for one in folders)
+    assert given(best, "test") == ""
+    assert best.code().modules == ("seedbed/evaluation/protocols/bitext.py:METRICS",)
+    graded, sts = hausa(chosen_by(dev="kolibri-bitext")), "seedbed/evaluation/protocols/sts.py"
+    assert given(graded, "test") == "corpora/hau/graded-sts.tsv"
+    assert graded.code().modules == (f"{sts}:METRICS", f"{sts}:lexical")
 
 
 def test_tasks_that_choose_together_do_so_in_languages_that_they_test():
     tasks = yaml.safe_load(Path(DEMO).read_text())["tasks"]
     study = study_of(DEMO, tasks=tasks | {"graded-sts": tasks["graded-sts"] | {"languages": ["hau"]}})
-    ask = asking(study)
-    assert ask(best.choosing, lang="hau") == ["kolibri-dev", "graded-sts"]
-    assert ask(best.choosing, lang="ind") == ["kolibri-dev"] and best.languages(study) == ["hau", "ind"]
+    chosen = {best.lang: best.chosen_on for best in Answer.get(study).chosen}
+    assert chosen == {"hau": ["kolibri-dev", "graded-sts"], "ind": ["kolibri-dev"]}
 
 
-def test_a_task_on_request_has_scores_of_its_own(told):
-    study = told.model_copy(update={"best": chosen_by(dev="dev").best})
-    scores = asking(study)(best.scores, lang="hau")
+def test_a_task_on_request_has_scores_of_its_own():
+    scores = given(hausa(study_of(TOLD, best={"dev": "dev"})), "scores")
     assert "scores/bert/base/mul/hau.dev.json" in scores and "scores/bert/base/mul/hau.all.json" in scores
 
 
-def test_what_has_no_weights_to_take_home_is_not_chosen(told):
-    blocks = asking(told)(best.blocks, lang="hau")
-    shown = {block.backbone for block in blocks}
+def test_what_has_no_weights_to_take_home_is_not_chosen():
+    shown = {block.backbone for block in given(hausa(study_of(TOLD)), "blocks")}
     assert "bert" in shown and not shown & {"given", "chosen", "api"}
 
 
@@ -90,29 +97,30 @@ RECOMMENDED = {
 
 def test_a_recommended_encoder_needs_no_task_that_chooses():
     """Its answer waits for every encoder, and for their scores on all tasks that it shows."""
-    ask = asking(study := chosen_by(**RECOMMENDED))
-    assert ask(best.recommended, lang="hau") == "me5-small/unsupervised/hau/1"
-    assert [block.tests for blocks in ask(best.also, lang="hau") for block in blocks] == [{"hau": "kolibri-bitext"}]
-    assert ask(best.scores, lang="hau") == asking(study_of(DEMO))(best.scores, lang="hau"), "dev and test, as reported"
-    assert ask(best.encoders, lang="ind") == asking(study_of(DEMO))(best.encoders, lang="ind")
-    every = [file for files in best.listed(study).values() for file in files]
-    assert len(every) == 14 and best.every(study) == [*dict.fromkeys(every)]
-    assert ask(best.named)["Hausa"][0] == "encoders/me5-small/base/mul/0/seedbed.json"
+    study = chosen_by(**RECOMMENDED)
+    best, answer = hausa(study), Answer.get(study)
+    assert given(best, "encoder") == "me5-small/unsupervised/hau/1"
+    assert [block.tests for blocks in given(best, "also") for block in blocks] == [{"hau": "kolibri-bitext"}]
+    assert best.scores == hausa(study_of(DEMO)).scores, "dev and test, as reported"
+    assert BestEncoder.get(study, "ind").candidates == BestEncoder.get(study_of(DEMO), "ind").candidates
+    every = [file for files in answer.listed.values() for file in files]
+    assert len(every) == 14 and Jobs(study).inputs("report")(Wildcards())["encoders"] == [*dict.fromkeys(every)]
+    assert within(answer.by_name["Hausa"][0], study) == "encoders/me5-small/base/mul/0/seedbed.json"
 
 
 def test_without_any_test_the_recommended_encoder_is_all_that_is_said():
-    ask = asking(study := study_of(DEMO, tasks={}, tables=[], figures=[], best={"recipe": "xllora"}))
-    assert best.languages(study) == ["hau", "ind"] and ask(best.blocks, lang="hau") == []
-    assert ask(best.recommended, lang="ind") == "me5-small/xllora/ind/1"
-    assert ask(best.scores, lang="hau") == [] and len(ask(best.encoders, lang="hau")) == 7
-    assert ask(best.read, lang="hau") == [] and ask(best.metrics, lang="hau") == []
+    study = study_of(DEMO, tasks={}, tables=[], figures=[], best={"recipe": "xllora"})
+    hau, ind = Answer.get(study).chosen
+    assert (hau.lang, ind.lang) == ("hau", "ind") and given(hau, "blocks") == []
+    assert given(ind, "encoder") == "me5-small/xllora/ind/1"
+    assert given(hau, "scores") == [] and len(given(hau, "encoders")) == 7
+    assert given(hau, "test") == "" and hau.code().modules == ()
 
 
 def test_encoders_of_languages_without_a_choice_are_listed_too():
     study = study_of(DEMO, tasks={}, tables=[], figures=[], best=None)
-    assert {code: len(files) for code, files in best.listed(study).items()} == {"hau": 6, "ind": 6}, (
-        "those that are trained"
-    )
+    listed = {code: len(files) for code, files in Answer.get(study).listed.items()}
+    assert listed == {"hau": 6, "ind": 6}, "those that are trained"
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ from mteb.results import TaskResult
 
 from seedbed.io import UserError
 from seedbed.study import quoted
-from seedbed.study.graph import best, plans
+from seedbed.study.graph.best_encoder import BestEncoder
+from seedbed.study.graph.table import TablePlan
 from seedbed.study.loading import load
 from seedbed.tables.quotes import of_mteb
-from tests.asking import Wildcards
 
 DEMO = yaml.safe_load(Path("config/demo.yaml").read_text())
 BGE = {"system": "BGE-M3", "task": "graded-sts", "values": {"hau": 56.5}, "source": "their paper, table 2"}
@@ -49,12 +49,13 @@ def filed(folder: Path, scores: dict[str, Any] = SCORES) -> Path:
 
 def test_what_others_report_stands_with_the_tests_that_it_is_of():
     study = study_with(BGE, BGE | {"task": "kolibri-bitext", "values": {"ind": 90.0, "hau": 70.0}})
-    blocks = {(block.column.label, block.backbone): block.quoted for block in plans.plan(study, "table1")}
+    blocks = {(block.column.label, block.backbone): block.quoted for block in TablePlan.get(study, "table1").blocks}
     shown = {label: [(one.system, one.language, one.value) for one in found] for (label, _), found in blocks.items()}
     assert shown["STS"] == [("BGE-M3", "hau", 56.5)]
     assert sorted(shown["Bitext retrieval (kolibri-bitext)"]) == [("BGE-M3", "hau", 70.0), ("BGE-M3", "ind", 90.0)]
     for code, value in (("hau", 70.0), ("ind", 90.0)):
-        (block,) = best.blocks(study, Wildcards(lang=code))
+        best = BestEncoder.get(study, code)
+        (block,) = best.blocks(best.reported_on)
         assert [one.value for one in block.quoted] == [value], "of this language and the task that is reported"
 
 

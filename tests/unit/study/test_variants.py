@@ -8,7 +8,9 @@ import pytest
 
 from seedbed.io import UserError
 from seedbed.study.generator import StudyGenerator
-from seedbed.study.graph import encoders, plans
+from seedbed.study.graph import encoders
+from seedbed.study.graph.offer import Offer
+from seedbed.study.graph.table import TablePlan
 from seedbed.study.loading import load
 from seedbed.study.model import Study
 from seedbed.study.recipe import StudyRecipe
@@ -50,7 +52,7 @@ def test_each_candidate_is_a_generator_and_a_recipe_on_request() -> None:
     recipe = study.recipes["chooses+0.25"]
     assert (recipe.method, recipe.rows, recipe.training, recipe.seeds) == ("composition", 50_000, {"epochs": 2}, [3])
     assert encoders.seeds_of(study, "chooses+0.25") == [3] and encoders.seeds_of(study, "picked") == [3, 7]
-    shown = {system.recipe for block in plans.plan(study, "table1") for system in block.systems}
+    shown = {system.recipe for block in TablePlan.get(study, "table1").blocks for system in block.systems}
     assert shown == {"base", "composition"}, "candidates are only where they are named"
     told = {"dev": "dev", "candidates": [2, 0], "rows": 100, "backbone": "bert", "seed": 7}
     study = Study.model_validate(config(told))
@@ -75,7 +77,7 @@ def test_no_column_shows_what_a_task_chose_on_that_task() -> None:
         name: StudyRecipe.get(study, name).scale_chosen_on for name in ("base", "composition", "picked", "chooses+1")
     }
     assert choosers == {"base": "", "composition": "", "picked": "dev", "chooses+1": ""}
-    systems = {system.recipe: system for system in plans.of_encoders(study)[0]}
+    systems = {system.recipe: system for system in Offer.get(study).recipes}
     columns = {task: Column(label="STS", protocol="sts", metric="spearman", tasks=[task]) for task in ("sts", "dev")}
     assert _fills(systems["picked"], columns["sts"]) and not _fills(systems["picked"], columns["dev"])
     assert _fills(systems["chooses+1"], columns["dev"])

@@ -7,7 +7,7 @@ import csv
 import pytest
 
 from seedbed.resources import resource, specs
-from seedbed.study.graph import plans
+from seedbed.study.graph.table import TablePlan
 from seedbed.tables.specs import TableSpec
 from tests.asking import study_of
 
@@ -34,7 +34,7 @@ def test_rows_of_the_paper_that_wait_for_a_request_are_named(name: str, numbers:
     with resource(f"paper/{numbers}.csv").open() as lines:
         rows = {*SPECS[name].recipes, *SPECS[name].classifiers}
         printed = {row["backbone"] for row in csv.DictReader(lines) if row["slug"] in rows}
-    missing = printed - {block.paper_backbone for block in plans.plan(study_of("config/miners.yaml"), name)}
+    missing = printed - {block.paper_backbone for block in TablePlan.get(study_of("config/miners.yaml"), name).blocks}
     caption = " ".join(SPECS[name].caption.split())
     assert missing and all(row in caption for row in missing)
 

@@ -16,7 +16,7 @@ from scipy.stats import t as student
 from seedbed.evaluation.aggregation import mean
 from seedbed.evaluation.significance import replicates
 from seedbed.io import UserError
-from seedbed.study.graph import plans
+from seedbed.study.graph.table import TablePlan
 from seedbed.study.loading import load
 from seedbed.study.model import Study
 from seedbed.tables.plan import Block, Offered, Scored, System, compared, of_labellers
@@ -220,7 +220,7 @@ def test_classifiers_are_compared_too_in_the_languages_that_both_have() -> None:
 def test_tables_of_miners_whose_rows_are_backbones_are_compared(file: str, named: str) -> None:
     study = Study.model_validate(yaml.safe_load(Path(file).read_text()))
     for table in ("miners_table2", "miners_table5", "miners_table13", "miners_table14", "miners_table15"):
-        blocks = plans.plan(study, table)
+        blocks = TablePlan.get(study, table).blocks
         others = {block.backbone: block.other for block in blocks if block.backbone != named}
         assert all(other and other.backbone == named for other in others.values()), table
         assert not any(block.other for block in blocks if block.backbone == named)
@@ -229,9 +229,9 @@ def test_tables_of_miners_whose_rows_are_backbones_are_compared(file: str, named
 @pytest.mark.parametrize("table", ["miners_table3", "miners_table16"])
 def test_language_models_without_an_example_are_compared_with_one_of_them(table: str) -> None:
     study = Study.model_validate(yaml.safe_load(Path("config/miners.yaml").read_text()))
-    for block in plans.plan(study, table):
+    for block in TablePlan.get(study, table).blocks:
         named = block.other and (block.other.backbone, block.other.system.recipe)
         assert named == (None if block.backbone == "bloomz-560m-icl" else ("bloomz-560m-icl", "zero-shot"))
         assert block.other is None or block.other.languages == [*block.tests]
     demo = Study.model_validate(yaml.safe_load(Path("studies/miners.yaml").read_text()))
-    assert not any(block.other for block in plans.plan(demo, table)), "a study may lack it"
+    assert not any(block.other for block in TablePlan.get(demo, table).blocks), "a study may lack it"

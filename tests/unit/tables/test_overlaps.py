@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from seedbed.io import UserError, write_table
-from seedbed.study.graph import plans
+from seedbed.study.graph.offer import Offer
 from seedbed.study.model import Study
 from seedbed.tables.figure_specs import FigureSpec
 from seedbed.tables.figures.plot import plot
@@ -213,7 +213,7 @@ def test_a_study_knows_what_its_recipes_learn_from():
             "tasks": {"t": {"protocol": "sts", "source": source}},
         }
     )
-    found = {system.recipe: system.triplets for system in plans.of_encoders(study)[0]}
+    found = {system.recipe: system.triplets for system in Offer.get(study).recipes}
     assert found == {
         "base": "", "unsupervised": "",
         "crosslingual": "corpora/{lang}/nli.tsv",

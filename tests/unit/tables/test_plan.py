@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from seedbed.io import UserError
-from seedbed.study.graph import plans
+from seedbed.study.graph.table import TablePlan
 from seedbed.study.model import Study
 from seedbed.tables.plan import Offered, Scored, System, of_labellers, plan
 from seedbed.tables.specs import Column, TableSpec
@@ -104,7 +104,7 @@ def test_a_language_that_a_table_does_not_show_parts_no_column():
 @pytest.mark.parametrize("table", ["table1", "bootstrapping_table12"])
 def test_sts_of_paper_000_is_one_column_of_seven_languages_on_the_papers_data(table):
     study = Study.model_validate(yaml.safe_load(Path("config.yaml").read_text()))
-    blocks = [block for block in plans.plan(study, table) if block.column.protocol == "sts"]
+    blocks = [block for block in TablePlan.get(study, table).blocks if block.column.protocol == "sts"]
     assert [(block.paper_backbone, block.column.label) for block in blocks] == [("XLM-R", "STS"), ("mmBERT", "STS")]
     for block in blocks:
         assert list(block.tests) == ["afr", "hin", "mar", "tel", "ind", "hau", "kor"]

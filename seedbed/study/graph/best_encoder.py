@@ -1,0 +1,219 @@
+"""The best encoder of each language: among which it is chosen, by which scores; and what the answer lists."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from seedbed.evaluation import protocols
+from seedbed.study import paths, quoted
+from seedbed.study.graph import corpora
+from seedbed.study.graph.encoder import Encoder
+from seedbed.study.graph.offer import Offer
+from seedbed.study.graph.product import Code, Files, Product
+from seedbed.study.graph.score import Scores
+from seedbed.study.graph.table import metrics_of
+from seedbed.study.part import Part
+from seedbed.study.recipe import StudyRecipe
+from seedbed.tables.plan import Block, System
+from seedbed.tables.specs import Column
+
+
+@dataclass(frozen=True)
+class BestEncoder(Product, rule="choose_best", place=paths.BEST):
+    """The best encoder of a language: chosen by tasks, or of the recipe that is recommended."""
+
+    lang: str
+
+    # ---- The tasks.
+
+    @property
+    def tested(self) -> list[str]:
+        """The tasks that test its language."""
+        return self.study.tests_by_language[self.lang]
+
+    @property
+    def chosen_on(self) -> list[str]:
+        """The tasks that choose it; none: a recipe is recommended, or nothing chooses."""
+        return self.study.best.choosing(self.tested) if self.study.best else []
+
+    @property
+    def reported_on(self) -> str:
+        """The task that says how good it is; empty: there is none, or nothing chooses."""
+        study, best = self.study, self.study.best
+        if not best or (best.dev and not self.chosen_on):
+            return ""
+        there = [task for task in study.tasks if task in self.tested and not study.tasks[task].on_request]
+        if best.test:
+            there = [best.test] if best.test in self.tested else []
+        read = [task for task in there if study.declared[task].chooses]  # which says what is better
+        others = [task for task in read if study.test_set(task) not in {study.test_set(dev) for dev in self.chosen_on}]
+        return min(others, key=lambda task: study.tasks[task].protocol != "sts", default="")
+
+    @property
+    def shown_on(self) -> list[str]:
+        """Further tasks whose scores of all encoders the answer shows."""
+        return [task for task in self.study.best.also if task in self.tested]
+
+    @property
+    def words_answer(self) -> bool:
+        """Whether the words alone of what it is reported on can answer, which then are scored too."""
+        task = self.reported_on
+        return bool(task and protocols.lexical(self.study.tasks[task].protocol))
+
+    # ---- The encoders.
+
+    def systems(self, task: str) -> dict[str, list[System]]:
+        """Backbone -> the recipes among whose encoders one is chosen, and which a task may compare.
+
+        A fusion and an endpoint have no weights to take home; a recipe that only switches adapters off has no encoder.
+        """
+        study = self.study
+        usual = [one for one in Offer.get(study).recipes if not one.on_request]
+        makers = [one for one in usual if StudyRecipe.get(study, one.recipe).maker.name == one.recipe]
+        found = {}
+        for backbone, spec in study.backbones.items():
+            own = [one for one in makers if one.has(backbone, self.lang) and (not task or one.chosen_on != task)]
+            if own and not (spec.on_request or spec.fusion or spec.endpoint):
+                found[backbone] = own
+        return found
+
+    @property
+    def candidates(self) -> list[Encoder]:
+        """Every encoder that may be chosen."""
+        return [
+            Encoder.get(self.study, backbone, system.recipe, system.folder(self.lang), seed)
+            for backbone, own in self.systems(self.reported_on).items()
+            for system in own
+            for seed in system.seeds
+        ]
+
+    @property
+    def recommended(self) -> Encoder | None:
+        """The encoder of the recommended recipe; None: there is none of the language, or none is recommended."""
+        recipe = self.study.best.recipe if self.study.best else ""
+        return next((one for one in self.candidates if one.recipe == recipe), None)
+
+    @property
+    def exists(self) -> bool:
+        """Whether the language has one: two tasks test it, one to choose and one to report; or the recommended recipe
+        has an encoder of it."""
+        if self.lang in self.study.reserved:
+            return False
+        return bool(self.recommended if self.study.best and self.study.best.recipe else self.reported_on)
+
+    def blocks(self, task: str) -> list[Block]:
+        """The encoders of each backbone among which it is chosen, with the number that a task gives them; without a
+        task none."""
+        if not task:
+            return []
+        study, offered = self.study, Offer.get(self.study).backbones
+        spec = study.tasks[task]
+        metric = protocols.main_metric(spec.protocol, spec.k)
+        column = Column(label=task, protocol=spec.protocol, metric=metric, tasks=[task])
+        found = []
+        for backbone, own in self.systems(task).items():
+            names = {system.recipe: system.recipe for system in own}
+            facts = {"backbone": backbone, "paper_backbone": offered[backbone].paper, "tests": {self.lang: task}}
+            untrained = (name for name in names if not study.recipes[name].trained)
+            block = Block(**facts, column=column, systems=own, names=names, baseline=next(untrained, ""))
+            found.append(quoted.beside(study, block))
+        return found
+
+    # ---- Its job.
+
+    @property
+    def scores(self) -> list[str]:
+        """Lists of the candidates' scores: on the tasks that choose, on the one that reports, and on further ones."""
+        cells = {
+            cell._replace(task=name)
+            for task in {self.reported_on, *self.shown_on}
+            for block in self.blocks(task)
+            for cell in block.cells()
+            for name in (task, *self.chosen_on)
+        }
+        return sorted({Scores.of_cell(self.study, cell).path for cell in cells})
+
+    def inputs(self) -> dict[str, Files]:
+        """The encoders, their scores, and the test set whose words alone can answer."""
+        return {
+            "encoders": [one.path for one in self.candidates],
+            "scores": self.scores,
+            "test": corpora.test_set(self.study, self.reported_on, self.lang) if self.words_answer else "",
+        }
+
+    def settings(self) -> dict[str, Any]:
+        """How it is chosen, or which one is recommended; and what the answer says of it."""
+        study, one = self.study, None if self.chosen_on else self.recommended
+        return {
+            "language": self.lang,
+            "name": study.names[self.lang],
+            "blocks": self.blocks(self.reported_on),
+            "dev": self.chosen_on,
+            "encoder": f"{one.backbone}/{one.recipe}/{one.lang}/{one.seed}" if one else "",
+            "also": [self.blocks(task) for task in self.shown_on],
+            "why": study.best.why,
+            "limits": study.best.limits,
+            "statistics": study.statistics,
+            "root": study.results,
+        }
+
+    def code(self) -> Code:
+        """What is loaded by name: metrics of the protocols that the answer reports, and what scores words alone."""
+        tasks = [task for task in (self.reported_on, *self.shown_on) if task]
+        of_tasks = [*dict.fromkeys(self.study.tasks[task].protocol for task in tasks)]
+        lexical = [f"{protocols.module_of(of_tasks[0])}:lexical"] if self.words_answer else []
+        return Code(modules=(*metrics_of(of_tasks), *lexical))
+
+
+@dataclass(frozen=True)
+class Answer(Part):
+    """What the study answers: the best encoder of each language, and which others there are."""
+
+    @property
+    def chosen(self) -> list[BestEncoder]:
+        """The best encoders, of the languages that have one."""
+        each = (BestEncoder.get(self.study, code) for code in self.study.languages)
+        return [one for one in each if one.exists]
+
+    def best(self) -> list[str]:
+        """The files of the best encoders."""
+        return [one.path for one in self.chosen]
+
+    @cached_property
+    def listed(self) -> dict[str, list[str]]:
+        """Language -> the encoders that it lists: of each recipe and backbone the first seed's.
+
+        They are those among which one is chosen, and those of languages without a test set.
+        """
+        found = {}
+        for best in self.chosen:
+            first: dict[tuple[str, str], Encoder] = {}
+            for one in best.candidates:
+                first.setdefault((one.backbone, one.recipe), one)
+            found[best.lang] = [one.path for one in first.values()]
+        others = [code for code in self.study.languages if code not in found]
+        return found | {code: own for code in others if (own := self._untested(code))}
+
+    @property
+    def by_name(self) -> dict[str, list[str]]:
+        """Name of a language -> the encoders that it lists."""
+        return {self.study.names[code]: files for code, files in self.listed.items()}
+
+    def untested(self) -> list[str]:
+        """The encoders of languages without a test set, for which no table asks."""
+        return [file for code in self.study.tests_by_language for file in self._untested(code)]
+
+    def _untested(self, code: str) -> list[str]:
+        """Those of a language: none, if it has a test set, or is only on request."""
+        study = self.study
+        if study.tests_by_language[code] or code in study.reserved:
+            return []
+        return [
+            Encoder.get(study, backbone, recipe.name, recipe.folder(code), seed).path
+            for recipe in (StudyRecipe.get(study, name) for name in study.recipes)
+            if recipe.spec.trained and not recipe.spec.on_request and recipe.maker == recipe
+            if code in (recipe.spec.languages or [code])
+            for backbone in recipe.backbones or study.backbones
+            if not (study.backbones[backbone].on_request or study.backbones[backbone].fusion)
+            for seed in recipe.seeds
+        ]

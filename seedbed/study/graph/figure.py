@@ -1,0 +1,112 @@
+"""Figures: drawn from a table, or from texts that encoders map."""
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from seedbed.names import TRAINING
+from seedbed.resources import resource, spec_file
+from seedbed.study import paths
+from seedbed.study.graph import corpora
+from seedbed.study.graph.encoder import Encoder
+from seedbed.study.graph.offer import Offer
+from seedbed.study.graph.product import Code, Files, Product
+from seedbed.study.graph.score import reading
+from seedbed.study.graph.table import Table, TablePlan
+from seedbed.study.recipe import endpoints_of
+from seedbed.study.sizes import Load, Sizes
+from seedbed.tables.figure_specs import FigureSpec, Map
+from seedbed.tables.maps import Mapped
+
+
+@dataclass(frozen=True)
+class Figure(Product, rule="plot", place=paths.SVG):
+    """A drawing of a table, or a map of texts."""
+
+    figure: str
+
+    @property
+    def spec_file(self) -> str:
+        """The file of its spec."""
+        return os.path.relpath(spec_file("figures", self.figure))
+
+    @cached_property
+    def spec(self) -> FigureSpec:
+        """Its spec; raises as `FigureSpec.load`."""
+        return FigureSpec.load(spec_file("figures", self.figure))
+
+    @cached_property
+    def mapped(self) -> Mapped:
+        """What it shows of the study, if it is a map; raises as `Offer.mapped`."""
+        return Offer.get(self.study).mapped(self.spec)
+
+    @property
+    def points(self) -> list[str]:
+        """The points of a map, encoder by encoder."""
+        shown = self.mapped
+        each = ((backbone, recipe) for backbone in shown.backbones for recipe in shown.systems)
+        return [MapPoints.get(self.study, self.figure, *names).path for names in each]
+
+    def inputs(self) -> dict[str, Files]:
+        """The table, or the points of the map."""
+        data = self.points if isinstance(self.spec, Map) else Table.get(self.study, self.spec.table).path
+        return {"data": data, "spec": self.spec_file}
+
+    def code(self) -> Code:
+        """Its spec, names of languages, and the metrics of its table, which are loaded by name; a map has none."""
+        metrics = () if isinstance(self.spec, Map) else TablePlan.get(self.study, self.spec.table).metrics
+        return Code(data=(self.spec_file, resource("languages.tsv")), modules=metrics)
+
+
+@dataclass(frozen=True)
+class MapPoints(Product, rule="map_texts", place=paths.MAP):
+    """Where the texts of a map lie in the plane, by one encoder."""
+
+    figure: str
+    backbone: str
+    recipe: str
+
+    @property
+    def mapped(self) -> Mapped:
+        """The map."""
+        return Figure.get(self.study, self.figure).mapped
+
+    @property
+    def encoder(self) -> Encoder:
+        """The encoder whose map is drawn."""
+        system = self.mapped.systems[self.recipe]
+        return Encoder.get(self.study, self.backbone, system.recipe, system.language, system.seeds[0])
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """Language -> training set, of pairs the test set, of the languages of the map in their order."""
+        shown = self.mapped
+        file = corpora.test_set if shown.map.pairs else corpora.training_set
+        return {lang: file(self.study, shown.map.task, lang) for lang in shown.languages}
+
+    @property
+    def english(self) -> list[str]:
+        """The English of the texts, for an encoder that reads both; empty: it reads none."""
+        shown = self.mapped
+        name = f"{self.study.test_set(shown.map.task)}{'' if shown.map.pairs else TRAINING}"
+        return self.encoder.chosen((name, lang) for lang in shown.languages)
+
+    def inputs(self) -> dict[str, Files]:
+        """The encoder, and what it reads."""
+        return {"encoder": self.encoder.path, "texts": self.texts, "english": self.english}
+
+    def settings(self) -> dict[str, Any]:
+        """How the map is drawn."""
+        spec = self.mapped.map
+        return {
+            "map": spec,
+            "pivot": self.study.pivot,
+            "batch_size": self.study.tasks[spec.task].batch_size,
+            "endpoints": endpoints_of(self.study, [self.backbone]),
+            "state": self.study.state,
+        }
+
+    def load(self, sizes: Sizes) -> Load:
+        """Reading the texts."""
+        return reading(sizes, self.backbone, [self.mapped.map.task])

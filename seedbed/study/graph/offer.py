@@ -1,0 +1,162 @@
+"""What a study offers to tables and maps, and what of it they show: systems, models, tasks and languages."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from seedbed.evaluation.protocols import declared
+from seedbed.evaluation.settings import Task
+from seedbed.io import UserError
+from seedbed.languages import ANY
+from seedbed.study import pairs, quoted
+from seedbed.study.graph import classifier, composition, corpora
+from seedbed.study.part import Part
+from seedbed.study.recipe import StudyBackbone, StudyRecipe
+from seedbed.tables.figure_specs import FigureSpec, Map
+from seedbed.tables.maps import Mapped, plan_map
+from seedbed.tables.plan import Block, Offered, Scored, System, compared, of_labellers, plan
+from seedbed.tables.specs import OVERLAP, TableSpec
+
+TRIPLETS = "training triplets"
+"""What stands for the task of columns of overlap; with its blank it is no task's name."""
+
+
+@dataclass(frozen=True)
+class Offer(Part):
+    """What a study offers to tables and maps."""
+
+    @cached_property
+    def recipes(self) -> list[System]:
+        """The recipes that a table of encoders can show."""
+        return [self._recipe(StudyRecipe.get(self.study, name)) for name in self.study.recipes]
+
+    def _recipe(self, recipe: StudyRecipe) -> System:
+        spec = recipe.spec
+        return System(
+            recipe=recipe.name,
+            language=recipe.folder("*"),
+            seeds=recipe.seeds,
+            heads=recipe.heads,
+            on_request=spec.on_request,
+            languages=spec.languages,
+            backbones=recipe.backbones,
+            chosen_on=composition.chooser_of(self.study, recipe.name),
+            triplets=recipe.compared,
+            gives=recipe.gives,
+        )
+
+    @cached_property
+    def backbones(self) -> dict[str, Offered]:
+        """The backbones that a table of encoders can show."""
+        return {
+            name: Offered(
+                paper=spec.paper,
+                on_request=spec.on_request,
+                fused=bool(spec.fusion),
+                tasks=StudyBackbone.get(self.study, name).scored_on,
+            )
+            for name, spec in self.study.backbones.items()
+        }
+
+    @cached_property
+    def variants(self) -> list[System]:
+        """The variants that a table of classifiers can show; one seed, that of their adapters."""
+        study = self.study
+        folders = {"task-target": "*", "composition": "*", "task-pivot": study.pivot}
+        folders |= {variant: "*" for spec in study.classifiers.values() for variant in spec.composed}
+        taught = {"task-target": [code for code in study.languages if study.corpus("nli_pairs", code)]}
+        return [
+            System(
+                recipe=form,
+                language=folders.get(form, ANY),
+                seeds=[0],
+                languages=taught.get(form),
+                backbones=models,
+            )
+            for form, models in classifier.variants(study).items()
+        ]
+
+    @cached_property
+    def labellers(self) -> list[System]:
+        """What a table of encoders can show of classifiers: those without a prompt, and language models in context."""
+        study, forms = self.study, classifier.labellers(self.study)
+        for form, models in classifier.variants(study).items():
+            forms[form] = [name for name in models if study.classifiers[name].prompted]
+        return [
+            System(recipe=form, language=ANY, seeds=classifier.seeds_of(study, form), backbones=models)
+            for form, models in forms.items()
+        ]
+
+    @cached_property
+    def classifiers(self) -> dict[str, Offered]:
+        """The classifiers that tables can show."""
+        return {
+            name: Offered(
+                paper=spec.paper,
+                on_request=spec.on_request,
+                languages=spec.languages,
+                tasks=classifier.StudyClassifier.get(self.study, name).tasks,
+            )
+            for name, spec in self.study.classifiers.items()
+        }
+
+    @property
+    def tasks(self) -> dict[str, Scored]:
+        """The tasks whose scores, or the triplets whose overlap, a table can show."""
+        study = self.study
+        scored = {
+            name: Scored(
+                protocol=task.protocol,
+                languages=study.tested_by(name),
+                pairs=pairs.tested_by(study, name),
+                on_request=task.on_request,
+                k=task.k,
+            )
+            for name, task in sorted(study.tasks.items())
+        }
+        return scored | {TRIPLETS: Scored(protocol=OVERLAP, languages=sorted(study.languages))}
+
+    # ---- What is shown of it.
+
+    def blocks(self, spec: TableSpec) -> list[Block]:
+        """What a table shows, block by block; raises as `seedbed.tables.plan.plan`."""
+        study = self.study
+        others = self.tasks, study.baseline, study.reserved | pairs.reserved(study)
+        shown = (self.variants, self.classifiers) if spec.of_classifiers else (self.recipes, self.backbones)
+        try:
+            blocks = plan(spec, *shown, *others)
+        except UserError:
+            asked = (task for column in spec.columns for task in column.tasks)
+            if missing := next(filter(None, (corpora.lacking(study, task) for task in asked)), ""):
+                raise UserError(f"table {spec.title!r}: {missing}") from None
+            raise
+        blocks += of_labellers(spec, self.labellers, self.classifiers, *others)
+        blocks = compared(spec, blocks, study.statistics.baseline_backbone)
+        return [quoted.beside(study, block) for block in blocks]
+
+    def mapped(self, spec: FigureSpec) -> Mapped:
+        """What a map shows; raises as `seedbed.tables.maps.plan_map`."""
+        tasks: dict[str, dict[str, list[str]]] = {"labelled_texts": {}, "parallel": {}}
+        for name, task in sorted(self.study.tasks.items()):
+            if kind := _maps(task):
+                tasks[kind][name] = self.study.tested_by(name)
+        return plan_map(spec, self.recipes, self.backbones, tasks, self.study.reserved)
+
+    def has_column(self, spec: TableSpec) -> bool:
+        """Whether the study has the tasks of a column of a table that may lack some, and their data."""
+        known = {task.protocol for task in self.study.tasks.values()}
+        there = {name for name in self.study.tasks if not corpora.lacking(self.study, name)}
+        return not spec.partial or any(
+            {*column.tasks} <= there if column.tasks else column.protocol in known for column in spec.columns
+        )
+
+    def has_backbone(self, spec: Map) -> bool:
+        """Whether the study has any of the backbones that a map names, and not on request alone."""
+        usual = {name: one for name, one in self.study.backbones.items() if not one.on_request}
+        return not spec.backbones or bool({*spec.backbones} & {*usual, *(one.paper for one in usual.values())})
+
+
+def _maps(task: Task) -> str:
+    """The kind of texts of a task that a map can show: its training texts, or its pairs; empty: none."""
+    protocol = declared(task.protocol)
+    labelled = protocol.learns and protocol.kind == "labelled_texts" and not task.train_language
+    return protocol.kind if labelled or protocol.kind == "parallel" else ""

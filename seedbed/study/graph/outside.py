@@ -1,0 +1,59 @@
+"""What looks at a study from outside: a forecast of its cost, and a comparison with its reference."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from seedbed.manifests import MANIFEST
+from seedbed.operations.verify import Reference
+from seedbed.resources import resource, spec_file
+from seedbed.study import paths
+from seedbed.study.graph.product import Code, Product
+from seedbed.study.graph.table import Table
+from seedbed.study.model import Study
+from seedbed.study.part import Part
+
+
+@dataclass(frozen=True)
+class CostForecast(Product, rule="forecast", place=paths.FORECAST):
+    """What the study will cost, told before it runs. Only the run knows how it was asked for."""
+
+    def settings(self) -> dict[str, Any]:
+        """Of what a forecast is made, and what jobs took until now."""
+        return {"forecast": self.study.forecast, "benchmarks": f"{self.study.results}/benchmarks"}
+
+    def code(self) -> Code:
+        """The costs of each rule."""
+        return Code(data=(resource("forecast.yaml"),))
+
+
+@dataclass(frozen=True)
+class Verified(Product, rule="verify", place=paths.VERIFIED):
+    """A comparison of tables and choices with those of a reference."""
+
+
+@dataclass(frozen=True)
+class StudyReference(Part):
+    """The numbers and choices that a study was once seen to have."""
+
+    name: str
+
+    @classmethod
+    def of(cls, study: Study, configuration: Sequence[str]) -> Self:
+        """The reference of a study, which has the name of the first file of its configuration."""
+        return cls.get(study, Path([*configuration, "config.yaml"][0]).stem)
+
+    @property
+    def file(self) -> str:
+        """Its file, which may not be there."""
+        return os.path.relpath(spec_file("reference", self.name))
+
+    def tables(self) -> list[str]:
+        """The tables that it has numbers of; raises as `Reference.load`."""
+        return [Table.get(self.study, name).path for name in Reference.load(self.file).numbers]
+
+    def best(self) -> list[str]:
+        """The best encoders that it names; raises as `Reference.load`."""
+        return [f"{folder}/{MANIFEST}" for folder in Reference.load(self.file).best]

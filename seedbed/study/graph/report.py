@@ -1,0 +1,144 @@
+"""What a study is run for: the report, or the tables and figures of one paper."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from seedbed.names import languages_of
+from seedbed.resources import resource, specs
+from seedbed.study import paths
+from seedbed.study.graph.best_encoder import Answer
+from seedbed.study.graph.encoder import Encoder
+from seedbed.study.graph.figure import Figure
+from seedbed.study.graph.measurement import Measurement
+from seedbed.study.graph.offer import Offer
+from seedbed.study.graph.product import Code, Files, Product
+from seedbed.study.graph.table import Table, TablePlan
+from seedbed.study.model import Study
+from seedbed.study.part import Part
+from seedbed.study.paths import at
+from seedbed.study.recipe import StudyRecipe
+from seedbed.tables.figure_specs import Map
+from seedbed.tables.plan import Cell
+
+
+@dataclass(frozen=True)
+class Report(Product, rule="report", place=paths.REPORT):
+    """The report, and the answer that it begins with."""
+
+    @property
+    def answer(self) -> Answer:
+        """What it begins with."""
+        return Answer.get(self.study)
+
+    @property
+    def plans(self) -> list[TablePlan]:
+        """What its tables show."""
+        return [TablePlan.get(self.study, table) for table in self.study.tables]
+
+    @cached_property
+    def encoders(self) -> list[Encoder]:
+        """Every encoder of its tables, of each in the order of its seeds."""
+        plans = (plan for plan in self.plans if not plan.spec.of_classifiers)
+        found = {encoder for plan in plans for cell in plan.cells for encoder in _scored(self.study, cell)}
+        return sorted(found, key=lambda one: (one.backbone, one.recipe, one.lang, one.seed))
+
+    def triplets(self, path: str) -> list[str]:
+        """A file of each set of triplets that its tables rest on."""
+        learnt = {(one.recipe, one.lang) for one in self.encoders}
+        learnt |= {(texts.recipe, texts.lang) for plan in self.plans for texts in plan.texts}
+        recipes = ((StudyRecipe.get(self.study, name), lang) for name, lang in learnt)
+        made = {(of.writer, of.spec.written, lang) for of, lang in recipes if of.is_written(lang)}
+        return [at(self.study, path, generator=name, method=method, lang=lang) for name, method, lang in sorted(made)]
+
+    @property
+    def neighbours(self) -> list[str]:
+        """The mined neighbours that its encoders learnt from, and what mining says of them."""
+        mined = [one for one in self.encoders if one.mining]
+        audits = {one.at(paths.NEIGHBOURS_AUDIT, mining=one.mining) for one in mined}
+        return sorted(audits | {one.texts for one in mined})
+
+    @property
+    def cards(self) -> list[str]:
+        """Model cards of its encoders, one of each, of its first seed."""
+        first: dict[Path, str] = {}
+        for encoder in self.encoders:
+            folder = Path(encoder.path).parent
+            first.setdefault(folder.parent, f"{folder}/README.md")
+        return [*first.values()]
+
+    def inputs(self) -> dict[str, Files]:
+        """The best encoders and the others that the answer lists, tables, figures, and what tables rest on."""
+        tables = [Table.get(self.study, table) for table in self.study.tables]
+        figures = [Figure.get(self.study, figure) for figure in self.study.figures]
+        return {
+            "best": self.answer.best(),
+            "encoders": self.answer.by_name,
+            "untested": self.answer.untested(),
+            "tables": [table.path for table in tables],
+            "layouts": [table.at(paths.LAYOUT) for table in tables],
+            "figures": [figure.at(path) for figure in figures for path in (paths.SVG, paths.PNG)],
+            "audits": self.triplets(paths.AUDIT),
+            "triplets": self.triplets(paths.TRIPLETS),
+            "rejected": self.triplets(paths.REJECTED),
+            "neighbours": self.neighbours,
+        }
+
+    def settings(self) -> dict[str, Any]:
+        """Its title, the cards, and by what the page says what jobs took."""
+        results = self.study.results
+        return {
+            "title": f"Seedbed: {results}",
+            "cards": self.cards,
+            "benchmarks": f"{results}/benchmarks",
+            "prices": self.study.forecast,
+        }
+
+    def code(self) -> Code:
+        """The page's template and script, and what is known of languages."""
+        return Code(data=tuple(map(resource, ("report.html.j2", "report.js", "languages.tsv"))))
+
+
+def _scored(study: Study, cell: Cell) -> Iterator[Encoder]:
+    """The encoder that has a score, of two languages that of each; none: a classifier of the same table has it."""
+    if cell.backbone in study.backbones:
+        of, (_, *others) = StudyRecipe.get(study, cell.recipe), languages_of(cell.test_lang)
+        for lang in (cell.lang, *map(of.folder, others)):  # the seed of a head may be another
+            yield Encoder.get(study, cell.backbone, of.maker.name, lang, of.seed(cell.seed))
+
+
+@dataclass(frozen=True)
+class Paper(Part):
+    """What a study can make of one paper."""
+
+    name: str
+
+    @property
+    def tables(self) -> list[str]:
+        """Its tables. A partial one is left out where the study has no column of it: its data may be nowhere
+        (LazRetrieval)."""
+        named = ((name, TablePlan.get(self.study, name).spec) for name in sorted(specs("tables")))
+        offer = Offer.get(self.study)
+        return [name for name, spec in named if spec.group == self.name and offer.has_column(spec)]
+
+    @property
+    def figures(self) -> list[str]:
+        """Its maps, and the figures of its tables."""
+        tables, offer = self.tables, Offer.get(self.study)
+        named = ((name, Figure.get(self.study, name).spec) for name in sorted(specs("figures")))
+        return [
+            name
+            for name, spec in named
+            if (spec.group == self.name and offer.has_backbone(spec) if isinstance(spec, Map) else spec.table in tables)
+        ]
+
+    def files(self) -> list[str]:
+        """Its tables and figures, and what it measures apart from scores."""
+        study = self.study
+        return [
+            *(Table.get(study, table).path for table in self.tables),
+            *(Figure.get(study, figure).path for figure in self.figures),
+            *([Measurement.get(study).path] if self.name == "miners" and study.compute else []),
+        ]
