@@ -7,7 +7,12 @@ import pytest
 from seedbed.io import UserError
 from seedbed.names import ANCHORS
 from seedbed.study.checks import consistent
-from seedbed.study.graph import adaptation, cards, classifiers, corpora, encoders, prefixes
+from seedbed.study.graph import records
+from seedbed.study.graph.adapted import AdaptedBackbone, Vocabulary
+from seedbed.study.graph.classifier import FineTuned
+from seedbed.study.graph.corpus import Anchors
+from seedbed.study.graph.encoder import Encoder
+from seedbed.study.recipe import StudyRecipe
 from seedbed.study.supplies import with_sources
 from tests.asking import TOLD, asking, study_of
 from tests.refusals import tells
@@ -27,31 +32,32 @@ WITHOUT = {
 
 
 def test_a_vocabulary_is_made_of_the_backbone_and_the_anchors_of_a_text(ask) -> None:
-    assert ask(adaptation.weights, **BARE) == "encoders/other/weights/seedbed.json", "of the backbone that shares them"
-    assert ask(adaptation.texts, **BARE) == f"corpora/hin/wiki+{ANCHORS}.tsv"
-    assert ask(adaptation.swapped, **BARE) == "encoders/bare/vocabulary/hin/seedbed.json"
+    read = ask(Vocabulary, **BARE).inputs()
+    assert read["weights"] == "encoders/other/weights/seedbed.json", "of the backbone that shares them"
+    assert read["texts"] == f"corpora/hin/wiki+{ANCHORS}.tsv" == ask(AdaptedBackbone, **BARE).inputs()["texts"]
+    swapped = ask(AdaptedBackbone, **BARE).inputs()["weights"]
+    assert swapped == "encoders/bare/vocabulary/hin/seedbed.json" == ask(Vocabulary, **BARE).path
     plain = asking(study_of(TOLD, adaptation={}))
-    assert plain(adaptation.texts, **BARE) == f"corpora/hin/{ANCHORS}.tsv"
-    assert ask(adaptation.about, **BARE) == {
+    assert plain(Vocabulary, **BARE).inputs()["texts"] == f"corpora/hin/{ANCHORS}.tsv"
+    assert ask(Vocabulary, **BARE).settings()["about"] == ask(AdaptedBackbone, **BARE).settings()["about"] == {
         "backbone": "bare", "base_model": "", "licence": "", "language": "hin", "language_name": "Hindi",
         "data": [{"name": "wiki", "origin": [{"kind": "file", "name": "own/hin.wiki.tsv"}], "licence": ""}],
     }  # fmt: skip
-    assert cards.adaptation_data(study_of(TOLD, adaptation={}), "hau")["origin"] == [
+    assert records.adaptation(study_of(TOLD, adaptation={}), "hau")["origin"] == [
         {"kind": "file", "name": "own/hau.tsv"}
     ]
 
 
 def test_a_mask_is_needed_where_masked_words_follow() -> None:
-    study = study_of(TOLD)
-    assert adaptation.masks(study, None)
+    assert asking(study_of(TOLD))(Vocabulary, **BARE).settings()["masks"]
     swapped = study_of(TOLD, **ONLY | WITHOUT)
     swapped.recipes["own"] = swapped.recipes["own"].updated({"start": "vocabulary"})
-    assert not adaptation.masks(swapped, None)
+    assert not asking(swapped)(Vocabulary, **BARE).settings()["masks"]
 
 
 def test_recipes_start_from_it_in_each_language_and_for_all_seeds(ask) -> None:
     starts = {
-        (recipe, seed): ask(encoders.starting_weights, **OWN | {"recipe": recipe, "seed": seed})
+        (recipe, seed): ask(Encoder, **OWN | {"recipe": recipe, "seed": seed}).weights
         for recipe in ("own", "swapped", "further")
         for seed in ("3", "5")
     }
@@ -63,25 +69,26 @@ def test_recipes_start_from_it_in_each_language_and_for_all_seeds(ask) -> None:
         ("further", "3"): "encoders/bert/own/hin/3/seedbed.json",
         ("further", "5"): "encoders/bert/own/hin/5/seedbed.json",
     }
-    assert [ask(encoders.training_of, name).pooling for name in ("own", "further")] == ["mean", "own"]
+    assert [ask(StudyRecipe, name=name).training.pooling for name in ("own", "further")] == ["mean", "own"]
 
 
 def test_the_backbones_prefix_ends_with_its_vocabulary(told, ask) -> None:
     names = ("base", "own", "swapped", "further", "taught")
-    assert [prefixes.of_recipe(told, "bert", name) for name in names] == ["query: ", "", "q: ", "", "query: "]
-    assert ask(prefixes.of_encoder, **OWN) == "" and ask(prefixes.of_encoder, **OWN | {"recipe": "base"}) == "query: "
+    assert [StudyRecipe.get(told, name).prefix("bert") for name in names] == ["query: ", "", "q: ", "", "query: "]
+    assert ask(Encoder, **OWN).prefix == "" and ask(Encoder, **OWN | {"recipe": "base"}).prefix == "query: "
     tuned = {"tuned": {"backbone": "bert", "recipe": "own", "fine_tuning": {}}}
-    assert asking(study_of(TOLD, classifiers=tuned, compute=None))(classifiers.prefix, classifier="tuned") == ""
-    assert ask(classifiers.prefix, classifier="tuned") == "query: "
+    job = {"classifier": "tuned", "task": "knn", "lang": "hin", "seed": "5"}
+    assert asking(study_of(TOLD, classifiers=tuned, compute=None))(FineTuned, **job).prefix == ""
+    assert ask(FineTuned, **job).prefix == "query: "
 
 
 def test_as_many_sentences_are_drawn_as_a_vocabulary_takes(ask) -> None:
     job = {"lang": "hin", "anchors": f"wiki+{ANCHORS}"}
-    assert ask(corpora.drawn, **job).count == 60, "of another recipe, which takes more"
+    assert ask(Anchors, **job).drawing.count == 60, "of another recipe, which takes more"
     more = asking(study_of(TOLD, adaptation={"text": "wiki", "vocabulary": {"sentences": 90}}))
-    assert more(corpora.drawn, **job).count == 90 and more(corpora.drawn, lang="hin", anchors=ANCHORS).count == 40
+    assert more(Anchors, **job).drawing.count == 90 and more(Anchors, lang="hin", anchors=ANCHORS).drawing.count == 40
     nobody = asking(study_of(TOLD, adaptation={"text": "wiki", "vocabulary": {"sentences": 90}}, **ONLY | WITHOUT))
-    assert nobody(corpora.drawn, **job).count == 90
+    assert nobody(Anchors, **job).drawing.count == 90
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,18 @@ import yaml
 from seedbed import licences
 from seedbed.classifiers.settings import IN_CONTEXT
 from seedbed.study import checks, starts
-from seedbed.study.graph import cards, choices, classifiers, encoders, evaluation, plans, prefixes, tables
+from seedbed.study.graph import classifier
+from seedbed.study.graph.chosen import ChosenTranslations
+from seedbed.study.graph.classifier import DescribedClassifier, StudyClassifier
+from seedbed.study.graph.encoder import Encoder
+from seedbed.study.graph.figure import Figure, MapPoints
+from seedbed.study.graph.report import Paper
+from seedbed.study.graph.score import Scores
+from seedbed.study.graph.table import TablePlan
 from seedbed.study.model import Study
+from seedbed.study.recipe import StudyBackbone, StudyRecipe, untrained
 from seedbed.tables.figure_specs import Map
-from tests.asking import Wildcards, asking
+from tests.asking import asking
 
 PLAIN = yaml.safe_load("""
 languages: {hau: {}, swh: {}}
@@ -60,58 +68,61 @@ def made(recipe: str, lang: str = "hau") -> dict[str, str]:
 
 
 def test_a_pair_has_the_weights_and_prefix_of_its_sides(study: Study, ask) -> None:
-    assert encoders.body_of(study, "two") == "bert" and encoders.body_of(study, "mini") == "mini"
-    assert ask(encoders.starting_weights, **made("arca", "mul")) == "encoders/bert/weights/seedbed.json"
-    assert ask(encoders.starting_weights, **made("lira")) == ARCA
-    assert prefixes.of_recipe(study, "two", "lira") == "query: "
-    assert encoders.backbones_of(study, "base") == ["bert", "mini"]
-    assert encoders.backbones_of(study, "lira") == ["two"]
-    assert encoders.starts_anchored(study, "lira") == "arca" and encoders.starts_anchored(study, "none") == ""
-    assert choices.plain(study) == "base" and choices.chooser(study, "beside") == "arca"
+    bodies = {name: StudyBackbone.get(study, name).body.name for name in ("two", "mini")}
+    assert bodies == {"two": "bert", "mini": "mini"}
+    assert ask(Encoder, **made("arca", "mul")).weights == "encoders/bert/weights/seedbed.json"
+    assert ask(Encoder, **made("lira")).weights == ARCA
+    assert StudyRecipe.get(study, "lira").prefix("two") == "query: "
+    assert StudyRecipe.get(study, "base").backbones == ["bert", "mini"]
+    assert StudyRecipe.get(study, "lira").backbones == ["two"]
+    assert StudyRecipe.get(study, "lira").anchored == "arca" and StudyRecipe.get(study, "none").anchored == ""
+    assert untrained(study) == "base" and StudyRecipe.get(study, "beside").chooser == "arca"
 
 
 def test_what_an_encoder_is_trained_with(study: Study, ask) -> None:
-    job = made("arca", "mul")
+    arca, lira = ask(Encoder, **made("arca", "mul")), ask(Encoder, **made("lira"))
+    read = arca.inputs()
     wrote = [f"generators/{name}/translations/{{}}/parallel.tsv" for name in ("one", "human")]
-    assert ask(choices.learnt, **job) == [file.format(code) for code in ("hau", "swh") for file in wrote]
+    assert read["translations"] == [file.format(code) for code in ("hau", "swh") for file in wrote]
     judged = [f"generators/likely/judgements/{code}/parallel.tsv" for code in ("hau", "swh")]
-    assert ask(choices.learnt_judgements, **job) == judged
-    assert ask(choices.read, **job) == [] and ask(choices.english, **job) == MINI
-    assert ask(choices.references, **job) == {"english": MINI} == ask(choices.folders, **job)
-    assert ask(choices.similarity, **job) == []
+    assert read["judgements"] == judged
+    assert read["english"] == [] and arca.english == MINI
+    assert read["refer"] == {"english": MINI}
+    assert arca.similarity == ""
     chosen = "encoders/two/lira/choices/hau/5/hau/graded.tsv"
-    assert ask(choices.read, **made("lira")) == [chosen]
-    assert ask(choices.fusion, **made("lira")) == "concat" and ask(choices.fusion, **job) is None
-    assert ask(choices.translations_of, **made("lira")) == []
-    sets = ask(choices.translations_of, **job)
-    assert [file for one in sets for file in one.values()] == ask(choices.learnt, **job) and len(sets) == len(judged)
-    assert ask(choices.english, backbone="bert", recipe="base", lang="mul", seed="0") == []
+    assert lira.inputs()["english"] == [chosen]
+    assert lira.settings()["fusion"] == "concat" and arca.settings()["fusion"] is None
+    assert lira.settings()["translations"] == []
+    sets = arca.settings()["translations"]
+    assert [file for one in sets for file in one.values()] == read["translations"] and len(sets) == len(judged)
+    assert ask(Encoder, backbone="bert", recipe="base", lang="mul", seed="0").english == ""
 
 
 def test_who_chooses(study: Study, ask) -> None:
-    job = made("lira") | {"test_lang": "hau", "corpus": "graded"}
-    assert ask(choices.candidates, **job) == {
-        name: f"generators/{name}/translations/hau/graded.tsv" for name in ("one", "human")
+    texts = {"test_lang": "hau", "corpus": "graded"}
+    lira = ask(ChosenTranslations, **made("lira"), **texts)
+    assert lira.inputs() == {
+        "translations": {name: f"generators/{name}/translations/hau/graded.tsv" for name in ("one", "human")},
+        "judgements": "generators/likely/judgements/hau/graded.tsv",
+        "actor": ARCA,
+        "weights": MINI,
+        "similarity": "",
     }
-    assert ask(choices.judged, **job) == "generators/likely/judgements/hau/graded.tsv"
-    assert ask(choices.policy, **job) == ARCA and ask(choices.weights, **job) == MINI
-    assert ask(choices.critic, **job) == []
-    assert ask(choices.how, **job).choose == "actor"
-    job = made("beside", "mul") | {"test_lang": "hau", "corpus": "graded"}
-    assert ask(choices.policy, **job) == [] == ask(choices.weights, **job)
-    assert ask(choices.critic, **job) == "encoders/bert/base/mul/0/seedbed.json"
-    job = made("none", "mul") | {"test_lang": "hau", "corpus": "graded"}
-    assert not any(ask(one, **job) for one in (choices.judged, choices.policy, choices.weights, choices.critic))
-    assert not ask(choices.how, **job).similarity
+    assert lira.settings()["how"].choose == "actor"
+    beside = ask(ChosenTranslations, **made("beside", "mul"), **texts).inputs()
+    assert beside["actor"] == "" == beside["weights"]
+    assert beside["similarity"] == "encoders/bert/base/mul/0/seedbed.json"
+    none = ask(ChosenTranslations, **made("none", "mul"), **texts)
+    assert not any(none.inputs()[name] for name in ("judgements", "actor", "weights", "similarity"))
+    assert not none.settings()["how"].similarity
 
 
 def test_scores_read_the_english_of_test_and_training_sets(study: Study, ask) -> None:
-    job = made("lira") | {"test_lang": "hau", "tasks": "all"}
+    job = {"backbone": "two", "recipe": "lira", "lang": "hau", "test_lang": "hau", "tasks": "all"}
     files = [f"encoders/two/lira/choices/hau/5/hau/{name}.tsv" for name in ("knn", "knn_train", "sts")]
-    assert ask(choices.scored_files, **job) == files
-    assert ask(choices.scored, **job) == {"0/hau": files}
-    assert ask(evaluation.sets, **job) == [("knn", "hau"), ("sts", "hau")]
-    assert ask(choices.scored, **job | {"recipe": "arca"}) == {}
+    assert ask(Scores, **job).inputs()["english"] == {"0/hau": files}
+    assert ask(Scores, **job).sets == [("knn", "hau"), ("sts", "hau")]
+    assert ask(Scores, **job | {"recipe": "arca"}).english == {}
 
 
 def test_tasks_of_what_encoders_of_two_texts_alone_have_are_for_them(study: Study) -> None:
@@ -127,26 +138,26 @@ def test_tasks_of_what_encoders_of_two_texts_alone_have_are_for_them(study: Stud
     ask = asking(given)
     job = {"lang": "mul", "test_lang": "hau", "tasks": "all"}
     asked = {
-        recipe: ask(evaluation.tasks_of, backbone="two" if recipe != "base" else "bert", recipe=recipe, **job)
+        recipe: ask(Scores, backbone="two" if recipe != "base" else "bert", recipe=recipe, **job).scored
         for recipe in recipes
     }
     alone, both = ["sts"], ["far", "sts", "whose"]
     assert {name: sorted(found) for name, found in asked.items()} == {
         "base": alone, "arca": alone, "lira": both, "beside": both, "none": both, "translated": ["sts", "whose"],
     }  # fmt: skip
-    blocks = plans.plan(given, "lira_bound")
+    blocks = TablePlan.get(given, "lira_bound").blocks
     shown = {system.recipe for block in blocks for system in block.systems}
     assert shown == {"lira", "beside", "none"} and {block.backbone for block in blocks} == {"two"}
-    files = ask(choices.scored_files, backbone="two", recipe="none", **job)
+    (files,) = ask(Scores, backbone="two", recipe="none", **job).english.values()
     assert [file.rpartition("/")[2] for file in files] == ["far.tsv", "sts.tsv", "whose.tsv"]
 
 
 def test_a_papers_tables_without_a_task_are_left_out(study: Study) -> None:
     whose = {"mlqa-shares": {"protocol": "shares", "source": {"file": "own/{lang}.txt"}}}
     given = Study.model_validate(PLAIN | {"tasks": PLAIN["tasks"] | whose})
-    made = [Path(file).stem for file in tables.of_paper(given, "lira")]
+    made = [Path(file).stem for file in Paper.get(given, "lira").files()]
     assert made == ["lira_figure10", "lira_figure10"], "the table and the figure"
-    assert tables.of_paper(study, "lira") == []
+    assert Paper.get(study, "lira").files() == []
 
 
 OF = {
@@ -174,28 +185,28 @@ def solving(of: dict[str, dict[str, str]] = OF, generator: str = "chat") -> Stud
 def test_questions_are_asked_after_an_anchored_encoders_vectors_in_the_english_that_was_chosen() -> None:
     study = solving()
     ask = asking(study)
-    assert classifiers.variants(study)["prefixed"] == ["solver"] == classifiers.variants(study)["as-it-is"]
-    job = {"classifier": "solver", "variant": "prefixed", "lang": "mul", "seed": "0"}
-    assert ask(classifiers.described_retriever, **job) == ARCA
-    assert ask(classifiers.parts, **job)["prefix"] == "encoders/two/arca/mul/5/seedbed.json"
-    assert ask(classifiers.system, **job)["variant"] == "prefixed"
-    assert classifiers.helper(study, "solver", "prefixed", "hau").endswith("encoders/two/arca/mul/5/seedbed.json")
-    assert classifiers.helper(study, "solver", "source", "hau") == ""
-    assert classifiers.prefixing(study, "solver", "as-it-is").recipe == "arca"
-    assert classifiers.helping(study, "solver", "as-it-is") == classifiers.prefixing(study, "solver", "as-it-is")
-    assert classifiers.helping(study, "solver", "source") is None
-    assert classifiers.prefixing(study, "solver", "source") is None
+    assert classifier.variants(study)["prefixed"] == ["solver"] == classifier.variants(study)["as-it-is"]
+    described = ask(DescribedClassifier, classifier="solver", variant="prefixed", lang="mul", seed="0")
+    assert described.inputs()["retriever"] == ARCA
+    assert described.settings()["parts"]["prefix"] == "encoders/two/arca/mul/5/seedbed.json"
+    assert described.settings()["system"]["variant"] == "prefixed"
+    solver = StudyClassifier.get(study, "solver")
+    assert solver.helper("prefixed", "hau")[1].endswith("encoders/two/arca/mul/5/seedbed.json")
+    assert solver.helper("source", "hau")[1] == ""
+    assert solver.prefixing("as-it-is").recipe == "arca"
+    assert solver.helping("as-it-is") == solver.prefixing("as-it-is")
+    assert solver.helping("source") is None and solver.prefixing("source") is None
     # Features alone choose nothing; the English path alone has no other path.
-    assert [evaluation.gives(study, recipe) for recipe in ("arca", "translated")] == [[], ["choices"]]
+    assert [StudyRecipe.get(study, recipe).gives for recipe in ("arca", "translated")] == [[], ["choices"]]
     scored = {"backbone": "solver", "lang": "mul", "test_lang": "hau", "tasks": "all"}
     chosen = "encoders/two/translated/choices/mul/0/hau/sums.tsv"
-    assert ask(choices.scored, **scored, recipe="prefixed") == {"0/hau": [chosen]}
-    assert ask(choices.scored, **scored, recipe="as-it-is") == {}
-    assert ask(choices.scored, **scored, recipe="translated") == {"0/hau": ["generators/one/translations/hau/sums.tsv"]}
+    assert ask(Scores, **scored, recipe="prefixed").english == {"0/hau": [chosen]}
+    assert ask(Scores, **scored, recipe="as-it-is").english == {}
+    assert ask(Scores, **scored, recipe="translated").english == {"0/hau": ["generators/one/translations/hau/sums.tsv"]}
     for variant, encoder in {"prefixed": ARCA, "as-it-is": ARCA, "source": "", "translated": ""}.items():
-        assert ask(evaluation.retrievers, **scored, recipe=variant) == ([encoder] if encoder else [])
+        assert ask(Scores, **scored, recipe=variant).helpers == ([encoder] if encoder else [])
     job = {"backbone": "two", "recipe": "translated", "lang": "mul", "seed": "0", "test_lang": "hau", "corpus": "sums"}
-    assert ask(choices.policy, **job) == ARCA
+    assert ask(ChosenTranslations, **job).actor == ARCA
 
 
 @pytest.mark.parametrize(
@@ -227,16 +238,15 @@ def test_a_map_reads_the_english_of_its_texts(study: Study, ask, monkeypatch: py
             "map": given,
             "languages": ["swh", "hau"],
         }
-        monkeypatch.setattr(tables, "figure_of", lambda name, spec=spec: Map.model_validate(spec))
+        monkeypatch.setattr(Figure, "spec", Map.model_validate(spec))
         drawn = asking(Study.model_validate(PLAIN | {"tasks": sets}))
         job = {"figure": "f", "backbone": "two", "recipe": "beside"}
         files = [f"encoders/two/beside/choices/mul/5/{lang}/{corpus}.tsv" for lang in ("swh", "hau")]
-        assert drawn(tables.mapped_english, **job) == files
-        assert drawn(tables.mapped_encoder, **job) == "encoders/two/beside/mul/5/seedbed.json"
-        monkeypatch.setattr(
-            tables, "figure_of", lambda name, spec=spec: Map.model_validate(spec | {"recipes": {"base": "b"}})
-        )
-        assert drawn(tables.mapped_english, figure="f", backbone="bert", recipe="base") == []
+        assert drawn(MapPoints, **job).english == files
+        assert drawn(MapPoints, **job).inputs()["encoder"] == "encoders/two/beside/mul/5/seedbed.json"
+        monkeypatch.setattr(Figure, "spec", Map.model_validate(spec | {"recipes": {"base": "b"}}))
+        drawn = asking(Study.model_validate(PLAIN | {"tasks": sets}))
+        assert drawn(MapPoints, figure="f", backbone="bert", recipe="base").english == []
 
 
 def test_the_retriever_of_a_language_model_reads_the_english_of_test_and_training_sets() -> None:
@@ -249,21 +259,21 @@ def test_the_retriever_of_a_language_model_reads_the_english_of_test_and_trainin
     checks.consistent(study)
     ask, job = asking(study), {"recipe": IN_CONTEXT[1], "lang": "mul", "test_lang": "hau", "tasks": "all"}
     chosen = [f"encoders/two/beside/choices/mul/5/hau/{name}.tsv" for name in ("asked", "asked_train")]
-    assert {*chosen} <= {*ask(choices.scored, **job, backbone="both")["0/hau"]}
-    assert classifiers.helping(study, "both", IN_CONTEXT[1]).recipe == "beside"
+    assert {*chosen} <= {*ask(Scores, **job, backbone="both").english["0/hau"]}
+    assert StudyClassifier.get(study, "both").helping(IN_CONTEXT[1]).recipe == "beside"
     sets = [("asked", "hau"), ("asked_train", "hau"), ("asked", "hau")]
-    read = {recipe: choices.of_sets(study, Wildcards(**made(recipe)), 5, sets) for recipe in ("lira", "arca")}
+    read = {recipe: ask(Encoder, **made(recipe)).chosen(sets) for recipe in ("lira", "arca")}
     assert [Path(file).name for file in read["lira"]] == ["asked.tsv", "asked_train.tsv"] and read["arca"] == []
-    assert ask(choices.scored, **job, backbone="one") == {} == ask(choices.scored, **job, backbone="anchored")
+    assert ask(Scores, **job, backbone="one").english == {} == ask(Scores, **job, backbone="anchored").english
 
 
 def test_texts_that_a_protocol_makes_are_for_encoders_of_a_text_alone() -> None:
     edited = {"protocol": "stability", "source": {"file": "own/{lang}.txt"}}
     ask = asking(Study.model_validate(PLAIN | {"tasks": PLAIN["tasks"] | {"edited": edited}}))
     job = {"backbone": "two", "test_lang": "hau", "tasks": "all"}
-    assert ask(evaluation.tasks_of, **job, recipe="lira", lang="hau") == ["knn", "sts"]
-    assert ask(evaluation.tasks_of, **job, recipe="arca", lang="mul") == ["edited", "knn", "sts"]
-    assert "edited" in ask(evaluation.tasks_of, **job | {"backbone": "bert"}, recipe="base", lang="mul")
+    assert ask(Scores, **job, recipe="lira", lang="hau").scored == ["knn", "sts"]
+    assert ask(Scores, **job, recipe="arca", lang="mul").scored == ["edited", "knn", "sts"]
+    assert "edited" in ask(Scores, **job | {"backbone": "bert"}, recipe="base", lang="mul").scored
 
 
 @pytest.mark.parametrize(
@@ -336,19 +346,19 @@ def test_a_card_names_who_translated_and_judged_what_was_learnt_and_both_sides()
         for lang in ("hau", "swh")
     ]
     mini = {"name": "mini", "origin": [{"kind": "hub", "name": "b/mini"}], "licence": "Apache-2.0", "role": "backbone"}
-    arca = ask(cards.lineage, **made("arca", "mul"))
+    arca = ask(Encoder, **made("arca", "mul")).lineage()
     assert [one["name"] for one in arca["data"][:2]] == ["parallel", "parallel"]
     assert arca["data"][2:] == [nllb, served, *human, gemma]
     assert licences.of_model(arca) is None, "nobody states the terms of what a server runs"
     stated = arca | {"data": [one for one in arca["data"] if one != served]}
     assert licences.of_model(stated).name == "gemma-terms-of-use"
-    lira = ask(cards.lineage, **made("lira"))
+    lira = ask(Encoder, **made("lira")).lineage()
     assert lira["data"][:7] == arca["data"] and lira["data"][7:] == [
         {"name": "graded", "origin": [{"kind": "file", "name": "own/hau.sts.tsv"}], "licence": ""}, mini,
     ]  # fmt: skip
-    beside = ask(cards.lineage, **made("beside", "mul"))
+    beside = ask(Encoder, **made("beside", "mul")).lineage()
     assert beside["data"] == [*arca["data"], mini] and beside["base_model"] == "a/bert"
-    translated = ask(cards.lineage, **made("translated", "mul"))
+    translated = ask(Encoder, **made("translated", "mul")).lineage()
     assert translated["data"] == [] and (translated["base_model"], translated["backbone_licence"]) == (
         "b/mini",
         "Apache-2.0",

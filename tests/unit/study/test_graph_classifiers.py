@@ -22,14 +22,14 @@ def test_each_variant_is_of_some_classifiers(told) -> None:
 
 
 def test_a_classifier_answers_tasks_of_its_protocol(ask) -> None:
-    assert ask(classifiers.answerable, "tuned") == ["dev", "knn", "knn-xl"]
-    assert ask(classifiers.answered_by, "gemma", "hau") == ["pairs"]
-    assert ask(classifiers.answered_by, "likely", "hau") == ["icl", "icl-xl"]
-    assert ask(classifiers.answered_by, "likely", "hin") == ["icl"], "no test of what it lends labels for"
+    assert ask(StudyClassifier, name="tuned").tasks == ["dev", "knn", "knn-xl"]
+    assert ask(StudyClassifier, name="gemma").tasks_in("hau") == ["pairs"]
+    assert ask(StudyClassifier, name="likely").tasks_in("hau") == ["icl", "icl-xl"]
+    assert ask(StudyClassifier, name="likely").tasks_in("hin") == ["icl"], "no test of what it lends labels for"
     some = {"likely": {"generator": "tiny", "in_context": {"retriever": {"backbone": "bert", "recipe": "published"}}}}
     some["likely"] |= {"languages": ["hau"], "tasks": ["icl-xl"]}
     few = asking(study_of(TOLD, classifiers=some, compute=None))
-    assert [few(classifiers.answered_by, "likely", code) for code in ("hau", "hin")] == [["icl-xl"], []]
+    assert [few(StudyClassifier, name="likely").tasks_in(code) for code in ("hau", "hin")] == [["icl-xl"], []]
 
 
 def test_one_training_set_labels_the_tests_of_several_languages(ask) -> None:
@@ -54,7 +54,7 @@ def test_a_classifiers_settings_are_its_own_or_its_generators(told) -> None:
 
 
 def test_weights_are_those_of_the_model_and_a_server_has_its_own(ask) -> None:
-    weights = {name: ask(classifiers.weights_of, name) for name in ("xlm", "gemma", "served")}
+    weights = {name: ask(StudyClassifier, name=name).weights for name in ("xlm", "gemma", "served")}
     tiny = "generators/tiny/weights/seedbed.json"
     assert weights == {"xlm": "encoders/other/weights/seedbed.json", "gemma": tiny, "served": []}
     assert ask(classifiers.weights, classifier="gemma") == ask(classifiers.described_base, classifier="gemma") == tiny
@@ -68,9 +68,9 @@ def test_weights_are_those_of_the_model_and_a_server_has_its_own(ask) -> None:
 
 
 def test_adapters_learn_labelled_pairs_or_a_languages_texts(ask) -> None:
-    assert ask(classifiers.adapter, "xlm", "language", "hau") == "classifiers/xlm/language/hau/seedbed.json"
-    assert ask(classifiers.adapter, "gemma", "language", "hau") == "generators/tiny/language/hau/seedbed.json"
-    assert ask(classifiers.adapter, "gemma", "task", "hau") == "classifiers/gemma/task/hau/seedbed.json"
+    assert ask(StudyClassifier, name="xlm").adapter("language", "hau") == "classifiers/xlm/language/hau/seedbed.json"
+    assert ask(StudyClassifier, name="gemma").adapter("language", "hau") == "generators/tiny/language/hau/seedbed.json"
+    assert ask(StudyClassifier, name="gemma").adapter("task", "hau") == "classifiers/gemma/task/hau/seedbed.json"
     job = {"classifier": "xlm", "lang": "hau"}
     assert ask(classifiers.data_kind, **job, part="task") == "pairs"
     assert ask(classifiers.data_kind, **job, part="language") == "text"
@@ -79,24 +79,28 @@ def test_adapters_learn_labelled_pairs_or_a_languages_texts(ask) -> None:
 
 
 def test_a_classifier_is_one_kind_of_system(ask) -> None:
-    kinds = {name: ask(classifiers.kind, name) for name in ("xlm", "gemma", "served", "tuned", "drawn")}
+    kinds = {name: ask(StudyClassifier, name=name).kind for name in ("xlm", "gemma", "served", "tuned", "drawn")}
     wanted = {"xlm": "adapted", "gemma": "adapted", "served": "in-context", "tuned": "labelled", "drawn": "chance"}
     assert kinds == wanted
 
 
 def test_a_language_model_is_asked_in_words(ask) -> None:
-    prompts = {name: [path.stem for path in ask(classifiers.prompts_of, name)] for name in ("xlm", "gemma", "served")}
+    prompts = {
+        name: [path.stem for path in ask(StudyClassifier, name=name).prompts] for name in ("xlm", "gemma", "served")
+    }
     assert prompts == {"xlm": [], "gemma": ["classification", "nli"], "served": ["icl"]}
-    assert ask(classifiers.back_end, "served") == ["seedbed/generators/backends/openai.py"]
-    assert ask(classifiers.back_end, "gemma") == []
-    written = ask(classifiers.answering_generator, "likely")
+    assert ask(StudyClassifier, name="served").back_end == ["seedbed/generators/backends/openai.py"]
+    assert ask(StudyClassifier, name="gemma").back_end == []
+    written = ask(StudyClassifier, name="likely").answering()
     assert (written.sampling.temperature, written.lora.rank, written.shots) == (0.5, 8, 5), (
         "adapters and shots are unread"
     )
 
 
 def test_a_retriever_finds_the_examples_of_a_variant(told, ask) -> None:
-    backbones = {name: ask(classifiers.retriever_backbone, "likely", name) for name in ("zero-shot", "one-shot", "far")}
+    backbones = {
+        name: ask(StudyClassifier, name="likely").retriever_backbone(name) for name in ("zero-shot", "one-shot", "far")
+    }
     assert backbones == {"zero-shot": "", "one-shot": "bert", "far": "other"}
     assert (
         ask(classifiers.retriever, "likely", "zero-shot", "hau")
@@ -108,9 +112,11 @@ def test_a_retriever_finds_the_examples_of_a_variant(told, ask) -> None:
     likely = {"classifier": "likely", "lang": "mul", "seed": "0"}
     far = {"retriever": "encoders/other/unsupervised/{lang}/3/seedbed.json"}
     base = {"base": "generators/tiny/weights/seedbed.json"}
-    assert ask(classifiers.parts, **likely, variant="far") == base | far
-    assert ask(classifiers.parts, **likely, variant="zero-shot") == base
-    described = [ask(classifiers.described_retriever, classifier="likely", variant=name) for name in backbones]
+    assert ask(DescribedClassifier, **likely, variant="far").settings()["parts"] == base | far
+    assert ask(DescribedClassifier, **likely, variant="zero-shot").settings()["parts"] == base
+    described = [
+        ask(DescribedClassifier, classifier="likely", variant=name).inputs()["retriever"] for name in backbones
+    ]
     assert described == [[], "encoders/bert/published/mul/0/seedbed.json", []], (
         "far's is of the language that is tested"
     )
@@ -119,8 +125,8 @@ def test_a_retriever_finds_the_examples_of_a_variant(told, ask) -> None:
 def test_a_variant_has_its_adapter_and_an_encoder_a_head(ask) -> None:
     parts = {
         (name, variant): (
-            ask(classifiers.variant_adapter, classifier=name, variant=variant, lang="hau"),
-            ask(classifiers.head, classifier=name, variant=variant, lang="hau"),
+            ask(DescribedClassifier, classifier=name, variant=variant, lang="hau").adapter,
+            ask(DescribedClassifier, classifier=name, variant=variant, lang="hau").head,
         )
         for name, variant in (
             *(("xlm", variant) for variant in ("base", "task-target", "composition", "composition-0.5")),
@@ -137,15 +143,17 @@ def test_a_variant_has_its_adapter_and_an_encoder_a_head(ask) -> None:
         ("likely", "far"): ([], []),
         ("drawn", "random"): ([], []),
     }
-    assert [*ask(classifiers.parts, classifier="xlm", variant="base", lang="mul", seed="0")] == ["base"]
-    assert [*ask(classifiers.parts, classifier="xlm", variant="composition", lang="hau", seed="0")] == [
+    assert [*ask(DescribedClassifier, classifier="xlm", variant="base", lang="mul", seed="0").settings()["parts"]] == [
+        "base"
+    ]
+    assert [*ask(DescribedClassifier, classifier="xlm", variant="composition", lang="hau", seed="0").settings()["parts"]] == [
         "base", "adapter", "head",
     ]  # fmt: skip
 
 
 def test_a_variant_answers_as_its_kind_of_system_says(ask) -> None:
     def system(name, variant):
-        return ask(classifiers.system, classifier=name, variant=variant, seed="3")
+        return ask(DescribedClassifier, classifier=name, variant=variant, seed="3").settings()["system"]
 
     assert system("drawn", "random") == {"kind": "chance", "choice": "random", "seed": 3}
     assert system("xlm", "base") == {"kind": "adapted", "style": "head", "seed": 8}

@@ -18,17 +18,22 @@ def test_adapters_that_are_trained_together_are_taken_by_the_encoder_of_each_lan
     joint = "encoders/bert/at-once/joint/5/seedbed.json"
     for lang in ("hin", "eng"):
         own = AT_ONCE | {"lang": lang}
-        assert ask(encoders.references, **own) == {"adapters": joint} and ask(encoders.untrained, **own)
-        assert ask(encoders.starting_weights, **own) == f"encoders/bert/unsupervised/{lang}/5/seedbed.json"
+        assert ask(Encoder, **own).references == {"adapters": joint} and not ask(Encoder, **own).trains
+        assert ask(Encoder, **own).weights == f"encoders/bert/unsupervised/{lang}/5/seedbed.json"
         assert not any(ask(each, **own) for each in (encoders.texts, encoders.each_texts, encoders.objective))
-    assert not ask(encoders.pivots, "at-once") and [*ask(encoders.pivots, "aligned")] == ["pivot"]
+    assert not ask(StudyRecipe, name="at-once").pivots and [*ask(StudyRecipe, name="aligned").pivots] == ["pivot"]
     job = {"backbone": "bert", "recipe": "at-once", "seed": "5"}
     codes = ["eng", "hau", "hin"]
-    assert ask(alignment.together, **job) == {c: f"encoders/bert/unsupervised/{c}/5/seedbed.json" for c in codes}
-    assert ask(alignment.each_texts, **job) == {code: f"corpora/{code}/nli.tsv" for code in codes}
-    assert [*ask(alignment.objective, **job)] == ["joint"] and ask(alignment.fixed, **job) == ["eng"]
-    assert ask(alignment.modules, **job) == ["seedbed/encoders/objectives/joint.py"]
-    assert ask(alignment.prefix, **job) == "query: " and ask(alignment.about, **job)["languages"] == codes
+    assert ask(JointAdapters, **job).encoders == {c: f"encoders/bert/unsupervised/{c}/5/seedbed.json" for c in codes}
+    assert ask(JointAdapters, **job).each == {code: f"corpora/{code}/nli.tsv" for code in codes}
+    assert [*ask(JointAdapters, **job).settings()["objective"]] == ["joint"] and ask(JointAdapters, **job).settings()[
+        "fixed"
+    ] == ["eng"]
+    assert ask(JointAdapters, **job).code().modules == ["seedbed/encoders/objectives/joint.py"]
+    assert (
+        ask(JointAdapters, **job).settings()["prefix"] == "query: "
+        and ask(JointAdapters, **job).settings()["about"]["languages"] == codes
+    )
 
 
 @pytest.mark.parametrize(

@@ -59,27 +59,27 @@ def test_pairs_are_joined_or_have_sets_of_their_own() -> None:
 
 def test_each_side_has_its_own_encoder_and_all_languages_one() -> None:
     ask = asking(study())
-    assert ask(evaluation.systems, **job()) == [f"encoders/bert/multi-mc/hau/{seed}/seedbed.json" for seed in (3, 5)]
-    assert ask(evaluation.seconds, **job()) == [f"encoders/bert/multi-mc/hin/{seed}/seedbed.json" for seed in (3, 5)]
+    assert ask(Scores, **job()).systems == [f"encoders/bert/multi-mc/hau/{seed}/seedbed.json" for seed in (3, 5)]
+    assert ask(Scores, **job()).seconds == [f"encoders/bert/multi-mc/hin/{seed}/seedbed.json" for seed in (3, 5)]
     one = job("cross", "eng")
-    assert ask(evaluation.seconds, **one) == ask(evaluation.systems, **one)
-    assert ask(evaluation.seconds, **job("base", "mul")) == ["encoders/bert/base/mul/0/seedbed.json"]
-    assert ask(evaluation.seconds, **job(test_lang="hau")) == []
-    assert ask(evaluation.language_names, **job()) == ["Hausa-Hindi"]
+    assert ask(Scores, **one).seconds == ask(Scores, **one).systems
+    assert ask(Scores, **job("base", "mul")).seconds == ["encoders/bert/base/mul/0/seedbed.json"]
+    assert ask(Scores, **job(test_lang="hau")).seconds == []
+    assert ask(Scores, **job()).settings()["language_name"] == ["Hausa-Hindi"]
 
 
 def test_a_job_of_a_pair_reads_both_languages_sets_or_those_of_the_orders() -> None:
     ask = asking(study())
-    assert ask(evaluation.tasks_of, **job()) == ["choice", "single", "sts"]
+    assert ask(Scores, **job()).scored == ["choice", "single", "sts"]
     names = ["hau/choice", "hin/choice", "hin-hau/single", "hau/sts", "hin/sts"]
-    assert ask(evaluation.tests, **job()) == [f"corpora/{name}.tsv" for name in names]
-    assert ask(evaluation.records, **job()) == [f"corpora/{name}.json" for name in names]
+    assert ask(Scores, **job()).inputs()["tests"] == [f"corpora/{name}.tsv" for name in names]
+    assert ask(Scores, **job()).inputs()["records"] == [f"corpora/{name}.json" for name in names]
     apart = job(tasks="apart")
-    assert ask(evaluation.tests, **apart) == ["corpora/hin-hau/apart.tsv", "corpora/hau-hin/apart.tsv"]
+    assert ask(Scores, **apart).inputs()["tests"] == ["corpora/hin-hau/apart.tsv", "corpora/hau-hin/apart.tsv"]
     seconds = [f"encoders/bert/multi-mc/hin/{seed}/seedbed.json" for seed in (3, 5)]
-    assert ask(evaluation.seconds, **job()) == seconds == ask(evaluation.seconds, **apart)
-    assert ask(evaluation.orders, **job()) == {"single": ["hin-hau"]}
-    assert ask(evaluation.orders, **apart) == {"apart": ["hin-hau", "hau-hin"]}
+    assert ask(Scores, **job()).seconds == seconds == ask(Scores, **apart).seconds
+    assert ask(Scores, **job()).orders == {"single": ["hin-hau"]}
+    assert ask(Scores, **apart).orders == {"apart": ["hin-hau", "hau-hin"]}
     mteb = TASKS | {"sts": TASKS["sts"] | {"mteb": {"name": "STS"}}}
     told = [evaluation.task_for(study(tasks=mteb), "sts", code) for code in ("hau", "hau-hin")]
     assert [bool(one.mteb) for one in told] == [True, False] and not any(one.pairs for one in told)
@@ -99,15 +99,15 @@ def test_adapters_are_taken_off_and_nothing_is_trained_for_it() -> None:
     found = study()
     ask = asking(found)
     assert pairs.maker(found, "multi") == pairs.maker(found, "multi-mc") == "multi-mc"
-    assert ask(evaluation.systems, **job("multi")) == ask(evaluation.systems, **job())
-    assert ask(evaluation.seconds, **job("multi")) == ask(evaluation.seconds, **job())
-    on = {recipe: ask(evaluation.adapters, **job(recipe, test_lang="hau")) for recipe in ("multi", "multi-mc")}
+    assert ask(Scores, **job("multi")).systems == ask(Scores, **job()).systems
+    assert ask(Scores, **job("multi")).seconds == ask(Scores, **job()).seconds
+    on = {recipe: ask(Scores, **job(recipe, test_lang="hau")).adapters for recipe in ("multi", "multi-mc")}
     assert on == {"multi": False, "multi-mc": True}
-    assert ask(evaluation.adapters, **job("multi")), "pairs have them on"
+    assert ask(Scores, **job("multi")).adapters, "pairs have them on"
     assert encoders.of_recipe(found, "bert", "multi", "hau").endswith("/multi-mc/hau/3/seedbed.json")
     never = asking(study(recipes=RECIPES | {"multi": {"like": "multi-mc", "aligned": "never"}}))
     for test_lang in ("hau", "hau-hin"):
-        assert not never(evaluation.adapters, **job("multi", test_lang=test_lang))
+        assert not never(Scores, **job("multi", test_lang=test_lang)).adapters
 
 
 def test_tables_show_pairs_and_the_encoders_of_both_languages(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,8 +46,8 @@ def test_a_job_is_told_the_language_and_that_of_other_columns() -> None:
     ):
         told = {"language": lang, "languages": others, "own_prefixes": {}}
         assert ask(prefixes.by_language, **of(recipe, lang)) == told
-    assert ask(prefixes.in_pivot, **of("own", "hau")) == []
-    assert ask(prefixes.of_encoder, **of("own", "hau")) == "{flores}"
+    assert ask(Encoder, **of("own", "hau")).made_by.in_pivot() == []
+    assert ask(Encoder, **of("own", "hau")).prefix == "{flores}"
 
 
 def test_what_the_study_says_of_a_language_is_told() -> None:
@@ -57,7 +57,11 @@ def test_what_the_study_says_of_a_language_is_told() -> None:
 
 def test_a_prefix_that_is_the_same_for_all_tells_no_language(ask) -> None:
     assert ask(prefixes.by_language, **of("base", "mul")) == {}
-    assert ask(prefixes.alone, **of("base", "mul")) == ask(prefixes.of_backbone, **of("base", "mul")) == "query: "
+    assert (
+        ask(Encoder, **of("base", "mul")).plain_prefix
+        == ask(StudyBackbone, **of("base", "mul")).plain_prefix()
+        == "query: "
+    )
     assert prefixes.same("query: ", "bert") == "query: "
 
 
@@ -96,17 +100,17 @@ PICKY = {"backbone": "bert", "recipe": "picky", "seed": "3"}
 
 def test_a_prefix_is_chosen_among_those_of_untrained_recipes_in_each_language(ask) -> None:
     file = "encoders/bert/picky/prefix/hau.json"
-    assert ask(prefixes.chosen, **PICKY, lang="hau") == file
-    assert ask(prefixes.chosen, **PICKY | {"recipe": "mean"}, lang="hau") == file
-    assert ask(prefixes.chosen, **PICKY | {"recipe": "base"}, lang="mul") == []
-    assert ask(prefix_choice.offered, **PICKY, lang="hau") == {"asked": "asked: ", "spoken": "said: "}
+    assert ask(Encoder, **PICKY, lang="hau").prefix_file == file
+    assert ask(Encoder, **PICKY | {"recipe": "mean"}, lang="hau").prefix_file == file
+    assert ask(Encoder, **PICKY | {"recipe": "base"}, lang="mul").prefix_file == []
+    assert ask(ChosenPrefix, **PICKY, lang="hau").settings()["prefixes"] == {"asked": "asked: ", "spoken": "said: "}
     scores = {f"{name}/hau": f"scores/bert/{name}/mul/hau.bitext.json" for name in ("asked", "spoken")}
-    assert ask(prefix_choice.trials, **PICKY, lang="hau") == scores
+    assert ask(ChosenPrefix, **PICKY, lang="hau").scores == scores
 
 
 def test_where_a_language_has_no_test_those_that_have_one_choose() -> None:
     asked = asking(study_of(TOLD, best={"dev": "told"}))  # a task of Hindi alone
-    assert [*asked(prefix_choice.trials, **PICKY, lang="hau")] == ["asked/hin", "spoken/hin"]
+    assert [*asked(ChosenPrefix, **PICKY, lang="hau").scores] == ["asked/hin", "spoken/hin"]
 
 
 def test_languages_that_a_recipe_is_not_for_do_not_choose_its_prefix(told) -> None:
@@ -115,7 +119,7 @@ def test_languages_that_a_recipe_is_not_for_do_not_choose_its_prefix(told) -> No
     ]
     fewer = {name: told.recipes[name].updated({"languages": ["hin"]}) for name in ("picky", "asked", "spoken")}
     asked = asking(told.model_copy(update={"recipes": told.recipes | fewer}))
-    assert [*asked(prefix_choice.trials, **PICKY, lang="mul")] == ["asked/hin", "spoken/hin"]
+    assert [*asked(ChosenPrefix, **PICKY, lang="mul").scores] == ["asked/hin", "spoken/hin"]
 
 
 def test_a_recipe_with_a_prefix_of_its_own_or_a_new_vocabulary_has_no_choice(told) -> None:
@@ -127,7 +131,7 @@ def test_a_recipe_with_a_prefix_of_its_own_or_a_new_vocabulary_has_no_choice(tol
 def test_what_must_know_a_prefix_beforehand_refuses_one_that_is_chosen(told, ask) -> None:
     message = r"recipes.picky.prefix_of: a development task chooses this prefix, .* encoders of mean are fine-tuned"
     with pytest.raises(UserError, match=message):
-        ask(prefixes.alone, **PICKY | {"recipe": "mean"}, lang="hau")
+        ask(Encoder, **PICKY | {"recipe": "mean"}, lang="hau").plain_prefix
     assert prefixes.given(told, "bert", "base") == "query: "
 
 
@@ -151,14 +155,14 @@ def test_of_a_copy_there_is_one_for_each_that_it_is_made_of(told) -> None:
         "bare": {"data": {"sentences": "text"}, "objective": "trimmed"},
         "base-copied": {"from": "base", "data": {"sentences": "text"}, "objective": "halved"},
     }
-    found = {name: encoders.seeds_of(study(recipes=recipes), name) for name in recipes}
+    found = {name: StudyRecipe.get(study(recipes=recipes), name).seeds for name in recipes}
     assert found["copied"] == [3, 5] and found["mean"] == found["small"] == found["bare"] == [3]
     assert found["base-copied"] == [0]
 
 
 def test_the_mean_of_seeds_is_one_encoder_that_reads_the_others(told, ask) -> None:
-    assert (encoders.seeds_of(told, "picky"), encoders.seeds_of(told, "mean")) == ([3, 5], [3])
-    found = ask(encoders.references, **PICKY | {"recipe": "mean"}, lang="hau")
+    assert (StudyRecipe.get(told, "picky").seeds, StudyRecipe.get(told, "mean").seeds) == ([3, 5], [3])
+    found = ask(Encoder, **PICKY | {"recipe": "mean"}, lang="hau").references
     assert found == {"seed5": "encoders/bert/picky/hau/5/seedbed.json"}
     recipes = yaml.safe_load(Path(TOLD).read_text())["recipes"]
     recipes["mean"]["objective"] = {"averaged": {"share": 0.25}}

@@ -19,9 +19,7 @@ XLM = {"backbone": "xlm", "recipe": "base", "lang": "hau", "test_lang": "hau", "
 
 
 def test_what_is_scored_is_one_system_for_each_seed(ask) -> None:
-    assert {
-        job["backbone"]: ask(evaluation.systems, **ALL | job) for job in (BERT, FUSED, XLM, LIKELY, MOST, TUNED)
-    } == {
+    assert {job["backbone"]: ask(Scores, **ALL | job).systems for job in (BERT, FUSED, XLM, LIKELY, MOST, TUNED)} == {
         "bert": [f"encoders/bert/xllora/hau/{seed}/seedbed.json" for seed in (3, 5)],
         "given": [f"encoders/given/xllora/hau/{seed}/seedbed.json" for seed in (3, 5)],
         "xlm": ["classifiers/xlm/base/hau/0/seedbed.json"],
@@ -30,7 +28,7 @@ def test_what_is_scored_is_one_system_for_each_seed(ask) -> None:
         # knn-xl has the test set of knn, and the training set in Hindi.
         "tuned": [f"classifiers/tuned/fine-tuned/knn/hin/{seed}/seedbed.json" for seed in (3, 5)],
     }
-    kinds = {job["backbone"]: ask(evaluation.kind, **ALL | job) for job in (BERT, FUSED, XLM, LIKELY, MOST, TUNED)}
+    kinds = {job["backbone"]: ask(Scores, **ALL | job).kind for job in (BERT, FUSED, XLM, LIKELY, MOST, TUNED)}
     assert kinds == {
         "bert": "encoder",
         "given": "encoder",
@@ -53,11 +51,11 @@ def test_a_task_on_request_or_far_shots_or_fine_tuning_has_a_job_of_its_own(ask)
 
 
 def test_a_job_has_the_tasks_that_its_system_can_be_scored_on(ask) -> None:
-    can = {name: ask(evaluation.can_score, name) for name in ("bert", "given", "chosen")}
+    can = {name: ask(StudyBackbone, name=name).scored_on for name in ("bert", "given", "chosen")}
     distances = ["bitext", "dev", "knn", "knn-xl"]
     assert can == {"bert": None, "given": distances, "chosen": [name for name in distances if name != "dev"]}
     tasks = [
-        ask(evaluation.tasks_of, backbone=name, recipe="base", test_lang=lang, tasks=tasks)
+        ask(Scores, backbone=name, recipe="base", test_lang=lang, tasks=tasks).scored
         for name, lang, tasks in (
             *(("bert", "hau", "all"), ("bert", "hin", "all"), ("bert", "hau", "dev")),
             *(("chosen", "hau", "all"), ("chosen", "hau", "dev"), ("xlm", "hau", "all")),
@@ -69,19 +67,19 @@ def test_a_job_has_the_tasks_that_its_system_can_be_scored_on(ask) -> None:
 
 def test_a_job_reads_the_sets_of_its_tasks(ask) -> None:
     names = ("bitext", "knn", "knn", "sts")
-    assert ask(evaluation.tests, **BERT) == [f"corpora/hau/{name}.tsv" for name in names]
-    assert ask(evaluation.records, **BERT) == [f"corpora/hau/{name}.json" for name in names]
+    assert ask(Scores, **BERT).inputs()["tests"] == [f"corpora/hau/{name}.tsv" for name in names]
+    assert ask(Scores, **BERT).inputs()["records"] == [f"corpora/hau/{name}.json" for name in names]
     trains = {"hau/knn": "corpora/hau/knn_train.tsv", "hau/knn-xl": "corpora/hin/knn_train.tsv"}
-    assert ask(evaluation.training_by_task, **BERT) == trains
-    assert ask(evaluation.training_by_task, **XLM) == {}
+    assert ask(Scores, **BERT).trains == trains
+    assert ask(Scores, **XLM).trains == {}
     with pytest.raises(UserError, match="scored as 'sts'; 'all'"):
-        ask(evaluation.tests, **BERT | {"tasks": "sts"})
+        ask(Scores, **BERT | {"tasks": "sts"}).inputs()["tests"]
 
 
 def test_a_protocol_is_told_what_scores_need_and_no_source(ask) -> None:
     task = ask(evaluation.task_for, "knn", "hau")
     assert (task.source, task.train, task.k, task.batch_size) == (None, None, [1, 5], 6)
-    assert [[*each] for each in ask(evaluation.tasks, **XLM)] == [["pairs"]]
+    assert [[*each] for each in ask(Scores, **XLM).settings()["tasks"]] == [["pairs"]]
     mteb = {"sts": {"protocol": "sts", "source": {"file": "x"}, "mteb": {"name": "STS", "subset": "{lang}-{script}"}}}
     study = study_of(TOLD, tasks=mteb, generators={}, recipes={"base": {}}, classifiers={}, compute=None)
     assert asking(study)(evaluation.task_for, "sts", "hau").mteb.subset == "hau-Latn"
@@ -92,27 +90,22 @@ def test_code_that_is_loaded_by_name_counts(ask) -> None:
     icl = [f"seedbed/evaluation/protocols/icl.py:{part}" for part in parts]
     assert evaluation.protocol_code("icl", "icl") == icl
     back_end = ["seedbed/generators/backends/hf.py", "seedbed/generators/backends/encoder_decoder.py"]
-    assert ask(evaluation.code, **LIKELY) == [*icl, "seedbed/evaluation/systems/in_context.py", *back_end]
-    assert ask(evaluation.code, **BERT)[-1] == "seedbed/evaluation/systems/encoder.py"
+    assert ask(Scores, **LIKELY).code().modules == [*icl, "seedbed/evaluation/systems/in_context.py", *back_end]
+    assert ask(Scores, **BERT).code().modules[-1] == "seedbed/evaluation/systems/encoder.py"
 
 
 def test_a_system_in_context_has_prompts_examples_and_a_generator_as_it_is_set_today(ask) -> None:
-    assert [path.stem for path in ask(evaluation.prompts, **LIKELY)] == ["icl"]
-    assert ask(evaluation.retrievers, **LIKELY) == ["encoders/other/unsupervised/hin/3/seedbed.json"]
-    (generator,) = ask(evaluation.generators, **LIKELY)
+    assert [path.stem for path in ask(Scores, **LIKELY).code().data] == ["icl"]
+    assert ask(Scores, **LIKELY).helpers == ["encoders/other/unsupervised/hin/3/seedbed.json"]
+    (generator,) = ask(Scores, **LIKELY).settings()["generators"]
     assert generator.source.file == "own/generator"
     for function in (evaluation.prompts, evaluation.retrievers, evaluation.generators):
         assert ask(function, **BERT) == []
 
 
 def test_an_endpoint_may_stand_behind_an_encoder_a_fusion_or_a_retriever(ask) -> None:
-    assert [one.model for one in ask(evaluation.endpoints, backbone="api", recipe="base")] == ["big"]
-    assert (
-        ask(evaluation.endpoints, **BERT)
-        == ask(evaluation.endpoints, **FUSED)
-        == ask(evaluation.endpoints, **MOST)
-        == []
-    )
+    assert [one.model for one in ask(Scores, backbone="api", recipe="base").endpoints] == ["big"]
+    assert ask(Scores, **BERT).endpoints == ask(Scores, **FUSED).endpoints == ask(Scores, **MOST).endpoints == []
     backbones = {
         "one": {"source": {"file": "x"}},
         "api": {"endpoint": {"url": "https://host/v1", "model": "m", "dimensions": 8}},
@@ -127,17 +120,17 @@ def test_an_endpoint_may_stand_behind_an_encoder_a_fusion_or_a_retriever(ask) ->
 
 def test_a_fusion_is_of_encoders_of_one_recipe_language_and_seed(ask) -> None:
     members = {name: f"encoders/{name}/xllora/hau/5/seedbed.json" for name in ("bert", "other")}
-    assert ask(evaluation.members, **FUSED) == members
-    assert [ask(evaluation.weights, **job) for job in (FUSED, DEV)] == [[[1, 3]], [[1, 1], [2, 1]]]
+    assert ask(FusedEncoder, **FUSED).inputs()["members"] == members
+    assert [ask(FusedEncoder, **job).settings()["weights"] for job in (FUSED, DEV)] == [[[1, 3]], [[1, 1], [2, 1]]]
 
 
 def test_a_development_task_chooses_weights_in_one_language_or_in_all(ask) -> None:
-    assert ask(evaluation.dev_code, **DEV) == evaluation.protocol_code("knn")
-    assert ask(evaluation.dev_tests, **DEV) == {"hau": "corpora/hau/dev.tsv"}
+    assert ask(FusedEncoder, **DEV).code().modules == evaluation.protocol_code("knn")
+    assert ask(FusedEncoder, **DEV).tests == {"hau": "corpora/hau/dev.tsv"}
     both = {code: f"corpora/{code}/dev.tsv" for code in ("hau", "hin")}
-    assert ask(evaluation.dev_tests, **DEV | {"lang": "mul"}) == both
-    assert ask(evaluation.dev_trains, **DEV) == {"hau": "corpora/hau/dev_train.tsv"}
-    chooses = ask(evaluation.chooses, **DEV)
+    assert ask(FusedEncoder, **DEV | {"lang": "mul"}).tests == both
+    assert ask(FusedEncoder, **DEV).trains == {"hau": "corpora/hau/dev_train.tsv"}
+    chooses = ask(FusedEncoder, **DEV).settings()
     assert chooses["dev"] == "dev" and chooses["task"].k == [3]
     for function in (evaluation.dev_code, evaluation.dev_tests, evaluation.dev_trains, evaluation.chooses):
         assert not ask(function, **FUSED), "the study says the weights"

@@ -27,28 +27,30 @@ def miners() -> Study:
 
 def test_a_job_of_a_language_model_is_of_its_variants_and_languages(ask) -> None:
     both = [(variant, code) for variant in ("zero-shot", "one-shot") for code in ("hau", "hin")]
-    assert [(job.recipe, job.test_lang) for job in ask(shares.jobs_of, **ASKED)] == both
-    assert [job.recipe for job in ask(shares.systems_of, **ASKED)] == ["zero-shot", "one-shot"]
-    assert [job.test_lang for job in ask(shares.languages_of, **ASKED)] == ["hau", "hin"]
-    assert [job.recipe for job in ask(shares.systems_of, **FAR)] == ["far"]
-    (job,) = ask(shares.jobs_of, **BERT)
+    assert [(job.recipe, job.test_lang) for job in ask(Scores, **ASKED).each] == both
+    assert [job.recipe for job in ask(Scores, **ASKED).by_variant] == ["zero-shot", "one-shot"]
+    assert [job.test_lang for job in ask(Scores, **ASKED).by_language] == ["hau", "hin"]
+    assert [job.recipe for job in ask(Scores, **FAR).by_variant] == ["far"]
+    (job,) = ask(Scores, **BERT).each
     assert job == BERT
     assert [ask(shares.variants, "likely", tasks) for tasks in ("all", "icl")] == [["zero-shot", "one-shot"], ["far"]]
     assert ask(shares.shares_of, "bert", "all") == ask(shares.shares_of, "most", "all") == {}
     with pytest.raises(UserError, match=r"likely: no share mul-0.*table"):
-        ask(shares.jobs_of, **ASKED | {"test_lang": "mul-0"})
+        ask(Scores, **ASKED | {"test_lang": "mul-0"}).each
 
 
 def test_it_reads_what_all_of_them_need(ask) -> None:
-    assert ask(evaluation.languages, **ASKED) == ["hau", "hin"] and ask(evaluation.languages, **BERT) == ["hau"]
+    assert ask(Scores, **ASKED).settings()["language"] == ["hau", "hin"] and ask(Scores, **BERT).settings()[
+        "language"
+    ] == ["hau"]
     assert ask(evaluation.every_task, **ASKED) == ["icl", "icl-xl"]
-    assert ask(evaluation.every_set, **ASKED) == [("icl", "hau"), ("icl-xl", "hau"), ("icl", "hin")]
-    assert ask(evaluation.retrievers, **FAR) == [
+    assert ask(Scores, **ASKED).every_set == [("icl", "hau"), ("icl-xl", "hau"), ("icl", "hin")]
+    assert ask(Scores, **FAR).helpers == [
         f"encoders/other/unsupervised/{code}/3/seedbed.json" for code in ("hau", "hin")
     ]
-    assert ask(evaluation.places, **ASKED) == [f"scores/likely/{name}/mul/0" for name in ("zero-shot", "one-shot")]
-    assert ask(evaluation.places, **BERT) == [f"scores/bert/xllora/hau/{seed}" for seed in (3, 5)]
-    beside = [ask(classifiers.beside, name) for name in ("likely", "served", "gemma", "solver")]
+    assert ask(Scores, **ASKED).folders == [f"scores/likely/{name}/mul/0" for name in ("zero-shot", "one-shot")]
+    assert ask(Scores, **BERT).folders == [f"scores/bert/xllora/hau/{seed}" for seed in (3, 5)]
+    beside = [ask(StudyClassifier, name=name).helpers() for name in ("likely", "served", "gemma", "solver")]
     assert beside == [["bert", "other"], ["bert"], [], []]
 
 

@@ -31,29 +31,29 @@ def test_tasks_with_one_training_set_and_the_same_settings_share_a_training(ask:
 
 
 def test_one_training_answers_the_tests_of_every_language_that_has_the_encoder(ask: Ask) -> None:
-    assert ask(tuned.answered, **NEWS) == {f"{code}/news": f"corpora/{code}/news.tsv" for code in ("hau", "hin")}
+    assert ask(TunedEncoder, **NEWS).tests == {f"{code}/news": f"corpora/{code}/news.tsv" for code in ("hau", "hin")}
     asked = {f"{code}/asked": f"corpora/{code}/asked.tsv" for code in ("hau", "hin")}
-    assert ask(tuned.answered, **ASKED) == asked | {"hin/told": "corpora/hin/told.tsv"}
+    assert ask(TunedEncoder, **ASKED).tests == asked | {"hin/told": "corpora/hin/told.tsv"}
     own = NEWS | {"recipe": "unsupervised", "lang": "hau"}
-    assert ask(tuned.answered, **own) == {"hau/news": "corpora/hau/news.tsv"}, "Hindi has an encoder of its own"
-    assert ask(tuned.training_set, **NEWS) == "corpora/eng/news_train.tsv"
+    assert ask(TunedEncoder, **own).tests == {"hau/news": "corpora/hau/news.tsv"}, "Hindi has an encoder of its own"
+    assert ask(TunedEncoder, **NEWS).inputs()["train"] == "corpora/eng/news_train.tsv"
 
 
 def test_a_head_has_the_seeds_of_the_study_and_an_untrained_encoder_one(ask: Ask) -> None:
-    assert ask(encoders.heads_of, "base") == ask(encoders.heads_of, "crosslingual") == [3, 5]
-    assert ask(tuned.base, **NEWS) == "encoders/bert/crosslingual/eng/3/seedbed.json"
-    assert ask(tuned.base, **ASKED) == "encoders/other/base/mul/0/seedbed.json"
-    assert [ask(encoders.seed_of, "base", 5), ask(encoders.seed_of, "crosslingual", "5")] == [0, 5]
+    assert ask(StudyRecipe, name="base").heads == ask(StudyRecipe, name="crosslingual").heads == [3, 5]
+    assert ask(TunedEncoder, **NEWS).inputs()["base"] == "encoders/bert/crosslingual/eng/3/seedbed.json"
+    assert ask(TunedEncoder, **ASKED).inputs()["base"] == "encoders/other/base/mul/0/seedbed.json"
+    assert [ask(StudyRecipe, name="base").seed(5), ask(StudyRecipe, name="crosslingual").seed("5")] == [0, 5]
 
 
 def test_how_it_is_learnt_is_the_tasks_and_in_what_numbers_the_recipes(told: Study, ask: Ask) -> None:
-    assert (ask(tuned.kind, **NEWS), ask(tuned.kind, **ASKED)) == ("labelled_texts", "questions")
-    assert ask(tuned.modules, **NEWS) == ["seedbed/classifiers/tuning.py"]
-    assert ask(tuned.modules, **ASKED) == ["seedbed/classifiers/questions.py"]
-    assert ask(tuned.learning, **NEWS).epochs == 3 and ask(tuned.learning, **ASKED).stride == 32
+    assert (ask(TunedEncoder, **NEWS).kind, ask(TunedEncoder, **ASKED).kind) == ("labelled_texts", "questions")
+    assert ask(TunedEncoder, **NEWS).code().modules == ["seedbed/classifiers/tuning.py"]
+    assert ask(TunedEncoder, **ASKED).code().modules == ["seedbed/classifiers/questions.py"]
+    assert ask(TunedEncoder, **NEWS).learning.epochs == 3 and ask(TunedEncoder, **ASKED).learning.stride == 32
     assert ask(tuned.learning_of, "told") == told.tasks["asked"].reading
-    assert ask(tuned.dtype, **NEWS) == "float32"
-    about = ask(tuned.about, **ASKED)
+    assert ask(TunedEncoder, **NEWS).settings()["dtype"] == "float32"
+    about = ask(TunedEncoder, **ASKED).settings()["about"]
     assert (about["recipe"], about["seed"], about["task"], about["train_language"]) == ("base", 5, "asked", "eng")
 
 
@@ -61,17 +61,17 @@ def test_the_scores_of_such_a_task_are_a_job_of_their_own(ask: Ask) -> None:
     assert [ask(tuned.tunes, name) for name in ("news", "told", "knn", "all")] == [True, True, False, False]
     assert ask(shares.scored_with, "news", "bert", "base") == "news"
     systems = [f"classifiers/tuned/other/base/mul/asked/eng/{seed}/seedbed.json" for seed in (3, 5)]
-    assert ask(evaluation.systems, **SCORED) == ask(tuned.systems, **SCORED) == systems
-    assert ask(evaluation.kind, **SCORED) == "labelled" and ask(evaluation.tasks_of, **SCORED) == ["told"]
-    assert ask(evaluation.code, **SCORED)[-1] == "seedbed/evaluation/systems/labelled.py"
-    ((task,),) = (each.values() for each in ask(evaluation.tasks, **SCORED))
+    assert ask(Scores, **SCORED).systems == ask(tuned.systems, **SCORED) == systems
+    assert ask(Scores, **SCORED).kind == "labelled" and ask(Scores, **SCORED).scored == ["told"]
+    assert ask(Scores, **SCORED).code().modules[-1] == "seedbed/evaluation/systems/labelled.py"
+    ((task,),) = (each.values() for each in ask(Scores, **SCORED).settings()["tasks"])
     assert task.reading.stride == 128, "a score asks nothing of how was learnt"
 
 
 def test_endpoints_and_fusions_are_left_out(told: Study, ask: Ask) -> None:
     for name in ("given", "chosen", "api"):
-        assert not {"news", "asked", "told"} & {*ask(evaluation.can_score, name)}
-        assert ask(evaluation.tasks_of, backbone=name, recipe="base", test_lang="hau", tasks="news") == []
+        assert not {"news", "asked", "told"} & {*ask(StudyBackbone, name=name).scored_on}
+        assert ask(Scores, backbone=name, recipe="base", test_lang="hau", tasks="news").scored == []
     column = {"label": "News", "protocol": "tuned", "metric": "f1 of sports"}
     table = {"title": "T", "caption": "C", "recipes": {"base": "Base"}, "columns": [column], "baseline": "base"}
     blocks = plans.of_spec(told, TableSpec.model_validate(table))
