@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from seedbed.study.graph import classifiers
-from tests.asking import TOLD, Wildcards, asking, study_of
+from seedbed.study.graph.classifier import (
+    ClassifierAdapter,
+    DescribedClassifier,
+    FineTuned,
+    StudyClassifier,
+    adapted,
+    labellers,
+    seeds_of,
+    variants,
+)
+from tests.asking import TOLD, asking, study_of
+
+TUNED = {"classifier": "tuned", "task": "knn", "seed": "5"}
+
+
+def described(ask, name: str, variant: str, lang: str = "mul", seed: str = "0"):
+    return ask(DescribedClassifier, classifier=name, variant=variant, lang=lang, seed=seed)
 
 
 def test_each_variant_is_of_some_classifiers(told) -> None:
-    assert classifiers.adapted(told) == ["xlm", "gemma"]
-    assert classifiers.variants(told) == dict.fromkeys(
-        ("base", "task-target", "task-pivot", "composition"), ["xlm", "gemma"]
-    ) | {
+    assert adapted(told) == ["xlm", "gemma"]
+    assert variants(told) == dict.fromkeys(("base", "task-target", "task-pivot", "composition"), ["xlm", "gemma"]) | {
         "zero-shot": ["likely", "served"],
         "one-shot": ["likely"],
         "few-shot": ["served"],
         "far": ["likely"],
     } | dict.fromkeys(("source", "translated"), ["solver"])
-    assert classifiers.labellers(told) == {"random": ["drawn"], "majority": ["most"], "fine-tuned": ["tuned"]}
-    seeds = {form: classifiers.seeds_of(told, form) for form in classifiers.labellers(told)}
+    assert labellers(told) == {"random": ["drawn"], "majority": ["most"], "fine-tuned": ["tuned"]}
+    seeds = {form: seeds_of(told, form) for form in labellers(told)}
     assert seeds == {"random": [3, 5], "majority": [0], "fine-tuned": [3, 5]}
 
 
@@ -33,11 +46,9 @@ def test_a_classifier_answers_tasks_of_its_protocol(ask) -> None:
 
 
 def test_one_training_set_labels_the_tests_of_several_languages(ask) -> None:
-    assert ask(classifiers.labelled_by, "tuned", "knn", "hin") == ["hau", "hin"]
-    assert ask(classifiers.labelled_by, "tuned", "knn", "hau") == ["hau"]
-    job = {"classifier": "tuned", "task": "knn", "lang": "hin"}
     tests = {f"{code}/knn": f"corpora/{code}/knn.tsv" for code in ("hau", "hin")}
-    assert ask(classifiers.labelled, **job) == tests
+    assert ask(FineTuned, **TUNED, lang="hin").inputs()["tests"] == tests
+    assert [*ask(FineTuned, **TUNED, lang="hau").tests] == ["hau/knn"]
 
 
 def test_a_classifiers_settings_are_its_own_or_its_generators(told) -> None:
@@ -47,35 +58,35 @@ def test_a_classifiers_settings_are_its_own_or_its_generators(told) -> None:
         ("xlm", "bfloat16", 2, "head", "other"),
         ("gemma", "float32", 4, "plain", "tiny"),
     ):
-        job = Wildcards(classifier=name)
-        assert (told.learners[name].dtype, told.learners[name].lora.rank) == (dtype, rank)
-        assert (classifiers.style(told, job), classifiers.model_name(told, job)) == (style, model)
-    assert classifiers.model_name(told, Wildcards(classifier="likely")) == "tiny"
+        one = StudyClassifier.get(told, name)
+        assert (one.learner.dtype, one.learner.lora.rank) == (dtype, rank)
+        assert (one.style, one.model) == (style, model)
+    assert StudyClassifier.get(told, "likely").model == "tiny"
 
 
 def test_weights_are_those_of_the_model_and_a_server_has_its_own(ask) -> None:
     weights = {name: ask(StudyClassifier, name=name).weights for name in ("xlm", "gemma", "served")}
     tiny = "generators/tiny/weights/seedbed.json"
-    assert weights == {"xlm": "encoders/other/weights/seedbed.json", "gemma": tiny, "served": []}
-    assert ask(classifiers.weights, classifier="gemma") == ask(classifiers.described_base, classifier="gemma") == tiny
-    assert ask(classifiers.described_base, classifier="drawn") == [], "chance has no model"
-    job = {"classifier": "tuned", "lang": "hau", "seed": "5"}
-    assert ask(classifiers.tuned_weights, **job) == "encoders/bert/weights/seedbed.json"
+    assert weights == {"xlm": "encoders/other/weights/seedbed.json", "gemma": tiny, "served": ""}
+    learnt = ask(ClassifierAdapter, classifier="gemma", part="task", lang="hau").inputs()["base"]
+    assert learnt == described(ask, "gemma", "base").inputs()["base"] == tiny
+    assert described(ask, "drawn", "random").inputs()["base"] == "", "chance has no model"
+    job = TUNED | {"lang": "hau"}
+    assert ask(FineTuned, **job).inputs()["base"] == "encoders/bert/weights/seedbed.json"
     recipe = {"tuned": {"backbone": "bert", "recipe": "unsupervised", "fine_tuning": {}}}
     made = asking(study_of(TOLD, classifiers=recipe, compute=None))
-    assert made(classifiers.tuned_weights, **job) == "encoders/bert/unsupervised/hau/5/seedbed.json"
-    assert ask(classifiers.prefix, classifier="tuned") == "query: "
+    assert made(FineTuned, **job).inputs()["base"] == "encoders/bert/unsupervised/hau/5/seedbed.json"
+    assert ask(FineTuned, **job).settings()["prefix"] == "query: "
 
 
 def test_adapters_learn_labelled_pairs_or_a_languages_texts(ask) -> None:
     assert ask(StudyClassifier, name="xlm").adapter("language", "hau") == "classifiers/xlm/language/hau/seedbed.json"
     assert ask(StudyClassifier, name="gemma").adapter("language", "hau") == "generators/tiny/language/hau/seedbed.json"
     assert ask(StudyClassifier, name="gemma").adapter("task", "hau") == "classifiers/gemma/task/hau/seedbed.json"
-    job = {"classifier": "xlm", "lang": "hau"}
-    assert ask(classifiers.data_kind, **job, part="task") == "pairs"
-    assert ask(classifiers.data_kind, **job, part="language") == "text"
-    assert ask(classifiers.examples, **job, part="task") == "corpora/hau/nli_pairs.tsv"
-    assert ask(classifiers.examples, **job, part="language") == "corpora/hau/text.tsv"
+    task, language = (ask(ClassifierAdapter, classifier="xlm", part=part, lang="hau") for part in ("task", "language"))
+    assert (task.settings()["kind"], language.settings()["kind"]) == ("pairs", "text")
+    assert task.inputs()["examples"] == "corpora/hau/nli_pairs.tsv"
+    assert language.inputs()["examples"] == "corpora/hau/text.tsv"
 
 
 def test_a_classifier_is_one_kind_of_system(ask) -> None:
@@ -89,8 +100,8 @@ def test_a_language_model_is_asked_in_words(ask) -> None:
         name: [path.stem for path in ask(StudyClassifier, name=name).prompts] for name in ("xlm", "gemma", "served")
     }
     assert prompts == {"xlm": [], "gemma": ["classification", "nli"], "served": ["icl"]}
-    assert ask(StudyClassifier, name="served").back_end == ["seedbed/generators/backends/openai.py"]
-    assert ask(StudyClassifier, name="gemma").back_end == []
+    assert ask(StudyClassifier, name="served").back_end == ("seedbed/generators/backends/openai.py",)
+    assert ask(StudyClassifier, name="gemma").back_end == ()
     written = ask(StudyClassifier, name="likely").answering()
     assert (written.sampling.temperature, written.lora.rank, written.shots) == (0.5, 8, 5), (
         "adapters and shots are unread"
@@ -98,62 +109,44 @@ def test_a_language_model_is_asked_in_words(ask) -> None:
 
 
 def test_a_retriever_finds_the_examples_of_a_variant(told, ask) -> None:
-    backbones = {
-        name: ask(StudyClassifier, name="likely").retriever_backbone(name) for name in ("zero-shot", "one-shot", "far")
-    }
+    likely = ask(StudyClassifier, name="likely")
+    backbones = {name: likely.retriever_backbone(name) for name in ("zero-shot", "one-shot", "far")}
     assert backbones == {"zero-shot": "", "one-shot": "bert", "far": "other"}
-    assert (
-        ask(classifiers.retriever, "likely", "zero-shot", "hau")
-        == ask(classifiers.retriever, "xlm", "base", "hau")
-        == ""
-    )
-    assert ask(classifiers.retriever, "likely", "one-shot", "hau") == "encoders/bert/published/mul/0/seedbed.json"
-    assert ask(classifiers.retriever, "likely", "far", "hau") == "encoders/other/unsupervised/hau/3/seedbed.json"
-    likely = {"classifier": "likely", "lang": "mul", "seed": "0"}
+    none = ("retriever", "")
+    assert likely.helper("zero-shot", "hau") == none == ask(StudyClassifier, name="xlm").helper("base", "hau")
+    assert likely.helper("one-shot", "hau") == ("retriever", "encoders/bert/published/mul/0/seedbed.json")
+    assert likely.helper("far", "hau") == ("retriever", "encoders/other/unsupervised/hau/3/seedbed.json")
     far = {"retriever": "encoders/other/unsupervised/{lang}/3/seedbed.json"}
     base = {"base": "generators/tiny/weights/seedbed.json"}
-    assert ask(DescribedClassifier, **likely, variant="far").settings()["parts"] == base | far
-    assert ask(DescribedClassifier, **likely, variant="zero-shot").settings()["parts"] == base
-    described = [
-        ask(DescribedClassifier, classifier="likely", variant=name).inputs()["retriever"] for name in backbones
-    ]
-    assert described == [[], "encoders/bert/published/mul/0/seedbed.json", []], (
-        "far's is of the language that is tested"
-    )
+    assert described(ask, "likely", "far").settings()["parts"] == base | far
+    assert described(ask, "likely", "zero-shot").settings()["parts"] == base
+    read = [described(ask, "likely", name).inputs()["retriever"] for name in backbones]
+    assert read == ["", "encoders/bert/published/mul/0/seedbed.json", ""], "far's is of the language that is tested"
 
 
 def test_a_variant_has_its_adapter_and_an_encoder_a_head(ask) -> None:
-    parts = {
-        (name, variant): (
-            ask(DescribedClassifier, classifier=name, variant=variant, lang="hau").adapter,
-            ask(DescribedClassifier, classifier=name, variant=variant, lang="hau").head,
-        )
-        for name, variant in (
-            *(("xlm", variant) for variant in ("base", "task-target", "composition", "composition-0.5")),
-            *(("gemma", "composition"), ("likely", "far"), ("drawn", "random")),
-        )
-    }
+    variants_of = (
+        *(("xlm", variant) for variant in ("base", "task-target", "composition", "composition-0.5")),
+        *(("gemma", "composition"), ("likely", "far"), ("drawn", "random")),
+    )
+    read = {names: described(ask, *names, "hau").inputs() for names in variants_of}
     task, pivot = (f"classifiers/xlm/task/{lang}/seedbed.json" for lang in ("hau", "eng"))
-    assert parts == {
-        ("xlm", "base"): ([], []),
+    assert {names: (files["adapter"], files["head"]) for names, files in read.items()} == {
+        ("xlm", "base"): ("", ""),
         ("xlm", "task-target"): (task, task),
         ("xlm", "composition"): ("classifiers/xlm/composition/hau/eng/seedbed.json", pivot),
         ("xlm", "composition-0.5"): ("classifiers/xlm+0.5/composition/hau/eng/seedbed.json", pivot),
-        ("gemma", "composition"): ("classifiers/gemma/composition/hau/eng/seedbed.json", []),
-        ("likely", "far"): ([], []),
-        ("drawn", "random"): ([], []),
+        ("gemma", "composition"): ("classifiers/gemma/composition/hau/eng/seedbed.json", ""),
+        ("likely", "far"): ("", ""),
+        ("drawn", "random"): ("", ""),
     }
-    assert [*ask(DescribedClassifier, classifier="xlm", variant="base", lang="mul", seed="0").settings()["parts"]] == [
-        "base"
-    ]
-    assert [*ask(DescribedClassifier, classifier="xlm", variant="composition", lang="hau", seed="0").settings()["parts"]] == [
-        "base", "adapter", "head",
-    ]  # fmt: skip
+    assert [*described(ask, "xlm", "base").settings()["parts"]] == ["base"]
+    assert [*described(ask, "xlm", "composition", "hau").settings()["parts"]] == ["base", "adapter", "head"]
 
 
 def test_a_variant_answers_as_its_kind_of_system_says(ask) -> None:
     def system(name, variant):
-        return ask(DescribedClassifier, classifier=name, variant=variant, seed="3").settings()["system"]
+        return described(ask, name, variant, seed="3").settings()["system"]
 
     assert system("drawn", "random") == {"kind": "chance", "choice": "random", "seed": 3}
     assert system("xlm", "base") == {"kind": "adapted", "style": "head", "seed": 8}
@@ -164,8 +157,8 @@ def test_a_variant_answers_as_its_kind_of_system_says(ask) -> None:
 
 
 def test_scores_say_what_they_are_of(ask) -> None:
-    job = {"variant": "random", "lang": "mul"}
-    assert ask(classifiers.about, classifier="drawn", **job) == {"name": "drawn", "variant": "random"}
-    adapted = ask(classifiers.about, classifier="xlm", variant="base", lang="mul")
-    assert adapted == {"name": "xlm", "variant": "base", "language": "mul"}
-    assert ask(classifiers.about, classifier="tuned") == {"name": "tuned", "variant": "fine-tuned"}
+    assert described(ask, "drawn", "random").settings()["about"] == {"name": "drawn", "variant": "random"}
+    about = described(ask, "xlm", "base").settings()["about"]
+    assert about == {"name": "xlm", "variant": "base", "language": "mul"}
+    about = ask(FineTuned, **TUNED, lang="hin").settings()["about"]
+    assert about == {"name": "tuned", "variant": "fine-tuned"}

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
 
 from seedbed.encoders.settings import Backbone
 from seedbed.study.checks import consistent
-from seedbed.study.graph import (
-    adaptation,
-    alignment,
-    cards,
-    choices,
-    encoders,
-    evaluation,
-    generators,
-    kinds,
-    mining,
-    prefixes,
-)
-from tests.asking import TOLD, Wildcards, asking, study_of
+from seedbed.study.graph.adapted import Neighbours, Vocabulary
+from seedbed.study.graph.adapter import Weights
+from seedbed.study.graph.aligned import PivotVectors
+from seedbed.study.graph.best_encoder import Answer
+from seedbed.study.graph.chosen import ChosenTranslations
+from seedbed.study.graph.encoder import INTEGERS, TWO_PATHS, Encoder
+from seedbed.study.graph.fusion import FusedEncoder
+from seedbed.study.graph.score import Scores
+from seedbed.study.recipe import StudyBackbone, StudyRecipe
+from tests.asking import TOLD, asking, study_of, within
 
 API = {"backbone": "api", "recipe": "base", "lang": "mul", "seed": "0"}
 BASE = {"backbone": "bert", "recipe": "base", "lang": "mul", "seed": "0"}
@@ -37,7 +32,7 @@ def test_an_encoder_lies_in_the_folder_of_the_language_that_it_learnt(ask) -> No
     each = study_of(
         TOLD, recipes={"published": {"encoders": {"other": {"file": "own/{lang}"}}}}, classifiers={}, compute=None
     )
-    assert asking(each)(encoders.trained_on, "published", "hau") == "hau", "one is published for each language"
+    assert StudyRecipe.get(each, "published").folder("hau") == "hau", "one is published for each language"
 
 
 def test_what_is_not_trained_has_one_seed(ask) -> None:
@@ -73,10 +68,11 @@ def test_a_recipe_learns_from_one_file(ask) -> None:
     }
     near = {"backbone": "other", "recipe": "near", "lang": "hin", "seed": "3"}
     assert ask(Encoder, **near).texts == "encoders/other/neighbours/fifth/hin.tsv"
-    assert ask(mining.mined_weights, **near | {"backbone": "bare"}) == ask(StudyBackbone, name="bare").weights()
+    miner = ask(Neighbours, backbone="bare", mining="fifth", lang="hin").inputs()["weights"]
+    assert miner == ask(StudyBackbone, name="bare").weights()
     assert ask(Encoder, **FEW).texts == "triplets/tiny/xllora/hau.tsv"
-    assert ask(Encoder, **BASE).texts == ask(Encoder, **GIVEN).texts == []
-    assert ask(Encoder, **FEW).settings()["mining"] is None and ask(Encoder, **FEW).inputs()["miner"] == []
+    assert ask(Encoder, **BASE).texts == ask(Encoder, **GIVEN).texts == ""
+    assert ask(Encoder, **FEW).settings()["mining"] is None and ask(Encoder, **FEW).inputs()["miner"] == ""
 
 
 def test_an_encoder_of_all_languages_may_learn_in_a_few() -> None:
@@ -95,16 +91,12 @@ TOGETHER = {"backbone": "bert", "recipe": "together", "lang": "mul", "seed": "5"
 
 def test_an_encoder_of_all_languages_learns_from_each(ask, told) -> None:
     assert ask(StudyRecipe, name="together").folder("hau") == ask(StudyRecipe, name="mixed").folder("hin") == "mul"
-    assert (
-        ask(StudyRecipe, name="together").languages("mul")
-        == ["hau", "hin"]
-        == ask(StudyRecipe, name="mixed").languages("mul")
-    )
-    assert ask(StudyRecipe, name="xllora").languages("hau") == ["hau"] and ask(
-        StudyRecipe, name="crosslingual"
-    ).languages("eng") == ["eng"]
+    of_all = {name: ask(StudyRecipe, name=name).languages("mul") for name in ("together", "mixed")}
+    assert of_all == {"together": ["hau", "hin"], "mixed": ["hau", "hin"]}
+    assert ask(StudyRecipe, name="xllora").languages("hau") == ["hau"]
+    assert ask(StudyRecipe, name="crosslingual").languages("eng") == ["eng"]
     files = {code: f"corpora/{code}/nli_translations.tsv" for code in ("hau", "hin")}
-    assert ask(Encoder, **TOGETHER).each == files and ask(Encoder, **TOGETHER).texts == []
+    assert ask(Encoder, **TOGETHER).each == files and ask(Encoder, **TOGETHER).texts == ""
     assert ask(Encoder, **FEW).each == ask(Encoder, **BASE).each == {}
     further = TOGETHER | {"recipe": "mixed"}
     assert ask(Encoder, **further).weights == "encoders/bert/together/mul/5/seedbed.json"
@@ -115,17 +107,15 @@ def test_an_encoder_of_all_languages_learns_from_each(ask, told) -> None:
     given = study_of(
         TOLD, recipes={"published": {"encoders": {"other": {"file": "own/published"}}}}, classifiers={}, compute=None
     )
-    assert encoders.published_for(given, Wildcards(**GIVEN)).file == "own/published"
+    assert asking(given)(Encoder, **GIVEN).published.file == "own/published"
 
 
 def test_mined_neighbours_come_with_what_they_must_be_of(ask) -> None:
     near = {"backbone": "bare", "recipe": "near", "lang": "hin", "seed": "3"}
     assert ask(Encoder, **near).mining == "fifth" and ask(Encoder, **FEW).mining == ""
     audit = "encoders/bare/neighbours/fifth/hin.audit.json"
-    assert (
-        ask(Encoder, **near).inputs()["mined"] == audit
-        and ask(Encoder, **FEW).inputs()["mined"] == [] == ask(Encoder, **near).inputs()["miner"]
-    )
+    mined, written = ask(Encoder, **near).inputs(), ask(Encoder, **FEW).inputs()
+    assert mined["mined"] == audit and written["mined"] == "" == mined["miner"]
     assert ask(Encoder, **near).settings()["mining"].dump() == '{"layer": 5}', "their number may be another"
     recipes = {"vanilla": {}, "near": {"method": "neighxlm-k2", "from": "vanilla", "data": {"neighbours": "fifth"}}}
     further = asking(study_of(TOLD, recipes=recipes, classifiers={}, compute=None))
@@ -146,14 +136,14 @@ def test_nobody_trains_an_endpoint_or_what_fuses_one(ask) -> None:
         "both": {"fusion": {"of": {"one": 1, "api": 1}}},
     }
     fused = study_of(TOLD, backbones=settings, recipes={"base": {}, "unsupervised": {}}, classifiers={}, compute=None)
-    assert asking(fused)(encoders.backbones_of, "unsupervised") == ["one"]
+    assert StudyRecipe.get(fused, "unsupervised").backbones == ["one"]
 
 
-def test_an_encoder_is_of_the_asked_seed_or_of_the_first(ask) -> None:
+def test_an_encoder_is_of_the_asked_seed_or_of_the_first(told, ask) -> None:
     assert ask(StudyBackbone, name="bare").fetched_as == "other"
     assert ask(StudyBackbone, name="bare").weights() == "encoders/other/weights/seedbed.json"
-    seeds = {seed: ask(encoders.of_recipe, "bert", "xllora", "hau", seed) for seed in (None, "5", "7")}
-    assert seeds == {
+    offered = {seed: Encoder.offered(told, "bert", "xllora", "hau", seed).path for seed in (None, "5", "7")}
+    assert within(offered, told) == {
         None: "encoders/bert/xllora/hau/3/seedbed.json",
         "5": "encoders/bert/xllora/hau/5/seedbed.json",
         "7": "encoders/bert/xllora/hau/3/seedbed.json",
@@ -161,7 +151,7 @@ def test_an_encoder_is_of_the_asked_seed_or_of_the_first(ask) -> None:
 
 
 def test_an_encoder_without_tests_is_trained_if_nothing_speaks_against_it(told) -> None:
-    assert encoders.untested(told) == []
+    assert Answer.get(told).untested() == []
     languages = {"hau": {}, "fra": {"tests": {}}, "swh": {"on_request": True}}
     sts = {"sts": {"protocol": "sts", "source": {"file": "own/{lang}.sts.tsv"}, "languages": ["hau"]}}
     backbones = {name: {"source": {"file": "x"}} for name in ("bert", "other")}
@@ -170,7 +160,7 @@ def test_an_encoder_without_tests_is_trained_if_nothing_speaks_against_it(told) 
     recipes["theirs"] = {"like": "unsupervised", "languages": ["hau"]}
     changes = {"languages": languages, "tasks": sts, "backbones": backbones, "recipes": recipes}
     study = study_of(TOLD, **changes, generators={}, classifiers={}, compute=None)
-    assert encoders.untested(study) == [
+    assert Answer.get(study).untested() == [
         f"{study.results}/encoders/{backbone}/unsupervised/fra/5/seedbed.json" for backbone in ("bert", "other")
     ]
 
@@ -181,13 +171,9 @@ def test_an_encoder_starts_from_its_backbone_or_from_what_another_recipe_made(as
         "encoders/bert/weights/seedbed.json",
         "encoders/bert/xllora/hau/5/seedbed.json",
         "encoders/other+published+mul/weights/seedbed.json",
-        [],
+        "",
     ]
-    assert [not ask(Encoder, **job).trains for job in (FEW, TAUGHT, GIVEN, API)] == [False, False, True, True]
-
-
-RESOURCES = SimpleNamespace(gpu=0)
-"""Of a job: a parameter that is made of them is not recorded."""
+    assert [ask(Encoder, **job).trains for job in (FEW, TAUGHT, GIVEN, API)] == [True, True, False, False]
 
 
 OF_TWO = {
@@ -202,11 +188,13 @@ def test_a_backbone_may_have_other_weights_in_a_language() -> None:
     assert asked(Encoder, **job).weights == "encoders/bert+hin/weights/seedbed.json"
     for other in (job | {"lang": "hau"}, BASE):
         assert asked(Encoder, **other).weights == "encoders/bert/weights/seedbed.json"
-    for find in (adaptation.weights, mining.mined_weights):
-        assert asked(find, **job) == "encoders/bert+hin/weights/seedbed.json"
-    assert generators.model_source(study, Wildcards(room="encoders", model="bert+hin")).file == "own/hin"
-    assert asked(Encoder, **job).lineage()["backbone_licence"] == asked(adaptation.about, **job)["licence"] == "MIT"
-    assert encoders.source_of(study, "bert", "hau").file == "own/backbone"
+    of_hindi = {"backbone": "bert", "lang": "hin"}
+    for one in (asked(Vocabulary, **of_hindi), asked(Neighbours, **of_hindi, mining="fifth")):
+        assert one.inputs()["weights"] == "encoders/bert+hin/weights/seedbed.json"
+    assert Weights.get(study, "encoders", "bert+hin").source.file == "own/hin"
+    about = asked(Vocabulary, **of_hindi).settings()["about"]
+    assert asked(Encoder, **job).lineage()["backbone_licence"] == about["licence"] == "MIT"
+    assert StudyBackbone.get(study, "bert").source("hau").file == "own/backbone"
     wrong = {"bert": {"source": {"file": "x"}, "by_language": {"swh": {"file": "x"}}}}
     fewer = {"recipes": {"base": {}}, "tasks": {"sts": {"protocol": "sts", "source": {"file": "x"}}}, "statistics": {}}
     with pytest.raises(ValueError, match=r"backbones\.bert\.by_language:.*'swh'; known:"):
@@ -231,28 +219,26 @@ def test_a_program_is_told_of_the_servers_behind_the_encoders_that_it_opens(ask)
     teacher = {"teacher": {"backbone": "api", "recipe": "base"}}
     recipes = {"base": {}, "taught": {"data": {"parallel": "parallel"}, "objective": {"distillation": teacher}}}
     study = asking(study_of(TOLD, backbones=backbones, recipes=recipes, classifiers={}, compute=None))
-    jobs = {
-        ("one", "taught"): encoders.endpoints,
-        ("both", "base"): evaluation.backbone_endpoints,
-        ("api", "base"): evaluation.backbone_endpoints,
-    }
-    for (backbone, recipe), find in jobs.items():
-        (endpoint,) = study(find, backbone=backbone, recipe=recipe, lang="mul", seed="0")
+    taught = study(Encoder, backbone="one", recipe="taught", lang="hau", seed="3")
+    fused = study(FusedEncoder, backbone="both", recipe="base", lang="mul", seed="0")
+    scored = {"recipe": "base", "lang": "mul", "test_lang": "hau", "tasks": "all"}
+    for one in (taught, fused, *(study(Scores, backbone=name, **scored) for name in ("both", "api"))):
+        (endpoint,) = one.settings()["endpoints"]
         assert endpoint.model == "m"
-    none = {"backbone": "one", "recipe": "base", "lang": "mul", "seed": "0"}
-    assert study(Encoder, **none).settings()["endpoints"] == study(evaluation.backbone_endpoints, **none) == []
-    assert ask(choices.endpoints, **FEW) == []
+    base = study(Encoder, backbone="one", recipe="base", lang="mul", seed="0")
+    assert base.settings()["endpoints"] == study(Scores, backbone="one", **scored).settings()["endpoints"] == []
+    read = {"backbone": "two", "recipe": "paths", "lang": "mul", "seed": "5", "test_lang": "hau", "corpus": "sts"}
+    assert ask(ChosenTranslations, **read).settings()["endpoints"] == []
 
 
 def test_an_objective_has_its_file_and_the_encoders_that_it_refers_to(ask) -> None:
-    assert [*ask(Encoder, **TAUGHT).settings()["objective"]] == ["distillation"] and ask(Encoder, **BASE).settings()[
-        "objective"
-    ] is None
-    assert ask(Encoder, **TAUGHT).code().modules == ["seedbed/encoders/objectives/distillation.py"]
+    assert [*ask(Encoder, **TAUGHT).settings()["objective"]] == ["distillation"]
+    assert ask(Encoder, **TAUGHT).code().modules == ("seedbed/encoders/objectives/distillation.py",)
     assert ask(Encoder, **TAUGHT).references == {"teacher": "encoders/bert/base/mul/0/seedbed.json"}
     assert ask(Encoder, **FEW).references == {}
-    for function in (encoders.objective, encoders.modules, encoders.references):
-        assert not ask(function, **BASE) and not ask(function, **GIVEN), "it is used as it is"
+    for one in (ask(Encoder, **BASE), ask(Encoder, **GIVEN)):
+        used = (one.settings()["objective"], one.code().modules, one.references)
+        assert not any(used), "it is used as it is"
 
 
 @pytest.mark.parametrize(
@@ -264,8 +250,8 @@ def test_an_objective_has_its_file_and_the_encoders_that_it_refers_to(ask) -> No
     ],
 )  # fmt: skip
 def test_a_plain_encoder_never_meets_two_paths_and_integers(ask, recipe: str, backbone: str, plain: bool) -> None:
-    found = ask(kinds.never_run, recipe=recipe, backbone=backbone, lang="hau", seed="5")
-    assert found == ([kinds.TWO_PATHS, kinds.INTEGERS] if plain else [])
+    found = ask(Encoder, recipe=recipe, backbone=backbone, lang="hau", seed="5").code().without
+    assert found == ((TWO_PATHS, INTEGERS) if plain else ())
 
 
 ALIGNED = {"backbone": "bert", "recipe": "aligned", "lang": "hin", "seed": "5"}
@@ -275,7 +261,7 @@ JOINED = ALIGNED | {"recipe": "joined"}
 def test_what_is_aligned_learns_from_vectors_of_the_pivots_encoder(ask) -> None:
     vectors = "encoders/bert/unsupervised/pivot/parallel/hin/5/seedbed.json"
     assert ask(Encoder, **ALIGNED).references == {"pivot": vectors}
-    assert ask(Encoder, **ALIGNED).pivot_rows == [], "pairs have both sides"
+    assert ask(Encoder, **ALIGNED).pivot_rows == "", "pairs have both sides"
     assert ask(Encoder, **ALIGNED).weights == "encoders/bert/unsupervised/hin/5/seedbed.json"
     job = {"backbone": "bert", "recipe": "unsupervised", "corpus": "parallel", "lang": "hin", "seed": "5"}
     assert ask(PivotVectors, **job).inputs()["encoder"] == "encoders/bert/unsupervised/eng/5/seedbed.json"
@@ -295,7 +281,7 @@ def test_rows_of_the_pivot_with_the_same_ids_serve_all_languages(ask) -> None:
 def test_written_triplets_have_both_sides_where_a_generator_writes_in_the_pivot_language(ask) -> None:
     crossed = ALIGNED | {"recipe": "crossed"}
     vectors = "encoders/bert/unsupervised/pivot/tiny+xllora/hin/5/seedbed.json"
-    assert ask(Encoder, **crossed).references == {"pivot": vectors} and ask(Encoder, **crossed).pivot_rows == []
+    assert ask(Encoder, **crossed).references == {"pivot": vectors} and ask(Encoder, **crossed).pivot_rows == ""
     job = {"backbone": "bert", "recipe": "unsupervised", "corpus": "tiny+xllora", "lang": "hin", "seed": "5"}
     assert ask(PivotVectors, **job).texts == ask(Encoder, **crossed).texts == "triplets/tiny/xllora/hin.tsv"
     assert ask(PivotVectors, **job).columns == ["positive", "negative"]
@@ -314,10 +300,11 @@ def test_another_recipes_encoder_of_the_pivot_language_can_be_the_pivot() -> Non
     own = {"method": "multi-m", "data": {"triplets": "nli_translations"}}
     study = study_of(TOLD, recipes={"multi-m": own, "larger": larger, "aligned": aligned}, **WITHOUT)
     vectors = "encoders/bert/larger/pivot/parallel/hin/5/seedbed.json"
-    assert asking(study)(encoders.references, **ALIGNED) == {"pivot": vectors}
+    ask = asking(study)
+    assert ask(Encoder, **ALIGNED).references == {"pivot": vectors}
     job = {"backbone": "bert", "recipe": "larger", "corpus": "parallel", "lang": "hin", "seed": "5"}
-    assert asking(study)(alignment.pivot_encoder, **job) == "encoders/bert/larger/eng/5/seedbed.json"
-    assert asking(study)(encoders.starting_weights, **ALIGNED) == "encoders/bert/multi-m/hin/5/seedbed.json"
+    assert ask(PivotVectors, **job).inputs()["encoder"] == "encoders/bert/larger/eng/5/seedbed.json"
+    assert ask(Encoder, **ALIGNED).weights == "encoders/bert/multi-m/hin/5/seedbed.json"
 
 
 def test_the_pivots_encoder_is_that_which_others_are_aligned_with() -> None:
@@ -339,11 +326,10 @@ def test_the_pivots_encoder_is_that_which_others_are_aligned_with() -> None:
 def test_the_pivots_encoder_is_aligned_with_nothing(ask) -> None:
     assert ask(StudyRecipe, name="aligned").is_pivot("eng") and not ask(StudyRecipe, name="aligned").is_pivot("hin")
     assert not ask(StudyRecipe, name="taught").is_pivot("eng"), "it refers to an encoder, and to none of the pivot's"
-    english = ALIGNED | {"lang": "eng"}
-    assert not ask(Encoder, **english).trains and not not ask(Encoder, **ALIGNED).trains
-    assert ask(Encoder, **english).weights == "encoders/bert/unsupervised/eng/5/seedbed.json"
-    asked = (encoders.texts, alignment.pivot_rows, encoders.references, encoders.objective)
-    assert not any(ask(function, **english) for function in asked)
+    english = ask(Encoder, **ALIGNED | {"lang": "eng"})
+    assert not english.trains and ask(Encoder, **ALIGNED).trains
+    assert english.weights == "encoders/bert/unsupervised/eng/5/seedbed.json"
+    assert not any((english.texts, english.pivot_rows, english.references, english.settings()["objective"]))
 
 
 def test_a_card_names_all_that_an_encoder_is_made_of(ask) -> None:
@@ -364,7 +350,7 @@ def test_a_card_names_all_that_an_encoder_is_made_of(ask) -> None:
     served = study_of(
         TOLD, recipes={"prompting": {"generator": "server"}, "unsupervised": {}}, classifiers={}, compute=None
     )
-    card = asking(served)(cards.lineage, **FEW | {"recipe": "prompting"})
+    card = asking(served)(Encoder, **FEW | {"recipe": "prompting"}).lineage()
     assert card["data"][1] == {
         "name": "server",
         "origin": [{"kind": "server", "name": "m", "endpoint": "https://host/v1"}],

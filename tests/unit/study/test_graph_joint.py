@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from seedbed.study.checks import consistent
-from seedbed.study.graph import alignment, encoders
+from seedbed.study.graph.aligned import JointAdapters
+from seedbed.study.graph.encoder import Encoder
+from seedbed.study.recipe import StudyRecipe
 from tests.asking import TOLD, study_of
 from tests.refusals import pattern
 
@@ -17,23 +19,18 @@ AT_ONCE = {"backbone": "bert", "recipe": "at-once", "lang": "hin", "seed": "5"}
 def test_adapters_that_are_trained_together_are_taken_by_the_encoder_of_each_language(ask) -> None:
     joint = "encoders/bert/at-once/joint/5/seedbed.json"
     for lang in ("hin", "eng"):
-        own = AT_ONCE | {"lang": lang}
-        assert ask(Encoder, **own).references == {"adapters": joint} and not ask(Encoder, **own).trains
-        assert ask(Encoder, **own).weights == f"encoders/bert/unsupervised/{lang}/5/seedbed.json"
-        assert not any(ask(each, **own) for each in (encoders.texts, encoders.each_texts, encoders.objective))
+        own = ask(Encoder, **AT_ONCE | {"lang": lang})
+        assert own.references == {"adapters": joint} and not own.trains
+        assert own.weights == f"encoders/bert/unsupervised/{lang}/5/seedbed.json"
+        assert not any((own.texts, own.each, own.settings()["objective"]))
     assert not ask(StudyRecipe, name="at-once").pivots and [*ask(StudyRecipe, name="aligned").pivots] == ["pivot"]
-    job = {"backbone": "bert", "recipe": "at-once", "seed": "5"}
-    codes = ["eng", "hau", "hin"]
-    assert ask(JointAdapters, **job).encoders == {c: f"encoders/bert/unsupervised/{c}/5/seedbed.json" for c in codes}
-    assert ask(JointAdapters, **job).each == {code: f"corpora/{code}/nli.tsv" for code in codes}
-    assert [*ask(JointAdapters, **job).settings()["objective"]] == ["joint"] and ask(JointAdapters, **job).settings()[
-        "fixed"
-    ] == ["eng"]
-    assert ask(JointAdapters, **job).code().modules == ["seedbed/encoders/objectives/joint.py"]
-    assert (
-        ask(JointAdapters, **job).settings()["prefix"] == "query: "
-        and ask(JointAdapters, **job).settings()["about"]["languages"] == codes
-    )
+    adapters = ask(JointAdapters, backbone="bert", recipe="at-once", seed="5")
+    read, told, codes = adapters.inputs(), adapters.settings(), ["eng", "hau", "hin"]
+    assert read["encoders"] == {code: f"encoders/bert/unsupervised/{code}/5/seedbed.json" for code in codes}
+    assert read["each"] == {code: f"corpora/{code}/nli.tsv" for code in codes}
+    assert [*told["objective"]] == ["joint"] and told["fixed"] == ["eng"]
+    assert adapters.code().modules == ("seedbed/encoders/objectives/joint.py",)
+    assert told["prefix"] == "query: " and told["about"]["languages"] == codes
 
 
 @pytest.mark.parametrize(
