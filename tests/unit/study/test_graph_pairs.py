@@ -6,14 +6,19 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from seedbed.study.loads import LOADS
 
 from seedbed.study import pairs
-from seedbed.study.graph import corpora, encoders, evaluation, plans, tables
+from seedbed.study.graph.corpus import Corpus, SeedPairs
+from seedbed.study.graph.encoder import Encoder
+from seedbed.study.graph.report import Report
+from seedbed.study.graph.score import Scores, task_for
+from seedbed.study.graph.table import TablePlan
 from seedbed.study.model import Study
+from seedbed.study.recipe import StudyRecipe
+from seedbed.study.sizes import Load
 from seedbed.study.wildcards import constraints
 from seedbed.tables.plan import Cell
-from tests.asking import TOLD, asking, study_of
+from tests.asking import TOLD, asking, study_of, within
 
 OWN = {"hin-hau": {"file": "own/{lang}.tsv"}, "hau-hin": {"file": "own/{iso1}-hin.tsv"}}
 TASKS = {
@@ -59,52 +64,52 @@ def test_pairs_are_joined_or_have_sets_of_their_own() -> None:
 
 def test_each_side_has_its_own_encoder_and_all_languages_one() -> None:
     ask = asking(study())
-    assert ask(Scores, **job()).systems == [f"encoders/bert/multi-mc/hau/{seed}/seedbed.json" for seed in (3, 5)]
-    assert ask(Scores, **job()).seconds == [f"encoders/bert/multi-mc/hin/{seed}/seedbed.json" for seed in (3, 5)]
-    one = job("cross", "eng")
-    assert ask(Scores, **one).seconds == ask(Scores, **one).systems
+    pair, one = ask(Scores, **job()), ask(Scores, **job("cross", "eng"))
+    assert pair.systems == [f"encoders/bert/multi-mc/hau/{seed}/seedbed.json" for seed in (3, 5)]
+    assert pair.seconds == [f"encoders/bert/multi-mc/hin/{seed}/seedbed.json" for seed in (3, 5)]
+    assert one.seconds == one.systems
     assert ask(Scores, **job("base", "mul")).seconds == ["encoders/bert/base/mul/0/seedbed.json"]
     assert ask(Scores, **job(test_lang="hau")).seconds == []
-    assert ask(Scores, **job()).settings()["language_name"] == ["Hausa-Hindi"]
+    assert pair.settings()["language_name"] == ["Hausa-Hindi"]
 
 
 def test_a_job_of_a_pair_reads_both_languages_sets_or_those_of_the_orders() -> None:
     ask = asking(study())
-    assert ask(Scores, **job()).scored == ["choice", "single", "sts"]
+    joined, apart = ask(Scores, **job()), ask(Scores, **job(tasks="apart"))
+    assert joined.scored == ["choice", "single", "sts"]
     names = ["hau/choice", "hin/choice", "hin-hau/single", "hau/sts", "hin/sts"]
-    assert ask(Scores, **job()).inputs()["tests"] == [f"corpora/{name}.tsv" for name in names]
-    assert ask(Scores, **job()).inputs()["records"] == [f"corpora/{name}.json" for name in names]
-    apart = job(tasks="apart")
-    assert ask(Scores, **apart).inputs()["tests"] == ["corpora/hin-hau/apart.tsv", "corpora/hau-hin/apart.tsv"]
+    assert joined.inputs()["tests"] == [f"corpora/{name}.tsv" for name in names]
+    assert joined.inputs()["records"] == [f"corpora/{name}.json" for name in names]
+    assert apart.inputs()["tests"] == ["corpora/hin-hau/apart.tsv", "corpora/hau-hin/apart.tsv"]
     seconds = [f"encoders/bert/multi-mc/hin/{seed}/seedbed.json" for seed in (3, 5)]
-    assert ask(Scores, **job()).seconds == seconds == ask(Scores, **apart).seconds
-    assert ask(Scores, **job()).orders == {"single": ["hin-hau"]}
-    assert ask(Scores, **apart).orders == {"apart": ["hin-hau", "hau-hin"]}
+    assert joined.seconds == seconds == apart.seconds
+    assert joined.settings()["orders"] == {"single": ["hin-hau"]}
+    assert apart.settings()["orders"] == {"apart": ["hin-hau", "hau-hin"]}
     mteb = TASKS | {"sts": TASKS["sts"] | {"mteb": {"name": "STS"}}}
-    told = [evaluation.task_for(study(tasks=mteb), "sts", code) for code in ("hau", "hau-hin")]
+    told = [task_for(study(tasks=mteb), "sts", code) for code in ("hau", "hau-hin")]
     assert [bool(one.mteb) for one in told] == [True, False] and not any(one.pairs for one in told)
 
 
 def test_what_is_learnt_repeats_neither_side_of_a_pair() -> None:
-    ask = asking(study())
+    found = study()
     own = ["corpora/hau/choice.tsv", "corpora/hau/sts.tsv"]
     orders = ["corpora/hau-hin/apart.tsv", "corpora/hin-hau/apart.tsv", "corpora/hin-hau/single.tsv"]
-    assert ask(corpora.tests, lang="hau") == sorted(own + orders)
-    assert {*orders, *own} < {*ask(corpora.every_test, lang="eng")}
-    known = constraints(study())
+    assert within(Corpus.get(found, "hau", "text").held_out(), found) == sorted(own + orders)
+    assert {*orders, *own} < {*within(SeedPairs.get(found, "eng").tests, found)}
+    known = constraints(found)
     assert "hin\\-hau" in known["lang"].split("|") and "hau\\-hin" in known["test_lang"].split("|")
 
 
 def test_adapters_are_taken_off_and_nothing_is_trained_for_it() -> None:
     found = study()
     ask = asking(found)
-    assert pairs.maker(found, "multi") == pairs.maker(found, "multi-mc") == "multi-mc"
-    assert ask(Scores, **job("multi")).systems == ask(Scores, **job()).systems
-    assert ask(Scores, **job("multi")).seconds == ask(Scores, **job()).seconds
+    assert {StudyRecipe.get(found, name).maker.name for name in ("multi", "multi-mc")} == {"multi-mc"}
+    off, kept = ask(Scores, **job("multi")), ask(Scores, **job())
+    assert off.systems == kept.systems and off.seconds == kept.seconds
     on = {recipe: ask(Scores, **job(recipe, test_lang="hau")).adapters for recipe in ("multi", "multi-mc")}
     assert on == {"multi": False, "multi-mc": True}
-    assert ask(Scores, **job("multi")).adapters, "pairs have them on"
-    assert encoders.of_recipe(found, "bert", "multi", "hau").endswith("/multi-mc/hau/3/seedbed.json")
+    assert off.adapters, "pairs have them on"
+    assert Encoder.offered(found, "bert", "multi", "hau").path.endswith("/multi-mc/hau/3/seedbed.json")
     never = asking(study(recipes=RECIPES | {"multi": {"like": "multi-mc", "aligned": "never"}}))
     for test_lang in ("hau", "hau-hin"):
         assert not never(Scores, **job("multi", test_lang=test_lang)).adapters
@@ -113,24 +118,18 @@ def test_adapters_are_taken_off_and_nothing_is_trained_for_it() -> None:
 def test_tables_show_pairs_and_the_encoders_of_both_languages(monkeypatch: pytest.MonkeyPatch) -> None:
     found = study(tables=["told"])
     sides = {("bert", "multi-mc", code, 3) for code in ("hau", "hin")}
-    block = SimpleNamespace(cells=lambda: [Cell("bert", "multi", "hau", 3, "sts", "hau-hin")])
-    monkeypatch.setattr(tables, "table_of", lambda name: SimpleNamespace(of_classifiers=False))
-    monkeypatch.setattr(plans, "plan", lambda study, table: [block])
-    assert tables.shown_encoders(found) == sides
+    monkeypatch.setattr(TablePlan, "spec", SimpleNamespace(of_classifiers=False))
+    monkeypatch.setattr(TablePlan, "cells", {Cell("bert", "multi", "hau", 3, "sts", "hau-hin")})
+    shown = Report.get(found).encoders
+    assert {(one.backbone, one.recipe, one.lang, one.seed) for one in shown} == sides
 
 
 def test_both_encoders_of_a_pair_are_in_memory_at_once() -> None:
-    class Needed:
-        study = study()
-        reading = staticmethod(lambda backbone, tasks: 100)
-        encoder = staticmethod(lambda backbone: 7.0)
-
-    loads = {
-        name: LOADS["score"](Needed, SimpleNamespace(**given))
-        for name, given in {"two": job(), "one": job(test_lang="hau"), "shared": job("cross", "eng")}.items()
-    }
-    assert {name: tuple(load) for name, load in loads.items()} == {
-        "two": (1, 200, 14.0, 0), "one": (1, 100, 7.0, 0), "shared": (1, 100, 7.0, 0),
+    ask = asking(study())
+    sizes = SimpleNamespace(study=study(), reading=lambda backbone, tasks: 100, encoder=lambda backbone: 7.0)
+    given = {"two": job(), "one": job(test_lang="hau"), "shared": job("cross", "eng")}
+    assert {name: ask(Scores, **names).load(sizes) for name, names in given.items()} == {
+        "two": Load(1, 200, 14.0, 0), "one": Load(1, 100, 7.0, 0), "shared": Load(1, 100, 7.0, 0),
     }  # fmt: skip
 
 

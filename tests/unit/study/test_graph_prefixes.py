@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import yaml
 
 from seedbed.io import UserError
-from seedbed.study.graph import encoders, evaluation, prefix_choice, prefixes
+from seedbed.study.graph.chosen import ChosenPrefix
+from seedbed.study.graph.encoder import Encoder
+from seedbed.study.graph.score import Scores
 from seedbed.study.loading import load
 from seedbed.study.prefix_checks import of_prefixes
+from seedbed.study.recipe import StudyBackbone, StudyRecipe
 from tests.asking import TOLD, asking, study_of
 
 SPOKEN = {"bert": {"source": {"file": "own/bert"}, "prefix": "{flores}"}}
@@ -35,6 +37,12 @@ def of(recipe: str, lang: str) -> dict[str, str]:
     return {"backbone": "bert", "recipe": recipe, "lang": lang, "seed": "3"}
 
 
+def by_language(ask, names: dict[str, str]) -> dict[str, Any]:
+    """What an encoder's job is told of languages."""
+    told = ask(Encoder, **names).settings()
+    return {name: told[name] for name in ("language", "languages", "own_prefixes") if name in told}
+
+
 def test_a_job_is_told_the_language_and_that_of_other_columns() -> None:
     ask = asking(study())
     for recipe, lang, others in (
@@ -45,32 +53,30 @@ def test_a_job_is_told_the_language_and_that_of_other_columns() -> None:
         ("xllora", "hau", {"positive": "eng", "negative": "eng"}),
     ):
         told = {"language": lang, "languages": others, "own_prefixes": {}}
-        assert ask(prefixes.by_language, **of(recipe, lang)) == told
-    assert ask(Encoder, **of("own", "hau")).made_by.in_pivot() == []
+        assert by_language(ask, of(recipe, lang)) == told
+    assert ask(StudyRecipe, name="own").in_pivot() == []
     assert ask(Encoder, **of("own", "hau")).prefix == "{flores}"
 
 
 def test_what_the_study_says_of_a_language_is_told() -> None:
     ask = asking(study(languages={"hau": {"codes": {"flores": "hau_Other"}}, "eng": {}}))
-    assert ask(prefixes.by_language, **of("base", "mul"))["own_prefixes"] == {"hau": "hau_Other"}
+    assert by_language(ask, of("base", "mul"))["own_prefixes"] == {"hau": "hau_Other"}
 
 
 def test_a_prefix_that_is_the_same_for_all_tells_no_language(ask) -> None:
-    assert ask(prefixes.by_language, **of("base", "mul")) == {}
-    assert (
-        ask(Encoder, **of("base", "mul")).plain_prefix
-        == ask(StudyBackbone, **of("base", "mul")).plain_prefix()
-        == "query: "
-    )
-    assert prefixes.same("query: ", "bert") == "query: "
+    assert by_language(ask, of("base", "mul")) == {}
+    bert = ask(StudyBackbone, name="bert")
+    assert ask(Encoder, **of("base", "mul")).plain_prefix == bert.plain_prefix() == "query: "
+    assert bert.require_plain("query: ") == "query: "
 
 
 def test_what_reads_all_texts_alike_takes_no_such_prefix() -> None:
     ask = asking(study())
     message = "backbones.bert.prefix: '{flores}' is another in each language, "
-    for function in (prefixes.alone, prefixes.of_backbone):
-        with pytest.raises(UserError, match=message):
-            ask(function, **of("base", "mul"))
+    with pytest.raises(UserError, match=message):
+        _ = ask(Encoder, **of("base", "mul")).plain_prefix
+    with pytest.raises(UserError, match=message):
+        ask(StudyBackbone, name="bert").plain_prefix()
 
 
 @pytest.mark.parametrize(
@@ -102,10 +108,10 @@ def test_a_prefix_is_chosen_among_those_of_untrained_recipes_in_each_language(as
     file = "encoders/bert/picky/prefix/hau.json"
     assert ask(Encoder, **PICKY, lang="hau").prefix_file == file
     assert ask(Encoder, **PICKY | {"recipe": "mean"}, lang="hau").prefix_file == file
-    assert ask(Encoder, **PICKY | {"recipe": "base"}, lang="mul").prefix_file == []
+    assert ask(Encoder, **PICKY | {"recipe": "base"}, lang="mul").prefix_file == ""
     assert ask(ChosenPrefix, **PICKY, lang="hau").settings()["prefixes"] == {"asked": "asked: ", "spoken": "said: "}
     scores = {f"{name}/hau": f"scores/bert/{name}/mul/hau.bitext.json" for name in ("asked", "spoken")}
-    assert ask(ChosenPrefix, **PICKY, lang="hau").scores == scores
+    assert ask(ChosenPrefix, **PICKY, lang="hau").inputs()["scores"] == scores
 
 
 def test_where_a_language_has_no_test_those_that_have_one_choose() -> None:
@@ -114,7 +120,7 @@ def test_where_a_language_has_no_test_those_that_have_one_choose() -> None:
 
 
 def test_languages_that_a_recipe_is_not_for_do_not_choose_its_prefix(told) -> None:
-    assert [*asking(told)(prefix_choice.trials, **PICKY, lang="mul")] == [
+    assert [*asking(told)(ChosenPrefix, **PICKY, lang="mul").scores] == [
         f"{name}/{code}" for name in ("asked", "spoken") for code in ("hau", "hin")
     ]
     fewer = {name: told.recipes[name].updated({"languages": ["hin"]}) for name in ("picky", "asked", "spoken")}
@@ -123,27 +129,24 @@ def test_languages_that_a_recipe_is_not_for_do_not_choose_its_prefix(told) -> No
 
 
 def test_a_recipe_with_a_prefix_of_its_own_or_a_new_vocabulary_has_no_choice(told) -> None:
-    assert [prefixes.chooser_of(told, name) for name in ("picky", "mean", "base", "own", "swapped", "further")] == [
-        "picky", "picky", "", "", "", "",
-    ]  # fmt: skip
+    names = ("picky", "mean", "base", "own", "swapped", "further")
+    assert [StudyRecipe.get(told, name).prefix_chooser for name in names] == ["picky", "picky", "", "", "", ""]
 
 
 def test_what_must_know_a_prefix_beforehand_refuses_one_that_is_chosen(told, ask) -> None:
     message = r"recipes.picky.prefix_of: a development task chooses this prefix, .* encoders of mean are fine-tuned"
     with pytest.raises(UserError, match=message):
-        ask(Encoder, **PICKY | {"recipe": "mean"}, lang="hau").plain_prefix
-    assert prefixes.given(told, "bert", "base") == "query: "
+        _ = ask(Encoder, **PICKY | {"recipe": "mean"}, lang="hau").plain_prefix
+    assert StudyRecipe.get(told, "base").given_prefix("bert") == "query: "
 
 
 def test_one_task_more_chooses_no_prefix_again() -> None:
     """The score that chooses is made alone, and a job that makes others too would run again with each of them."""
-    told = study_of(TOLD)
-    one = SimpleNamespace(backbone="bert", recipe="spoken", lang="mul", test_lang="hau", tasks="all")
-    assert "bitext" not in evaluation.tasks_of(told, one)
-    assert evaluation.tasks_of(told, SimpleNamespace(**vars(one) | {"tasks": "bitext"})) == ["bitext"]
-    assert "bitext" in evaluation.tasks_of(
-        told, SimpleNamespace(**vars(one) | {"recipe": "unsupervised", "lang": "hau"})
-    )
+    ask = asking(study_of(TOLD))
+    spoken = {"backbone": "bert", "recipe": "spoken", "lang": "mul", "test_lang": "hau", "tasks": "all"}
+    assert "bitext" not in ask(Scores, **spoken).scored
+    assert ask(Scores, **spoken | {"tasks": "bitext"}).scored == ["bitext"]
+    assert "bitext" in ask(Scores, **spoken | {"recipe": "unsupervised", "lang": "hau"}).scored
 
 
 def test_of_a_copy_there_is_one_for_each_that_it_is_made_of(told) -> None:
@@ -166,8 +169,8 @@ def test_the_mean_of_seeds_is_one_encoder_that_reads_the_others(told, ask) -> No
     assert found == {"seed5": "encoders/bert/picky/hau/5/seedbed.json"}
     recipes = yaml.safe_load(Path(TOLD).read_text())["recipes"]
     recipes["mean"]["objective"] = {"averaged": {"share": 0.25}}
-    again = asking(study_of(TOLD, recipes=recipes))(encoders.references, **PICKY | {"recipe": "mean"}, lang="hau")
-    assert again == found | {"start": "encoders/bert/weights/seedbed.json"}
+    again = asking(study_of(TOLD, recipes=recipes))(Encoder, **PICKY | {"recipe": "mean"}, lang="hau")
+    assert again.references == found | {"start": "encoders/bert/weights/seedbed.json"}
 
 
 @pytest.mark.parametrize(

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from seedbed.io import UserError
-from seedbed.study.graph import encoders, evaluation, plans, shares, tables, tuned
+from seedbed.study.graph.classifier import TunedEncoder, learnt_as
+from seedbed.study.graph.offer import Offer
+from seedbed.study.graph.report import Report
+from seedbed.study.graph.score import Scores, scored_with, tunes
+from seedbed.study.graph.table import TablePlan
 from seedbed.study.model import Study
+from seedbed.study.recipe import StudyBackbone, StudyRecipe
 from seedbed.tables.plan import Cell
 from seedbed.tables.specs import TableSpec
-from tests.asking import TOLD, asking, study_of
+from tests.asking import TOLD, study_of
 
 Ask = Callable[..., Any]
 NEWS = {"backbone": "bert", "recipe": "crosslingual", "lang": "eng", "task": "news", "train_lang": "eng", "seed": "3"}
@@ -20,14 +26,14 @@ ASKED = {"backbone": "other", "recipe": "base", "lang": "mul", "task": "asked", 
 SCORED = {"backbone": "other", "recipe": "base", "lang": "mul", "test_lang": "hin", "tasks": "told"}
 
 
-def test_tasks_with_one_training_set_and_the_same_settings_share_a_training(ask: Ask) -> None:
-    assert [ask(tuned.learnt_as, name) for name in ("news", "asked", "told")] == ["news", "asked", "asked"]
+def test_tasks_with_one_training_set_and_the_same_settings_share_a_training(told: Study) -> None:
+    assert [learnt_as(told, name) for name in ("news", "asked", "told")] == ["news", "asked", "asked"]
     other = {"told": {"protocol": "qa", "source": {"file": "x"}, "train": {"file": "own/{lang}.qa.train.tsv"}}}
     first = {"asked": other["told"] | {"reading": {"epochs": 1}}}
     small = {"generators": {}, "recipes": {"base": {}}, "classifiers": {}, "compute": None, "backbones": {"one": {}}}
     small["backbones"] = {"one": {"source": {"file": "own/backbone"}}}
-    apart = asking(study_of(TOLD, tasks=first | other, **small))
-    assert apart(tuned.learnt_as, "told") == "told", "another number of epochs is another training"
+    apart = study_of(TOLD, tasks=first | other, **small)
+    assert learnt_as(apart, "told") == "told", "another number of epochs is another training"
 
 
 def test_one_training_answers_the_tests_of_every_language_that_has_the_encoder(ask: Ask) -> None:
@@ -47,45 +53,47 @@ def test_a_head_has_the_seeds_of_the_study_and_an_untrained_encoder_one(ask: Ask
 
 
 def test_how_it_is_learnt_is_the_tasks_and_in_what_numbers_the_recipes(told: Study, ask: Ask) -> None:
-    assert (ask(TunedEncoder, **NEWS).kind, ask(TunedEncoder, **ASKED).kind) == ("labelled_texts", "questions")
-    assert ask(TunedEncoder, **NEWS).code().modules == ["seedbed/classifiers/tuning.py"]
-    assert ask(TunedEncoder, **ASKED).code().modules == ["seedbed/classifiers/questions.py"]
-    assert ask(TunedEncoder, **NEWS).learning.epochs == 3 and ask(TunedEncoder, **ASKED).learning.stride == 32
-    assert ask(tuned.learning_of, "told") == told.tasks["asked"].reading
-    assert ask(TunedEncoder, **NEWS).settings()["dtype"] == "float32"
-    about = ask(TunedEncoder, **ASKED).settings()["about"]
+    news, asked = ask(TunedEncoder, **NEWS), ask(TunedEncoder, **ASKED)
+    assert (news.settings()["kind"], asked.settings()["kind"]) == ("labelled_texts", "questions")
+    assert news.code().modules == ("seedbed/classifiers/tuning.py",)
+    assert asked.code().modules == ("seedbed/classifiers/questions.py",)
+    assert news.settings()["learning"].epochs == 3 and asked.settings()["learning"].stride == 32
+    assert ask(TunedEncoder, **ASKED | {"task": "told"}).learning == told.tasks["asked"].reading
+    assert news.settings()["dtype"] == "float32"
+    about = asked.settings()["about"]
     assert (about["recipe"], about["seed"], about["task"], about["train_language"]) == ("base", 5, "asked", "eng")
 
 
-def test_the_scores_of_such_a_task_are_a_job_of_their_own(ask: Ask) -> None:
-    assert [ask(tuned.tunes, name) for name in ("news", "told", "knn", "all")] == [True, True, False, False]
-    assert ask(shares.scored_with, "news", "bert", "base") == "news"
+def test_the_scores_of_such_a_task_are_a_job_of_their_own(told: Study, ask: Ask) -> None:
+    assert [tunes(told, name) for name in ("news", "told", "knn", "all")] == [True, True, False, False]
+    assert scored_with(told, "news", "bert", "base") == "news"
     systems = [f"classifiers/tuned/other/base/mul/asked/eng/{seed}/seedbed.json" for seed in (3, 5)]
-    assert ask(Scores, **SCORED).systems == ask(tuned.systems, **SCORED) == systems
-    assert ask(Scores, **SCORED).kind == "labelled" and ask(Scores, **SCORED).scored == ["told"]
-    assert ask(Scores, **SCORED).code().modules[-1] == "seedbed/evaluation/systems/labelled.py"
-    ((task,),) = (each.values() for each in ask(Scores, **SCORED).settings()["tasks"])
+    scores = ask(Scores, **SCORED)
+    assert scores.inputs()["systems"] == systems
+    assert scores.kind == "labelled" and scores.scored == ["told"]
+    assert scores.code().modules[-1] == "seedbed/evaluation/systems/labelled.py"
+    ((task,),) = (each.values() for each in scores.settings()["tasks"])
     assert task.reading.stride == 128, "a score asks nothing of how was learnt"
 
 
 def test_endpoints_and_fusions_are_left_out(told: Study, ask: Ask) -> None:
     for name in ("given", "chosen", "api"):
         assert not {"news", "asked", "told"} & {*ask(StudyBackbone, name=name).scored_on}
-        assert ask(Scores, backbone=name, recipe="base", test_lang="hau", tasks="news").scored == []
+        assert ask(Scores, backbone=name, recipe="base", lang="mul", test_lang="hau", tasks="news").scored == []
     column = {"label": "News", "protocol": "tuned", "metric": "f1 of sports"}
     table = {"title": "T", "caption": "C", "recipes": {"base": "Base"}, "columns": [column], "baseline": "base"}
-    blocks = plans.of_spec(told, TableSpec.model_validate(table))
+    blocks = Offer.get(told).blocks(TableSpec.model_validate(table))
     assert {block.backbone for block in blocks} == {"bert", "other", "bare", "coded"}
     assert {cell.seed for block in blocks for cell in block.cells()} == {3, 5}
     with pytest.raises(UserError, match=r"task of it.*any of its backbones"):
-        plans.of_spec(told, TableSpec.model_validate(table | {"backbones": ["api"]}))
+        Offer.get(told).blocks(TableSpec.model_validate(table | {"backbones": ["api"]}))
 
 
 def test_a_table_of_such_scores_shows_the_encoders_that_were_tuned(monkeypatch: pytest.MonkeyPatch) -> None:
     study = study_of(TOLD, tables=["told"])
     names = (("base", "mul"), ("crosslingual", "eng"))
-    cells = [Cell("bert", recipe, folder, 5, "news", "hau") for recipe, folder in names]
-    block = type("Block", (), {"cells": lambda self: cells})()
-    monkeypatch.setattr(tables, "table_of", lambda name: type("Spec", (), {"of_classifiers": False}))
-    monkeypatch.setattr(plans, "plan", lambda study, name: [block])
-    assert tables.shown_encoders(study) == {("bert", "base", "mul", 0), ("bert", "crosslingual", "eng", 5)}
+    cells = {Cell("bert", recipe, folder, 5, "news", "hau") for recipe, folder in names}
+    monkeypatch.setattr(TablePlan, "spec", SimpleNamespace(of_classifiers=False))
+    monkeypatch.setattr(TablePlan, "cells", cells)
+    shown = {(one.backbone, one.recipe, one.lang, one.seed) for one in Report.get(study).encoders}
+    assert shown == {("bert", "base", "mul", 0), ("bert", "crosslingual", "eng", 5)}
