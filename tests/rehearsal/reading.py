@@ -95,7 +95,7 @@ def roles(study: Study) -> Iterator[tuple[str, str]]:
             )  # equation 2: minus the pivot's, plus its own
     for classifier in classifiers.adapted(study):
         for lang in study.languages:
-            yield from (("nli_pairs", lang) for _ in StudyClassifier.get(study, classifier).tasks_in(lang))
+            yield from (("nli_pairs", lang) for _ in classifiers.answered_by(study, classifier, lang))
 
 
 def cells(study: Study) -> Iterator[Cell]:

@@ -42,10 +42,8 @@ def test_they_answer_what_neighbours_are_asked() -> None:
     assert classifiers.labellers(study) == {"random": ["drawn"], "majority": ["most"], "fine-tuned": ["tuned"]}
     assert classifiers.adapted(study) == [] and not any(classifiers.variants(study).values())
     for name in CLASSIFIERS:
-        assert StudyClassifier.get(study, name).tasks_in("hau") == ["moods", "topics", "topics-xl"]
-        assert StudyClassifier.get(study, name).tasks_in("eng") == [
-            "topics"
-        ]  # no test of its own training set for others
+        assert classifiers.answered_by(study, name, "hau") == ["moods", "topics", "topics-xl"]
+        assert classifiers.answered_by(study, name, "eng") == ["topics"]  # no test of its own training set for others
     assert [classifiers.seeds_of(study, form) for form in classifiers.labellers(study)] == [[1, 2], [0], [1, 2]]
 
 
@@ -59,8 +57,8 @@ def test_a_model_labels_all_test_sets_that_share_its_training_set() -> None:
 
 def test_languages_and_tasks_narrow_them() -> None:
     study = Study.model_validate(config(tuned=TUNED | {"languages": ["eng", "hau"], "tasks": ["topics", "topics-xl"]}))
-    assert StudyClassifier.get(study, "tuned").tasks_in("hau") == ["topics", "topics-xl"]
-    assert StudyClassifier.get(study, "tuned").tasks_in("swh") == []
+    assert classifiers.answered_by(study, "tuned", "hau") == ["topics", "topics-xl"]
+    assert classifiers.answered_by(study, "tuned", "swh") == []
     assert classifiers.labelled_by(study, "tuned", "topics", "eng") == ["eng", "hau"]
 
 
@@ -76,7 +74,7 @@ def test_a_language_model_in_context_stands_next_to_encoders_where_it_names_the_
         study = Study.model_validate(config(asked=spec | {"tasks": tasks}) | {"generators": generators})
         blocks = Offer.get(study).blocks(TableSpec.model_validate(table))
         assert sorted(block.backbone for block in blocks if block.backbone != "a") == rows
-        assert StudyClassifier.get(study, "asked").tasks_in("hau") == (tasks or [])
+        assert classifiers.answered_by(study, "asked", "hau") == (tasks or [])
 
 
 def test_a_study_of_them_needs_no_labelled_pairs() -> None:

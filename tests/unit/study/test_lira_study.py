@@ -96,9 +96,7 @@ def test_without_the_embedding_critic_there_is_neither_anchoring_nor_similarity(
     ask = asking(study)
     whole, without = (
         json.loads(
-            ask(Encoder, backbone="mt5-qwen3", recipe=recipe, lang="mul", seed="1")
-            .settings()["objective"]["anchoring"]
-            .dump()
+            ask(encoders.objective, backbone="mt5-qwen3", recipe=recipe, lang="mul", seed="1")["anchoring"].dump()
         )
         for recipe in ("arca", "arca-no-embeds-critic")
     )
@@ -126,15 +124,13 @@ def test_every_encoder_of_the_study_is_planned() -> None:
     read = {"corpus": "kardes-sts", "test_lang": "uzn"}
     for name, recipe in study.recipes.items():
         if recipe.fusion:
-            assert [*ask(ChosenTranslations, recipe=name, **told, **read).translations] == recipe.translators
-    critic = ask(ChosenTranslations, recipe="both-critic", **told, **read).critic
+            assert [*ask(choices.candidates, recipe=name, **told, **read)] == recipe.translators
+    critic = ask(choices.critic, recipe="both-critic", **told, **read)
     assert (
         critic
-        == ask(ChosenTranslations, recipe="english-actor", **told, **read).critic
+        == ask(choices.critic, recipe="english-actor", **told, **read)
         == "encoders/me5-small/base/mul/0/seedbed.json"
     )
-    assert ask(ChosenTranslations, recipe="both-critic", **told, **read).actor == []
-    assert (
-        ask(ChosenTranslations, recipe="english-actor", **told, **read).actor == "encoders/pair/arca/mul/1/seedbed.json"
-    )
-    assert StudyRecipe.get(study, "anchored-critic").seeds == [1, 2]
+    assert ask(choices.policy, recipe="both-critic", **told, **read) == []
+    assert ask(choices.policy, recipe="english-actor", **told, **read) == "encoders/pair/arca/mul/1/seedbed.json"
+    assert encoders.seeds_of(study, "anchored-critic") == [1, 2]
