@@ -1,4 +1,4 @@
-"""The study, checked, and how rules ask it: each room's functions, settings, code, resources."""
+"""The study, checked, and how rules ask it: for inputs, parameters and resources of their jobs."""
 
 from pathlib import Path
 import atexit
@@ -30,11 +30,12 @@ from seedbed.operations import runs
 from seedbed.operations.forecasting.costs import CostSpec
 from seedbed.operations.limits import Limits
 from seedbed.resources import resource
-from seedbed.study import graph, paths
+from seedbed.study import paths
 from seedbed.study.graph.best_encoder import Answer
 from seedbed.study.graph.outside import StudyReference
 from seedbed.study.graph.report import Paper
-from seedbed.study.jobs import Jobs, bound, listed
+from seedbed.study.graph.translation import text_sets
+from seedbed.study.jobs import Jobs
 from seedbed.study.needs import Needs
 from seedbed.study.remarks import remarks
 from seedbed.study.surroundings import prepare, require_own_packages, require_own_specs
@@ -70,12 +71,10 @@ def recorded(rule, wildcards):
 
 
 JOBS = Jobs(STUDY, recorded)
-inputs, targets, job, code = JOBS.inputs, JOBS.targets, JOBS.job, JOBS.code
-globals().update(bound(graph.ROOMS, STUDY))  # corpora, generators, ...
-ICL_PROMPTS = resource("prompts/icl.yaml")
+inputs, targets, job = JOBS.inputs, JOBS.targets, JOBS.job
 CONFIGURATION = [os.path.relpath(file) for file in workflow.configfiles]  # where that is, is no part of a result
+TEXT_SETS = text_sets(STUDY)
 ANSWER, REFERENCE = Answer.get(STUDY), StudyReference.of(STUDY, CONFIGURATION)
-KEPT = {"state": "state", "checkpoint_minutes": "checkpoint_minutes"}  # where a killed training goes on
 CONDA = any(method.name == "CONDA" for method in workflow.deployment_settings.deployment_method)
 BEGUN, CLAIMS = time.time(), contextlib.ExitStack()
 

@@ -58,7 +58,7 @@ rule choose_translations:
         "<benchmarks>/choose_translations/{backbone}/{recipe}/{lang}/{seed}/{test_lang}/{corpus}.jsonl"
     wildcard_constraints:
         test_lang=constraints(STUDY)["lang"],
-        corpus=one_of(graph.translation.text_sets(STUDY)),
+        corpus=one_of(TEXT_SETS),
     conda:
         "../envs/main.yaml"
     threads: NEEDS.threads("choose_translations")

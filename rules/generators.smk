@@ -179,7 +179,7 @@ rule translate:
     benchmark:
         "<benchmarks>/translate/{translator}/{lang}/{corpus}.jsonl"
     wildcard_constraints:
-        corpus=one_of(graph.translation.text_sets(STUDY)),
+        corpus=one_of(TEXT_SETS),
     conda:
         environment("translate")
     threads: NEEDS.threads("translate")
@@ -205,7 +205,7 @@ rule judge:
     benchmark:
         "<benchmarks>/judge/{judge}/{lang}/{corpus}.jsonl"
     wildcard_constraints:
-        corpus=one_of(graph.translation.text_sets(STUDY)),
+        corpus=one_of(TEXT_SETS),
     conda:
         environment("judge")
     threads: NEEDS.threads("judge")

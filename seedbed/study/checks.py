@@ -16,11 +16,11 @@ from seedbed.languages import registry
 from seedbed.names import DRAWN, RESERVED, SEED_PAIRS
 from seedbed.resources import specs
 from seedbed.settings import Settings, explain, suggest
-from seedbed.study.graph import encoders, generators
 from seedbed.study.leakage import learnt_whole, share_rows, untested
 from seedbed.study.model import Study
 from seedbed.study.paired import of_pairs, referred
 from seedbed.study.prefix_checks import of_prefixes
+from seedbed.study.recipe import StudyRecipe
 from seedbed.study.recipe_languages import of_languages
 
 
@@ -139,7 +139,7 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
     _require("adaptation.text", "corpus under `corpora.others`", text, ["text", *study.corpora.others])
     _require(f"{where}.generator", "generator", recipe.generator, study.generators)
     adapted = recipe.written and WRITING[recipe.written].adapters != "none"
-    if adapted and not study.generators[writer := generators.of_recipe(study, name)].source:
+    if adapted and not study.generators[writer := StudyRecipe.get(study, name).writer].source:
         raise ValueError(f"{where}: method {recipe.written} trains adapters, and {writer} has no weights; take another")
     for kind in ("languages", "backbones"):
         _require(f"{where}.{kind}", kind.removesuffix("s"), getattr(recipe, kind), getattr(study, kind))
@@ -155,7 +155,7 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
     if wrong := sorted({*recipe.encoders} & {*study.fused}):
         raise ValueError(f"{where}.encoders: {wrong[0]} is a fusion; give those of its backbones")
     try:
-        training = encoders.training_of(study, name)
+        training = StudyRecipe.get(study, name).training
     except ValidationError as error:
         raise ValueError(explain(error, Training, where=f"{where}.training")) from None
     if recipe.trained and training.batch_size < (least := recipe.learns().least):
@@ -253,7 +253,7 @@ def _classifier(study: Study, name: str, classifier: Classifier) -> None:
 def _prefix(study: Study, where: str, of: Reference, generator: Generator) -> None:
     _require(f"{where}.backbone", "pair", of.backbone, study.paired)
     _require(f"{where}.recipe", "recipe", of.recipe, study.recipes)
-    if not (study.recipes[of.recipe].actor or encoders.starts_anchored(study, of.recipe)):
+    if not (study.recipes[of.recipe].actor or StudyRecipe.get(study, of.recipe).anchored):
         raise ValueError(f"{where}.recipe: {of.recipe} has no anchored encoder; take one that is, or starts from such")
     if generator.backend != "transformers":
         raise ValueError(f"{where}: vectors are read by backend transformers alone, and this is {generator.backend}")

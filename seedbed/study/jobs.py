@@ -1,4 +1,4 @@
-"""How rules ask the study: for inputs, settings and code, as functions of a job's wildcards."""
+"""How rules ask the products of a study: for inputs and parameters, as functions of a job's wildcards."""
 
 import ast
 import functools
@@ -7,9 +7,8 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple, get_origin
 
 from pydantic import BaseModel
@@ -24,13 +23,8 @@ from seedbed.study.graph.product import PRODUCTS, Files, Product
 from seedbed.study.model import Study
 from seedbed.study.paths import told
 
-Given = str | Callable[[Any], Any]
-"""A place in the study, as in `generators.{generator}.lora`; or a function of a job's wildcards."""
 LONG = 10_000
 """Characters of settings that a record has as they are; of more (the plan of a large table), it has a digest."""
-
-LISTS = ("score",)
-"""Programs whose output is a list of files, with their digests, as a manifest is one of its folder's."""
 
 CODE = "code "
 """How the value of a job's code begins, by which it is told among its parameters."""
@@ -42,20 +36,6 @@ def known(function: Callable) -> Callable:
     """The function, with its signature noted: Snakemake asks for that at each call, and to find it takes longer."""
     function.__signature__ = inspect.signature(function)
     return function
-
-
-def of_one_job(find: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """The function, which keeps what it gave last: Snakemake asks for the parameters of a job one by one."""
-    last: dict[tuple[tuple[str, str], ...], Any] = {}
-
-    def found(wildcards: Any) -> Any:
-        key = tuple(wildcards.items())
-        if key not in last:
-            last.clear()
-            last[key] = find(wildcards)
-        return last[key]
-
-    return found
 
 
 class Field(NamedTuple):
@@ -80,31 +60,6 @@ def fields(program: str) -> dict[str, Field]:
         is_file = "Path" in re.split(r"\W", str(kind))
         found[name] = Field(default, is_file, get_origin(kind) is list, kind is int, name not in model.idle())
     return found
-
-
-class Bound:
-    """The functions of a module of `graph`, as Snakemake calls them: the study is filled in, a fault is one line."""
-
-    def __init__(self, module: ModuleType, study: Study) -> None:
-        self._module, self._study = module, study
-
-    def __getattr__(self, name: str) -> Any:
-        function = getattr(self._module, name)
-
-        def bound(*args: Any, **options: Any) -> Any:
-            try:
-                return function(self._study, *args, **options)
-            except UserError as error:
-                sys.exit(f"error: {error}")
-
-        signature = inspect.signature(function)
-        bound.__signature__ = signature.replace(parameters=[*signature.parameters.values()][1:])
-        return bound
-
-
-def bound(modules: Iterable[ModuleType], study: Study) -> dict[str, Bound]:
-    """Modules of `graph` by their own names, as Snakemake calls their functions."""
-    return {module.__name__.rpartition(".")[2]: Bound(module, study) for module in modules}
 
 
 class Jobs:
@@ -151,7 +106,7 @@ class Jobs:
 
         return known(targets)
 
-    def made(self, rule: str, *run: Callable[[], Mapping[str, Any]], data: Sequence[str] = ()) -> dict[str, Any]:
+    def job(self, rule: str, *run: Callable[[], Mapping[str, Any]], data: Sequence[str] = ()) -> dict[str, Any]:
         """The parameters of a rule's jobs.
 
         `job`: what its program is told, as JSON of its model: what the product says, else the input, the output or the
@@ -205,95 +160,18 @@ class Jobs:
             return found
         return found | {"local": self.files(lambda wildcards: product_of(wildcards).local_files())}
 
-    def job(self, program: str, *several: Given, **given: Given) -> dict[str, Callable]:
-        """The job of a `program` as one value, `job`: JSON of its model; and `recorded`, what of it counts.
-
-        Snakemake records no parameter that is made of files, which it knows. So an edit of a batch size reaches the
-        jobs that are still to run, and re-runs none.
-
-        Args:
-            several: each gives several arguments by their names.
-            given: arguments. What is not given is the input, the output or the wildcard of its name.
-        """
-        if program in PRODUCTS:
-            return self.made(program, *several, **given)
-
-        @of_one_job
-        def values(wildcards: Any) -> dict[str, Any]:
-            found = {name: value for one in several for name, value in self._find(one, wildcards).items()}
-            found |= {name: self._find(one, wildcards) for name, one in given.items()}
-            if unknown := found.keys() - fields(program).keys():
-                raise TypeError(f"scripts/{program}.py: its Job has no {', '.join(sorted(unknown))}")
-            return found
-
-        @known
-        def job(wildcards: Any, input: Any, output: Any) -> str:
-            self.require_unchanged(program, output)
-            named = {**dict(wildcards.items()), "output": output[0], **_named(output), **_named(input)}
-            return _json(program, named | values(wildcards))
-
-        @known
-        def recorded(wildcards: Any) -> str:
-            counts = {name: value for name, value in values(wildcards).items() if fields(program)[name].counts}
-            text = _json(program, counts, Settings.recorded)
-            return text if len(text) <= LONG else fingerprint(text)
-
-        return {"program": program, "job": job, "recorded": recorded}
-
-    def _find(self, given: Given, wildcards: Any) -> Any:
-        """What is given for a job."""
-        if callable(given):
-            return given(wildcards)
-        value: Any = self.study
-        for part in given.split("."):
-            name = part.format_map(dict(wildcards.items())) if "{" in part else part
-            value = value[name] if isinstance(value, Mapping) else getattr(value, name)
-        return value
-
-    def code(
-        self,
-        program: str,
-        *data: Any,
-        modules: Callable = lambda wildcards: (),
-        without: Callable = lambda wildcards: (),
-    ) -> Callable[[Any], str]:
-        """What a program runs, as a value: an edit re-runs what it may change, whatever the times of files.
-
-        Args:
-            data: files that the program reads, or functions of wildcards that give one or several. Such a file may be
-                an input too, of which Snakemake sees only edits that are newer than the output.
-            modules: gives the files that the program imports by a computed name.
-            without: gives the files that this job never runs, though its program could.
-        """
-
-        @known
-        def found(wildcards: Any) -> str:
-            given = [one(wildcards) if callable(one) else one for one in data]
-            files = [str(file) for one in given for file in (one if isinstance(one, list) else [one]) if file]
-            loaded, left_out = tuple(modules(wildcards)), tuple(without(wildcards))
-            value = CODE + value_of(f"scripts/{program}.py", tuple(files), loaded, left_out)
-            had = self._recorded(program, wildcards) if self._keeps else []
-            return next((ast.literal_eval(text) for text in had if text[1:].startswith(CODE)), value)
-
-        return found
-
     def files(self, find: Callable[[Any], Any]) -> Callable[[Any], str]:
         """Digests of a person's files: an edit of any age is noticed, and a touch is none."""
         return known(lambda wildcards: compact(self.digests.files(find(wildcards))))
 
-    def require_unchanged(self, program: str, output: Any) -> None:
+    def require_unchanged(self, rule: str, output: Any) -> None:
         """End the plan if what a job wrote is no longer what it wrote."""
         made = Path(str(output[0]))
-        if (made.name == MANIFEST or program in LISTS) and made.is_file():
+        if (made.name == MANIFEST or PRODUCTS[rule].lists) and made.is_file():
             try:
                 manifests.read(made, self.digests.file)
             except UserError as error:
                 sys.exit(f"error: {error}")
-
-
-def listed(find: Callable[..., Mapping[str, str]], *given: str) -> Callable[[Any], list[str]]:
-    """The files that a function of wildcards, and of what is given, names: each once, as inputs."""
-    return known(lambda wildcards: [*dict.fromkeys(find(wildcards, *given).values())])
 
 
 def _files(files: Files) -> list[str] | str:

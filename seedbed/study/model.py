@@ -1,6 +1,7 @@
 """The study: what `config.yaml` may say, and what every room asks of it.
 
-It composes the settings of the rooms; what one room alone asks is in `seedbed.study.graph`. No program imports this.
+It composes the settings of the rooms. What of an entry depends on the others is in `seedbed.study.recipe` and
+`generator`, and what its jobs make in `seedbed.study.graph`. No program imports this.
 """
 
 import os
@@ -218,6 +219,13 @@ class Study(Settings):
     def declared(self) -> dict[str, Protocol]:
         """Task -> what its protocol reads and asks; every score asks for it again and again."""
         return {name: declared(task.protocol) for name, task in self.tasks.items()}
+
+    def __copy__(self) -> Self:
+        """A copy, of which nothing has been found yet: its settings may be changed."""
+        copied = super().__copy__()
+        for name in copied.__dict__.keys() - type(self).model_fields.keys():
+            del copied.__dict__[name]
+        return copied
 
     @cached_property
     def _found(self) -> dict[Hashable, Any]:

@@ -6,8 +6,8 @@ from seedbed.encoders.recipes import Recipe
 from seedbed.encoders.settings import Reference
 from seedbed.languages import placeholders
 from seedbed.settings import suggest
-from seedbed.study.graph import choices, encoders
 from seedbed.study.model import Study
+from seedbed.study.recipe import StudyRecipe, untrained
 
 NONE = "none"
 
@@ -75,14 +75,14 @@ def _reads(study: Study, name: str, recipe: Recipe) -> None:
     if recipe.similarity not in ("", NONE):
         fitting = {other for other, spec in study.backbones.items() if spec.source}
         _require(f"{where}.similarity", "backbone with weights", [recipe.similarity], fitting)
-        if not choices.plain(study):
+        if not untrained(study):
             raise ValueError(f"{where}.similarity: no recipe has {recipe.similarity} as it is; add recipe `base`")
     if not study.paired:
         raise ValueError(f"{where}: it reads translations, and no backbone is a `pair`; add one")
     for backbone in recipe.backbones or []:
         if backbone not in study.paired:
             raise ValueError(f"{where}.backbones: {backbone} is no pair; take one of {', '.join(study.paired)}")
-    chooser = choices.chooser(study, name) if recipe.fusion else ""
+    chooser = StudyRecipe.get(study, name).chooser if recipe.fusion else ""
     if recipe.actor and not study.recipes[recipe.actor].paired:
         raise ValueError(
             f"{where}.actor: {recipe.actor} chooses nothing; name a recipe with `data: {{candidates: ...}}`"
@@ -94,13 +94,13 @@ def _reads(study: Study, name: str, recipe: Recipe) -> None:
     if recipe.choose == "actor":
         _shown_the_same(where, recipe, chooser, study.recipes[chooser])
     own = chooser and study.recipes[chooser].language == "own"
-    if own and chooser != encoders.starts_anchored(study, name):
+    if own and chooser != StudyRecipe.get(study, name).anchored:
         raise ValueError(
             f"{where}.actor: {chooser} is made for each language; start from it, or set its language to all"
         )
     if recipe.fusion and recipe.language == "pivot":
         raise ValueError(f"{where}.language: pivot; a text in {study.pivot} is its own translation")
-    if recipe.fusion == "prefix" and not encoders.starts_anchored(study, name):
+    if recipe.fusion == "prefix" and not StudyRecipe.get(study, name).anchored:
         raise ValueError(f"{where}.fusion: prefix, and it starts from no anchored encoder; name one as `from`")
 
 

@@ -4,8 +4,8 @@ from itertools import chain
 
 from seedbed.languages import placeholders, registry
 from seedbed.settings import suggest
-from seedbed.study.graph import encoders, prefixes
 from seedbed.study.model import Study
+from seedbed.study.recipe import StudyRecipe
 
 
 def of_prefixes(study: Study) -> None:
@@ -17,10 +17,10 @@ def of_prefixes(study: Study) -> None:
         ValueError: the first fault.
     """
     for name in study.recipes:
-        if chooser := prefixes.chooser_of(study, name):
+        if chooser := StudyRecipe.get(study, name).prefix_chooser:
             _chosen(study, name, chooser)
     for name, spec in study.classifiers.items():
-        if spec.recipe in study.recipes and (chooser := prefixes.chooser_of(study, spec.recipe)):
+        if spec.recipe in study.recipes and (chooser := StudyRecipe.get(study, spec.recipe).prefix_chooser):
             raise ValueError(
                 f"classifiers.{name}.recipe: the prefix of {spec.recipe} is chosen, see `recipes.{chooser}.prefix_of`; "
                 "fine-tuning has to know it beforehand, so take a recipe with a `prefix`"
@@ -35,12 +35,12 @@ def of_prefixes(study: Study) -> None:
                     f"{where}: no column {column!r} of the language registry; {suggest(column, sorted(known))}"
                 )
     for name, recipe in study.recipes.items():
-        for backbone in encoders.backbones_of(study, name) or study.backbones:
+        for backbone in StudyRecipe.get(study, name).backbones or study.backbones:
             _in_languages(study, backbone, name, recipe.languages or [*study.languages])
 
 
 def _in_languages(study: Study, backbone: str, recipe: str, codes: list[str]) -> None:
-    for column in placeholders(prefix := prefixes.of_recipe(study, backbone, recipe)):
+    for column in placeholders(prefix := StudyRecipe.get(study, recipe).prefix(backbone)):
         for code in codes:
             if not study.facts(code).get(column):
                 raise ValueError(
@@ -67,14 +67,14 @@ def _chosen(study: Study, name: str, chooser: str) -> None:
                 raise ValueError(
                     f"{where}: {other} is not there for {lacking[0]}, as {name} is; add it to its `{kind}`"
                 )
-    for backbone in encoders.backbones_of(study, name) or study.backbones:
-        offered = {prefixes.of_recipe(study, backbone, other) for other in study.recipes[chooser].prefix_of}
+    for backbone in StudyRecipe.get(study, name).backbones or study.backbones:
+        offered = {StudyRecipe.get(study, other).prefix(backbone) for other in study.recipes[chooser].prefix_of}
         if by_language := sorted(filter(placeholders, offered)):
             raise ValueError(f"{where}: {by_language[0]!r} is another in each language; name other recipes")
         if len(offered) < 2:
             raise ValueError(f"{where}: of {backbone} all have the prefix {min(offered)!r}; give them different ones")
     mined = recipe.data and recipe.data.neighbours
-    if recipe.paired or recipe.together or mined or encoders.pivots(study, name):
+    if recipe.paired or recipe.together or mined or StudyRecipe.get(study, name).pivots:
         why = "neighbours were mined" if mined else "other encoders read texts"
         raise ValueError(f"{where}: {name} needs the prefix with which {why}; give it a `prefix`, and no `prefix_of`")
 
@@ -82,5 +82,5 @@ def _chosen(study: Study, name: str, chooser: str) -> None:
 def _reach(study: Study, *names: str) -> dict[str, list[list[str]]]:
     """The languages, and the backbones, of each of some recipes."""
     languages = [study.recipes[name].languages or [*study.languages] for name in names]
-    backbones = [encoders.backbones_of(study, name) or [*study.backbones] for name in names]
+    backbones = [StudyRecipe.get(study, name).backbones or [*study.backbones] for name in names]
     return {"languages": languages, "backbones": backbones}

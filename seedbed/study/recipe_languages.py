@@ -4,8 +4,8 @@ from seedbed.encoders.recipes import STARTS, Recipe
 from seedbed.encoders.settings import Pivot
 from seedbed.generators.settings import WRITING
 from seedbed.names import SEED_PAIRS
-from seedbed.study.graph import encoders
 from seedbed.study.model import Study
+from seedbed.study.recipe import StudyRecipe
 
 APART = ("sentences", "written", "neighbours", "parallel")
 """Data whose rows of one id are no translations of each other in several languages."""
@@ -25,11 +25,11 @@ def of_languages(study: Study, name: str) -> None:
         _together(study, name)
     if recipe.of_several:
         _of_all(study, where, recipe)
-    if not encoders.training_of(study, name).crosslingual or not recipe.trained:
+    if not StudyRecipe.get(study, name).training.crosslingual or not recipe.trained:
         return
     if not recipe.of_several:
         raise ValueError(f"{where}.training.crosslingual: language {recipe.language} is one; set `language: all`")
-    if len(codes := encoders.learnt_in(study, name, "")) < 2:
+    if len(codes := StudyRecipe.get(study, name).languages()) < 2:
         raise ValueError(f"{where}.training.crosslingual: {codes[0]} is the only language; give two or more")
     if recipe.data.key in APART:
         raise ValueError(
@@ -59,7 +59,7 @@ def _together(study: Study, name: str) -> None:
     for key, own in ((where, recipe), (f"recipes.{recipe.start}", study.recipes.get(recipe.start))):
         if own is None or not own.trained or own.language != "own":
             raise ValueError(f"{key}.language: alignment needs a trained encoder of each language's own")
-    training = encoders.training_of(study, name)
+    training = StudyRecipe.get(study, name).training
     if (training.part, training.adapter) != ("adapter", "parallel"):
         raise ValueError(f"{where}.training: these are adapters; set `part: adapter` and `adapter: parallel`")
     if recipe.data.key in APART:
@@ -67,7 +67,7 @@ def _together(study: Study, name: str) -> None:
             f"{where}.data.{recipe.data.key}: its rows are no translations of each other; give `paraphrases`, "
             "`triplets` or `pairs` with the same ids in all languages"
         )
-    if len(codes := encoders.learnt_in(study, name, "")) < 2:
+    if len(codes := StudyRecipe.get(study, name).languages()) < 2:
         raise ValueError(f"{where}: {codes[0]} is the only language; give two or more")
 
 

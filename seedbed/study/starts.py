@@ -2,8 +2,8 @@
 
 from seedbed.encoders.objectives import Copy
 from seedbed.study import published
-from seedbed.study.graph import encoders
 from seedbed.study.model import Study
+from seedbed.study.recipe import StudyRecipe
 
 
 def consistent(study: Study) -> None:
@@ -49,7 +49,7 @@ def _several(study: Study, name: str) -> None:
     if published.begins(study, "encoders") and recipe.encoders:
         return
     start = study.recipes.get(recipe.start)
-    seeds = encoders.seeds_of(study, recipe.start) if start else []
+    seeds = StudyRecipe.get(study, recipe.start).seeds if start else []
     if not start or seeds == [0]:
         raise ValueError(f"recipes.{name}.from: {name} is the mean of a recipe's seeds; name one that is trained here")
     if len(seeds) < 2 and not recipe.learns().of_start:

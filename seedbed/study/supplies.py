@@ -12,8 +12,9 @@ from seedbed.io import UserError
 from seedbed.languages import ANY
 from seedbed.names import DRAWN, SEED_PAIRS, languages_of
 from seedbed.study import pairs, published
-from seedbed.study.graph import classifiers, encoders, generators
+from seedbed.study.graph.classifier import adapted
 from seedbed.study.model import Study
+from seedbed.study.recipe import StudyRecipe
 
 
 def with_sources(study: Study) -> None:
@@ -54,12 +55,12 @@ def with_sources(study: Study) -> None:
         for code in study.languages if translator.given else ():
             _check_file(translator.given.resolved(study.facts(code)), f"translators.{name}.given for {code}")
     _published(study)
-    if classifiers.adapted(study):
+    if adapted(study):
         _pairs(study)
     for name, recipe in study.recipes.items():
         _learnt(study, name)
         if recipe.written:
-            SUPPLIES[WRITING[recipe.written].adapters](study, generators.of_recipe(study, name))
+            SUPPLIES[WRITING[recipe.written].adapters](study, StudyRecipe.get(study, name).writer)
 
 
 def _corpus_key(study: Study, role: str, code: str) -> str:
@@ -90,11 +91,12 @@ def _folders(study: Study, recipe: str) -> set[str]:
     spec = study.recipes[recipe]
     if not spec.trained:
         return set()
-    backbones = encoders.backbones_of(study, recipe) or study.backbones
-    folders = {encoders.trained_on(study, recipe, code) for code in spec.languages or study.languages}
-    folders = {code for code in folders if not encoders.is_pivot(study, recipe, code)}
+    of = StudyRecipe.get(study, recipe)
+    backbones = of.backbones or study.backbones
+    folders = {of.folder(code) for code in spec.languages or study.languages}
+    folders = {code for code in folders if not of.is_pivot(code)}
     trained = [code for code in folders if not all(published.encoder(study, name, recipe, code) for name in backbones)]
-    return {code for folder in trained for code in encoders.learnt_in(study, recipe, folder)}
+    return {code for folder in trained for code in of.languages(folder)}
 
 
 def _learnt(study: Study, recipe: str) -> None:
@@ -110,7 +112,7 @@ def _learnt(study: Study, recipe: str) -> None:
     if spec.data and spec.data.translated:
         _translated(study, recipe, folders)
     for code in sorted(folders):
-        if ready := not encoders.writes(study, recipe, code) and spec.drawn is None:
+        if ready := not StudyRecipe.get(study, recipe).is_written(code) and spec.drawn is None:
             corpus = DRAWN.get(spec.data.corpus, spec.data.corpus)
             if (source := study.corpus(corpus, code)) is None:
                 raise UserError(f"corpora: no {corpus} in {code}, from which recipe {recipe} learns; give a source")
@@ -133,7 +135,7 @@ def _learnt(study: Study, recipe: str) -> None:
 
 def _translated(study: Study, recipe: str, folders: set[str]) -> None:
     """There are sentences to translate, and a translator that has a code for each language."""
-    corpus, name = study.recipes[recipe].data.translated, generators.of_recipe(study, recipe)
+    corpus, name = study.recipes[recipe].data.translated, StudyRecipe.get(study, recipe).writer
     if study.corpus(corpus, study.pivot) is None:
         raise UserError(f"corpora.others.{corpus}: nothing for {study.pivot}, which {name} translates; give a source")
     for code in sorted({*folders, study.pivot}):
@@ -145,7 +147,7 @@ def _translated(study: Study, recipe: str, folders: set[str]) -> None:
     others = {
         one.data.translated: other
         for other, one in study.recipes.items()
-        if one.data and one.data.translated and generators.of_recipe(study, other) == name
+        if one.data and one.data.translated and StudyRecipe.get(study, other).writer == name
     }
     if len(others) > 1:
         raise UserError(
@@ -185,7 +187,7 @@ def _learns_nli(study: Study, recipe: str) -> bool:
     spec = study.recipes[recipe]
     if not spec.written:
         return bool(spec.data and spec.data.corpus == "nli")
-    adapters, generator = WRITING[spec.written].adapters, generators.of_recipe(study, recipe)
+    adapters, generator = WRITING[spec.written].adapters, StudyRecipe.get(study, recipe).writer
     if adapters == "none":
         return False
     built = adapters == "composed" or study.generators[generator].xllora.uses("synthetic")
@@ -251,13 +253,13 @@ def _published(study: Study) -> None:
     """What others have made, where the study takes it."""
     for name, recipe in study.recipes.items():
         for code in recipe.languages or study.languages:
-            folder = encoders.trained_on(study, name, code)
+            folder = StudyRecipe.get(study, name).folder(code)
             for backbone in recipe.encoders:
                 encoder = published.encoder(study, backbone, name, folder)
                 _check_model(encoder, f"recipes.{name}.encoders.{backbone} for {folder}")
             if not recipe.written:
                 continue
-            facts = generators.of_recipe(study, name), recipe.written
+            facts = StudyRecipe.get(study, name).writer, recipe.written
             where = f"of {facts[0]} by {facts[1]} for {code}"
             _check_file(published.triplets(study, *facts, code), f"the triplets {where}")
             for polarity in POLARITIES:

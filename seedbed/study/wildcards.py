@@ -7,7 +7,8 @@ from seedbed.generators.settings import METHODS, POLARITIES
 from seedbed.languages import ANY
 from seedbed.names import SHARE, TOGETHER, TRAINING, anchors_in
 from seedbed.study import pairs
-from seedbed.study.graph import classifiers
+from seedbed.study.graph.classifier import labellers
+from seedbed.study.graph.classifier import variants as every_variant
 from seedbed.study.graph.translation import GIVEN
 from seedbed.study.model import Study
 
@@ -22,7 +23,7 @@ def constraints(study: Study) -> dict[str, str]:
     written = [f"{name}+{method}" for name in study.generators for method in METHODS]
     given = [f"{name}+{GIVEN}" for name, spec in study.translators.items() if spec.given]
     corpora = [*given, *study.roles, *study.tasks, *(f"{task}{TRAINING}" for task in study.tasks), *written]
-    variants = [*classifiers.variants(study), *classifiers.labellers(study)]
+    variants = [*every_variant(study), *labellers(study)]
     return {
         "lang": one_of([*study.codes, ANY, *(order for _, order in pairs.own_sets(study))]),
         "test_lang": f"{one_of([*study.languages, *study.tests_by_pair])}|{SHARE}",

@@ -23,7 +23,7 @@ from seedbed.generators.settings import PART_CORPUS
 from seedbed.io import UserError
 from seedbed.names import DRAWN, TRAINING
 from seedbed.study import pairs, published
-from seedbed.study.graph import classifiers
+from seedbed.study.graph.classifier import StudyClassifier, adapted
 from seedbed.study.graph.offer import Offer
 from seedbed.study.graph.table import TablePlan
 from seedbed.study.loading import load
@@ -93,9 +93,9 @@ def roles(study: Study) -> Iterator[tuple[str, str]]:
             yield from (
                 (role, lang) for lang in (cell.lang, study.pivot)
             )  # equation 2: minus the pivot's, plus its own
-    for classifier in classifiers.adapted(study):
+    for classifier in adapted(study):
         for lang in study.languages:
-            yield from (("nli_pairs", lang) for _ in classifiers.answered_by(study, classifier, lang))
+            yield from (("nli_pairs", lang) for _ in StudyClassifier.get(study, classifier).tasks_in(lang))
 
 
 def cells(study: Study) -> Iterator[Cell]:

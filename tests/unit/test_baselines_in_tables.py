@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from seedbed.io import UserError
-from seedbed.study.graph import classifiers
+from seedbed.study.graph import classifier
+from seedbed.study.graph.classifier import FineTuned, StudyClassifier
 from seedbed.study.graph.offer import Offer
 from seedbed.study.loading import load
 from seedbed.study.model import Study
@@ -37,29 +38,36 @@ def config(**classifiers: Any) -> dict[str, Any]:
     }
 
 
+def labelled(study: Study, task: str, lang: str) -> list[str]:
+    """The languages whose test sets a classifier labels that has learnt a task's training set in one."""
+    return [name.partition("/")[0] for name in FineTuned.get(study, "tuned", task, lang, 1).tests]
+
+
 def test_they_answer_what_neighbours_are_asked() -> None:
     study = Study.model_validate(config())
-    assert classifiers.labellers(study) == {"random": ["drawn"], "majority": ["most"], "fine-tuned": ["tuned"]}
-    assert classifiers.adapted(study) == [] and not any(classifiers.variants(study).values())
+    assert classifier.labellers(study) == {"random": ["drawn"], "majority": ["most"], "fine-tuned": ["tuned"]}
+    assert classifier.adapted(study) == [] and not any(classifier.variants(study).values())
     for name in CLASSIFIERS:
-        assert classifiers.answered_by(study, name, "hau") == ["moods", "topics", "topics-xl"]
-        assert classifiers.answered_by(study, name, "eng") == ["topics"]  # no test of its own training set for others
-    assert [classifiers.seeds_of(study, form) for form in classifiers.labellers(study)] == [[1, 2], [0], [1, 2]]
+        assert StudyClassifier.get(study, name).tasks_in("hau") == ["moods", "topics", "topics-xl"]
+        assert StudyClassifier.get(study, name).tasks_in("eng") == [
+            "topics"
+        ]  # no test of its own training set for others
+    assert [classifier.seeds_of(study, form) for form in classifier.labellers(study)] == [[1, 2], [0], [1, 2]]
 
 
 def test_a_model_labels_all_test_sets_that_share_its_training_set() -> None:
     study = Study.model_validate(config())
-    assert classifiers.labelled_by(study, "tuned", "topics", "eng") == ["eng", "hau", "swh"]
+    assert labelled(study, "topics", "eng") == ["eng", "hau", "swh"]
     for task in ("topics", "moods"):
-        assert classifiers.labelled_by(study, "tuned", task, "hau") == ["hau"]
-    assert classifiers.labelled_by(study, "tuned", "moods", "swh") == []
+        assert labelled(study, task, "hau") == ["hau"]
+    assert labelled(study, "moods", "swh") == []
 
 
 def test_languages_and_tasks_narrow_them() -> None:
     study = Study.model_validate(config(tuned=TUNED | {"languages": ["eng", "hau"], "tasks": ["topics", "topics-xl"]}))
-    assert classifiers.answered_by(study, "tuned", "hau") == ["topics", "topics-xl"]
-    assert classifiers.answered_by(study, "tuned", "swh") == []
-    assert classifiers.labelled_by(study, "tuned", "topics", "eng") == ["eng", "hau"]
+    assert StudyClassifier.get(study, "tuned").tasks_in("hau") == ["topics", "topics-xl"]
+    assert StudyClassifier.get(study, "tuned").tasks_in("swh") == []
+    assert labelled(study, "topics", "eng") == ["eng", "hau"]
 
 
 def test_a_language_model_in_context_stands_next_to_encoders_where_it_names_the_task() -> None:
@@ -74,7 +82,7 @@ def test_a_language_model_in_context_stands_next_to_encoders_where_it_names_the_
         study = Study.model_validate(config(asked=spec | {"tasks": tasks}) | {"generators": generators})
         blocks = Offer.get(study).blocks(TableSpec.model_validate(table))
         assert sorted(block.backbone for block in blocks if block.backbone != "a") == rows
-        assert classifiers.answered_by(study, "asked", "hau") == (tasks or [])
+        assert StudyClassifier.get(study, "asked").tasks_in("hau") == (tasks or [])
 
 
 def test_a_study_of_them_needs_no_labelled_pairs() -> None:

@@ -8,11 +8,11 @@ import pytest
 
 from seedbed.io import UserError
 from seedbed.study import checks
-from seedbed.study.graph import evaluation
+from seedbed.study.graph.score import Scores
 from seedbed.study.graph.table import TablePlan
 from seedbed.study.loading import load
 from seedbed.study.model import Study
-from tests.asking import asking
+from seedbed.study.recipe import StudyBackbone
 from tests.refusals import tells
 
 FILE = {"file": "README.md"}
@@ -40,15 +40,15 @@ def config(fusion: dict[str, Any], **changes: Any) -> dict[str, Any]:
 
 
 def test_a_fusion_is_asked_for_neighbours_alone_and_not_for_what_chose_it() -> None:
-    assert evaluation.can_score(Study.model_validate(config(PAIR)), "both") == ["bitext", "dev", "knn"]
+    assert StudyBackbone.get(Study.model_validate(config(PAIR)), "both").scored_on == ["bitext", "dev", "knn"]
     chosen = Study.model_validate(config(CHOSEN))
-    assert evaluation.can_score(chosen, "both") == ["bitext", "knn"]
-    assert evaluation.can_score(chosen, "a") is None
+    assert StudyBackbone.get(chosen, "both").scored_on == ["bitext", "knn"]
+    assert StudyBackbone.get(chosen, "a").scored_on is None
     server = {"server": {"endpoint": {"url": "https://host/v1", "model": "m", "dimensions": 8}}}
     layered = config(CHOSEN, tasks=TASKS | {"layers": {"protocol": "layers", "set_of": "bitext"}})
     study = Study.model_validate(layered | {"backbones": layered["backbones"] | server})
-    assert "layers" not in {*evaluation.can_score(study, "both"), *evaluation.can_score(study, "server")}
-    assert "layers" in asking(study)(evaluation.tasks_of, backbone="a", recipe="base", test_lang="hau", tasks="all")
+    assert "layers" not in {*StudyBackbone.get(study, "both").scored_on, *StudyBackbone.get(study, "server").scored_on}
+    assert "layers" in Scores.get(study, "a", "base", "mul", "hau", "all").scored
     columns = {(block.backbone, block.column.protocol) for block in TablePlan.get(chosen, "table1").blocks}
     assert columns == {("a", "sts"), ("a", "bitext"), ("b", "sts"), ("b", "bitext"), ("both", "bitext")}
 

@@ -3,6 +3,7 @@
 import ast
 import graphlib
 import importlib
+import inspect
 import json
 import os
 import re
@@ -13,16 +14,17 @@ from pathlib import Path
 import pytest
 import yaml
 from packaging.utils import canonicalize_name
-from seedbed.study.loads import LOADS
 from snakemake.utils import update_config
 
 from scripts import cli
 from seedbed.io import UserError
-from seedbed.study.graph import classifiers
+from seedbed.study.graph import PRODUCTS
+from seedbed.study.graph.classifier import variants
 from seedbed.study.graph.offer import Offer
 from seedbed.study.graph.table import TablePlan
 from seedbed.study.loading import load
 from seedbed.study.model import Study
+from seedbed.study.needs import MODELS
 from seedbed.study.reach import reached
 from seedbed.tables.figure_specs import FigureSpec
 from seedbed.tables.specs import TableSpec
@@ -108,35 +110,26 @@ def test_no_module_imports_itself_through_others():
     graphlib.TopologicalSorter(graph).prepare()  # raises CycleError, which names the modules
 
 
-def test_parameters_made_of_inputs_hold_no_settings():
-    """Snakemake re-runs no job for a parameter whose function takes `input`: a setting in it could change unnoticed."""
-    for file in Path("seedbed/study/graph").glob("*.py"):
-        for function in re.split(r"^(?=def )", file.read_text(), flags=re.M)[1:]:
-            head, _, body = function.partition("\n")
-            assert "input: Any" not in head or "study." not in body, f"{file}: {head}"
-
-
-def test_a_rule_records_its_code_and_asks_for_its_own_needs():
-    """A copied rule that keeps another's name, or forgets its code, would run with wrong needs or never run again."""
+def test_every_rule_has_a_product_and_asks_for_its_own_needs():
+    """A copied rule that keeps another's name would be told of another's product, or run with wrong needs."""
+    assert {*PRODUCTS} == {*ALL_RULES}
     for name, block in (rule for room in RULES for rule in rule_blocks(room).items()):
         assert f'threads: NEEDS.threads("{name}")' in block and f'**NEEDS.of("{name}"),' in block, name
-        assert re.search(rf'code=code\(\s*"{name}"', block), f"{name}: its code is no parameter"
         assert re.search("^    benchmark:", block, flags=re.M), f"{name}: forecasts learn from what its jobs took"
         assert re.search(rf'\*\*job\(\s*"{name}"', block), f"{name}: its program is told nothing"
         shell = re.search(r"shell:\n +(\w+)$", block, flags=re.M)[1]
         asks = shell in ("ON_GPU", "WRITER")
-        opens = name in LOADS and name != "fetch_model"
+        opens = name in MODELS - {"fetch_model"}
         assert asks == opens, f"{name}: a job says how many GPUs it asks for, see seedbed/devices.py"
 
 
-def test_a_rule_names_the_prompts_that_its_program_reads():
+def test_a_product_names_the_prompts_that_its_program_reads():
     """Which of them hangs on settings; an edit of one must not go unnoticed."""
-    for room in RULES:
-        for name, block in rule_blocks(room).items():
-            kinds = tuple(map(str, Path("seedbed/evaluation/systems").glob("*.py"))) if name == "score" else ()
-            found = reached((f"scripts/{name}.py", *kinds)).definitions
-            reads = "_read" in found.get("seedbed/generators/prompts.py", ())
-            assert reads == ("prompts" in re.search(r"code=code\(([^)]*)\)", block)[1].lower()), name
+    for name, product in PRODUCTS.items():
+        kinds = tuple(map(str, Path("seedbed/evaluation/systems").glob("*.py"))) if name == "score" else ()
+        found = reached((f"scripts/{name}.py", *kinds)).definitions
+        reads = "_read" in found.get("seedbed/generators/prompts.py", ())
+        assert reads == ("prompts" in inspect.getsource(product.code)), name
 
 
 def test_profiles_leave_threads_and_memory_to_the_rules():
@@ -150,7 +143,7 @@ def test_the_slurm_profile_leaves_to_rules_what_they_say_and_to_a_site_what_it_w
     assert "default-resources" not in yaml.safe_load(text)
     block = text.split("# ---- Your site.")[1].splitlines()[1:]
     offered = yaml.safe_load("\n".join(line.removeprefix("# ") for line in block if not line.startswith("# ----")))
-    assert set(offered["set-resources"]) == {*LOADS} - {"fetch_model"}
+    assert set(offered["set-resources"]) == MODELS - {"fetch_model"}
 
 
 LAID_OVER = {"config/demo-six.yaml": "config/demo.yaml", "config/demo-combined.yaml": "config/demo.yaml",
@@ -198,7 +191,7 @@ def test_every_table_and_figure_of_a_miners_study_can_be_planned(file):
         if file.startswith("config/") and not spec.of_classifiers:
             assert {*spec.recipes} <= {*study.recipes}
         elif file.startswith("config/"):
-            assert {*spec.recipes} <= {*classifiers.variants(study)}
+            assert {*spec.recipes} <= {*variants(study)}
 
 
 @pytest.mark.parametrize("file", sorted(map(str, Path("studies").glob("*.yaml"))))

@@ -11,10 +11,10 @@ import yaml
 
 from seedbed import model_files
 from seedbed.io import UserError
-from seedbed.study.graph import encoders
 from seedbed.study.graph.table import TablePlan
 from seedbed.study.loading import load
 from seedbed.study.model import Study
+from seedbed.study.recipe import StudyBackbone
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def test_in_context_is_as_the_papers_code_runs_it(study: Study) -> None:
     """Its scripts give E5 no prefix, and its class of NollySenti has three labels."""
     e5, bare = study.backbones["me5-large"], study.backbones["me5-large-bare"]
     assert e5.prefix == "query: " and bare == e5.updated({"prefix": "", "paper": "", "on_request": True})
-    owners = {name: encoders.weights_of(study, name) for name, spec in study.backbones.items() if spec.source}
+    owners = {name: StudyBackbone.get(study, name).fetched_as for name, spec in study.backbones.items() if spec.source}
     shared = {name: owner for name, owner in owners.items() if owner != name}
     assert shared == {"me5-large-bare": "me5-large"}, "fetched once"
     for classifier in study.classifiers.values():

@@ -9,8 +9,8 @@ import yaml
 from seedbed.encoders.settings import Training
 from seedbed.generators.settings import Generator
 from seedbed.precision import precision
-from seedbed.study.graph import encoders
 from seedbed.study.model import Study
+from seedbed.study.recipe import StudyRecipe
 
 
 def test_what_nobody_chose_is_what_the_machine_is_fast_in():
@@ -20,7 +20,7 @@ def test_what_nobody_chose_is_what_the_machine_is_fast_in():
 
 def test_the_papers_study_states_its_format():
     study = Study.model_validate(yaml.safe_load(Path("config.yaml").read_text()))
-    assert {encoders.training_of(study, recipe).precision for recipe in study.recipes} == {"bfloat16"}
+    assert {StudyRecipe.get(study, recipe).training.precision for recipe in study.recipes} == {"bfloat16"}
     writing = {
         name: generator.dtype for name, generator in study.generators.items() if generator.backend != "published"
     }

@@ -25,4 +25,4 @@ def test_a_plan_imports_no_library_that_computes() -> None:
     code, modules = json.loads(done.stdout.splitlines()[-1])
     assert code == 0, done.stderr
     assert not set(modules) & set(UNNEEDED)
-    assert "seedbed.study.graph.encoders" in modules
+    assert "seedbed.study.graph.encoder" in modules

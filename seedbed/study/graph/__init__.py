@@ -1,47 +1,23 @@
-"""What each job needs: its inputs, settings and arguments, as functions of the study and of a job's wildcards.
-
-A rule names such a function; `jobs.Bound` gives it the study. Nothing here knows Snakemake: a test asks it directly.
-"""
+"""What the jobs of a study make, in the order of the rooms; each class says what its job reads, is told and needs."""
 
 from seedbed.study.graph import (
-    adaptation,
     adapted,
     adapter,
     aligned,
-    alignment,
-    best,
     best_encoder,
-    cards,
-    choices,
     chosen,
     classifier,
-    classifiers,
-    composition,
-    compute,
-    corpora,
     corpus,
     encoder,
-    encoders,
-    evaluation,
     figure,
     fusion,
-    generators,
-    kinds,
     measurement,
-    mining,
-    operations,
     outside,
-    prefix_choice,
-    prefixes,
     report,
     score,
     table,
-    tables,
     translation,
-    translations,
     triplet,
-    triplets,
-    tuned,
 )
 from seedbed.study.graph.product import PRODUCTS
 
@@ -65,27 +41,3 @@ __all__ = [
     "translation",
     "triplet",
 ]
-
-ROOMS = (
-    corpora,
-    generators,
-    composition,
-    translations,
-    triplets,
-    encoders,
-    mining,
-    prefixes,
-    adaptation,
-    alignment,
-    cards,
-    kinds,
-    classifiers,
-    tuned,
-    evaluation,
-    choices,
-    compute,
-    best,
-    prefix_choice,
-    tables,
-    operations,
-)

@@ -6,7 +6,7 @@ from typing import Any
 
 from seedbed.evaluation import protocols
 from seedbed.study import paths, quoted
-from seedbed.study.graph import corpora
+from seedbed.study.graph.corpus import Corpus
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.offer import Offer
 from seedbed.study.graph.product import Code, Files, Product
@@ -138,7 +138,7 @@ class BestEncoder(Product, rule="choose_best", place=paths.BEST):
         return {
             "encoders": [one.path for one in self.candidates],
             "scores": self.scores,
-            "test": corpora.test_set(self.study, self.reported_on, self.lang) if self.words_answer else "",
+            "test": Corpus.of_test(self.study, self.reported_on, self.lang) if self.words_answer else "",
         }
 
     def settings(self) -> dict[str, Any]:

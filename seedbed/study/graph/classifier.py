@@ -19,6 +19,7 @@ from seedbed.names import TRAINING
 from seedbed.resources import resource
 from seedbed.study import paths
 from seedbed.study.generator import StudyGenerator
+from seedbed.study.graph.corpus import Corpus
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.product import Code, Files, Product
 from seedbed.study.model import Study
@@ -325,7 +326,7 @@ class TunedEncoder(Product, rule="tune_encoder", place=paths.TUNED):
         study, recipe = self.study, StudyRecipe.get(self.study, self.recipe)
         learnt = learnt_as(study, self.task)
         return {
-            f"{code}/{study.test_set(task)}": self.at(paths.CORPUS, lang=code, corpus=study.test_set(task))
+            f"{code}/{study.test_set(task)}": Corpus.of_test(study, task, code)
             for code in sorted(recipe.spec.languages or study.languages)
             if recipe.folder(code) == self.lang
             for task in study.tests_by_language[code]

@@ -8,7 +8,7 @@ from typing import Any
 from seedbed.names import TRAINING
 from seedbed.resources import resource, spec_file
 from seedbed.study import paths
-from seedbed.study.graph import corpora
+from seedbed.study.graph.corpus import Corpus
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.offer import Offer
 from seedbed.study.graph.product import Code, Files, Product
@@ -82,7 +82,7 @@ class MapPoints(Product, rule="map_texts", place=paths.MAP):
     def texts(self) -> dict[str, str]:
         """Language -> training set, of pairs the test set, of the languages of the map in their order."""
         shown = self.mapped
-        file = corpora.test_set if shown.map.pairs else corpora.training_set
+        file = Corpus.of_test if shown.map.pairs else Corpus.of_training
         return {lang: file(self.study, shown.map.task, lang) for lang in shown.languages}
 
     @property

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from seedbed.encoders.settings import Fusion
-from seedbed.names import TRAINING
 from seedbed.study import paths
+from seedbed.study.graph.corpus import Corpus
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.product import Code, Files
 from seedbed.study.graph.score import protocol_code, task_for
@@ -25,16 +25,14 @@ class FusedEncoder(Encoder, rule="fuse_encoders"):
     @property
     def tests(self) -> dict[str, str]:
         """Language -> development set that chooses the weights; empty where the study says them."""
-        codes = self.study.chosen_on(self.fusion.dev, self.lang)
-        return {code: self.at(paths.CORPUS, lang=code, corpus=self.study.test_set(self.fusion.dev)) for code in codes}
+        dev = self.fusion.dev
+        return {code: Corpus.of_test(self.study, dev, code) for code in self.study.chosen_on(dev, self.lang)}
 
     @property
     def trains(self) -> dict[str, str]:
         """Language -> training set that labels its development set."""
-        dev = self.fusion.dev
-        learnt = {code: self.study.train_of(dev, code) for code in self.tests}
-        corpus = f"{self.study.test_set(dev)}{TRAINING}" if learnt else ""
-        return {code: self.at(paths.CORPUS, lang=other, corpus=corpus) for code, other in learnt.items() if other}
+        sets = {code: Corpus.of_training(self.study, self.fusion.dev, code) for code in self.tests}
+        return {code: train for code, train in sets.items() if train}
 
     def inputs(self) -> dict[str, Files]:
         """Backbone -> encoder, of what it is of; and what chooses the weights."""

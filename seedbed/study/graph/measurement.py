@@ -6,10 +6,10 @@ from typing import Any
 from seedbed.evaluation.compute.settings import Compute
 from seedbed.generators.backends import modules_of
 from seedbed.io import UserError
-from seedbed.names import TRAINING
 from seedbed.resources import resource
 from seedbed.study import paths
 from seedbed.study.graph.classifier import StudyClassifier
+from seedbed.study.graph.corpus import Corpus
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.product import Code, Files, Product
 from seedbed.study.graph.score import protocol_code, task_for
@@ -43,12 +43,11 @@ class Measurement(Product, rule="measure_compute", place=paths.COMPUTE):
         """The texts that are labelled and learnt; the encoder of the nearest ones, the backbone that is fine-tuned, and
         the language models."""
         spec, study = self.spec, self.study
-        test_set, of = study.test_set(spec.task), spec.encoder
-        train = self.at(paths.CORPUS, lang=study.train_of(spec.task, spec.language), corpus=f"{test_set}{TRAINING}")
+        nearest = Encoder.offered(study, spec.encoder.backbone, spec.encoder.recipe, spec.language)
         return {
-            "train": train,
-            "test": self.at(paths.CORPUS, lang=spec.language, corpus=test_set),
-            "encoder": Encoder.offered(study, of.backbone, of.recipe, spec.language).path,
+            "train": Corpus.of_training(study, spec.task, spec.language),
+            "test": Corpus.of_test(study, spec.task, spec.language),
+            "encoder": nearest.path,
             "weights": StudyBackbone.get(study, spec.learner).weights(),
             "bases": {one.name: one.weights for one in self.classifiers},
         }

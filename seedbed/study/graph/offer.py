@@ -8,7 +8,8 @@ from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
 from seedbed.languages import ANY
 from seedbed.study import pairs, quoted
-from seedbed.study.graph import classifier, composition, corpora
+from seedbed.study.graph import classifier
+from seedbed.study.graph.corpus import lacking
 from seedbed.study.part import Part
 from seedbed.study.recipe import StudyBackbone, StudyRecipe
 from seedbed.tables.figure_specs import FigureSpec, Map
@@ -39,7 +40,7 @@ class Offer(Part):
             on_request=spec.on_request,
             languages=spec.languages,
             backbones=recipe.backbones,
-            chosen_on=composition.chooser_of(self.study, recipe.name),
+            chosen_on=recipe.scale_chosen_on,
             triplets=recipe.compared,
             gives=recipe.gives,
         )
@@ -126,7 +127,7 @@ class Offer(Part):
             blocks = plan(spec, *shown, *others)
         except UserError:
             asked = (task for column in spec.columns for task in column.tasks)
-            if missing := next(filter(None, (corpora.lacking(study, task) for task in asked)), ""):
+            if missing := next(filter(None, (lacking(study, task) for task in asked)), ""):
                 raise UserError(f"table {spec.title!r}: {missing}") from None
             raise
         blocks += of_labellers(spec, self.labellers, self.classifiers, *others)
@@ -144,7 +145,7 @@ class Offer(Part):
     def has_column(self, spec: TableSpec) -> bool:
         """Whether the study has the tasks of a column of a table that may lack some, and their data."""
         known = {task.protocol for task in self.study.tasks.values()}
-        there = {name for name in self.study.tasks if not corpora.lacking(self.study, name)}
+        there = {name for name in self.study.tasks if not lacking(self.study, name)}
         return not spec.partial or any(
             {*column.tasks} <= there if column.tasks else column.protocol in known for column in spec.columns
         )

@@ -39,6 +39,8 @@ class Product(Part):
     """The rule that makes it, and the program."""
     place: ClassVar[str] = ""
     """Where it lies: a path with wildcards, of several files the first."""
+    lists: ClassVar[bool] = False
+    """Whether it is a list of files with their digests, as a manifest is one of its folder's."""
 
     def __init_subclass__(cls, rule: str = "", place: str = "") -> None:
         """Note which rule makes products of a class, and where they lie."""

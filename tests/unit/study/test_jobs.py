@@ -5,14 +5,17 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from seedbed.io import UserError
 from seedbed.study import jobs
-from seedbed.study.graph import generators
-from seedbed.study.jobs import Bound, Jobs, listed
+from seedbed.study.graph.adapter import ChosenScale, TaskAdapter
+from seedbed.study.graph.product import PRODUCTS, Product
+from seedbed.study.graph.triplet import Shard
+from seedbed.study.jobs import Jobs
 from tests.asking import TOLD, Wildcards, study_of
 
 TINY = Wildcards(generator="tiny", lang="hau", polarity="both")
@@ -33,15 +36,26 @@ def study():
     return study_of(TOLD)
 
 
-def found(study, job: Wildcards = TINY, program: str = "train_task_adapter", **given) -> tuple[dict, dict]:
+@pytest.fixture
+def given(monkeypatch: pytest.MonkeyPatch):
+    """Has the products of a class say these settings alone."""
+
+    def give(kind: type[Product], **settings: Any) -> None:
+        monkeypatch.setattr(kind, "settings", lambda product: settings)
+
+    return give
+
+
+def found(study, rule: str = "train_task_adapter", job: Wildcards = TINY) -> tuple[dict, dict]:
     """What the program is told for a job, and what is recorded of that."""
-    made = Jobs(study).job(program, **given)
+    made = Jobs(study).job(rule)
     told = made["job"](job, input=Files([], FILES), output=Files(OUTPUT, {}))
     return json.loads(told), json.loads(made["recorded"](job))
 
 
-def test_what_is_not_given_is_the_input_the_output_or_the_wildcard_of_its_name(study) -> None:
-    told, recorded = found(study, name=lambda wildcards: "t", language="names.{lang}")
+def test_what_a_product_does_not_say_is_the_input_the_output_or_the_wildcard_of_its_name(study, given) -> None:
+    given(TaskAdapter, name="t", language="Hausa")
+    told, recorded = found(study)
     assert told == {
         "output": "g/tiny/task/both", "base": "g/tiny/weights", "name": "t", "language": "Hausa", "triplets": "nli.tsv",
         "polarity": "both",
@@ -49,89 +63,120 @@ def test_what_is_not_given_is_the_input_the_output_or_the_wildcard_of_its_name(s
     assert recorded == {"name": "t", "language": "Hausa"}, "Snakemake itself records files"
 
 
-def test_a_function_may_give_several_arguments(study) -> None:
-    made = Jobs(study).job(
-        "train_task_adapter", lambda wildcards: {"name": "a", "dtype": "float32"}, name=lambda _: "b"
-    )
-    assert json.loads(made["recorded"](TINY)) == {"name": "b", "dtype": "float32"}
-
-
-def test_a_program_is_told_all_and_a_record_keeps_what_counts(study) -> None:
+def test_a_program_is_told_all_and_a_record_keeps_what_counts(study, given, monkeypatch) -> None:
     fast = study.generators["tiny"].updated({"batch_size": 3})
-    given = {"generator": lambda wildcards: fast, "state": "state", "rows": lambda wildcards: 0}
-    told, recorded = found(study, program="synthesise", **given)
+    given(Shard, generator=fast, state=study.state, rows=0)
+    monkeypatch.setattr(Shard, "inputs", lambda product: {})
+    job = Wildcards(generator="tiny", method="prompting", lang="hau", shard="0")
+    told, recorded = found(study, "synthesise", job)
     assert told["generator"]["batch_size"] == 3 and told["state"].endswith("/state") and "rows" not in told
     assert {*recorded} == {"generator"} and "batch_size" not in recorded["generator"]
     assert recorded["generator"]["prompts"] == "plain"
 
 
-def test_snakemake_records_neither_what_is_told_nor_a_default(study) -> None:
+def test_snakemake_records_neither_what_is_told_nor_a_default(study, given) -> None:
     """It records no parameter whose function takes inputs."""
-    made = Jobs(study).job("train_task_adapter", dtype=lambda wildcards: "auto")
+    given(TaskAdapter, dtype="auto")
+    made = Jobs(study).job("train_task_adapter")
     assert made.pop("program") == "train_task_adapter"
     assert {name: "input" in inspect.signature(find).parameters for name, find in made.items()} == {
-        "job": True, "recorded": False,
+        "job": True, "recorded": False, "code": False,
     }  # fmt: skip
     assert made["recorded"](TINY) == "{}"
 
 
-def test_an_argument_that_a_program_lacks_ends_the_plan(study) -> None:
+def test_an_argument_that_a_program_lacks_ends_the_plan(study, given) -> None:
+    given(TaskAdapter, epochs=3)
     with pytest.raises(TypeError, match="epochs"):
-        found(study, epochs=lambda wildcards: 3)
+        found(study)
 
 
-def test_mappings_keep_their_order(study) -> None:
-    order = {"b": "x.tsv", "a": "y/seedbed.json"}
-    told, _ = found(study, program="choose_scale", scores=lambda wildcards: order)
-    assert [*told["scores"].items()] == [("b", "x.tsv"), ("a", "y")]
+def test_what_only_a_run_knows_is_told_too(study) -> None:
+    made = Jobs(study).job("train_task_adapter", lambda: {"name": "of this run"})
+    assert json.loads(made["recorded"](TINY))["name"] == "of this run"
 
 
-def test_a_value_is_found_once_for_a_job_and_anew_for_the_next(study) -> None:
+def test_files_by_a_key_are_inputs_each_once_and_told_and_recorded_by_their_keys(study, monkeypatch) -> None:
+    order = {"b": "x.tsv", "a": "y/seedbed.json", "c": "x.tsv"}
+    monkeypatch.setattr(ChosenScale, "inputs", lambda product: {"scores": order, "none": "", "one": "z.tsv"})
+    assert Jobs(study).inputs("choose_scale")(TINY) == {
+        "scores": ["x.tsv", "y/seedbed.json"], "none": [], "one": "z.tsv",
+    }  # fmt: skip
+    monkeypatch.setattr(ChosenScale, "inputs", lambda product: {"scores": order})
+    monkeypatch.setattr(ChosenScale, "settings", lambda product: {})
+    for value in found(study, "choose_scale"):
+        assert [*value["scores"].items()] == [("b", "x.tsv"), ("a", "y"), ("c", "x.tsv")]
+
+
+def test_a_product_is_asked_once_for_a_job(study, monkeypatch) -> None:
     asked = []
-    made = Jobs(study).job("choose_scale", dev=lambda wildcards: asked.append(wildcards.lang) or wildcards.lang)
-    for lang in ("hau", "hin", "hau"):
-        job = Wildcards(lang=lang)
+    monkeypatch.setattr(ChosenScale, "settings", lambda product: asked.append(product.lang) or {"dev": product.lang})
+    monkeypatch.setattr(ChosenScale, "inputs", lambda product: {})
+    made = Jobs(study).job("choose_scale")
+    for lang in ("hau", "hin"):
+        job = Wildcards(generator="tiny", lang=lang)
         told = json.loads(made["job"](job, input=Files([], {}), output=Files(["x"], {})))
         assert (told["dev"], json.loads(made["recorded"](job))) == (lang, {"dev": lang})
-    assert asked == ["hau", "hin", "hau"]
+    assert asked == ["hau", "hin"]
 
 
 def test_where_changed_code_is_kept_a_finished_job_has_the_value_that_it_had_until_jobs_begin(study) -> None:
+    model = Wildcards(room="generators", model="tiny")
     had = {"fetch_model": ["'x'", "'code 12'", "3"]}
     kept = Jobs(study.model_copy(update={"changed_code": "keep"}), lambda rule, job: had.get(rule, []))
-    now = Jobs(study).code("fetch_model")(TINY)
+    now = Jobs(study).job("fetch_model")["code"](model)
     assert now.startswith("code ") and now != "code 12"
-    assert kept.code("fetch_model")(TINY) == "code 12"
-    assert kept.code("fetch_corpus")(TINY) == Jobs(study).code("fetch_corpus")(TINY), "it has not run"
-    assert Jobs(study, lambda rule, job: had[rule]).code("fetch_model")(TINY) == now, "unless asked, nothing is kept"
+    assert kept.job("fetch_model")["code"](model) == "code 12"
+    unrun = (jobs.job("sample_text")["code"](TINY) for jobs in (kept, Jobs(study)))
+    assert len({*unrun}) == 1, "it has not run"
+    unasked = Jobs(study, lambda rule, job: had[rule])
+    assert unasked.job("fetch_model")["code"](model) == now, "unless asked, nothing is kept"
     kept.begin()
-    assert kept.code("fetch_model")(TINY) == now
+    assert kept.job("fetch_model")["code"](model) == now
 
 
-def test_a_record_of_long_settings_is_a_digest(study) -> None:
+def test_a_record_of_long_settings_is_a_digest(study, given) -> None:
     def recorded(text: str) -> str:
-        return Jobs(study).job("choose_scale", dev=lambda wildcards: text)["recorded"](TINY)
+        given(ChosenScale, dev=text)
+        return Jobs(study).job("choose_scale")["recorded"](Wildcards(generator="tiny", lang="hau"))
 
-    assert "x" * 10 in recorded("x" * 10) and len(recorded("x" * jobs.LONG)) == 64
-    assert recorded("x" * jobs.LONG) != recorded("y" * jobs.LONG)
-
-
-def test_a_function_of_the_graph_is_called_without_the_study(study) -> None:
-    bound = Bound(generators, study)
-    assert [*inspect.signature(bound.base).parameters] == ["wildcards"]
-    assert bound.base(TINY) == generators.base(study, TINY)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(ChosenScale, "inputs", lambda product: {})
+        assert "x" * 10 in recorded("x" * 10) and len(recorded("x" * jobs.LONG)) == 64
+        assert recorded("x" * jobs.LONG) != recorded("y" * jobs.LONG)
 
 
 def test_a_fault_of_the_study_ends_a_plan_in_one_line(study, monkeypatch) -> None:
-    def fault(study, wildcards):
+    def fault(product):
         raise UserError("no such thing")
 
-    monkeypatch.setattr(generators, "base", fault)
+    monkeypatch.setattr(TaskAdapter, "settings", fault)
     with pytest.raises(SystemExit, match="^error: no such thing$"):
-        Bound(generators, study).base(TINY)
+        found(study)
+    monkeypatch.setattr(TaskAdapter, "inputs", fault)
+    with pytest.raises(SystemExit, match="^error: no such thing$"):
+        Jobs(study).inputs("train_task_adapter")(TINY)
+    with pytest.raises(SystemExit, match="^error: no such thing$"):
+        Jobs(study).targets(lambda: fault(None))(None)
 
 
-def test_files_with_names_are_inputs() -> None:
-    files = {"hau": "a/seedbed.json", "hin": "b/c.tsv"}
-    assert listed(lambda wildcards: files | {"kor": "b/c.tsv"})(TINY) == [*files.values()], "each once"
-    assert listed(lambda wildcards, lang: {lang: files[lang]}, "hin")(TINY) == ["b/c.tsv"]
+def test_a_product_has_the_wildcards_of_its_rule_and_is_made_once(study) -> None:
+    @dataclass(frozen=True)
+    class Brick(Product, rule="lay", place="<results>/bricks/{colour}/{seed}.txt"):
+        colour: str
+        seed: int
+
+    try:
+        brick = Brick.of(study, Wildcards(colour="red", seed="3"))
+        assert brick is Brick.get(study, "red", 3) and brick != Brick.get(study, "red", 4)
+        assert brick.path == f"{study.results}/bricks/red/3.txt"
+        assert brick.at("{colour}-{size}", colour="blue", size=2) == "blue-2"
+        assert PRODUCTS["lay"] is Brick and brick.inputs() == {} and brick.load(None).gpus == 0
+    finally:
+        del PRODUCTS["lay"]
+
+
+def test_of_a_changed_copy_of_a_study_nothing_has_been_found_yet(study) -> None:
+    copied = study.model_copy(update={"results": "elsewhere"})
+    (adapter, other) = (TaskAdapter.get(one, "tiny", "both") for one in (study, copied))
+    assert other.path == adapter.path.replace(study.results, "elsewhere")

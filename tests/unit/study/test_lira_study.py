@@ -12,7 +12,11 @@ import pytest
 
 from seedbed.io import read_table
 from seedbed.study import paired
-from seedbed.study.graph import choices, corpora, encoders, tables
+from seedbed.study.graph.chosen import ChosenTranslations
+from seedbed.study.graph.corpus import Corpus
+from seedbed.study.graph.encoder import Encoder
+from seedbed.study.graph.table import Table
+from seedbed.study.recipe import StudyRecipe
 from studies import lira_candidates
 from tests.asking import asking, study_of
 
@@ -96,7 +100,9 @@ def test_without_the_embedding_critic_there_is_neither_anchoring_nor_similarity(
     ask = asking(study)
     whole, without = (
         json.loads(
-            ask(encoders.objective, backbone="mt5-qwen3", recipe=recipe, lang="mul", seed="1")["anchoring"].dump()
+            ask(Encoder, backbone="mt5-qwen3", recipe=recipe, lang="mul", seed="1")
+            .settings()["objective"]["anchoring"]
+            .dump()
         )
         for recipe in ("arca", "arca-no-embeds-critic")
     )
@@ -106,10 +112,10 @@ def test_without_the_embedding_critic_there_is_neither_anchoring_nor_similarity(
 
 def test_training_data_wait_for_no_generator_whose_english_only_untrained_encoders_read() -> None:
     """Gemma translates for two recipes on request, which learn nothing; people's English is test text in any case."""
-    found = asking(study_of(FILE))(corpora.kept_apart, lang="uzn", corpus="ntrex")
+    found = asking(study_of(FILE))(Corpus, lang="uzn", corpus="ntrex").kept_apart()
     translators = {file.split("/")[1] for file in found if file.startswith("generators/")}
     assert translators == {"human", "noise20", "noise50", "wrong"}
-    paper = asking(study_of("config/lira.yaml"))(corpora.kept_apart, lang="hau", corpus="ntrex")
+    paper = asking(study_of("config/lira.yaml"))(Corpus, lang="hau", corpus="ntrex").kept_apart()
     assert {file.split("/")[1] for file in paper if file.startswith("generators/")} == {
         "opus-mt", "m2m100", "nllb-600m", "nllb-3.3b", "llama-3.3-70b", "gemma-2-27b", "qwen3-32b", "r1-32b",
     }  # fmt: skip
@@ -119,18 +125,13 @@ def test_every_encoder_of_the_study_is_planned() -> None:
     study = study_of(FILE)
     paired.of_pairs(study)
     ask = asking(study)
-    assert {score.split("/")[2] for score in ask(tables.scores, table="pairs")} <= {*study.recipes}
+    assert {score.split("/")[2] for score in ask(Table, table="pairs").scores} <= {*study.recipes}
     told = {"backbone": "pair", "lang": "mul", "seed": "0"}
     read = {"corpus": "kardes-sts", "test_lang": "uzn"}
     for name, recipe in study.recipes.items():
         if recipe.fusion:
-            assert [*ask(choices.candidates, recipe=name, **told, **read)] == recipe.translators
-    critic = ask(choices.critic, recipe="both-critic", **told, **read)
-    assert (
-        critic
-        == ask(choices.critic, recipe="english-actor", **told, **read)
-        == "encoders/me5-small/base/mul/0/seedbed.json"
-    )
-    assert ask(choices.policy, recipe="both-critic", **told, **read) == []
-    assert ask(choices.policy, recipe="english-actor", **told, **read) == "encoders/pair/arca/mul/1/seedbed.json"
-    assert encoders.seeds_of(study, "anchored-critic") == [1, 2]
+            assert [*ask(ChosenTranslations, recipe=name, **told, **read).translations] == recipe.translators
+    critic, actor = (ask(ChosenTranslations, recipe=name, **told, **read) for name in ("both-critic", "english-actor"))
+    assert critic.critic == actor.critic == "encoders/me5-small/base/mul/0/seedbed.json"
+    assert (critic.actor, actor.actor) == ("", "encoders/pair/arca/mul/1/seedbed.json")
+    assert StudyRecipe.get(study, "anchored-critic").seeds == [1, 2]

@@ -12,7 +12,7 @@ from unittest import mock
 import pytest
 
 from seedbed.study import code, reach
-from seedbed.study.graph.kinds import INTEGERS, TWO_PATHS
+from seedbed.study.graph.encoder import INTEGERS, TWO_PATHS
 from seedbed.study.made import made
 from tests.unit.study.test_code import forget
 

@@ -8,7 +8,6 @@ import pytest
 
 from seedbed.io import UserError
 from seedbed.study.generator import StudyGenerator
-from seedbed.study.graph import encoders
 from seedbed.study.graph.offer import Offer
 from seedbed.study.graph.table import TablePlan
 from seedbed.study.loading import load
@@ -51,13 +50,13 @@ def test_each_candidate_is_a_generator_and_a_recipe_on_request() -> None:
     assert tried == {scale: (f"chooses+{scale:g}", "bert") for scale in (0.25, 0.5, 0.75, 1.0)}
     recipe = study.recipes["chooses+0.25"]
     assert (recipe.method, recipe.rows, recipe.training, recipe.seeds) == ("composition", 50_000, {"epochs": 2}, [3])
-    assert encoders.seeds_of(study, "chooses+0.25") == [3] and encoders.seeds_of(study, "picked") == [3, 7]
+    assert StudyRecipe.get(study, "chooses+0.25").seeds == [3] and StudyRecipe.get(study, "picked").seeds == [3, 7]
     shown = {system.recipe for block in TablePlan.get(study, "table1").blocks for system in block.systems}
     assert shown == {"base", "composition"}, "candidates are only where they are named"
     told = {"dev": "dev", "candidates": [2, 0], "rows": 100, "backbone": "bert", "seed": 7}
     study = Study.model_validate(config(told))
     assert StudyGenerator.get(study, "chooses").candidates() == {2: ("chooses+2", "bert"), 0: ("chooses+0", "bert")}
-    assert (study.recipes["chooses+2"].rows, encoders.seeds_of(study, "chooses+2")) == (100, [7])
+    assert (study.recipes["chooses+2"].rows, StudyRecipe.get(study, "chooses+2").seeds) == (100, [7])
 
 
 def test_candidates_share_with_all_of_their_family_that_would_make_the_same() -> None:
