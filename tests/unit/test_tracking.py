@@ -26,7 +26,7 @@ STEPS = 3
 NAMES = {
     "train_encoder": "encoders/tiny/unsupervised/hau/1",
     "train_task_adapter": "generators/tiny/task/positive",
-    "fine_tune": "encoders/tuned/labels/topics/hau/1",
+    "fine_tune": "classifiers/labels/fine-tuned/topics/hau/1",
 }
 """Program -> what it makes, and so what its run is called."""
 
@@ -47,17 +47,8 @@ def options(program: str, data: Path) -> list[str]:
     if program == "fine_tune":
         tuning = {"epochs": 1, "batch_size": 7, "held_out": 0.125}
         sets = ("--train", data / "texts.tsv", "--tests", f"hau={data / 'texts.tsv'}")
-        return [
-            "--base",
-            data / "backbone",
-            *sets,
-            "--fine-tuning",
-            json.dumps(tuning),
-            "--dtype",
-            "float32",
-            "--seed",
-            "1",
-        ]
+        how = ("--fine-tuning", json.dumps(tuning), "--dtype", "float32", "--seed", "1")
+        return ["--base", data / "backbone", *sets, *how]
     lora = {"examples": 24, "epochs": 1, "batch_size": 8, "micro_batch_size": 8}
     how = ("--style", "plain", "--dtype", "float32", "--lora", json.dumps(lora), "--language", "English")
     nli = ("--triplets", data / "nli.tsv", "--polarity", "positive")
@@ -67,10 +58,8 @@ def options(program: str, data: Path) -> list[str]:
 def trained(program: str, data: Path, results: Path, tracker: str) -> Path:
     """Run a program as a rule does; what it made."""
     made = results / NAMES[program]
-    ends = ["--output", made]
-    if program == "fine_tune":
-        ends = ["--output", made := made.with_suffix(".tsv"), "--record", made.with_suffix(".json")]
-    words = [sys.executable, "-m", f"scripts.{program}", *options(program, data), "--state", results / "state", *ends]
+    places = ["--state", results / "state", "--output", made]
+    words = [sys.executable, "-m", f"scripts.{program}", *options(program, data), *places]
     environment = {**os.environ, ASKED: tracker}
     environment.pop("TRACKIO_DIR", None)
     done = subprocess.run([*map(str, words)], capture_output=True, text=True, env=environment)
@@ -149,7 +138,7 @@ class Slope(torch.nn.Module):
         return {"loss": ((self.slope * x - 1) ** 2).mean()}
 
 
-@pytest.mark.parametrize("output", [*(f"{NAMES[name]}/seedbed.json" for name in NAMES), f"{NAMES['fine_tune']}.tsv"])
+@pytest.mark.parametrize("output", [*(f"{name}/seedbed.json" for name in NAMES.values()), "tables/own.tsv"])
 def test_a_run_is_called_as_what_it_makes_and_lies_beside_the_results(tmp_path, monkeypatch, output):
     if installed("trackio"):
         pytest.skip("trackio is installed, and is asked itself")
