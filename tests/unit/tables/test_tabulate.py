@@ -172,7 +172,14 @@ def test_a_backbone_that_the_paper_lacks_has_no_number_of_it(make, spec):
     study = make(backbones={"me5-small": ""}, resamples=100)
     table = study.tabulate(spec)
     assert table["paper"].isna().all()
-    assert page(table, spec).count("No number here has a counterpart in the paper") == 1
+    text = page(table, spec)
+    assert text.count("No number here has a counterpart in the paper") == 1
+    assert "Of the 96 numbers that the paper prints here: 0 reproduced, 0 not reproduced, 96 not run." in text
+
+
+def test_languages_that_the_paper_lacks_are_named_as_they_stand(make, spec):
+    text = page(make(languages=("zul", "hau", "xho", "amh"), n=12, resamples=100).tabulate(spec), spec)
+    assert "The paper lacks zul, xho, amh." in text
 
 
 def test_a_block_that_the_paper_lacks_says_so_beside_those_that_it_has(make, spec):
