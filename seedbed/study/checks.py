@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from seedbed.classifiers.settings import Classifier
 from seedbed.corpora.settings import Source
-from seedbed.encoders.recipes import KINDS, STARTS, Recipe
+from seedbed.encoders.recipes import STARTS, Recipe
 from seedbed.encoders.settings import Reference, Training
 from seedbed.evaluation.compute.settings import Compute
 from seedbed.evaluation.protocols import Protocol, declared, which
@@ -115,45 +115,44 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
     where = f"recipes.{name}"
     if recipe.written and not study.generators:
         raise ValueError(f"{where}: method {recipe.written} needs a generator; add one under `generators:`")
-    if recipe.drawn:
-        _require(f"{where}.text", "corpus under `corpora.others`", recipe.drawn, study.corpora.others)
-    elif recipe.data and recipe.data.candidates:
-        _require(f"{where}.data.candidates", "corpus", recipe.data.corpus, {*study.roles, *DRAWN})
-        untested(study, where, recipe.data.corpus)
-    elif recipe.data and not recipe.data.written:
-        key, kind = recipe.data.key, KINDS[recipe.data.key]
-        if (of := study.roles.get(recipe.data.corpus, kind)) != kind and recipe.data.corpus in study.corpora.others:
-            raise ValueError(
-                f"corpora.others.{recipe.data.corpus}: recipes learn it as {of} and as {kind}; name it twice"
-            )
-        kinds = study.roles | {drawn: study.roles[role] for drawn, role in DRAWN.items()}
-        roles = [role for role, of in kinds.items() if of == kind]
-        _require(f"{where}.data.{key}", f"corpus of {kind}", recipe.data.corpus, roles)
-        if learnt_whole(study, recipe.data.corpus):
-            untested(study, where, recipe.data.corpus)
-    _require(f"{where}.language", "language", recipe.language, {*study.languages, "own", "pivot", "all"})
+    if recipe.data.candidates:
+        _require(f"{where}.data.candidates", "corpus", recipe.data.candidates, {*study.roles, *DRAWN})
+    if recipe.data.by and recipe.data.corpus and recipe.data.kind != "paraphrases":
+        kind = recipe.data.kind
+        raise ValueError(f"{where}.data.by: a generator translates paraphrases, and {recipe.data.corpus} is of {kind}")
+    learnt = recipe.data.candidates or recipe.data.corpus
+    if learnt and learnt_whole(study, learnt):
+        untested(study, where, learnt)
+    _require(
+        f"{where}.data.from_languages",
+        "language",
+        recipe.data.from_languages,
+        {*study.languages, "own", "pivot", "all"},
+    )
     if recipe.data and recipe.data.neighbours:
         _mined(study, where, recipe)
     _starts(study, name, (name,))
     text = study.adaptation.text if recipe.start in STARTS else ""
     _require("adaptation.text", "corpus under `corpora.others`", text, ["text", *study.corpora.others])
-    _require(f"{where}.generator", "generator", recipe.generator, study.generators)
+    _require(f"{where}.data.by", "generator", recipe.data.by, study.generators)
     adapted = recipe.written and WRITING[recipe.written].adapters != "none"
     if adapted and not study.generators[writer := StudyRecipe.get(study, name).writer].source:
         raise ValueError(f"{where}: method {recipe.written} trains adapters, and {writer} has no weights; take another")
     for kind in ("languages", "backbones"):
-        _require(f"{where}.{kind}", kind.removesuffix("s"), getattr(recipe, kind), getattr(study, kind))
-    if wrong := sorted({*(recipe.seeds or [])} - {*study.seeds}):
-        raise ValueError(f"{where}.seeds: {wrong[0]} is none of the study's; known: {', '.join(map(str, study.seeds))}")
-    for entry in recipe.backbones or []:
+        _require(f"{where}.only.{kind}", kind.removesuffix("s"), getattr(recipe.only, kind), getattr(study, kind))
+    if wrong := sorted({*(recipe.only.seeds or [])} - {*study.seeds}):
+        raise ValueError(
+            f"{where}.only.seeds: {wrong[0]} is none of the study's; known: {', '.join(map(str, study.seeds))}"
+        )
+    for entry in recipe.only.backbones or []:
         if study.backbones[entry].endpoint and recipe.trained:
-            raise ValueError(f"{where}.backbones: {entry} is an endpoint and cannot be trained; name others")
-    for entry in {*(recipe.backbones or [])} & {*study.fused}:
-        if lacking := sorted({*study.fused[entry].of} - {*(recipe.backbones or [])}):
-            raise ValueError(f"{where}.backbones: {entry} fuses {lacking[0]}; name that too, or leave {entry} out")
-    _require(f"{where}.encoders", "backbone", recipe.encoders, study.backbones)
-    if wrong := sorted({*recipe.encoders} & {*study.fused}):
-        raise ValueError(f"{where}.encoders: {wrong[0]} is a fusion; give those of its backbones")
+            raise ValueError(f"{where}.only.backbones: {entry} is an endpoint and cannot be trained; name others")
+    for entry in {*(recipe.only.backbones or [])} & {*study.fused}:
+        if lacking := sorted({*study.fused[entry].of} - {*(recipe.only.backbones or [])}):
+            raise ValueError(f"{where}.only.backbones: {entry} fuses {lacking[0]}; name that too, or leave {entry} out")
+    _require(f"{where}.published", "backbone", recipe.published, study.backbones)
+    if wrong := sorted({*recipe.published} & {*study.fused}):
+        raise ValueError(f"{where}.published: {wrong[0]} is a fusion; give those of its backbones")
     try:
         training = StudyRecipe.get(study, name).training
     except ValidationError as error:
@@ -253,7 +252,7 @@ def _classifier(study: Study, name: str, classifier: Classifier) -> None:
 def _prefix(study: Study, where: str, of: Reference, generator: Generator) -> None:
     _require(f"{where}.backbone", "pair", of.backbone, study.paired)
     _require(f"{where}.recipe", "recipe", of.recipe, study.recipes)
-    if not (study.recipes[of.recipe].actor or StudyRecipe.get(study, of.recipe).anchored):
+    if not (study.recipes[of.recipe].english.actor or StudyRecipe.get(study, of.recipe).anchored):
         raise ValueError(f"{where}.recipe: {of.recipe} has no anchored encoder; take one that is, or starts from such")
     if generator.backend != "transformers":
         raise ValueError(f"{where}: vectors are read by backend transformers alone, and this is {generator.backend}")

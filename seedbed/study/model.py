@@ -16,7 +16,7 @@ from seedbed.classifiers.settings import Classifier
 from seedbed.corpora.folders import Paths, places
 from seedbed.corpora.settings import Anchors, Cleaning, SeedPairs, Source
 from seedbed.encoders.adaptation_settings import Adaptation
-from seedbed.encoders.recipes import KINDS, Recipe, with_method, with_preset
+from seedbed.encoders.recipes import Recipe, presets
 from seedbed.encoders.settings import Backbone, Fusion, Mining, Sides, Training
 from seedbed.evaluation.compute.settings import Compute
 from seedbed.evaluation.protocols import Protocol, declared
@@ -24,12 +24,12 @@ from seedbed.evaluation.settings import Task
 from seedbed.generators.settings import Choice, Generator
 from seedbed.generators.translation_settings import Judge, Translator
 from seedbed.languages import called, registry
-from seedbed.names import ROLES, Code, Name, Spec
+from seedbed.names import DRAWN, ROLES, Code, Name, Spec
 from seedbed.resources import FOLDER, specs
-from seedbed.settings import EACH_ONCE, NoResult, Once, Place, Seed, Settings
+from seedbed.settings import EACH_ONCE, NoResult, Once, Place, Seed, Settings, suggest
 from seedbed.study import pairs
 from seedbed.study.settings import Corpora, Gpus, Language, Start
-from seedbed.study.variants import add_candidates, choosing, makers, with_parents
+from seedbed.study.variants import add_candidates, choosing, makers, spelled_out, with_parents
 from seedbed.tables.settings import Best, Forecast, Quoted, Statistics
 from seedbed.tracking import Tracker
 from seedbed.triplets.settings import Audit
@@ -138,23 +138,25 @@ class Study(Settings):
     @field_validator("recipes", mode="before")
     @classmethod
     def _methods(cls, recipes: Any) -> Any:
-        """A recipe like another has its settings; one that is a preset, or named as one, has the preset's beneath."""
-        recipes = with_parents(recipes, with_method)
-        if not isinstance(recipes, Mapping):
-            return recipes
-        return {
-            name: with_preset(name, recipe) if isinstance(recipe, Mapping) else recipe
-            for name, recipe in recipes.items()
-        }
+        """A recipe like another, or a preset, has its settings; so has one with the name of a preset."""
+        return with_parents(spelled_out(recipes), presets())
 
     @field_validator("generators", mode="before")
     @classmethod
     def _variants(cls, generators: Any) -> Any:
         """A generator like another has its settings."""
-        return with_parents(generators, lambda name, generator: generator)
+        return with_parents(generators)
 
     @model_validator(mode="after")
-    def _with_candidates(self) -> Self:
+    def _with_kinds_and_candidates(self) -> Self:
+        kinds = self.roles | {drawn: self.roles[role] for drawn, role in DRAWN.items()}
+        for name, recipe in self.recipes.items():
+            if (corpus := recipe.data.corpus) and corpus not in kinds:
+                raise ValueError(f"recipes.{name}.data.corpus: no corpus {corpus!r}; {suggest(corpus, sorted(kinds))}")
+            try:
+                recipe.of_kind(kinds.get(corpus, ""))
+            except ValueError as error:
+                raise ValueError(f"recipes.{name}: {error}") from None
         add_candidates(self)
         return self
 
@@ -168,18 +170,13 @@ class Study(Settings):
     @property
     def roles(self) -> dict[str, str]:
         """What a corpus of a language can be -> its kind."""
-        kinds = {
-            recipe.data.corpus: KINDS[recipe.data.key]
-            for recipe in self.recipes.values()
-            if recipe.data and not (recipe.data.written or recipe.data.candidates)
-        }
-        return ROLES | {name: kinds.get(name, "text") for name in self.corpora.others}
+        return ROLES | {name: corpus.kind for name, corpus in self.corpora.others.items()}
 
     @property
     def baseline(self) -> str:
         """The recipe that differences are taken from: the first on the pivot's data, else the first untrained."""
         shown = {name: recipe for name, recipe in self.recipes.items() if not recipe.on_request}
-        usual = [name for name, recipe in shown.items() if recipe.language == "pivot"]
+        usual = [name for name, recipe in shown.items() if recipe.data.from_languages == "pivot"]
         usual += [name for name, recipe in shown.items() if not recipe.trained]
         return next(name for name in [self.statistics.baseline, *usual, *self.recipes] if name in self.recipes)
 
@@ -266,7 +263,9 @@ class Study(Settings):
         entry = self.languages.get(code, Language())
         key = "instructions" if role == "annotated" else role
         source = {"text": entry.corpus, "instructions": entry.instructions}.get(key)
-        source = source or entry.corpora.get(key) or self.corpora.others.get(key) or getattr(self.corpora, key)
+        if key in self.corpora.others:
+            source = source or entry.corpora.get(key) or self.corpora.others[key].source
+        source = source or entry.corpora.get(key) or getattr(self.corpora, key)
         if source and role == "annotated":
             source = source.updated({"top_up": None})
         return source and source.resolved(self.facts(code))

@@ -34,8 +34,10 @@ def of_pairs(study: Study) -> None:
     for name, recipe in study.recipes.items():
         if recipe.paired:
             _reads(study, name, recipe)
-        elif wrong := sorted({*(recipe.backbones or [])} & {*study.paired}):
-            raise ValueError(f"recipes.{name}.backbones: {wrong[0]} is a pair, and this recipe reads no translation")
+        elif wrong := sorted({*(recipe.only.backbones or [])} & {*study.paired}):
+            raise ValueError(
+                f"recipes.{name}.only.backbones: {wrong[0]} is a pair, and this recipe reads no translation"
+            )
 
 
 def referred(study: Study, where: str, of: Reference, *, given: bool = True) -> None:
@@ -51,66 +53,78 @@ def referred(study: Study, where: str, of: Reference, *, given: bool = True) -> 
     if of.backbone and recipe.paired != (of.backbone in study.paired):
         makes = "reads no translation, and {} is a pair" if not recipe.paired else "is of pairs, and {} is none"
         raise ValueError(f"{where}: {of.recipe} {makes.format(of.backbone)}; take another recipe, or another backbone")
-    if recipe.fusion and not given:
+    if recipe.english.fusion and not given:
         raise ValueError(f"{where}: {of.recipe} reads translations, and has none here; take one that reads texts alone")
 
 
 def _reads(study: Study, name: str, recipe: Recipe) -> None:
     where = f"recipes.{name}"
-    if not recipe.fusion and (count := len(recipe.translators)) < 2:
-        raise ValueError(f"{where}.translators: {count}; a policy chooses among two or more")
-    if recipe.fusion and not (recipe.translators and recipe.choose):
+    if not recipe.english.fusion and (count := len(recipe.english.translators)) < 2:
+        raise ValueError(f"{where}.english.translators: {count}; a policy chooses among two or more")
+    if recipe.english.fusion and not (recipe.english.translators and recipe.english.choose):
         raise ValueError(f"{where}: say whose translations it reads, and which: `translators` and `choose`")
-    if recipe.choose == "judge" and not recipe.judge:
-        raise ValueError(f"{where}.choose: judge, and nobody judged; name a `judge`")
-    if recipe.choose == "oracle" and "human" not in recipe.translators:
-        raise ValueError(f"{where}.choose: oracle takes what translator `human` wrote; name it in `translators`")
-    _require(f"{where}.translators", "translator", recipe.translators, study.translators)
-    _require(f"{where}.judge", "judge", filter(None, [recipe.judge]), study.judges)
-    judged = study.judges[recipe.judge].translators if recipe.judge else None
-    for translator in recipe.translators if judged is not None else ():
+    if recipe.english.choose == "judge" and not recipe.english.judge:
+        raise ValueError(f"{where}.english.choose: judge, and nobody judged; name a `judge`")
+    if recipe.english.choose == "oracle" and "human" not in recipe.english.translators:
+        raise ValueError(
+            f"{where}.english.choose: oracle takes what translator `human` wrote; name it in `translators`"
+        )
+    _require(f"{where}.english.translators", "translator", recipe.english.translators, study.translators)
+    _require(f"{where}.english.judge", "judge", filter(None, [recipe.english.judge]), study.judges)
+    judged = study.judges[recipe.english.judge].translators if recipe.english.judge else None
+    for translator in recipe.english.translators if judged is not None else ():
         if translator not in judged:
-            raise ValueError(f"{where}.judge: {recipe.judge} judges nothing of {translator}; add it to its translators")
-    _require(f"{where}.actor", "recipe", filter(None, [recipe.actor]), study.recipes)
-    if recipe.similarity not in ("", NONE):
+            raise ValueError(
+                f"{where}.english.judge: {recipe.english.judge} judges nothing of {translator}; add it to its translators"
+            )
+    _require(f"{where}.english.actor", "recipe", filter(None, [recipe.english.actor]), study.recipes)
+    if recipe.english.similarity not in ("", NONE):
         fitting = {other for other, spec in study.backbones.items() if spec.source}
-        _require(f"{where}.similarity", "backbone with weights", [recipe.similarity], fitting)
+        _require(f"{where}.english.similarity", "backbone with weights", [recipe.english.similarity], fitting)
         if not untrained(study):
-            raise ValueError(f"{where}.similarity: no recipe has {recipe.similarity} as it is; add recipe `base`")
+            raise ValueError(
+                f"{where}.english.similarity: no recipe has {recipe.english.similarity} as it is; add recipe `base`"
+            )
     if not study.paired:
         raise ValueError(f"{where}: it reads translations, and no backbone is a `pair`; add one")
-    for backbone in recipe.backbones or []:
+    for backbone in recipe.only.backbones or []:
         if backbone not in study.paired:
-            raise ValueError(f"{where}.backbones: {backbone} is no pair; take one of {', '.join(study.paired)}")
-    chooser = StudyRecipe.get(study, name).chooser if recipe.fusion else ""
-    if recipe.actor and not study.recipes[recipe.actor].paired:
+            raise ValueError(f"{where}.only.backbones: {backbone} is no pair; take one of {', '.join(study.paired)}")
+    chooser = StudyRecipe.get(study, name).chooser if recipe.english.fusion else ""
+    if recipe.english.actor and not study.recipes[recipe.english.actor].paired:
         raise ValueError(
-            f"{where}.actor: {recipe.actor} chooses nothing; name a recipe with `data: {{candidates: ...}}`"
+            f"{where}.english.actor: {recipe.english.actor} chooses nothing; name a recipe with `data: {{candidates: ...}}`"
         )
-    if recipe.choose == "actor" and not chooser:
-        raise ValueError(f"{where}.choose: actor, and no recipe that it starts from has one; name one as `actor`")
-    if recipe.choose == "critic" and (recipe.similarity == NONE or not (chooser or recipe.similarity)):
-        raise ValueError(f"{where}.choose: critic needs a similarity; name a backbone as `similarity`")
-    if recipe.choose == "actor":
+    if recipe.english.choose == "actor" and not chooser:
+        raise ValueError(
+            f"{where}.english.choose: actor, and no recipe that it starts from has one; name one as `actor`"
+        )
+    if recipe.english.choose == "critic" and (
+        recipe.english.similarity == NONE or not (chooser or recipe.english.similarity)
+    ):
+        raise ValueError(f"{where}.english.choose: critic needs a similarity; name a backbone as `similarity`")
+    if recipe.english.choose == "actor":
         _shown_the_same(where, recipe, chooser, study.recipes[chooser])
-    own = chooser and study.recipes[chooser].language == "own"
+    own = chooser and study.recipes[chooser].data.from_languages == "own"
     if own and chooser != StudyRecipe.get(study, name).anchored:
         raise ValueError(
-            f"{where}.actor: {chooser} is made for each language; start from it, or set its language to all"
+            f"{where}.english.actor: {chooser} is made for each language; start from it, or set its language to all"
         )
-    if recipe.fusion and recipe.language == "pivot":
-        raise ValueError(f"{where}.language: pivot; a text in {study.pivot} is its own translation")
-    if recipe.fusion == "prefix" and not StudyRecipe.get(study, name).anchored:
-        raise ValueError(f"{where}.fusion: prefix, and it starts from no anchored encoder; name one as `from`")
+    if recipe.english.fusion and recipe.data.from_languages == "pivot":
+        raise ValueError(f"{where}.data.from_languages: pivot; a text in {study.pivot} is its own translation")
+    if recipe.english.fusion == "prefix" and not StudyRecipe.get(study, name).anchored:
+        raise ValueError(f"{where}.english.fusion: prefix, and it starts from no anchored encoder; name one as `from`")
 
 
 def _shown_the_same(where: str, recipe: Recipe, name: str, learnt: Recipe) -> None:
     """A policy chooses among several, by what it learnt from."""
-    if (count := len(recipe.translators)) < 2:
-        raise ValueError(f"{where}.translators: {count}; a policy chooses among two or more")
-    has, had = recipe.similarity or NONE, learnt.similarity or NONE
+    if (count := len(recipe.english.translators)) < 2:
+        raise ValueError(f"{where}.english.translators: {count}; a policy chooses among two or more")
+    has, had = recipe.english.similarity or NONE, learnt.english.similarity or NONE
     if has != had:
-        raise ValueError(f"{where}.similarity: {has}, and the policy of {name} learnt with {had}; give the same")
+        raise ValueError(
+            f"{where}.english.similarity: {has}, and the policy of {name} learnt with {had}; give the same"
+        )
 
 
 def _require(where: str, what: str, given: Iterable[str], known: Iterable[str]) -> None:

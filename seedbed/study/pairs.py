@@ -12,7 +12,7 @@ from seedbed.settings import suggest
 if TYPE_CHECKING:
     from seedbed.study.model import Study
 
-SAME = ("like", "aligned", "on_request", "languages", "encoders")
+SAME = ("like", "aligned", "on_request", "only", "published")
 """What a recipe with `aligned: pairs` or `never` may have of its own: nothing that an encoder is made by."""
 
 

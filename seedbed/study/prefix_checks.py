@@ -22,11 +22,14 @@ def of_prefixes(study: Study) -> None:
     for name, spec in study.classifiers.items():
         if spec.recipe in study.recipes and (chooser := StudyRecipe.get(study, spec.recipe).prefix_chooser):
             raise ValueError(
-                f"classifiers.{name}.recipe: the prefix of {spec.recipe} is chosen, see `recipes.{chooser}.prefix_of`; "
+                f"classifiers.{name}.recipe: the prefix of {spec.recipe} is chosen, see `recipes.{chooser}.prefix.choose`; "
                 "fine-tuning has to know it beforehand, so take a recipe with a `prefix`"
             )
     given = {f"backbones.{name}.prefix": backbone.prefix for name, backbone in study.backbones.items()}
-    given |= {f"recipes.{name}.prefix": recipe.prefix or "" for name, recipe in study.recipes.items()}
+    given |= {
+        f"recipes.{name}.prefix": recipe.prefix if isinstance(recipe.prefix, str) else ""
+        for name, recipe in study.recipes.items()
+    }
     known = {*next(iter(registry().values())), *chain.from_iterable(one.codes for one in study.languages.values())}
     for where, prefix in given.items():
         for column in placeholders(prefix):
@@ -36,7 +39,7 @@ def of_prefixes(study: Study) -> None:
                 )
     for name, recipe in study.recipes.items():
         for backbone in StudyRecipe.get(study, name).backbones or study.backbones:
-            _in_languages(study, backbone, name, recipe.languages or [*study.languages])
+            _in_languages(study, backbone, name, recipe.only.languages or [*study.languages])
 
 
 def _in_languages(study: Study, backbone: str, recipe: str, codes: list[str]) -> None:
@@ -45,13 +48,13 @@ def _in_languages(study: Study, backbone: str, recipe: str, codes: list[str]) ->
             if not study.facts(code).get(column):
                 raise ValueError(
                     f"languages.{code}: no {column}, which stands in the prefix {prefix!r} of {backbone} before its "
-                    f"texts; set `codes: {{{column}: ...}}`, or leave it out of `recipes.{recipe}.languages`"
+                    f"texts; set `codes: {{{column}: ...}}`, or leave it out of `recipes.{recipe}.only.languages`"
                 )
 
 
 def _chosen(study: Study, name: str, chooser: str) -> None:
     """A prefix that a development task chooses for a recipe, or for what it starts from."""
-    where, recipe = f"recipes.{chooser}.prefix_of", study.recipes[name]
+    where, recipe = f"recipes.{chooser}.prefix.choose", study.recipes[name]
     if not (study.best and study.best.dev):
         raise ValueError(f"{where}: a development task chooses; give `best: {{dev: TASK}}`")
     if study.best.dev in study.tasks and not study.tested_by(study.best.dev):
@@ -76,11 +79,11 @@ def _chosen(study: Study, name: str, chooser: str) -> None:
     mined = recipe.data and recipe.data.neighbours
     if recipe.paired or recipe.together or mined or StudyRecipe.get(study, name).pivots:
         why = "neighbours were mined" if mined else "other encoders read texts"
-        raise ValueError(f"{where}: {name} needs the prefix with which {why}; give it a `prefix`, and no `prefix_of`")
+        raise ValueError(f"{where}: {name} needs the prefix with which {why}; give it a `prefix`")
 
 
 def _reach(study: Study, *names: str) -> dict[str, list[list[str]]]:
     """The languages, and the backbones, of each of some recipes."""
-    languages = [study.recipes[name].languages or [*study.languages] for name in names]
+    languages = [study.recipes[name].only.languages or [*study.languages] for name in names]
     backbones = [StudyRecipe.get(study, name).backbones or [*study.backbones] for name in names]
     return {"languages": languages, "backbones": backbones}

@@ -8,7 +8,7 @@ from typing import Any
 from seedbed.corpora.settings import Source
 from seedbed.encoders import objectives
 from seedbed.encoders.objectives import Objective
-from seedbed.encoders.recipes import KINDS, STARTS, Recipe
+from seedbed.encoders.recipes import STARTS, Recipe, presets
 from seedbed.encoders.settings import Backbone, Endpoint, Pivot, Training
 from seedbed.generators.settings import POLARITIES, WRITING
 from seedbed.io import UserError
@@ -133,6 +133,13 @@ class StudyRecipe(Part):
         return self if self.spec.aligned == "always" else self.other(self.spec.like).maker
 
     @cached_property
+    def method(self) -> str:
+        """The way of the papers that it is, by its preset's name; empty: it is none."""
+        if self.spec.like in self.study.recipes and self.spec.like != self.name:
+            return self.other(self.spec.like).method
+        return next((name for name in (self.spec.like, self.name) if name in presets()), "")
+
+    @cached_property
     def learns(self) -> Objective | None:
         """Its objective; None: nothing is trained."""
         return self.spec.learns() if self.spec.trained else None
@@ -146,7 +153,9 @@ class StudyRecipe(Part):
     @cached_property
     def learnt(self) -> bool:
         """Whether its encoders have learnt: it trains, or what it starts from, chooses by or is like does."""
-        others = [name for name in (self.spec.start, self.spec.actor, self.spec.like) if name in self.study.recipes]
+        others = [
+            name for name in (self.spec.start, self.spec.english.actor, self.spec.like) if name in self.study.recipes
+        ]
         return self.spec.trained or any(self.other(name).learnt for name in others)
 
     # ---- Languages.
@@ -156,18 +165,18 @@ class StudyRecipe(Part):
         spec = self.spec
         if spec.trained:
             own = {"own": code, "pivot": self.study.pivot}
-            return ANY if spec.of_several else own.get(spec.language, spec.language)
+            return ANY if spec.of_several else own.get(spec.data.from_languages, spec.data.from_languages)
         if self.start:
             return self.start.folder(code)
-        return code if any("{" in str(source.hub or source.file) for source in spec.encoders.values()) else ANY
+        return code if any("{" in str(source.hub or source.file) for source in spec.published.values()) else ANY
 
     def languages(self, folder: str = "") -> list[str]:
         """The languages from whose data an encoder in a language folder learns: its own, or all of the recipe's."""
         spec = self.spec
         if not (spec.together or spec.of_several):
             return [folder]
-        of_all = {*(spec.languages or self.study.languages), *([self.study.pivot] if spec.together else [])}
-        return sorted(of_all if isinstance(spec.language, str) else spec.language)
+        of_all = {*(spec.only.languages or self.study.languages), *([self.study.pivot] if spec.together else [])}
+        return sorted(of_all if isinstance(spec.data.from_languages, str) else spec.data.from_languages)
 
     @cached_property
     def pivots(self) -> dict[str, Pivot]:
@@ -188,20 +197,20 @@ class StudyRecipe(Part):
         spec, study = self.spec, self.study
         if not spec.trained and self.start:
             return self.start.seeds
-        untrained = not spec.trained or (spec.encoders and published.begins(study, "encoders"))
+        untrained = not spec.trained or (spec.published and published.begins(study, "encoders"))
         if untrained:
             return [0]
         if not self.learns.drawless:
             return self.heads
         begun = self.other(spec.start).seeds if spec.start in study.recipes else sorted(study.seeds)
         if spec.start in study.recipes and not self.learns.of_seeds:
-            return [one for one in begun if one in (spec.seeds or begun)]
+            return [one for one in begun if one in (spec.only.seeds or begun)]
         return begun[:1]
 
     @cached_property
     def heads(self) -> list[int]:
         """The seeds of what is fine-tuned on its encoders: there is chance in a head, be they trained or not."""
-        return sorted(self.study.seeds if self.spec.seeds is None else self.spec.seeds)
+        return sorted(self.study.seeds if self.spec.only.seeds is None else self.spec.only.seeds)
 
     def seed(self, seed: Any = None) -> int:
         """The seed of its encoder for what has this seed: the same, or the first if it has no such."""
@@ -216,8 +225,8 @@ class StudyRecipe(Part):
         Pairs are for recipes that read translations, and these for pairs alone.
         """
         study, spec = self.study, self.spec
-        if spec.backbones is not None or not (study.paired or spec.trained):
-            return spec.backbones
+        if spec.only.backbones is not None or not (study.paired or spec.trained):
+            return spec.only.backbones
         remote = {name for name in study.backbones if spec.trained and StudyBackbone.get(study, name).remote}
         if study.paired:
             fit = [name for name in study.backbones if (name in study.paired) == spec.paired]
@@ -233,7 +242,7 @@ class StudyRecipe(Part):
     @property
     def writer(self) -> str:
         """The generator whose triplets it trains on."""
-        name = self.spec.generator or next(iter(self.study.generators))
+        name = self.spec.data.by or next(iter(self.study.generators))
         return self.study.makers[name, self.spec.written]
 
     @property
@@ -258,7 +267,7 @@ class StudyRecipe(Part):
             return ""
         if data.neighbours:
             return at(study, paths.NEIGHBOURS, backbone="{backbone}", mining=data.neighbours, lang="{lang}")
-        corpus = data.corpus if self.spec.drawn is None else anchors_in(self.spec.drawn)
+        corpus = data.origin if self.spec.drawn is None else anchors_in(self.spec.drawn)
         return at(study, paths.CORPUS, lang="{lang}", corpus=corpus)
 
     @cached_property
@@ -268,7 +277,7 @@ class StudyRecipe(Part):
         A path in the folder of results: a plan is the same in whatever folder it lies. Empty: there are none.
         """
         spec = self.spec
-        if not spec.data or KINDS[spec.data.key] != "triplets":
+        if not spec.data or spec.data.kind != "triplets":
             return ""
         across = spec.written and WRITING[spec.written].output == "pivot"
         return "" if across else self.data().removeprefix(f"{self.study.results}/")
@@ -290,12 +299,12 @@ class StudyRecipe(Part):
     @property
     def chooser(self) -> str:
         """The recipe whose features, and policy, choose translations for it; empty: none."""
-        return self.spec.actor or self.anchored
+        return self.spec.english.actor or self.anchored
 
     @property
     def gives(self) -> list[str]:
         """What its encoders give beyond vectors, where they read translations: whose, and a vector of each path."""
-        fusion = self.spec.fusion
+        fusion = self.spec.english.fusion
         return [*(["choices"] if fusion else []), *(["paths"] if fusion and fusion != "english" else [])]
 
     # ---- Prefixes (`seedbed.encoders.prompts`).
@@ -308,7 +317,7 @@ class StudyRecipe(Part):
         spec = self.spec
         if spec.prefix_of:
             return self.other(spec.prefix_of[0]).prefix(backbone)
-        if spec.prefix is not None:
+        if isinstance(spec.prefix, str):
             return spec.prefix
         if spec.start in STARTS:
             return ""

@@ -7,9 +7,6 @@ from seedbed.names import SEED_PAIRS
 from seedbed.study.model import Study
 from seedbed.study.recipe import StudyRecipe
 
-APART = ("sentences", "written", "neighbours", "parallel")
-"""Data whose rows of one id are no translations of each other in several languages."""
-
 
 def of_languages(study: Study, name: str) -> None:
     """What a recipe starts from, refers to and learns is there in the languages of its encoders.
@@ -28,27 +25,33 @@ def of_languages(study: Study, name: str) -> None:
     if not StudyRecipe.get(study, name).training.crosslingual or not recipe.trained:
         return
     if not recipe.of_several:
-        raise ValueError(f"{where}.training.crosslingual: language {recipe.language} is one; set `language: all`")
+        raise ValueError(
+            f"{where}.training.crosslingual: language {recipe.data.from_languages} is one; set `from_languages: all`"
+        )
     if len(codes := StudyRecipe.get(study, name).languages()) < 2:
         raise ValueError(f"{where}.training.crosslingual: {codes[0]} is the only language; give two or more")
-    if recipe.data.key in APART:
+    if recipe.data.apart:
         raise ValueError(
             f"{where}.training.crosslingual: rows of data.{recipe.data.key} are no translations of each other; give "
-            "`triplets` or `pairs` with the same ids in all languages"
+            "a corpus of triplets or pairs with the same ids in all languages"
         )
 
 
 def _of_all(study: Study, where: str, recipe: Recipe) -> None:
     """One encoder of all languages starts from no encoder of one, and refers to none."""
-    if recipe.data and recipe.data.corpus == SEED_PAIRS:
+    if recipe.data and recipe.data.origin == SEED_PAIRS:
         raise ValueError(
-            f"{where}.language: all; seed pairs, and what is mined for them, are drawn for one language and its tests; "
+            f"{where}.data.from_languages: all; seed pairs, and what is mined for them, are drawn for one language and its tests; "
             "give a corpus, or take own"
         )
     used = {"from": recipe.start} | {f"objective.{key}": one.recipe for key, one in recipe.references().items()}
     for key, other in used.items():
-        if other in STARTS or (other and study.recipes[other].trained and study.recipes[other].language == "own"):
-            raise ValueError(f"{where}.{key}: {other} is made for each language; name a recipe with `language: all`")
+        if other in STARTS or (
+            other and study.recipes[other].trained and study.recipes[other].data.from_languages == "own"
+        ):
+            raise ValueError(
+                f"{where}.{key}: {other} is made for each language; name a recipe with `from_languages: all`"
+            )
 
 
 def _together(study: Study, name: str) -> None:
@@ -57,15 +60,15 @@ def _together(study: Study, name: str) -> None:
     if not recipe.start:
         raise ValueError(f"{where}.from: nothing is aligned; name the recipe whose encoders are")
     for key, own in ((where, recipe), (f"recipes.{recipe.start}", study.recipes.get(recipe.start))):
-        if own is None or not own.trained or own.language != "own":
-            raise ValueError(f"{key}.language: alignment needs a trained encoder of each language's own")
+        if own is None or not own.trained or own.data.from_languages != "own":
+            raise ValueError(f"{key}.data.from_languages: alignment needs a trained encoder of each language's own")
     training = StudyRecipe.get(study, name).training
     if (training.part, training.adapter) != ("adapter", "parallel"):
         raise ValueError(f"{where}.training: these are adapters; set `part: adapter` and `adapter: parallel`")
-    if recipe.data.key in APART:
+    if recipe.data.apart:
         raise ValueError(
-            f"{where}.data.{recipe.data.key}: its rows are no translations of each other; give `paraphrases`, "
-            "`triplets` or `pairs` with the same ids in all languages"
+            f"{where}.data.{recipe.data.key}: its rows are no translations of each other; give a corpus of "
+            "paraphrases, triplets or pairs with the same ids in all languages"
         )
     if len(codes := StudyRecipe.get(study, name).languages()) < 2:
         raise ValueError(f"{where}: {codes[0]} is the only language; give two or more")
@@ -83,5 +86,7 @@ def _aligned(study: Study, where: str, recipe: Recipe, pivot: Pivot) -> None:
         )
     other = pivot.recipe or recipe.start
     for name, own in ((where, recipe), (f"recipes.{other}", study.recipes[other])):
-        if own.trained and own.language != "own":
-            raise ValueError(f"{name}.language: {own.language}; alignment needs an encoder of each language's own")
+        if own.trained and own.data.from_languages != "own":
+            raise ValueError(
+                f"{name}.data.from_languages: {own.data.from_languages}; alignment needs an encoder of each language's own"
+            )

@@ -7,13 +7,13 @@ from pydantic import AfterValidator, Field, field_validator
 
 from seedbed.corpora.clean import unicode_scripts
 from seedbed.corpora.folders import Word
-from seedbed.corpora.settings import Source
+from seedbed.corpora.settings import Kind, Source
 from seedbed.names import Name
 from seedbed.settings import Settings, named, written
 
 Start = Literal["scratch", "adapters", "triplets", "encoders"]
 """The reproduction ladder, from the bottom."""
-Kind = named(r"\w+", "a kind of GPU in letters, digits and _, like a100")
+GpuKind = named(r"\w+", "a kind of GPU in letters, digits and _, like a100")
 
 
 def _known_script(script: str) -> str:
@@ -55,6 +55,19 @@ class Language(Settings):
         return chosen
 
 
+class OwnCorpus(Source):
+    """A source under a name of one's own, with the kind of its rows."""
+
+    kind: Kind = "text"
+    """Of text sentences, of which recipes draw as many as they learn from; of any other kind recipes learn the rows as
+    they are, whose columns docs/own-study.md lists."""
+
+    @property
+    def source(self) -> Source:
+        """Where it comes from."""
+        return Source.model_validate(self.model_dump(exclude={"kind"}, exclude_unset=True))
+
+
 class Corpora(Settings):
     """Where text comes from, as templates over the registry. What only scores encoders needs none."""
 
@@ -76,14 +89,14 @@ class Corpora(Settings):
     """Ready examples for the positive XL-LoRA adapter: `anchor` in any language, `target` in the pivot language."""
     published_negative: Source | None = None
     """Ready examples for the negative XL-LoRA adapter, with the columns of `published_positive`."""
-    others: dict[Name, Source] = {}
-    """Text under names of your own, which recipes name in their `data`; its columns are those of that kind of data."""
+    others: dict[Name, OwnCorpus] = {}
+    """Corpora under names of your own, which recipes name in their `data`; each says its `kind`."""
 
 
 class Gpus(Settings):
     """The GPUs that a cluster has, so that each job asks for one that its model fits."""
 
-    memory: dict[Kind, Annotated[int, Field(gt=0)]] = {}
+    memory: dict[GpuKind, Annotated[int, Field(gt=0)]] = {}
     """MiB of each kind; a job that fits none is refused before anything is submitted. Empty: no job says which."""
     told_by: Literal["constraint", "gpu_model"] = "constraint"
     """What the names are to Slurm. constraint: features; all that fit are offered. gpu_model: types of `--gpus`; the

@@ -97,7 +97,7 @@ class Sizes:
         rows = MINED if spec.data and spec.data.candidates else 2 * training.batch_size
         tokens = rows * training.max_length
         need = gpu_memory.together([gpu_memory.reading(shape, tokens=tokens, dtype="float32") for shape in shapes])
-        through = shapes[-1].kept if spec.fusion == "prefix" else 0
+        through = shapes[-1].kept if spec.english.fusion == "prefix" else 0
         kept = gpu_memory.KEPT_MORE * tokens * through * gpu_memory.BYTES["float32"]
         return Need(need.fixed, need.batch + kept)
 
@@ -106,9 +106,9 @@ class Sizes:
         if not translations:
             return 0
         spec = self.study.recipes[recipe]
-        rows = translations * self.costs.rows.get(spec.data.corpus, self.costs.rows["default"])
+        rows = translations * self.costs.rows.get(spec.data.origin, self.costs.rows["default"])
         source, english = (shape.width for shape in self._shapes(backbone))
-        return spec.learns().kept_bytes(rows / len(spec.translators), rows, source, english)
+        return spec.learns().kept_bytes(rows / len(spec.english.translators), rows, source, english)
 
     def aligning(self, backbone: str, recipe: str, count: int) -> int:
         """Training adapters of so many encoders, which are all there; what they keep for a step is one's."""

@@ -29,9 +29,11 @@ def consistent(study: Study) -> None:
             raise ValueError(
                 f"recipes.{name}.from: {recipe.start} has no transformer and cannot be {what}; take another recipe"
             )
-        if copied and recipe.fusion:
-            raise ValueError(f"recipes.{name}.fusion: an encoder of two texts cannot be copied; copy one of one text")
-        if start and start.fusion and not recipe.paired:
+        if copied and recipe.english.fusion:
+            raise ValueError(
+                f"recipes.{name}.english.fusion: an encoder of two texts cannot be copied; copy one of one text"
+            )
+        if start and start.english.fusion and not recipe.paired:
             what = "copied" if copied else "trained without `fusion`"
             raise ValueError(
                 f"recipes.{name}.from: {recipe.start} reads two texts and cannot be {what}; take one of one text"
@@ -46,7 +48,7 @@ def consistent(study: Study) -> None:
 def _several(study: Study, name: str) -> None:
     """The mean of several seeds is of a recipe that has them, all of them."""
     recipe = study.recipes[name]
-    if published.begins(study, "encoders") and recipe.encoders:
+    if published.begins(study, "encoders") and recipe.published:
         return
     start = study.recipes.get(recipe.start)
     seeds = StudyRecipe.get(study, recipe.start).seeds if start else []
@@ -54,5 +56,7 @@ def _several(study: Study, name: str) -> None:
         raise ValueError(f"recipes.{name}.from: {name} is the mean of a recipe's seeds; name one that is trained here")
     if len(seeds) < 2 and not recipe.learns().of_start:
         raise ValueError(f"recipes.{recipe.start}.seeds: {name} is their mean, and there is one; give two or more")
-    if recipe.seeds is not None and sorted(recipe.seeds) != seeds:
-        raise ValueError(f"recipes.{name}.seeds: it is the mean of all seeds of {recipe.start}; give that its `seeds`")
+    if recipe.only.seeds is not None and sorted(recipe.only.seeds) != seeds:
+        raise ValueError(
+            f"recipes.{name}.only.seeds: it is the mean of all seeds of {recipe.start}; give that its `seeds`"
+        )

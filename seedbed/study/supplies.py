@@ -82,7 +82,7 @@ def _others(study: Study, code: str, folders: dict[str, set[str]]) -> set[str]:
     named = {generator.language_text for generator in study.generators.values()}
     for name, recipe in study.recipes.items():
         if code in folders[name]:
-            named |= {recipe.data.corpus, recipe.drawn or "", study.adaptation.text if recipe.start in STARTS else ""}
+            named |= {recipe.data.origin, recipe.drawn or "", study.adaptation.text if recipe.start in STARTS else ""}
     return named & {*study.corpora.others}
 
 
@@ -93,7 +93,7 @@ def _folders(study: Study, recipe: str) -> set[str]:
         return set()
     of = StudyRecipe.get(study, recipe)
     backbones = of.backbones or study.backbones
-    folders = {of.folder(code) for code in spec.languages or study.languages}
+    folders = {of.folder(code) for code in spec.only.languages or study.languages}
     folders = {code for code in folders if not of.is_pivot(code)}
     trained = [code for code in folders if not all(published.encoder(study, name, recipe, code) for name in backbones)]
     return {code for folder in trained for code in of.languages(folder)}
@@ -113,7 +113,7 @@ def _learnt(study: Study, recipe: str) -> None:
         _translated(study, recipe, folders)
     for code in sorted(folders):
         if ready := not StudyRecipe.get(study, recipe).is_written(code) and spec.drawn is None:
-            corpus = DRAWN.get(spec.data.corpus, spec.data.corpus)
+            corpus = DRAWN.get(spec.data.origin, spec.data.origin)
             if (source := study.corpus(corpus, code)) is None:
                 raise UserError(f"corpora: no {corpus} in {code}, from which recipe {recipe} learns; give a source")
             _check_file(source, f"the {corpus} corpus of {code}")
@@ -151,7 +151,7 @@ def _translated(study: Study, recipe: str, folders: set[str]) -> None:
     }
     if len(others) > 1:
         raise UserError(
-            f"recipes.{recipe}.data.translated: {name} translates {' and '.join(sorted(others))}, and a generator "
+            f"recipes.{recipe}.data.by: {name} translates {' and '.join(sorted(others))}, and a generator "
             f"one corpus; give another generator `like: {name}`"
         )
 
@@ -174,7 +174,7 @@ def _adapted(study: Study, recipe: str, folders: set[str]) -> None:
 
 def _identified(study: Study, spec: Recipe) -> str:
     """The settings by which what a recipe learns is told from the pivot language; empty: it is not."""
-    if spec.data and spec.data.corpus == SEED_PAIRS:
+    if spec.data and spec.data.origin == SEED_PAIRS:
         return "`seed_pairs.language_id`" if study.seed_pairs.language_id else ""
     if not (spec.written or spec.drawn is not None):
         return ""
@@ -186,7 +186,7 @@ def _learns_nli(study: Study, recipe: str) -> bool:
     """Whether a recipe's encoders, or its generator's task adapters, learn from NLI triplets in the pivot language."""
     spec = study.recipes[recipe]
     if not spec.written:
-        return bool(spec.data and spec.data.corpus == "nli")
+        return bool(spec.data and spec.data.origin == "nli")
     adapters, generator = WRITING[spec.written].adapters, StudyRecipe.get(study, recipe).writer
     if adapters == "none":
         return False
@@ -252,11 +252,11 @@ SUPPLIES = {"composed": _composition, "cross-lingual": _xllora, "none": lambda s
 def _published(study: Study) -> None:
     """What others have made, where the study takes it."""
     for name, recipe in study.recipes.items():
-        for code in recipe.languages or study.languages:
+        for code in recipe.only.languages or study.languages:
             folder = StudyRecipe.get(study, name).folder(code)
-            for backbone in recipe.encoders:
+            for backbone in recipe.published:
                 encoder = published.encoder(study, backbone, name, folder)
-                _check_model(encoder, f"recipes.{name}.encoders.{backbone} for {folder}")
+                _check_model(encoder, f"recipes.{name}.published.{backbone} for {folder}")
             if not recipe.written:
                 continue
             facts = StudyRecipe.get(study, name).writer, recipe.written

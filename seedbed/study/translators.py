@@ -53,9 +53,7 @@ def consistent(study: Study) -> None:
 def _without_template(study: Study) -> None:
     """Adapters learn without what a chat template is told besides: who has some is told nothing."""
     adapted = {
-        recipe.generator or next(iter(study.generators), "")
-        for recipe in study.recipes.values()
-        if _by_adapters(recipe)
+        recipe.data.by or next(iter(study.generators), "") for recipe in study.recipes.values() if _by_adapters(recipe)
     }
     adapted |= {spec.generator for spec in study.translators.values() if spec.adapter}
     adapted |= {spec.generator for spec in study.classifiers.values() if spec.generator and not spec.prompted}

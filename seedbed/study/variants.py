@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from seedbed.encoders.recipes import Recipe
+from seedbed.encoders.recipes import DATA, Recipe
 from seedbed.generators.settings import MADE_FROM, WRITING, Choice, Generator
 from seedbed.settings import suggest
 
@@ -13,28 +13,121 @@ if TYPE_CHECKING:
     from seedbed.study.model import Study
 
 
-OWN = ("adapters", "triplets", "encoders")
+OWN = ("adapters", "triplets", "published")
 """What is published of an entry is not of one like it."""
-WHOLE = ("source", "data", "objective")
+WHOLE = ("source", "objective")
 """What is replaced as a whole."""
+OLD = {
+    "method": "like",
+    "text": "data: {corpus: ...}",
+    "language": "data: {from_languages: ...}",
+    "generator": "data: {by: ...}",
+    "rows": "data: {rows: ...}",
+    "prefix_of": "prefix: {choose: [...]}",
+    "encoders": "published",
+    **{key: f"english: {{{key}: ...}}" for key in ("translators", "judge", "similarity", "fusion", "choose", "actor")},
+    **{key: f"only: {{{key}: ...}}" for key in ("languages", "backbones", "seeds")},
+}
+"""A key that a recipe had once -> what it has now."""
+OLD_DATA = dict.fromkeys(
+    ("sentences", "triplets", "paraphrases", "pairs", "scored_pairs", "queries", "parallel"),
+    "corpus, and its kind under `corpora.others`",
+) | {"translated": "corpus, with `by: GENERATOR`"}
+"""The same of its `data`."""
 
 
-def with_parents(entries: Any, complete: Callable[[str, dict[str, Any]], dict[str, Any]]) -> Any:
-    """Entries with the settings of the entry that each is `like`, groups of settings merged; what is wrong stays so."""
+def spelled_out(recipes: Any) -> Any:
+    """Recipes with each entry that stands for several in their place; what is wrong stays so.
+
+    `xllora-{}k: {like: xllora, data: {rows: "{}000"}, over: [1, 3]}` is xllora-1k and xllora-3k: a name stands for each
+    {} in the texts of the entry. `over: {training.pooling: {cls: cls_mlp, mean: mean}}` also sets what is called so.
+
+    Raises:
+        ValueError: a key that is called otherwise now, or an entry that cannot stand for several.
+    """
+    if not isinstance(recipes, Mapping):
+        return recipes
+    found: dict[str, Any] = {}
+    for name, recipe in recipes.items():
+        entry = dict(recipe) if isinstance(recipe, Mapping) else recipe
+        if not isinstance(entry, dict):
+            found[name] = entry
+            continue
+        _require_new(name, entry)
+        if not (over := entry.pop("over", None)):
+            found[name] = entry
+            continue
+        if "{}" not in str(name):
+            raise ValueError(f"{name}.over: stands for several recipes; put {{}} into their name, like {name}-{{}}")
+        for key, settings in _settings(str(name), over).items():
+            found[str(name).replace("{}", key)] = _merged(_filled(entry, key), settings)
+    return found
+
+
+def _settings(name: str, over: Any) -> dict[str, dict[str, Any]]:
+    """What stands for {} -> the settings that go with it."""
+    if isinstance(over, list):
+        return {str(key): {} for key in over}
+    values = next(iter(over.values())) if isinstance(over, Mapping) and len(over) == 1 else None
+    if not isinstance(values, Mapping):
+        raise ValueError(f"{name}.over: give names, or one setting with its value by name; found {over!r}")
+    found = {}
+    for key, value in values.items():
+        for part in reversed(str(next(iter(over))).split(".")):
+            value = {part: value}
+        found[str(key)] = value
+    return found
+
+
+def _filled(value: Any, key: str) -> Any:
+    """A value with a key for each {} in its texts; one that is a number then is one."""
+    if isinstance(value, Mapping):
+        return {name: _filled(one, key) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_filled(one, key) for one in value]
+    if not isinstance(value, str) or "{}" not in value:
+        return value
+    text = value.replace("{}", key)
+    return int(text) if text.isdecimal() else text
+
+
+def _require_new(name: Any, recipe: Mapping[str, Any]) -> None:
+    data = recipe.get("data")
+    fields = [(key, key, OLD) for key in recipe]
+    fields += [(f"data.{key}", key, OLD_DATA) for key in data] if isinstance(data, Mapping) else []
+    for place, key, old in fields:
+        if key in old:
+            raise ValueError(f"{name}.{place}: is now `{old[key]}`")
+
+
+def with_parents(entries: Any, presets: Mapping[str, Any] | None = None) -> Any:
+    """Entries with the settings of the entry, or the preset, that each is `like`, groups of settings merged.
+
+    An entry with the name of a preset is like that, if it is like no other. What is wrong stays so.
+
+    Raises:
+        ValueError: there is none of this name; or an entry is like none, and says not itself what it is.
+    """
     if not isinstance(entries, Mapping):
         return entries
     entries = {name: {} if entry is None else entry for name, entry in entries.items()}
+    below = presets or {}
 
     def whole(name: str, seen: tuple[str, ...] = ()) -> Any:
-        if not isinstance(entries[name], Mapping):
-            return entries[name]
-        entry = complete(name, dict(entries[name]))
-        if not (parent := entry.get("like")):
+        entry = entries[name]
+        if not isinstance(entry, Mapping):
             return entry
+        if not (parent := entry.get("like")):
+            if presets is not None and name not in below and not {*entry} & {"data", "objective", "english"}:
+                near = suggest(str(name), [*below])
+                raise ValueError(f"{name}: no preset of this name; give `like`, or `data` and `objective`; {near}")
+            return _merged(below.get(name, {}), entry)
         if not isinstance(parent, str):
             raise ValueError(f"{name}.like: expected the name of another entry, found {parent!r}")
+        if parent in below and (parent == name or parent not in entries):
+            return _merged(below[parent], entry)
         if parent in (*seen, name) or not isinstance(entries.get(parent), Mapping):
-            others = sorted({other for other in entries if isinstance(other, str)} - {*seen, name})
+            others = sorted({other for other in (*entries, *below) if isinstance(other, str)} - {*seen, name})
             raise ValueError(f"{name}.like: no {parent!r} to start from; {suggest(parent, others)}")
         return _merged(whole(parent, (*seen, name)), entry)
 
@@ -44,11 +137,18 @@ def with_parents(entries: Any, complete: Callable[[str, dict[str, Any]], dict[st
 def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     """Settings on top of others; groups are merged, but not those of WHOLE."""
     groups = {
-        name: _merged(below[name], value)
+        name: _merged(_without_other_data(below[name], value) if name == "data" else below[name], value)
         for name, value in above.items()
         if name not in WHOLE and isinstance(value, Mapping) and isinstance(below.get(name), Mapping)
     }
     return {name: value for name, value in below.items() if name not in OWN} | {**above, **groups}
+
+
+def _without_other_data(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """What a recipe learns from, without that and who writes it where it learns from something else."""
+    given = {*above} & {*DATA}
+    stays = not given or (given <= {*below} and given != {"corpus"})  # another corpus has no translator
+    return {key: value for key, value in below.items() if stays or key not in (*DATA, "by")}
 
 
 def makers(generators: Mapping[str, Generator]) -> dict[tuple[str, str], str]:
@@ -98,15 +198,16 @@ def add_candidates(study: Study) -> None:
                 update={"like": name, "composition": composition, "adapters": {}, "triplets": {}}
             )
             recipe = study.recipes[tried]
+            rows = min(choice.rows, recipe.data.rows or choice.rows)
+            backbone = choice.backbone or _first_backbone(study, tried)
+            seed = min(study.seeds) if choice.seed is None else choice.seed
             study.recipes[other] = recipe.model_copy(
                 update={
                     "like": tried,
                     "on_request": True,
-                    "generator": other,
-                    "rows": min(choice.rows, recipe.rows or choice.rows),
-                    "backbones": [choice.backbone or _first_backbone(study, tried)],
-                    "seeds": [min(study.seeds) if choice.seed is None else choice.seed],
-                    "encoders": {},
+                    "data": recipe.data.model_copy(update={"by": other, "rows": rows}),
+                    "only": recipe.only.model_copy(update={"backbones": [backbone], "seeds": [seed]}),
+                    "published": {},
                 }
             )
 
@@ -124,5 +225,5 @@ def choosing(study: Study) -> dict[str, Choice]:
 
 def _first_backbone(study: Study, recipe: str) -> str:
     """The first with weights of those that a recipe trains."""
-    named = study.recipes[recipe].backbones or study.backbones
+    named = study.recipes[recipe].only.backbones or study.backbones
     return next((name for name in named if name in study.backbones and study.backbones[name].source), "")

@@ -87,7 +87,7 @@ class JointAdapters(Product, rule="align_encoders", place=paths.JOINT):
         learns = self.made_by.learns
         about = {"languages": self.made_by.languages(), "seed": self.seed}
         return {
-            "rows": self.made_by.spec.rows,
+            "rows": self.made_by.spec.data.rows,
             "fixed": [] if learns.pivot else [self.study.pivot],
             "objective": objective_of(learns),
             "training": self.made_by.training,

@@ -28,7 +28,7 @@ class ChosenPrefix(Product, rule="choose_prefix", place=paths.PREFIX):
         """RECIPE/LANGUAGE -> the scores of that recipe's encoder on the task that chooses."""
         spec, dev = self.study.recipes[self.recipe], self.study.best.dev
         tested = self.study.chosen_on(dev, self.lang)
-        own = [code for code in tested if code in (spec.languages or self.study.languages)]
+        own = [code for code in tested if code in (spec.only.languages or self.study.languages)]
         found = {}
         for name in spec.prefix_of:
             of = StudyRecipe.get(self.study, name)
@@ -67,29 +67,33 @@ class ChosenTranslations(Product, rule="choose_translations", place=paths.CHOICE
     @property
     def translations(self) -> dict[str, str]:
         """Translator -> what it wrote of the texts."""
-        return translations_of(self.study, self.reader.spec.translators, self.corpus, self.test_lang)
+        return translations_of(self.study, self.reader.spec.english.translators, self.corpus, self.test_lang)
 
     @property
     def actor(self) -> str:
         """The encoder whose policy, or features, choose; empty: nothing of the kind is asked."""
         spec, name = self.reader.spec, self.reader.made_by.chooser
-        if not name or spec.choose not in ("actor", "critic") or (spec.choose == "critic" and spec.similarity):
+        if (
+            not name
+            or spec.english.choose not in ("actor", "critic")
+            or (spec.english.choose == "critic" and spec.english.similarity)
+        ):
             return ""
         return Encoder.offered(self.study, self.backbone, name, self.lang, self.seed).path
 
     @property
     def critic(self) -> str:
         """The encoder that says how like its text each candidate is; empty: nobody is asked, or the features say it."""
-        return self.reader.similarity if self.reader.spec.choose in ("actor", "critic") else ""
+        return self.reader.similarity if self.reader.spec.english.choose in ("actor", "critic") else ""
 
     def inputs(self) -> dict[str, Files]:
         """The translations, and what chooses among them."""
         spec = self.reader.spec
-        judged = {"judge": spec.judge, "lang": self.test_lang}
-        compares = self.actor and not spec.similarity
+        judged = {"judge": spec.english.judge, "lang": self.test_lang}
+        compares = self.actor and not spec.english.similarity
         return {
             "translations": self.translations,
-            "judgements": self.at(paths.JUDGEMENTS, **judged) if spec.judge else "",
+            "judgements": self.at(paths.JUDGEMENTS, **judged) if spec.english.judge else "",
             "actor": self.actor,
             "weights": self.reader.english if compares else "",  # features are compared with its input embeddings
             "similarity": self.critic,
@@ -100,8 +104,8 @@ class ChosenTranslations(Product, rule="choose_translations", place=paths.CHOICE
         spec, chooser = self.reader.spec, self.reader.made_by.chooser
         weighed = {"weights": StudyRecipe.get(self.study, chooser).learns.weights} if chooser else {}
         return {
-            "how": Chosen(choose=spec.choose, similarity=spec.similarity != "none", **weighed),
-            "endpoints": endpoints_of(self.study, [spec.similarity]),
+            "how": Chosen(choose=spec.english.choose, similarity=spec.english.similarity != "none", **weighed),
+            "endpoints": endpoints_of(self.study, [spec.english.similarity]),
             "state": self.study.state,
         }
 

@@ -126,7 +126,7 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
         """The translators whose English people give, or recipes read that learn, or start from one that does."""
         study = self.study
         learnt = [spec for name, spec in study.recipes.items() if StudyRecipe.get(study, name).learnt]
-        read = {one for spec in learnt for one in spec.translators}
+        read = {one for spec in learnt for one in spec.english.translators}
         return [name for name, translator in study.translators.items() if translator.given or name in read]
 
     def trained_before(self) -> list[str]:
@@ -199,7 +199,7 @@ class Anchors(Product, rule="select_anchors", place=paths.ANCHORS):
         if not text:
             return study.anchors
         count = study.anchors.count
-        asked = [recipe.rows or count for recipe in study.recipes.values() if recipe.drawn == text]
+        asked = [recipe.data.rows or count for recipe in study.recipes.values() if recipe.drawn == text]
         if text == study.adaptation.text and any(recipe.start in STARTS for recipe in study.recipes.values()):
             asked.append(study.adaptation.vocabulary.sentences)
         return study.anchors.updated({"count": max(asked, default=count)})

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from seedbed import licences, origins
 from seedbed.encoders import objectives
-from seedbed.encoders.recipes import ADAPTED, KINDS, STARTS, Recipe
+from seedbed.encoders.recipes import ADAPTED, STARTS, Recipe
 from seedbed.encoders.settings import Endpoint, Mining, Pivot, Reference
 from seedbed.languages import ANY, filled, placeholders, registry
 from seedbed.names import DRAWN
@@ -139,14 +139,14 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
     def pivot_language(self) -> str:
         """The language in whose file the pivot's texts are: its own, where translations have the same ids."""
         data = self.spec.data
-        return self.lang if data.written or KINDS[data.key] == "parallel" else self.study.pivot
+        return self.lang if data.written or data.kind == "parallel" else self.study.pivot
 
     @property
     def pivot_rows(self) -> str:
         """The pivot's rows, which an encoder that is aligned with it learns beside its own; pairs have both sides."""
         if not (self.trains and self.made_by.pivots) or self.pivot_language == self.lang:
             return ""
-        return self.at(paths.CORPUS, lang=self.pivot_language, corpus=self.spec.data.corpus)
+        return self.at(paths.CORPUS, lang=self.pivot_language, corpus=self.spec.data.origin)
 
     @cached_property
     def references(self) -> dict[str, str]:
@@ -171,7 +171,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
     def _referred(self, one: Reference) -> str:
         if not isinstance(one, Pivot):
             return Encoder.offered(self.study, one.backbone, one.recipe, self.lang, self.seed).path
-        recipe, corpus = one.recipe or self.spec.start, self.spec.data.corpus
+        recipe, corpus = one.recipe or self.spec.start, self.spec.data.origin
         if self.spec.data.written:
             corpus = f"{self.made_by.writer}+{self.spec.written}"
         of = {"backbone": one.backbone or self.backbone, "recipe": recipe, "lang": self.pivot_language}
@@ -200,7 +200,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
     @property
     def similarity(self) -> str:
         """The encoder by which candidates are like their text; empty: none, or the recipe's own features."""
-        name = self.spec.similarity if self.reads_english else ""
+        name = self.spec.english.similarity if self.reads_english else ""
         return Encoder.offered(self.study, name, untrained(self.study), ANY).path if name not in ("", "none") else ""
 
     @property
@@ -208,20 +208,20 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         """Of each set of texts that a policy learns from, language by language: translator -> what it wrote."""
         if not (self.trains and self.spec.data.candidates):
             return []
-        corpus, names = self.spec.data.corpus, self.spec.translators
+        corpus, names = self.spec.data.origin, self.spec.english.translators
         return [translations_of(self.study, names, corpus, code) for code in self.languages]
 
     @property
     def judgements(self) -> list[str]:
         """What a judge says of them, of each language."""
-        judge, corpus = self.spec.judge, self.spec.data and self.spec.data.corpus
+        judge, corpus = self.spec.english.judge, self.spec.data and self.spec.data.origin
         if not (judge and self.candidates):
             return []
         return [self.at(paths.JUDGEMENTS, judge=judge, lang=code, corpus=corpus) for code in self.languages]
 
     def chosen(self, sets: Iterable[tuple[str, str]]) -> list[str]:
         """The English of sets of texts (name, and language or order of two) that it reads, each set's once."""
-        reads = self.backbone in self.study.paired and self.spec.fusion
+        reads = self.backbone in self.study.paired and self.spec.english.fusion
         found = dict.fromkeys(sets) if reads else ()
         return [self.at(paths.CHOICES, test_lang=lang, corpus=corpus) for corpus, lang in found]
 
@@ -271,7 +271,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
 
     def inputs(self) -> dict[str, Files]:
         """What training reads; of an encoder that is used as it is, its weights."""
-        fused = self.spec.fusion and self.trains
+        fused = self.spec.english.fusion and self.trains
         refer = self.references | ({"english": self.english} if self.english else {})
         if self.spec.data and self.spec.data.candidates and self.similarity:
             refer["similarity"] = self.similarity
@@ -285,21 +285,21 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
             "miner": self.based_on.weights(self.lang) if self.mining and self.spec.start else "",
             "translations": [file for one in self.candidates for file in one.values()],
             "judgements": self.judgements,
-            "english": self.chosen((self.spec.data.corpus, code) for code in self.languages) if fused else [],
+            "english": self.chosen((self.spec.data.origin, code) for code in self.languages) if fused else [],
             "chosen_prefix": self.prefix_file,
         }
 
     def settings(self) -> dict[str, Any]:
         """How it is trained, and what its card says."""
         mining = self.study.mining[self.mining].updated({"count": Mining().count}) if self.mining else None
-        refers = [*(one.backbone for one in self.spec.references().values()), self.spec.similarity]
+        refers = [*(one.backbone for one in self.spec.references().values()), self.spec.english.similarity]
         return self._prefix_by_language() | {
             "objective": objective_of(self.made_by.learns if self.trains else None),
             "training": self.made_by.training,
-            "rows": self.spec.rows,
+            "rows": self.spec.data.rows,
             "mining": mining,  # a recipe takes as many of the neighbours as it wants
             "translations": self.candidates,
-            "fusion": (self.spec.fusion or None) if self.reads_english else None,
+            "fusion": (self.spec.english.fusion or None) if self.reads_english else None,
             "prefix": self.prefix,
             "endpoint": self.endpoint,
             "endpoints": endpoints_of(self.study, refers),
@@ -340,7 +340,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         return {
             "backbone": self.backbone,
             "recipe": self.recipe,
-            "method": self.spec.method,
+            "method": self.made_by.method,
             "language": self.lang,
             "language_name": self.study.facts(self.lang)["name"],
             "seed": self.seed,
@@ -377,7 +377,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         """The source of its weights; and of one that reads a text and its English a record of the other backbone."""
         if self.published:
             return self.published, []
-        pair, fusion = self.based_on.spec.pair, self.spec.fusion
+        pair, fusion = self.based_on.spec.pair, self.spec.english.fusion
         if not (pair and fusion):
             return self.based_on.source(self.lang), []
         english = StudyBackbone.get(self.study, pair.english).source(self.lang)
@@ -388,7 +388,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
     def _learnt(self) -> list[dict[str, Any]]:
         """Records of the corpora that it learns from."""
         data, study = self.spec.data, self.study
-        role = self.spec.drawn or DRAWN.get(data.corpus, data.corpus)
+        role = self.spec.drawn or DRAWN.get(data.origin, data.origin)
         codes = [study.pivot] if data.translated else self.languages
         roles = [role, "text"] if data.neighbours else [role]
         return [records.data(name, study.corpus(name, code)) for code in codes for name in roles]
@@ -399,14 +399,14 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         if not codes:
             return []
         found = []
-        for name in self.spec.translators:
+        for name in self.spec.english.translators:
             spec = study.translators[name]
             if spec.generator:
                 found.append(records.model(study, spec.generator, "translator"))
                 continue
             sources = [spec.given.resolved(study.facts(code)) for code in codes]
             found += [records.data(name, source) for source in sources if source]
-        judge = self.spec.judge
+        judge = self.spec.english.judge
         return found + ([records.model(study, study.judges[judge].generator, "judge")] if judge else [])
 
 
@@ -423,5 +423,5 @@ def _is_plain(recipe: StudyRecipe) -> bool:
     spec, study = recipe.spec, recipe.study
     own = spec.training.get("pooling", study.training.pooling) == "own"
     candidates = spec.data and spec.data.candidates
-    given = spec.encoders and (study.start == "encoders" or not spec.trained)
+    given = spec.published and (study.start == "encoders" or not spec.trained)
     return not (own or candidates or given or spec.references() or "quantized" in spec.objective)

@@ -38,7 +38,7 @@ class Offer(Part):
             seeds=recipe.seeds,
             heads=recipe.heads,
             on_request=spec.on_request,
-            languages=spec.languages,
+            languages=spec.only.languages,
             backbones=recipe.backbones,
             chosen_on=recipe.scale_chosen_on,
             triplets=recipe.compared,

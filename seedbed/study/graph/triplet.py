@@ -58,7 +58,7 @@ class Written(OfGenerator):
     @property
     def rows(self) -> int:
         """How many are written for: as many as the greediest recipe trains on; 0: all."""
-        count, given = self.study.anchors.count, [recipe.rows for recipe in self.recipes]
+        count, given = self.study.anchors.count, [recipe.data.rows for recipe in self.recipes]
         if self.method == TRANSLATION:
             return max(given, default=0) if all(given) else 0
         asked = [rows or count for rows in given]
