@@ -29,8 +29,8 @@ class Data(Settings):
     """What a recipe learns from: one of `corpus`, `written`, `neighbours` and `candidates`; none of it: nothing."""
 
     corpus: str = ""
-    """A name under `corpora`, or under `corpora.others`, where each says its `kind`. Of text the sentences that are drawn
-    from it, `seed_pairs` what is drawn from `corpora.parallel`."""
+    """A name under `corpora`, or under `corpora.others`, where each says its `kind`. Of text the sentences that are
+    drawn from it, `seed_pairs` what is drawn from `corpora.parallel`."""
     written: str = ""
     """Triplets that a generator writes in this way: prompting, composition, xllora or query-generation."""
     neighbours: str = ""
@@ -149,8 +149,8 @@ class PrefixChoice(Settings):
     """A prefix that a development task chooses."""
 
     choose: Annotated[Once[str], Field(min_length=2)]
-    """Untrained recipes, each with another prefix: before anything is trained, `best.dev` chooses in each language whose
-    prefix every sentence gets; where it has no test, in the languages that have one."""
+    """Untrained recipes, each with another prefix: before anything is trained, `best.dev` chooses in each language
+    whose prefix every sentence gets; where it has no test, in the languages that have one."""
 
 
 class Recipe(Settings):

@@ -77,7 +77,7 @@ def _report_alone(parts: Parts) -> None:
 def _trained(study: Study) -> list[str]:
     """The corpora that the study's recipes train on."""
     data = (recipe.data for recipe in study.recipes.values() if recipe.trained and recipe.data)
-    return [*dict.fromkeys(one.corpus for one in data if one.corpus in study.roles)]
+    return [*dict.fromkeys(one.origin for one in data if one.origin in study.roles)]
 
 
 def _keep_apart(study: Study, code: str, trained: list[str], parts: Parts) -> str:
@@ -133,23 +133,21 @@ def _more_text(study: Study, config: Mapping[str, Any], file: Path, language: Gu
     name = next(one for one in ("adjacent", *(f"adjacent-{n}" for n in range(2, 100))) if one not in study.recipes)
     new = beginning.own_source(file) | {"columns": {"sentence1": "text"}}
     new |= {"following": {"columns": {"sentence2": "sentence1"}}}
-    source = {"sets": _sets(others[before[-1]]) | {name: new}} if before else new
+    source = beginning.PAIRS | ({"sets": _sets(others[before[-1]]) | {name: new}} if before else new)
     said = [f"`{name}` trains on the neighbouring lines of all texts; its held-out lines stay the same."]
     return Parts(others={name: source}, recipes={name: beginning.on_pairs(name)}, said=said, best={"recipe": name})
 
 
 def _sets(source: Mapping[str, Any]) -> dict[str, Any]:
     """The sets of a source, or it alone as one."""
-    return dict(source["sets"]) if "sets" in source else {"adjacent": source}
+    return dict(source["sets"]) if "sets" in source else {"adjacent": beginning.without_kind(source)}
 
 
 def _prefix(study: Study, config: Mapping[str, Any]) -> dict[str, Any]:
     """What new recipes say of the prefix: what those of the study say that are trained."""
     for name, recipe in (config.get("recipes") or {}).items():
-        if study.recipes[name].trained and (
-            own := {key: recipe[key] for key in ("prefix", "prefix_of") if key in recipe}
-        ):
-            return own
+        if study.recipes[name].trained and "prefix" in recipe:
+            return {"prefix": recipe["prefix"]}
     return {}
 
 

@@ -1,6 +1,7 @@
 """A study for a file of text: what can be guessed is guessed, and said."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,8 @@ from seedbed.init.own_text import (
 from seedbed.io import UserError
 from seedbed.languages import registry
 
+PAIRS = {"kind": "matched_pairs"}
+"""The kind of a corpus whose rows are pairs that belong together."""
 ENOUGH = 100
 """Translations that choose, and as many that report, where there are three times as many or more."""
 TESTED = 20
@@ -96,7 +99,7 @@ def study(text: Path, language: Guess, given: dict[str, Path], results: str) -> 
     entry: dict[str, Any] = {
         name: value for name in ("name", "script") if (value := getattr(language, name)) != known.get(name)
     }
-    parts = Parts(recipes={"base": {}, "bare": {"method": "base", "prefix": ""}, "unsupervised": {}})
+    parts = Parts(recipes={"base": {}, "bare": {"like": "base", "prefix": ""}, "unsupervised": {}})
     parts.said.append(
         f"The language is {language.name} ({language.code}), {language.why}; its script is {language.script}."
     )
@@ -165,7 +168,12 @@ def read(kind: str, file: Path, language: Guess, texts: list[str], given: dict[s
 
 def on_pairs(corpus: str) -> dict[str, Any]:
     """The recipe that trains on a corpus of pairs as `adjacent` does, by the settings that were measured for it."""
-    return {} if corpus == "adjacent" else {"method": "adjacent", "data": {"pairs": corpus}}
+    return {} if corpus == "adjacent" else {"like": "adjacent", "data": {"corpus": corpus}}
+
+
+def without_kind(corpus: Mapping[str, Any]) -> dict[str, Any]:
+    """The source of a corpus, as one of the sets of another."""
+    return {key: value for key, value in corpus.items() if key != "kind"}
 
 
 def own_source(text: Path) -> dict[str, Any]:
@@ -179,7 +187,7 @@ def of_lines(text: Path, code: str, name: str = "adjacent") -> Parts:
     skipped = {"skip": held} if held else {}
     following = {"following": {"columns": {"sentence2": "sentence1"}}}
     parts = Parts(
-        others={name: own | skipped | {"columns": {"sentence1": "text"}} | following},
+        others={name: PAIRS | own | skipped | {"columns": {"sentence1": "text"}} | following},
         recipes={name: on_pairs(name)},
         said=[f"Its lines are taken to follow one another; if they are in no order, leave `{name}` out."],
     )
@@ -196,11 +204,11 @@ def of_lines(text: Path, code: str, name: str = "adjacent") -> Parts:
 
 def of_both(parts: Parts) -> Parts:
     """What running text and translations that train give together: the recommended recipe; nothing without both."""
-    lines, translations = (parts.others.get(name) for name in ("adjacent", "translations"))
-    if not (lines and translations):
+    names = ("adjacent", "translations")
+    if not {*names} <= {*parts.others}:
         return Parts()
     return Parts(
-        others={"bootstrap": {"sets": {"adjacent": lines, "translations": translations}}},
+        others={"bootstrap": PAIRS | {"sets": {name: without_kind(parts.others[name]) for name in names}}},
         recipes={"retained": {}, "bootstrap": {}},
         said=["`bootstrap` trains on neighbouring lines and translations; docs/recipe.md has what that gave."],
     )
@@ -238,11 +246,11 @@ def of_table(
 
     if kind == "pairs":
         name = free("own-pairs")
-        return Parts(others={name: matched(file, table, *COLUMNS["pairs"])}, recipes={name: on_pairs(name)})
+        return Parts(others={name: PAIRS | matched(file, table, *COLUMNS["pairs"])}, recipes={name: on_pairs(name)})
     if kind == "triplets":
         name = free("own-triplets")
-        recipe = {"data": {"triplets": name}, "objective": "contrast"}
-        return Parts(others={name: {"file": str(file)}}, recipes={name: recipe})
+        recipe = {"data": {"corpus": name}, "objective": "contrast"}
+        return Parts(others={name: {"kind": "triplets", "file": str(file)}}, recipes={name: recipe})
     if kind == "test":
         low, high = own_tables.scale_of(file, table)
         said = f"Scores of the test set lie from {low:g} to {high:g}; half of its pairs choose, half report."
@@ -277,12 +285,12 @@ def _of_translations(file: Path, table: pd.DataFrame, code: str, *, tested: bool
     if tested or learnt:
         name, rest = free("translations"), {"buckets": [*learnt]} if learnt else {}
         # The pivot's side is the first, as by it buckets of translations are told: those that test are not learnt.
-        parts.others[name] = matched(file, table, "pivot", "text") | rest
+        parts.others[name] = PAIRS | matched(file, table, "pivot", "text") | rest
         parts.recipes[name] = on_pairs(name)
         if free("distilled") == "distilled":
             parts.corpora["parallel"] = {"file": str(file)} | rest
             teacher = {"teacher": {"backbone": "me5-small", "recipe": "base"}}  # it reads the pivot's side
-            parts.recipes["distilled"] = {"data": {"parallel": "parallel"}, "objective": {"distillation": teacher}}
+            parts.recipes["distilled"] = {"data": {"corpus": "parallel"}, "objective": {"distillation": teacher}}
     return parts
 
 
@@ -305,8 +313,8 @@ def with_prefix(parts: Parts) -> None:
 
     Where nothing chooses they take none, which was better in three of three languages (docs/hausa.md).
     """
-    untrained = {"base": {}, "bare": {"method": "base", "prefix": ""}}
-    prefix = {"prefix_of": [*untrained]} if parts.best.get("dev") else {"prefix": ""}
+    untrained = {"base": {}, "bare": {"like": "base", "prefix": ""}}
+    prefix = {"prefix": {"choose": [*untrained]}} if parts.best.get("dev") else {"prefix": ""}
     kept = {*untrained, "bootstrap"}  # which has the prefix of `retained`
     parts.recipes = {name: recipe if name in kept else recipe | prefix for name, recipe in parts.recipes.items()}
 

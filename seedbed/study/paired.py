@@ -62,7 +62,7 @@ def _reads(study: Study, name: str, recipe: Recipe) -> None:
     if not recipe.english.fusion and (count := len(recipe.english.translators)) < 2:
         raise ValueError(f"{where}.english.translators: {count}; a policy chooses among two or more")
     if recipe.english.fusion and not (recipe.english.translators and recipe.english.choose):
-        raise ValueError(f"{where}: say whose translations it reads, and which: `translators` and `choose`")
+        raise ValueError(f"{where}.english: say whose translations it reads and which: give `translators` and `choose`")
     if recipe.english.choose == "judge" and not recipe.english.judge:
         raise ValueError(f"{where}.english.choose: judge, and nobody judged; name a `judge`")
     if recipe.english.choose == "oracle" and "human" not in recipe.english.translators:
@@ -75,7 +75,8 @@ def _reads(study: Study, name: str, recipe: Recipe) -> None:
     for translator in recipe.english.translators if judged is not None else ():
         if translator not in judged:
             raise ValueError(
-                f"{where}.english.judge: {recipe.english.judge} judges nothing of {translator}; add it to its translators"
+                f"{where}.english.judge: {recipe.english.judge} judges nothing of {translator}; add it to its "
+                "translators"
             )
     _require(f"{where}.english.actor", "recipe", filter(None, [recipe.english.actor]), study.recipes)
     if recipe.english.similarity not in ("", NONE):
@@ -93,7 +94,8 @@ def _reads(study: Study, name: str, recipe: Recipe) -> None:
     chooser = StudyRecipe.get(study, name).chooser if recipe.english.fusion else ""
     if recipe.english.actor and not study.recipes[recipe.english.actor].paired:
         raise ValueError(
-            f"{where}.english.actor: {recipe.english.actor} chooses nothing; name a recipe with `data: {{candidates: ...}}`"
+            f"{where}.english.actor: {recipe.english.actor} chooses nothing; name a recipe with `data: {{candidates: "
+            "...}}`"
         )
     if recipe.english.choose == "actor" and not chooser:
         raise ValueError(
@@ -108,7 +110,8 @@ def _reads(study: Study, name: str, recipe: Recipe) -> None:
     own = chooser and study.recipes[chooser].data.from_languages == "own"
     if own and chooser != StudyRecipe.get(study, name).anchored:
         raise ValueError(
-            f"{where}.english.actor: {chooser} is made for each language; start from it, or set its language to all"
+            f"{where}.english.actor: {chooser} is made for each language; start from it, or give that "
+            "`data: {from_languages: all}`"
         )
     if recipe.english.fusion and recipe.data.from_languages == "pivot":
         raise ValueError(f"{where}.data.from_languages: pivot; a text in {study.pivot} is its own translation")

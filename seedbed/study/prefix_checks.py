@@ -22,8 +22,9 @@ def of_prefixes(study: Study) -> None:
     for name, spec in study.classifiers.items():
         if spec.recipe in study.recipes and (chooser := StudyRecipe.get(study, spec.recipe).prefix_chooser):
             raise ValueError(
-                f"classifiers.{name}.recipe: the prefix of {spec.recipe} is chosen, see `recipes.{chooser}.prefix.choose`; "
-                "fine-tuning has to know it beforehand, so take a recipe with a `prefix`"
+                f"classifiers.{name}.recipe: the prefix of {spec.recipe} is chosen, see "
+                f"`recipes.{chooser}.prefix.choose`; fine-tuning has to know it beforehand, so take a "
+                "recipe with a `prefix`"
             )
     given = {f"backbones.{name}.prefix": backbone.prefix for name, backbone in study.backbones.items()}
     given |= {

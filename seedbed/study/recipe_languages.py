@@ -41,8 +41,8 @@ def _of_all(study: Study, where: str, recipe: Recipe) -> None:
     """One encoder of all languages starts from no encoder of one, and refers to none."""
     if recipe.data and recipe.data.origin == SEED_PAIRS:
         raise ValueError(
-            f"{where}.data.from_languages: all; seed pairs, and what is mined for them, are drawn for one language and its tests; "
-            "give a corpus, or take own"
+            f"{where}.data.from_languages: all; seed pairs, and what is mined for them, are drawn for one language and "
+            "its tests; give a corpus, or take own"
         )
     used = {"from": recipe.start} | {f"objective.{key}": one.recipe for key, one in recipe.references().items()}
     for key, other in used.items():
@@ -88,5 +88,6 @@ def _aligned(study: Study, where: str, recipe: Recipe, pivot: Pivot) -> None:
     for name, own in ((where, recipe), (f"recipes.{other}", study.recipes[other])):
         if own.trained and own.data.from_languages != "own":
             raise ValueError(
-                f"{name}.data.from_languages: {own.data.from_languages}; alignment needs an encoder of each language's own"
+                f"{name}.data.from_languages: {own.data.from_languages}; alignment needs an encoder of each language's "
+                "own"
             )

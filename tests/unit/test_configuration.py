@@ -73,10 +73,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
             "far": {"endpoint": {"url": "https://host/v1", "model": "m", "dimensions": 8, "key": "KEY"}},
             "both": {"fusion": {"of": {"bert": None, "far": None}, "dev": "dev-knn", "candidates": [[1, 0], [0, 1]]}},
         },
-        "recipes": {
-            "base": {"languages": ["hau"]}, "unsupervised": {"backbones": ["bert"]},
-            "prompting": {"rows": 5, "backbones": ["bert"]}, "mine": {"on_request": True, "like": "prompting", "training": {"epochs": 2}},
-        },
+        "recipes": {"base": {"only": {"languages": ["hau"]}}, "unsupervised": {"only": {"backbones": ["bert"]}}, "prompting": {"data": {"rows": 5}, "only": {"backbones": ["bert"]}}, "mine": {"on_request": True, "like": "prompting", "training": {"epochs": 2}}},
         "classifiers": {
             "told": {"generator": "tiny", "tasks": ["own-icl"], "in_context": {"retriever": retriever, "shots": 1}},
             "tuned": {"backbone": "bert", "languages": ["hau"], "fine_tuning": {}},

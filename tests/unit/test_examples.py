@@ -45,7 +45,7 @@ recipes:
   unsupervised: {}
   multi-m: {like: unsupervised}
   xllora: {like: unsupervised}
-  xllora-trimmed: {from: xllora, data: {sentences: text}, objective: trimmed}
+  xllora-trimmed: {from: xllora, data: {corpus: text}, objective: trimmed}
 tasks:
   semrel-sts: {protocol: sts, source: {file: "own/{lang}.sts.tsv"}}
   tatoeba: {protocol: bitext, source: {file: "own/{lang}-eng.tsv"}}
@@ -127,11 +127,11 @@ def test_each_objective_and_each_protocol_has_an_example() -> None:
 @pytest.mark.parametrize(
     ("example", "key"),
     [
-        ('recipes: {a: {data: {queries: {file: "q.tsv"}}, objective: listwise}}', "config.recipes.a.data.queries"),
-        ("recipes: {a: {data: {pairs: questions}, objective: graded}}", "config.recipes.a: data.pairs"),
-        ("recipes: {a: {data: {pairs: nowhere}, objective: ranking}}", "nowhere"),
-        ("recipes: {a: {data: {pairs: questions}, objective: {ranking: {scales: 20}}}}", "scales"),
-        ("recipes: {a: {from: nothing, data: {sentences: text}, objective: halved}}", "nothing"),
+        ('recipes: {a: {data: {corpus: {file: "q.tsv"}}, objective: listwise}}', "config.recipes.a.data.queries"),
+        ("recipes: {a: {data: {corpus: questions}, objective: graded}}", "config.recipes.a: data.pairs"),
+        ("recipes: {a: {data: {corpus: nowhere}, objective: ranking}}", "nowhere"),
+        ("recipes: {a: {data: {corpus: questions}, objective: {ranking: {scales: 20}}}}", "scales"),
+        ("recipes: {a: {from: nothing, data: {corpus: text}, objective: halved}}", "nothing"),
         ("recipe: {a: {}}", "config.recipe"),
         ('own: {protocol: sts, source: {files: "own.tsv"}}', "config.tasks.own.source.files"),
         ("own: {protocol: lengths, set_of: tatoeba, k: [2]}", "config.tasks.own: k"),

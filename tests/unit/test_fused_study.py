@@ -135,10 +135,10 @@ WRONG = [
         {"languages": {"swh": {}}},
         "backbones.both.fusion.dev: dev has no set",
     ),
-    (PAIR, {"recipes": {"base": {"backbones": ["a", "both"]}}}, "recipes.base.backbones: both fuses b; name"),
+    (PAIR, {"recipes": {"base": {"only": {"backbones": ["a", "both"]}}}}, "recipes.base.backbones: both fuses b; name"),
     (
         PAIR,
-        {"recipes": {"base": {"encoders": {"both": FILE}}}},
+        {"recipes": {"base": {"published": {"both": FILE}}}},
         "recipes.base.encoders: both is a fusion; ... backbones",
     ),
     (PAIR, {"classifiers": {"c": {"backbone": "both"}}}, "classifiers.c.backbone: both has no weights"),

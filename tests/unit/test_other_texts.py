@@ -28,23 +28,23 @@ def config(recipe: dict[str, Any], **others: Any) -> dict[str, Any]:
 
 
 def test_a_recipe_learns_its_text_and_as_many_sentences_as_the_greediest_are_drawn() -> None:
-    given = config({"method": "unsupervised", "text": "wiki", "rows": 60})
+    given = config({"like": "unsupervised", "data": {"corpus": "wiki", "rows": 60}})
     given["recipes"]["less"] = {"like": "mine", "rows": 50}
     study = load(given)
     assert StudyRecipe.get(study, "mine").data() == "results/corpora/{lang}/wiki+anchors.tsv"
     assert StudyRecipe.get(study, "unsupervised").data() == "results/corpora/{lang}/anchors.tsv"
     assert [Anchors.get(study, "hau", name).drawing.count for name in ("wiki+anchors", "anchors")] == [60, 40]
-    other = load(config({"method": "unsupervised", "text": "wiki"}))
+    other = load(config({"like": "unsupervised", "data": {"corpus": "wiki"}}))
     assert Anchors.get(other, "hau", "wiki+anchors").drawing.count == 40
 
 
-WIKI = {"method": "unsupervised", "text": "wiki"}
+WIKI = {"like": "unsupervised", "data": {"corpus": "wiki"}}
 
 
 @pytest.mark.parametrize(
     ("recipe", "others", "message"),
     [
-        (WIKI | {"method": "crosslingual"}, {}, "recipes.mine: text: ... leave it out"),
+        (WIKI | {"like": "crosslingual"}, {}, "recipes.mine: text: ... leave it out"),
         (WIKI | {"text": "wika"}, {}, "recipes.mine.text: ... `corpora.others` 'wika' ... 'wiki'"),
         (WIKI, {"nli": FILE}, "corpora.others.nli: this name ... each language; take another"),
         (WIKI, {"anchors": FILE}, "corpora.others.anchors: this name ... each language"),

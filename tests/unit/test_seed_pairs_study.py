@@ -13,7 +13,7 @@ from tests.refusals import tells
 
 FILE = {"file": "README.md"}
 PAIRED = {
-    "data": {"parallel": "seed_pairs"},
+    "data": {"corpus": "seed_pairs"},
     "objective": {"distillation": {"teacher": {"backbone": "bert", "recipe": "base"}}},
 }
 
@@ -44,8 +44,8 @@ def test_a_recipe_learns_from_seed_pairs() -> None:
         ({"corpora": {"parallel": FILE}, "languages": {"hau": {"corpus": FILE}}},
          "corpora.text: nothing for eng ... `seed_pairs.language_id`"),
         ({"seed_pairs": {"count": 0}}, "config.seed_pairs.count: ... greater ... 0"),
-        ({"recipes": {"paired": PAIRED | {"data": {"parallel": "seed_pair"}}}}, "did you mean 'seed_pairs'?"),
-        ({"recipes": {"paired": {"data": {"pairs": "seed_pairs"}, "objective": "ranking"}}},
+        ({"recipes": {"paired": PAIRED | {"data": {"corpus": "seed_pair"}}}}, "did you mean 'seed_pairs'?"),
+        ({"recipes": {"paired": {"data": {"corpus": "seed_pairs"}, "objective": "ranking"}}},
          "recipes.paired.data.pairs: no corpus of matched_pairs 'seed_pairs'"),
     ],
 )  # fmt: skip

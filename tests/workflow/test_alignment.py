@@ -23,18 +23,18 @@ ALIGNED = STUDY | {
     "results": "results/aligned",
     "languages": {"hau": {}, "eng": {}, "swh": {}},
     "recipes": {
-        "multi-m": {"method": "unsupervised", "rows": 24, "training": {"learning_rate": 1.0e-3, "epochs": 10}},
+        "multi-m": {"like": "unsupervised", "data": {"rows": 24}, "training": {"learning_rate": 1.0e-3, "epochs": 10}},
         "multi-mc": SMALL,
-        "by-triplets": {"method": "multi-mc", "data": {"triplets": "rows"}} | SMALL,
+        "by-triplets": {"like": "multi-mc", "data": {"corpus": "rows"}} | SMALL,
         "multi": {"like": "multi-mc", "aligned": "pairs"},
-        "multi-m-larger": {"like": "multi-m", "languages": ["eng"], "rows": 16},
+        "multi-m-larger": {"like": "multi-m", "only": {"languages": ["eng"]}, "data": {"rows": 16}},
         "multi-mc-larger": {
             "like": "multi-mc",
             "objective": {"alignment": {"pivot": {"recipe": "multi-m-larger"}}},
             "training": {"epochs": 1},
         },
         "multi-mc-pairs": {
-            "data": {"triplets": "rows"},
+            "data": {"corpus": "rows"},
             "training": {**SMALL["training"], "epochs": 10, "batches": "mixed"},
         },
     },

@@ -498,9 +498,9 @@ def test_a_variant_shares_what_its_change_does_not_touch(project):
             "half": {"like": "tiny", "composition": {"scale": 0.5}},
         },
         recipes={
-            "few": {"on_request": True, "like": "xllora", "rows": 16},
-            "ranked": {"on_request": True, "like": "composition", "generator": "rank4"},
-            "halved": {"on_request": True, "like": "composition", "generator": "half"},
+            "few": {"on_request": True, "like": "xllora", "data": {"rows": 16}},
+            "ranked": {"on_request": True, "like": "composition", "data": {"by": "rank4"}},
+            "halved": {"on_request": True, "like": "composition", "data": {"by": "half"}},
             "whole-composition": {"on_request": True, "like": "composition"},
         },
     )
@@ -570,7 +570,7 @@ def test_published_work_on_local_files_gives_the_same_table(finished, rung):
             "results": f"results/{rung}", "start": rung, "languages": {"hau": {}},
             # Not what the tiny generator wrote: its salad would not pass for a corpus.
             "generators/tiny/triplets": {"xllora": {"file": "own/nli.tsv"}},
-            "recipes": {"base": {}, "crosslingual": {}, "xllora": {"encoders": {"tiny-bert": {"file": "own/published"}}}},
+            "recipes": {"base": {}, "crosslingual": {}, "xllora": {"published": {"tiny-bert": {"file": "own/published"}}}},
         },
         target=f"{rung}.yaml",
     )  # fmt: skip

@@ -38,7 +38,8 @@ LIRA = STUDY | {
         "base": {},
         "arca": ARCA | SHARED | {"data": {"candidates": "graded"}},
         "lira": SHARED | {"training": {"epochs": 1, "precision": "float32"}},
-        "beside": SHARED | {"from": "arca", "fusion": "none", "choose": "critic", "similarity": "tiny-bert"},
+        "beside": SHARED
+        | {"from": "arca", "english": {"fusion": "none", "choose": "critic", "similarity": "tiny-bert"}},
         "translated": SHARED | {"choose": "oracle"},
     },
     "tasks": {

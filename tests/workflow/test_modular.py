@@ -37,7 +37,7 @@ MODULAR = STUDY | {
         "single-m": dict(SMALL),
         "single-mc": dict(SMALL),
         # Of what a language model writes, whose rows are of no sets.
-        "written": {"like": "multi-m", "data": {"written": "prompting"}, "rows": 16, "training": {"batches": "mixed"}},
+        "written": {"like": "multi-m", "data": {"written": "prompting", "rows": 16}, "training": {"batches": "mixed"}},
     },
     "tasks": {"own-sts": STUDY["tasks"]["own-sts"]},
     "tables": [],

@@ -22,9 +22,9 @@ NEIGHXLM = STUDY | {
         "base": {},
         "vanilla": SMALL,
         "neighxlm-k2": SMALL,
-        "by-chance": {"method": "neighxlm-k2", "data": {"neighbours": "chance"}} | SMALL,
-        "further": {"from": "unsupervised", "method": "vanilla"} | SMALL,
-        "unsupervised": {"on_request": True, "rows": 16},
+        "by-chance": {"like": "neighxlm-k2", "data": {"neighbours": "chance"}} | SMALL,
+        "further": {"from": "unsupervised", "like": "vanilla"} | SMALL,
+        "unsupervised": {"on_request": True, "data": {"rows": 16}},
         "base-last": {"like": "base", "on_request": True, "training": {"pooling": "last_average", "layers": 2}},
     },
     "tasks": {
@@ -112,7 +112,7 @@ def test_the_report_shows_neighbours_of_each_way_of_mining(study):
 
 
 def test_another_number_of_neighbours_mines_nothing(study):
-    three = {"recipes/k3": {"method": "neighxlm-k2", "objective": {"neighbours": {"neighbours": 3}}} | SMALL}
+    three = {"recipes/k3": {"like": "neighxlm-k2", "objective": {"neighbours": {"neighbours": 3}}} | SMALL}
     assert planned(study, {}) == set()
     rules = planned(study, three)
     assert {"train_encoder", "score"} <= rules and not rules & {"mine_neighbours", "select_pairs", "select_anchors"}
@@ -131,7 +131,7 @@ def test_another_number_of_neighbours_mines_nothing(study):
             {"recipes/neighxlm-k2": SMALL | {"data": {"neighbours": "layer8"}}},
             "no way of mining 'layer8'; did you mean",
         ),
-        ({"recipes/neighxlm-k2": SMALL | {"data": {"parallel": "seed_pairs"}}}, "data.parallel has text, pivot; neigh"),
+        ({"recipes/neighxlm-k2": SMALL | {"data": {"corpus": "seed_pairs"}}}, "data.parallel has text, pivot; neigh"),
         ({"mining/layer9/layer": 0}, "mining.layer9.layer: ... greater ... 0"),
     ],
 )

@@ -13,9 +13,9 @@ from tests.workflow.test_graph import nothing_to_do, planned
 
 RECIPES = {
     "base": {},
-    "query": {"method": "base", "prefix": "yara "},
-    "unsupervised": {"prefix_of": ["base", "query"]},
-    "mean": {"from": "unsupervised", "data": {"sentences": "text"}, "objective": "averaged"},
+    "query": {"like": "base", "prefix": "yara "},
+    "unsupervised": {"prefix": {"choose": ["base", "query"]}},
+    "mean": {"from": "unsupervised", "data": {"corpus": "text"}, "objective": "averaged"},
 }
 RESULTS, TABLE = "results/prefixes", "results/prefixes/tables/table1.csv"
 

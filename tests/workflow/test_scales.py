@@ -26,7 +26,7 @@ def chosen(project):
         "generators/tiny/shard_rows": 32,
         "training/learning_rate": 0.01,  # encoders of a few steps that differ
         "generators/chooses": {"like": "tiny", "composition": {"scale": {"dev": "dev", "candidates": [1, 30]}}},
-        "recipes": {"base": {}, "composition": {}, "picked": {"on_request": True, "like": "composition", "generator": "chooses"}},
+        "recipes": {"base": {}, "composition": {}, "picked": {"on_request": True, "like": "composition", "data": {"by": "chooses"}}},
         "tasks/dev": {"protocol": "sts", "source": {"file": "own/{lang}.sts.dev.tsv"}, "on_request": True, "languages": ["hau"]},
     }  # fmt: skip
     study = project.edit(changes, target="scales.yaml")

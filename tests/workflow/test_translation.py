@@ -40,13 +40,7 @@ TRANSLATED = STUDY | {
         "max_repetition": 1, "max_lost": 1, "min_rows": 4,
     },
     "anchors": {"count": 40, "language_id": False},
-    "recipes": {
-        "learnt": {"data": {"translated": "paraphrases"}, "objective": "ranking", **FEW},
-        "aligned": {
-            "from": "learnt", "data": {"translated": "paraphrases"}, "objective": "alignment",
-            "training": {"part": "adapter", "adapter": "parallel", "batch_size": 8, "precision": "float32"},
-        },
-    },
+    "recipes": {"learnt": {"data": {"corpus": "paraphrases", "by": "TODO"}, "objective": "ranking", **FEW}, "aligned": {"from": "learnt", "data": {"corpus": "paraphrases", "by": "TODO"}, "objective": "alignment", "training": {"part": "adapter", "adapter": "parallel", "batch_size": 8, "precision": "float32"}}},
     "tasks": {"own-sts": {"protocol": "sts", "source": {"file": "own/{lang}.sts.tsv"}, "languages": ["hau"]}},
     "tables": [],
     "figures": [],

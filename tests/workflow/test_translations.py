@@ -216,7 +216,7 @@ def test_scores_of_encoders_that_read_translations_ask_nobody(study: Project, se
 
     tiny.backbone(study.root / "own/english")
     small, english = ({"source": {"file": f"own/{name}"}} for name in ("backbone", "english"))
-    read = {"translators": ["thinker", "plain"], "choose": "judge", "judge": "judge"}
+    read = {"english": {"translators": ["thinker", "plain"], "choose": "judge", "judge": "judge"}}
     changes = {
         "backbones": {"small": small, "english": english, "both": {"pair": {"multilingual": "small", "english": "english"}}},
         "recipes": {"base": {}, "judged": read | {"fusion": "english"}, "two": read | {"fusion": "none"}},

@@ -59,7 +59,7 @@ def study(train: dict[str, Any], test: dict[str, Any], **changes: Any) -> Study:
             "languages": {"hau": {}, "swh": {}},
             "backbones": {"b": {"source": {"file": "own/b"}}},
             "corpora": {"others": {"asked": train}},
-            "recipes": {"base": {}, "ranked": {"from": "base", "data": {"queries": "asked"}, "objective": "listwise"}},
+            "recipes": {"base": {}, "ranked": {"from": "base", "data": {"corpus": "asked"}, "objective": "listwise"}},
             "tasks": {"found": {"protocol": "retrieval", "source": test}},
             "statistics": {"baseline": "base"},
         }
@@ -128,7 +128,11 @@ def test_training_data_wait_for_the_tests_of_all_languages_and_their_english() -
 
 
 def test_so_do_texts_whose_candidates_are_learnt_and_tests_of_two_languages_count() -> None:
-    recipe = {"fusion": "none", "data": {"candidates": "asked"}, "objective": "anchoring", "translators": ["human"]}
+    recipe = {
+        "english": {"fusion": "none", "translators": ["human"]},
+        "data": {"candidates": "asked"},
+        "objective": "anchoring",
+    }
     graded = {
         "protocol": "sts",
         "source": {"file": "own/{lang}.sts.tsv"},
@@ -144,6 +148,6 @@ def test_so_do_texts_whose_candidates_are_learnt_and_tests_of_two_languages_coun
 
 
 def test_a_study_whose_candidates_are_a_test_is_refused() -> None:
-    recipe = {"data": {"candidates": "asked"}, "objective": "anchoring", "translators": ["human", "other"]}
+    recipe = {"data": {"candidates": "asked"}, "objective": "anchoring", "english": {"translators": ["human", "other"]}}
     with pytest.raises(ValueError, match=r"recipes.arca.data: asked of hau.*test set of found"):
         checks.consistent(study(FILE, FILE, recipes={"base": {}, "arca": recipe}))

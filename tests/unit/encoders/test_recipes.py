@@ -20,10 +20,10 @@ def test_each_preset_is_a_recipe(name: str) -> None:
 
 def test_a_recipes_own_keys_lie_over_its_presets() -> None:
     own = {
-        "method": "unsupervised",
+        "like": "unsupervised",
         "training": {"epochs": 3, "batch_size": 4},
         "objective": {"contrast": {}},
-        "rows": 9,
+        "data": {"rows": 9},
     }
     recipe = Recipe.model_validate(with_preset("mine", own))
     assert recipe.training == {"learning_rate": 1e-5, "epochs": 3, "batch_size": 4} and recipe.rows == 9
@@ -32,7 +32,7 @@ def test_a_recipes_own_keys_lie_over_its_presets() -> None:
 
 def test_a_recipe_may_be_no_papers() -> None:
     recipe = Recipe.model_validate(
-        with_preset("mine", {"data": {"pairs": "own"}, "objective": "ranking", "from": "other"})
+        with_preset("mine", {"data": {"corpus": "own"}, "objective": "ranking", "from": "other"})
     )
     assert (recipe.method, recipe.start, recipe.objective) == ("", "other", {"ranking": {}})
     with pytest.raises(ValueError, match=r"xlora:.*'xllora'"):

@@ -19,7 +19,7 @@ from tests.refusals import tells
 
 BARE = {"backbone": "bare", "lang": "hin"}
 OWN = {"backbone": "bert", "recipe": "own", "lang": "hin", "seed": "5"}
-ONLY = {"recipes": {"base": {}, "own": {"method": "multi-m", "data": {"triplets": "nli_translations"}}}}
+ONLY = {"recipes": {"base": {}, "own": {"like": "multi-m", "data": {"corpus": "nli_translations"}}}}
 WITHOUT = {
     "classifiers": {},
     "translators": {},
@@ -95,10 +95,10 @@ def test_as_many_sentences_are_drawn_as_a_vocabulary_takes(ask) -> None:
     ("changes", "message"),
     [
         ({"adaptation": {"text": "nothing"}}, "adaptation.text: no corpus under `corpora.others` 'nothing'"),
-        ({"recipes": {"adapted": {"method": "unsupervised"}}}, "recipes.adapted: this name ... backbone"),
-        ({"recipes": {"own": {"method": "multi-m"}}}, "recipes.own.data.paraphrases: no corpus of paraphrases 'paraphrases'"),
+        ({"recipes": {"adapted": {"like": "unsupervised"}}}, "recipes.adapted: this name ... backbone"),
+        ({"recipes": {"own": {"like": "multi-m"}}}, "recipes.own.data.paraphrases: no corpus of paraphrases 'paraphrases'"),
         (
-            {"recipes": {"own": {"method": "multi-m", "from": "adopted", "data": {"triplets": "nli"}}}},
+            {"recipes": {"own": {"like": "multi-m", "from": "adopted", "data": {"corpus": "nli"}}}},
             "recipes.own.from: ... 'adopted' ... 'adapted'",
         ),
     ],

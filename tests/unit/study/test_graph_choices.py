@@ -41,8 +41,8 @@ recipes:
   base: {}
   arca: {translators: [one, human], judge: likely}
   lira: {translators: [one, human], judge: likely}
-  beside: {from: arca, fusion: none, choose: critic, translators: [one, human], similarity: bert}
-  none: {fusion: none, choose: uniform, translators: [one, human], similarity: none}
+  beside: {from: arca, english: {fusion: none, choose: critic, translators: [one, human], similarity: bert}}
+  none: {english: {fusion: none, choose: uniform, translators: [one, human], similarity: none}}
 tasks:
   sts: {protocol: sts, source: {file: "own/{lang}.sts.tsv"}}
   knn: {protocol: knn, source: {file: "own/{lang}.knn.tsv"}, train: {file: "own/{lang}.train.tsv"}}
@@ -132,7 +132,7 @@ def test_tasks_of_what_encoders_of_two_texts_alone_have_are_for_them(study: Stud
         "whose": {"protocol": "shares", "source": text},
         "far": {"protocol": "deviation", "source": {"file": "own/{lang}-eng.tsv"}},
     }
-    english = {"choose": "first", "translators": ["one", "human"]}
+    english = {"english": {"choose": "first", "translators": ["one", "human"]}}
     recipes = PLAIN["recipes"] | {"translated": english}
     given = Study.model_validate(PLAIN | {"tasks": tasks, "recipes": recipes})
     ask = asking(given)
@@ -174,7 +174,7 @@ def solving(of: dict[str, dict[str, str]] = OF, generator: str = "chat") -> Stud
     problems = {"protocol": "math", "source": {"file": "own/{lang}.math.tsv"}, "languages": ["hau"]}
     changed = LEARNT | {
         "recipes": PLAIN["recipes"]
-        | {"translated": {"translators": ["one", "human"], "choose": "actor", "actor": "arca"}},
+        | {"translated": {"english": {"translators": ["one", "human"], "choose": "actor", "actor": "arca"}}},
         "tasks": PLAIN["tasks"] | {"sums": problems},
         "generators": PLAIN["generators"] | {"server": SERVER},
         "classifiers": {"solver": {"generator": generator, "reasoning": {"english": "one", "prefixes": of}}},
@@ -285,10 +285,7 @@ def test_texts_that_a_protocol_makes_are_for_encoders_of_a_text_alone() -> None:
          r"m.in_context.retriever: base.*translation.*take another recipe"),
         ({"classifiers": {"m": {"generator": "chat", "in_context": {"retriever": {"backbone": "bert", "recipe": "lira"}}}}},
          r"m.in_context.retriever: lira.*pairs.*take another recipe"),
-        ({"recipes": {"taught": {
-            "data": {"parallel": "parallel"},
-            "objective": {"distillation": {"teacher": {"backbone": "two", "recipe": "beside"}}},
-        }}}, r"recipes.taught.objective.teacher: beside.*none here"),
+        ({"recipes": {"taught": {"data": {"corpus": "parallel"}, "objective": {"distillation": {"teacher": {"backbone": "two", "recipe": "beside"}}}}}}, r"recipes.taught.objective.teacher: beside.*none here"),
     ],
 )  # fmt: skip
 def test_an_encoder_of_two_texts_is_not_where_it_has_no_english(changes: dict, message: str) -> None:
@@ -314,13 +311,7 @@ def test_a_card_names_who_translated_and_judged_what_was_learnt_and_both_sides()
             "mini": {"source": {"hub": "b/mini", "licence": "Apache-2.0"}},
             "two": {"pair": {"multilingual": "bert", "english": "mini"}},
         },
-        "recipes": {
-            "base": {},
-            "arca": {"translators": ["one", "other", "human"], "judge": "likely"},
-            "lira": {"translators": ["one", "human"], "judge": "likely"},
-            "beside": {"from": "arca", "fusion": "none", "choose": "first", "translators": ["one"]},
-            "translated": {"choose": "first", "translators": ["one"]},
-        },
+        "recipes": {"base": {}, "arca": {"english": {"translators": ["one", "other", "human"], "judge": "likely"}}, "lira": {"english": {"translators": ["one", "human"], "judge": "likely"}}, "beside": {"from": "arca", "english": {"fusion": "none", "choose": "first", "translators": ["one"]}}, "translated": {"english": {"choose": "first", "translators": ["one"]}}},
     }  # fmt: skip
     ask = asking(Study.model_validate(PLAIN | licensed))
     nllb = {
@@ -377,7 +368,7 @@ def test_a_card_names_who_translated_and_judged_what_was_learnt_and_both_sides()
     ],
 )
 def test_what_nothing_can_start_from_is_told(recipe: dict, fault: str) -> None:
-    sentences = {"data": {"sentences": "text"}}
+    sentences = {"data": {"corpus": "text"}}
     recipes = PLAIN["recipes"] | {"small": sentences | {"from": "base", "objective": "quantized"}}
     starts.consistent(Study.model_validate(PLAIN | {"recipes": recipes}))
     with pytest.raises(ValueError, match=f"^recipes.new.{fault}"):

@@ -30,7 +30,7 @@ def test_an_encoder_lies_in_the_folder_of_the_language_that_it_learnt(ask) -> No
     }
     assert folders == {"base": "mul", "crosslingual": "eng", "xllora": "hau", "published": "mul"}
     each = study_of(
-        TOLD, recipes={"published": {"encoders": {"other": {"file": "own/{lang}"}}}}, classifiers={}, compute=None
+        TOLD, recipes={"published": {"published": {"other": {"file": "own/{lang}"}}}}, classifiers={}, compute=None
     )
     assert StudyRecipe.get(each, "published").folder("hau") == "hau", "one is published for each language"
 
@@ -38,7 +38,7 @@ def test_an_encoder_lies_in_the_folder_of_the_language_that_it_learnt(ask) -> No
 def test_what_is_not_trained_has_one_seed(ask) -> None:
     seeds = {name: ask(StudyRecipe, name=name).seeds for name in ("base", "xllora", "picks+0.25")}
     assert seeds == {"base": [0], "xllora": [3, 5], "picks+0.25": [5]}
-    recipes = {"xllora": {"encoders": {"bert": {"file": "x"}}}, "unsupervised": {}}
+    recipes = {"xllora": {"published": {"bert": {"file": "x"}}}, "unsupervised": {}}
     taken = asking(study_of(TOLD, recipes=recipes, classifiers={}, compute=None, start="encoders"))
     assert [taken(StudyRecipe, name=name).seeds for name in recipes] == [[0], [3, 5]]
 
@@ -105,7 +105,7 @@ def test_an_encoder_of_all_languages_learns_from_each(ask, told) -> None:
     assert [one["origin"][0]["name"] for one in card["data"]] == ["own/hau.human.tsv", "own/hin.human.tsv"]
     assert "languages" not in ask(Encoder, **FEW).lineage()
     given = study_of(
-        TOLD, recipes={"published": {"encoders": {"other": {"file": "own/published"}}}}, classifiers={}, compute=None
+        TOLD, recipes={"published": {"published": {"other": {"file": "own/published"}}}}, classifiers={}, compute=None
     )
     assert asking(given)(Encoder, **GIVEN).published.file == "own/published"
 
@@ -117,7 +117,7 @@ def test_mined_neighbours_come_with_what_they_must_be_of(ask) -> None:
     mined, written = ask(Encoder, **near).inputs(), ask(Encoder, **FEW).inputs()
     assert mined["mined"] == audit and written["mined"] == "" == mined["miner"]
     assert ask(Encoder, **near).settings()["mining"].dump() == '{"layer": 5}', "their number may be another"
-    recipes = {"vanilla": {}, "near": {"method": "neighxlm-k2", "from": "vanilla", "data": {"neighbours": "fifth"}}}
+    recipes = {"vanilla": {}, "near": {"like": "neighxlm-k2", "from": "vanilla", "data": {"neighbours": "fifth"}}}
     further = asking(study_of(TOLD, recipes=recipes, classifiers={}, compute=None))
     assert further(Encoder, **near).inputs()["mined"] == audit
     assert further(Encoder, **near).inputs()["miner"] == "encoders/other/weights/seedbed.json"
@@ -156,7 +156,11 @@ def test_an_encoder_without_tests_is_trained_if_nothing_speaks_against_it(told) 
     sts = {"sts": {"protocol": "sts", "source": {"file": "own/{lang}.sts.tsv"}, "languages": ["hau"]}}
     backbones = {name: {"source": {"file": "x"}} for name in ("bert", "other")}
     backbones["rare"] = {"source": {"file": "x"}, "on_request": True}
-    recipes = {"base": {}, "unsupervised": {"seeds": [5]}, "more": {"like": "unsupervised", "on_request": True}}
+    recipes = {
+        "base": {},
+        "unsupervised": {"only": {"seeds": [5]}},
+        "more": {"like": "unsupervised", "on_request": True},
+    }
     recipes["theirs"] = {"like": "unsupervised", "languages": ["hau"]}
     changes = {"languages": languages, "tasks": sts, "backbones": backbones, "recipes": recipes}
     study = study_of(TOLD, **changes, generators={}, classifiers={}, compute=None)
@@ -217,7 +221,7 @@ def test_a_program_is_told_of_the_servers_behind_the_encoders_that_it_opens(ask)
         "both": {"fusion": {"of": {"one": 1, "api": 1}}},
     }
     teacher = {"teacher": {"backbone": "api", "recipe": "base"}}
-    recipes = {"base": {}, "taught": {"data": {"parallel": "parallel"}, "objective": {"distillation": teacher}}}
+    recipes = {"base": {}, "taught": {"data": {"corpus": "parallel"}, "objective": {"distillation": teacher}}}
     study = asking(study_of(TOLD, backbones=backbones, recipes=recipes, classifiers={}, compute=None))
     taught = study(Encoder, backbone="one", recipe="taught", lang="hau", seed="3")
     fused = study(FusedEncoder, backbone="both", recipe="base", lang="mul", seed="0")
@@ -288,16 +292,16 @@ def test_written_triplets_have_both_sides_where_a_generator_writes_in_the_pivot_
     assert ask(PivotVectors, **job | {"corpus": "parallel"}).texts == "corpora/hin/parallel.tsv"
     wrong = {
         "unsupervised": {},
-        "aligned": {"method": "multi-mc", "from": "unsupervised", "data": {"written": "prompting"}},
+        "aligned": {"like": "multi-mc", "from": "unsupervised", "data": {"written": "prompting"}},
     }
     with pytest.raises(ValueError, match=r"aligned\.data\.written: prompting.*take xllora"):
         consistent(study_of(TOLD, recipes=wrong, classifiers={}, compute=None))
 
 
 def test_another_recipes_encoder_of_the_pivot_language_can_be_the_pivot() -> None:
-    larger = {"method": "multi-m", "data": {"triplets": "nli"}}
-    aligned = {"method": "multi-mc", "objective": {"alignment": {"pivot": {"recipe": "larger"}}}}
-    own = {"method": "multi-m", "data": {"triplets": "nli_translations"}}
+    larger = {"like": "multi-m", "data": {"corpus": "nli"}}
+    aligned = {"like": "multi-mc", "objective": {"alignment": {"pivot": {"recipe": "larger"}}}}
+    own = {"like": "multi-m", "data": {"corpus": "nli_translations"}}
     study = study_of(TOLD, recipes={"multi-m": own, "larger": larger, "aligned": aligned}, **WITHOUT)
     vectors = "encoders/bert/larger/pivot/parallel/hin/5/seedbed.json"
     ask = asking(study)
@@ -308,9 +312,9 @@ def test_another_recipes_encoder_of_the_pivot_language_can_be_the_pivot() -> Non
 
 
 def test_the_pivots_encoder_is_that_which_others_are_aligned_with() -> None:
-    larger = {"method": "multi-m", "data": {"triplets": "nli"}, "prefix": "q: ", "summary": "Of NLI."}
-    aligned = {"method": "multi-mc", "objective": {"alignment": {"pivot": {"backbone": "other", "recipe": "larger"}}}}
-    recipes = {"multi-m": {"data": {"triplets": "nli_translations"}}, "larger": larger, "aligned": aligned}
+    larger = {"like": "multi-m", "data": {"corpus": "nli"}, "prefix": "q: ", "summary": "Of NLI."}
+    aligned = {"like": "multi-mc", "objective": {"alignment": {"pivot": {"backbone": "other", "recipe": "larger"}}}}
+    recipes = {"multi-m": {"data": {"corpus": "nli_translations"}}, "larger": larger, "aligned": aligned}
     asked, english = asking(study_of(TOLD, recipes=recipes, **WITHOUT)), ALIGNED | {"lang": "eng"}
     assert not asked(Encoder, **english).trains and asked(Encoder, **english).references == {}
     starts = {lang: asked(Encoder, **ALIGNED | {"lang": lang}).start for lang in ("eng", "hin")}
@@ -348,7 +352,7 @@ def test_a_card_names_all_that_an_encoder_is_made_of(ask) -> None:
     given = ask(Encoder, **GIVEN).lineage()
     assert given["data"] == [] and given["summary"] == "" and "generator" not in given
     served = study_of(
-        TOLD, recipes={"prompting": {"generator": "server"}, "unsupervised": {}}, classifiers={}, compute=None
+        TOLD, recipes={"prompting": {"data": {"by": "server"}}, "unsupervised": {}}, classifiers={}, compute=None
     )
     card = asking(served)(Encoder, **FEW | {"recipe": "prompting"}).lineage()
     assert card["data"][1] == {

@@ -40,11 +40,11 @@ def test_adapters_that_are_trained_together_are_taken_by_the_encoder_of_each_lan
         ({"from": "adapted"}, "recipes.adapted.language: alignment ... own"),
         ({"training": {"adapter": "low_rank"}}, "joined.training: ... set `part: adapter`"),
         ({"languages": ["eng"]}, "joined: eng is the only language"),
-        ({"data": {"parallel": "parallel"}}, "data.parallel has text, pivot; joint reads anchor"),
+        ({"data": {"corpus": "parallel"}}, "data.parallel has text, pivot; joint reads anchor"),
     ],
 )
 def test_what_cannot_be_trained_together_is_told(settings: dict[str, Any], message: str) -> None:
-    joined = {"method": "multi-mc-pairs", "from": "unsupervised", "data": {"triplets": "nli"}} | settings
+    joined = {"like": "multi-mc-pairs", "from": "unsupervised", "data": {"corpus": "nli"}} | settings
     changes = {"recipes": {"unsupervised": {}, "joined": joined}, "languages": {"eng": {}, "hau": {}}}
     with pytest.raises(ValueError, match=pattern(message)):
         consistent(study_of(TOLD, **changes, classifiers={}, compute=None))

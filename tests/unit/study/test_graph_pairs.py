@@ -30,10 +30,10 @@ TASKS = {
 LEFT: dict[str, Any] = {"classifiers": {}, "compute": None, "generators": {}, "figures": [], "tables": []}
 RECIPES = {
     "base": {},
-    "multi-m": {"method": "unsupervised"},
+    "multi-m": {"like": "unsupervised"},
     "multi-mc": {},
     "multi": {"like": "multi-mc", "aligned": "pairs"},
-    "cross": {"method": "crosslingual"},
+    "cross": {"like": "crosslingual"},
 }
 
 
@@ -138,7 +138,7 @@ def test_both_encoders_of_a_pair_are_in_memory_at_once() -> None:
     [
         ({"tasks": {"sts": TASKS["sts"] | {"pairs": ["hau-zzz"]}}}, "tasks.sts.pairs: no language 'zzz'"),
         (
-            {"recipes": RECIPES | {"multi": {"method": "multi-mc", "aligned": "pairs"}}},
+            {"recipes": RECIPES | {"multi": {"like": "multi-mc", "aligned": "pairs"}}},
             r"recipes.multi.aligned:.*another recipe; give `like`",
         ),
         (

@@ -20,9 +20,9 @@ from tests.asking import TOLD, asking, study_of
 SPOKEN = {"bert": {"source": {"file": "own/bert"}, "prefix": "{flores}"}}
 RECIPES = {
     "base": {},
-    "own": {"data": {"triplets": "nli"}, "objective": "contrast"},
-    "single": {"data": {"triplets": "nli"}, "objective": "contrast", "language": "all"},
-    "taught": {"data": {"parallel": "parallel"}, "objective": "neighbours"},
+    "own": {"data": {"corpus": "nli"}, "objective": "contrast"},
+    "single": {"data": {"corpus": "nli", "from_languages": "all"}, "objective": "contrast"},
+    "taught": {"data": {"corpus": "parallel"}, "objective": "neighbours"},
     "xllora": {},
 }
 
@@ -95,7 +95,7 @@ def test_a_prefix_that_names_what_nobody_knows_is_refused(changes: dict[str, Any
 
 
 def test_a_recipe_may_leave_a_language_out() -> None:
-    recipes = {"base": {"languages": ["hau"]}}
+    recipes = {"base": {"only": {"languages": ["hau"]}}}
     with pytest.raises(ValueError, match="languages.abs: no flores"):
         of_prefixes(study(languages={"abs": {}, "hau": {}}, recipes={"base": {}}))
     of_prefixes(study(languages={"abs": {}, "hau": {}}, recipes=recipes))
@@ -152,11 +152,11 @@ def test_one_task_more_chooses_no_prefix_again() -> None:
 def test_of_a_copy_there_is_one_for_each_that_it_is_made_of(told) -> None:
     recipes = RECIPES | {
         "unsupervised": {},
-        "copied": {"from": "unsupervised", "data": {"sentences": "text"}, "objective": "halved"},
-        "mean": {"from": "unsupervised", "data": {"sentences": "text"}, "objective": "averaged"},
-        "small": {"from": "mean", "data": {"sentences": "text"}, "objective": "trimmed"},
-        "bare": {"data": {"sentences": "text"}, "objective": "trimmed"},
-        "base-copied": {"from": "base", "data": {"sentences": "text"}, "objective": "halved"},
+        "copied": {"from": "unsupervised", "data": {"corpus": "text"}, "objective": "halved"},
+        "mean": {"from": "unsupervised", "data": {"corpus": "text"}, "objective": "averaged"},
+        "small": {"from": "mean", "data": {"corpus": "text"}, "objective": "trimmed"},
+        "bare": {"data": {"corpus": "text"}, "objective": "trimmed"},
+        "base-copied": {"from": "base", "data": {"corpus": "text"}, "objective": "halved"},
     }
     found = {name: StudyRecipe.get(study(recipes=recipes), name).seeds for name in recipes}
     assert found["copied"] == [3, 5] and found["mean"] == found["small"] == found["bare"] == [3]
@@ -184,18 +184,18 @@ def test_the_mean_of_seeds_is_one_encoder_that_reads_the_others(told, ask) -> No
         ({"recipes/base/backbones": ["other"]}, "config: recipes.picky.prefix_of: base is not there for me5-small, as picky is; add it to its `backbones`"),
         ({"recipes/base/languages": ["ind"]}, "config: recipes.picky.prefix_of: base is not there for hau, as picky is; add it to its `languages`"),
         ({"recipes/base/prefix": "{flores}"}, "config: recipes.picky.prefix_of: '{flores}' is another in each language; name other recipes"),
-        ({"recipes/near": {"method": "neighxlm-k2", "from": "picky"}}, "config: recipes.picky.prefix_of: near needs the prefix with which neighbours were mined; give it a `prefix`, and no"),
+        ({"recipes/near": {"like": "neighxlm-k2", "from": "picky"}}, "config: recipes.picky.prefix_of: near needs the prefix with which neighbours were mined; give it a `prefix`, and no"),
         ({"recipes/bare/prefix": "query: "}, "config: recipes.picky.prefix_of: of me5-small all have the prefix 'query: '; give them"),
-        ({"recipes/near": {"method": "base", "prefix_of": ["base", "bare"]}}, "config.recipes.near: prefix_of: nothing is trained; the untrained"),
+        ({"recipes/near": {"like": "base", "prefix": {"choose": ["base", "bare"]}}}, "config.recipes.near: prefix_of: nothing is trained; the untrained"),
         ({"tasks/kolibri-dev/languages": ["kin"]}, "config: best.dev: kolibri-dev has no set in any language of the study"),
         ({"classifiers": {"one": {"backbone": "me5-small", "recipe": "picky", "fine_tuning": {}}}}, "config: classifiers.one.recipe: the prefix of picky is chosen, see `recipes.picky.prefix_of`"),
         ({"recipes/mean/from": ""}, "config: recipes.mean.from: mean is the mean of a recipe's seeds; name one that is trained here"),
         ({"recipes/mean/from": "base"}, "config: recipes.mean.from: mean is the mean of a recipe's seeds; name one that is trained here"),
         ({"recipes/picky/seeds": [1]}, "config: recipes.picky.seeds: mean is their mean, and there is one; give two or more"),
         ({"recipes/mean/seeds": [2]}, "config: recipes.mean.seeds: it is the mean of all seeds of picky; give that its `seeds`"),
-        ({"recipes/static": {"data": {"sentences": "text"}, "objective": "condensed"}, "recipes/mean/from": "static"}, "config: recipes.static.seeds: mean is their mean, and there is one"),
-        ({"recipes/static": {"from": "picky", "data": {"sentences": "text"}, "objective": "condensed"}, "recipes/mean/from": "static"}, "config: recipes.mean.from: static has no transformer and cannot be copied"),
-        ({"recipes/static": {"from": "picky", "data": {"sentences": "text"}, "objective": "condensed"}, "recipes/on": {"from": "static", "data": {"triplets": "nli"}, "objective": "contrast"}}, "config: recipes.on.from: static has no transformer and cannot be trained"),
+        ({"recipes/static": {"data": {"corpus": "text"}, "objective": "condensed"}, "recipes/mean/from": "static"}, "config: recipes.static.seeds: mean is their mean, and there is one"),
+        ({"recipes/static": {"from": "picky", "data": {"corpus": "text"}, "objective": "condensed"}, "recipes/mean/from": "static"}, "config: recipes.mean.from: static has no transformer and cannot be copied"),
+        ({"recipes/static": {"from": "picky", "data": {"corpus": "text"}, "objective": "condensed"}, "recipes/on": {"from": "static", "data": {"corpus": "nli"}, "objective": "contrast"}}, "config: recipes.on.from: static has no transformer and cannot be trained"),
     ],
 )  # fmt: skip
 def test_a_choice_or_a_mean_that_cannot_be_made_is_told(changes: dict[str, Any], message: str) -> None:
@@ -203,9 +203,9 @@ def test_a_choice_or_a_mean_that_cannot_be_made_is_told(changes: dict[str, Any],
     config["backbones"]["other"] = config["backbones"]["me5-small"]
     config["recipes"] = {
         "base": {},
-        "bare": {"method": "base", "prefix": ""},
-        "picky": {"method": "unsupervised", "prefix_of": ["base", "bare"]},
-        "mean": {"from": "picky", "data": {"sentences": "text"}, "objective": "averaged"},
+        "bare": {"like": "base", "prefix": ""},
+        "picky": {"like": "unsupervised", "prefix": {"choose": ["base", "bare"]}},
+        "mean": {"from": "picky", "data": {"corpus": "text"}, "objective": "averaged"},
     }
     load(config)
     for path, value in changes.items():

@@ -112,7 +112,7 @@ def test_published_work_is_taken_from_where_the_study_begins() -> None:
             "g": {"source": work, "adapters": {"xllora": {"positive": work}}, "triplets": {"xllora": work}},
             "ready": {"source": work, "backend": "published", "triplets": {"prompting": work}},
         },
-        "recipes": {"xllora": {"encoders": {"bert": work}}, "published": {"encoders": {"other": work}}},
+        "recipes": {"xllora": {"published": {"bert": work}}, "published": {"published": {"other": work}}},
         "classifiers": {},
         "compute": None,
     }

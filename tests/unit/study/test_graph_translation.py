@@ -28,9 +28,9 @@ generators:
   nllb: {source: {file: own/nllb, licence: CC-BY-NC-4.0}, prompts: plain, shard_rows: 10}
 backbones: {bert: {source: {file: own/bert, licence: Apache-2.0}}}
 recipes:
-  multi-m: {data: {translated: paraphrases}, generator: nllb}
-  multi-mc: {data: {translated: paraphrases}, generator: nllb}
-  by-people: {method: multi-mc, from: multi-m, data: {paraphrases: human}}
+  multi-m: {data: {corpus: paraphrases, by: nllb}}
+  multi-mc: {data: {corpus: paraphrases, by: nllb}}
+  by-people: {like: multi-mc, from: multi-m, data: {corpus: human}}
   written: {method: prompting, generator: llm}
 tasks: {sts: {protocol: sts, source: {file: own/sts.tsv}}}
 tables: []
@@ -68,7 +68,7 @@ def test_shards_are_as_many_as_the_source_says_rows(study: Study) -> None:
         return raw.rows, raw.shards
 
     assert counted() == (0, 10)
-    assert counted(recipes={name: {**recipe, "rows": 25} for name, recipe in PLAIN["recipes"].items()}) == (25, 3)
+    assert counted(recipes={"name": {**recipe, "rows": 25} for name, recipe in PLAIN["recipes"].items()}) == (25, 3)
     others = {**PLAIN["corpora"]["others"], "paraphrases": {"file": "own/nli.tsv"}}
     assert counted(corpora={**PLAIN["corpora"], "others": others}) == (0, 6)
 

@@ -34,11 +34,7 @@ def config(scale: Any = CHOICE, **changes: Any) -> dict[str, Any]:
             "alone": {"source": FILE, "language_data": "text", "composition": {"scale": 0.25}},
         },
         "backbones": {"far": {"endpoint": {"url": "https://h/v1", "model": "m", "dimensions": 8}}, "bert": {"source": FILE}},
-        "recipes": {
-            "base": {},
-            "composition": {"rows": 60_000, "training": {"epochs": 2}},
-            "picked": {"on_request": True, "like": "composition", "generator": "chooses"},
-        },
+        "recipes": {"base": {}, "composition": {"data": {"rows": 60_000}, "training": {"epochs": 2}}, "picked": {"on_request": True, "like": "composition", "data": {"by": "chooses"}}},
         "tasks": {"sts": {"protocol": "sts", "source": {"file": "docs/{lang}.tsv"}}, "dev": DEV},
         **changes,
     }  # fmt: skip
@@ -98,7 +94,7 @@ WRONG = [
     ("half", {}, "config.generators.chooses.composition.scale"),
     ({**CHOICE, "backbone": "far"}, {}, f"{WHERE}.backbone: no backbone that can be trained 'far'; known: bert"),
     ({**CHOICE, "seed": 5}, {}, f"{WHERE}.seed: 5 is none of the study's; known: 7, 3"),
-    (CHOICE, {"recipes": {"base": {"seeds": [5]}}}, "recipes.base.seeds: 5 ... known: 7, 3"),
+    (CHOICE, {"recipes": {"base": {"only": {"seeds": [5]}}}}, "recipes.base.seeds: 5 ... known: 7, 3"),
     (CHOICE, {"classifiers": {"c": {"generator": "chooses"}}}, "classifiers.c.generator: encoders choose the scale of chooses"),
     (CHOICE, {"classifiers": {"c": {"backbone": "bert", "composition": {"scale": CHOICE}}}}, "classifiers.c.composition.scale: of a generator alone"),
 ]  # fmt: skip
