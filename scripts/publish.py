@@ -9,7 +9,7 @@ from pydantic import model_validator
 from scripts import cli
 
 if TYPE_CHECKING:
-    from seedbed.operations.publishing.wishes import Wishes
+    from seedbed.publish.wishes import Wishes
 
 
 class Job(cli.Job):
@@ -50,8 +50,8 @@ class Job(cli.Job):
 
 
 def main(job: Job) -> None:
-    from seedbed.operations.publishing.repositories import REPOSITORY, lay_out
-    from seedbed.operations.publishing.upload import upload
+    from seedbed.publish.repositories import REPOSITORY, lay_out
+    from seedbed.publish.upload import upload
 
     if job.dry_run:
         with TemporaryDirectory() as folder:
@@ -73,8 +73,8 @@ def main(job: Job) -> None:
 def wishes(job: Job, name: str) -> "Wishes":
     """The wishes of a person, checked."""
     from seedbed import licences
-    from seedbed.operations.publishing.checks import require_repository
-    from seedbed.operations.publishing.wishes import Wishes
+    from seedbed.publish.checks import require_repository
+    from seedbed.publish.wishes import Wishes
 
     named = (job.licence_name, job.licence_link)
     return Wishes(
@@ -88,7 +88,7 @@ def wishes(job: Job, name: str) -> "Wishes":
 
 def shown(repository: Path) -> str:
     """What would be uploaded: the files with their sizes, and the card."""
-    from seedbed.operations.publishing.repositories import CARD
+    from seedbed.publish.repositories import CARD
 
     files = sorted(path for path in repository.rglob("*") if path.is_file())
     listed = [f"{path.stat().st_size:>13,} {path.relative_to(repository)}" for path in files]

@@ -22,6 +22,8 @@ ROOMS = (
     "vectors",
     "study",
     "operations",
+    "publish",
+    "init",
 )
 LINK = re.compile(r"(\]\()((?!https?:|#)[^)#\s]+)((?:#[^)\s]+)?\))")
 OUTSIDE = "files/"

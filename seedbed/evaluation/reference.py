@@ -90,7 +90,7 @@ def mteb_result(
 def as_filed(result: TaskResult) -> dict[str, Any]:
     """A result as mteb files it, with what is the same in every run: no time, no date, six digits, no NaN.
 
-    Whose it is stands in the name of the folder, see `publishing.leaderboard`.
+    Whose it is stands in the name of the folder, see `publish.leaderboard`.
     """
     filed = result.model_dump(mode="json") | {"evaluation_time": None, "date": None, "evaluation_phases": None}
     result._round_scores(filed["scores"], 6)

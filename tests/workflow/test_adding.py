@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 import yaml
 
+from seedbed.init.command import main
 from seedbed.resources import resource
-from seedbed.study.command import main
 from tests.workflow.conftest import Project, copy_files
 
 HAUSA = pd.read_csv(resource("demo/sts.hau.tsv"), sep="\t")

@@ -14,6 +14,8 @@ from transformers import (
     BloomForCausalLM,
     CohereConfig,
     CohereForCausalLM,
+    MT5Config,
+    MT5ForConditionalGeneration,
     PreTrainedModel,
     XGLMConfig,
     XGLMForCausalLM,
@@ -69,6 +71,18 @@ def test_likelihoods_are_those_of_whole_sequences_one_at_a_time(
     found = log_likelihoods(model, PROMPTS, ANSWERS, batch_size)
     np.testing.assert_allclose(found, wanted, rtol=1e-5)
     np.testing.assert_allclose(log_likelihoods(model, PROMPTS[::-1], ANSWERS[::-1], 2), found[::-1, ::-1], rtol=1e-5)
+
+
+@pytest.mark.parametrize("family", ["bloom", "mt5"])
+def test_likelihoods_of_tokens_add_up_in_float64(family: str) -> None:
+    """Where all tokens are equally likely, an answer of n is the n-th power of one of them, to the last digit."""
+    sizes = {"vocab_size": 420, "d_model": 32, "d_ff": 64, "num_layers": 2, "num_heads": 2, "decoder_start_token_id": 0}
+    model = MT5ForConditionalGeneration(MT5Config(**sizes)) if family == "mt5" else FAMILIES[family](None)
+    for weights in model.parameters():
+        torch.nn.init.zeros_(weights)
+    found = log_likelihoods(model.eval(), PROMPTS, [[60], [61, 62, 63], [60, 61] * 7], 2)
+    np.testing.assert_allclose(found[:, 0], -np.log(420), rtol=1e-6)
+    np.testing.assert_allclose(found, found[:, :1] * [1, 3, 14], rtol=1e-12)
 
 
 @pytest.mark.parametrize("style", ["plain", "chat"])

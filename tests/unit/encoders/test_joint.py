@@ -20,6 +20,7 @@ from seedbed.encoders.opening import pivot_of
 from seedbed.encoders.pivot import take_adapters
 from seedbed.encoders.settings import Training
 from seedbed.io import UserError, read_json, sha256
+from tests.unit.encoders.test_memory import has
 
 SETTINGS = Training(
     part="adapter", adapter="parallel", pooling="own", epochs=2, batch_size=4, learning_rate=1e-2, max_length=16,
@@ -115,6 +116,15 @@ def test_the_loss_is_that_of_each_sentence_by_its_own_encoder(
         == len({*map(id, weights)})
         == sum(len([*encoders[c][0].adapters.parameters()]) for c in together.learning)
     )
+
+
+def test_a_batch_that_cannot_fit_is_refused_before_a_step(
+    run: Callable[..., dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    has(monkeypatch, 0.1)
+    with pytest.raises(UserError, match=r"^training\.batch_size: 4 rows"):
+        run("made")
+    assert not (tmp_path / "made").exists() and not (tmp_path / "state").exists()
 
 
 def test_dropout_is_on_in_what_learns_alone(folders: dict[str, Path]) -> None:

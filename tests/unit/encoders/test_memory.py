@@ -7,11 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import torch
 
-from seedbed.encoders import backbone, memory
+from seedbed.encoders import backbone, memory, objectives
 from seedbed.encoders.settings import Training
+from seedbed.encoders.training import train
 from seedbed.io import UserError
 
 TEXTS = {name: ["Kasuwa ta cika da mutane yau."] * 600 for name in ("anchor", "positive")}
@@ -57,6 +59,16 @@ def test_a_batch_that_cannot_fit_is_refused_and_the_one_that_is_offered_is_not(
     assert 2 <= offered < 512
     memory.require_fit(encoder, TEXTS, Training(batch_size=offered), "")
     memory.require_fit(encoder, {name: texts[:offered] for name, texts in TEXTS.items()}, Training(), "")
+
+
+def test_a_training_asks_before_its_first_step(weights: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    has(monkeypatch, 12)
+    table = pd.DataFrame(TEXTS | {"id": [str(row) for row in range(600)]})
+    places = {"output": tmp_path / "encoder", "state": tmp_path / "state", "minutes": 60}
+    settings = Training(pooling="mean", precision="float32")
+    with pytest.raises(UserError, match=r"^training.batch_size: 512 rows"):
+        train(weights, table, settings, objective=objectives.load("ranking"), prefix="", seed=1, **places)
+    assert not (tmp_path / "encoder").exists()
 
 
 def test_weights_that_do_not_fit_are_no_matter_of_the_batch(encoder: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -237,6 +237,26 @@ def test_contrast_takes_triplets_before_texts(rows: pd.DataFrame) -> None:
     assert [*alone] == ["anchor", "positive"] and alone["anchor"] == alone["positive"] == rows["text"].tolist()
 
 
+@pytest.mark.parametrize("name", ["contrast", "ranking", "alignment"])
+def test_a_row_may_lack_a_negative(rows: pd.DataFrame, name: str) -> None:
+    rows.loc[2, "negative"] = ""
+    table = rows.drop(columns="text") if name == "alignment" else rows
+    assert objectives.load(name).columns(table)["negative"][2] == ""
+
+
+def test_where_each_row_needs_one_it_is_refused(rows: pd.DataFrame) -> None:
+    rows.loc[2, "negative"] = ""
+    with pytest.raises(UserError, match="^neighbours: rows without a negative; give each one, or take ranking$"):
+        objectives.load("neighbours", {"neighbours": 2, "negatives": True}).columns(rows)
+
+
+@pytest.mark.parametrize("setting", ["margin", "hinge_weight", "hinge_margin", "moments_weight", "variance"])
+def test_no_part_of_a_listwise_loss_is_subtracted(setting: str) -> None:
+    assert getattr(objectives.load("listwise", {setting: 0}), setting) == 0
+    with pytest.raises(ValueError, match=f"{setting}.*greater than or equal to 0"):
+        objectives.load("listwise", {setting: -0.1})
+
+
 def test_the_folder_is_the_list() -> None:
     assert [*objectives.known()] == [
         "alignment", "anchoring", "averaged", "condensed", "contrast", "correlation", "distillation", "graded", "halved", "joint", "listwise",

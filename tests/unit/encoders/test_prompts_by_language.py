@@ -85,6 +85,14 @@ def test_the_vector_of_a_text_is_that_of_its_language(sonar: Path, saved: Path) 
     assert np.allclose(every, encoder.encode(["low"], prompt_name="yue"), atol=1e-5), "an encoder of one language"
 
 
+def test_an_encoder_of_one_language_reads_another_where_that_is_named(sonar: Path, saved: Path) -> None:
+    every = backbone.open_encoder(saved)
+    for language, read in (("", "yue"), ("kaz", "kaz")):
+        own = backbone.load(sonar, pooling="mean", prefix=prompts.by_language("{flores}"), language="yue")
+        assert prompts.speak(own, language, sonar) == LANGUAGES[read]
+        assert np.allclose(own.encode(["low"]), every.encode(["low"], prompt_name=read), atol=1e-5)
+
+
 def test_each_language_has_embeddings_of_its_own(saved: Path, tmp_path: Path) -> None:
     found = {code: opened(saved, 2, tmp_path, language=code).encode(["low"]) for code in LANGUAGES}
     assert not np.allclose(found["eng"], found["kaz"])

@@ -149,6 +149,7 @@ def measured(models: tuple[Path, Path]) -> dict[str, Cost]:
 
 def test_each_method_is_its_formula_of_what_was_counted(measured: dict[str, Cost]) -> None:
     tuned, near, likely, written = measured.values()
+    assert near.method == "retrieval"
     sizes = Sizes(18, 6, 12)
     forward, backward = (one.flops for one in tuned.counted)
     assert backward == 2 * forward

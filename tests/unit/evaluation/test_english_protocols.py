@@ -71,6 +71,7 @@ def test_error_deviation_and_bound_are_those_of_a_loop_over_vectors() -> None:
     assert found.main == found.metrics["mean_deviation"] and found.metrics["beyond_least_printed"] >= 0.25
     assert (found.items["deviation"] <= found.items["bound"] + 1e-6).all()
     for name, metric in protocols.load("deviation").METRICS.items():
+        assert metric.lower, f"{name}: of errors and bounds the least is the best"
         if metric.items:
             cells = metric.by.read(found.items, list(metric.items))[None]
             assert float(metric.by.statistic(cells)[0]) == pytest.approx(found.metrics[metric.key]), name

@@ -64,6 +64,12 @@ def test_an_orders_rows_are_those_of_the_test_counted_from_0() -> None:
         pd.testing.assert_frame_equal(rows, expected)
 
 
+def test_orders_stand_as_the_test_has_them() -> None:
+    """A score file lists them, and a test of one's own may begin with either."""
+    test = joined(STS, "aze-kaz", sets())
+    assert list(parts(test[::-1])) == ["kaz-aze", "aze-kaz"]
+
+
 def test_the_score_is_the_mean_of_the_orders_and_not_of_all_rows() -> None:
     test = joined(STS, "aze-kaz", sets())
     found = score(STS, test, encode, second=other)

@@ -150,6 +150,26 @@ def test_a_choice_that_cannot_be_made_is_told(choice, fault):
     assert str(error.value).startswith(fault)
 
 
+@pytest.mark.parametrize(
+    "task",
+    [
+        {"protocol": "knn", "source": {"file": "{lang}.tsv"}, "train": {"file": "{lang}.train.tsv"}, "k": [1]},
+        {"protocol": "retrieval", "source": {"file": "{lang}.tsv"}},
+    ],
+    ids=lambda task: task["protocol"],
+)
+def test_topics_and_a_search_choose_too(task, tmp_path):
+    study = yaml.safe_load(Path(DEMO).read_text())
+    for name in ("source", "train"):
+        if name in task:
+            task[name] = {"file": str(tmp_path / task[name]["file"])}
+    for code in study["languages"]:
+        for ending in ("", ".train"):
+            (tmp_path / f"{code}{ending}.tsv").write_text("id\n")
+    study["tasks"]["ours"] = task
+    assert load(study | {"best": {"dev": "ours", "test": "graded-sts"}}).best.dev == "ours"
+
+
 @pytest.mark.parametrize("named", [{"test": "second"}, {}])
 @pytest.mark.parametrize(("first", "second"), [([0, 100], [0, 100]), ([0, 60], [40, 100])])
 def test_rows_that_choose_report_nothing_whatever_their_task_is_called(named, first, second):

@@ -8,7 +8,7 @@ from seedbed.io import UserError
 from seedbed.study import published
 from seedbed.study.graph.corpus import Anchors, Corpus, SeedPairs, lacking
 from seedbed.study.model import Study
-from tests.asking import TOLD, asking, study_of, within
+from tests.asking import TOLD, study_of, within
 
 
 def test_a_corpus_has_a_source(told: Study) -> None:
@@ -118,19 +118,19 @@ def test_published_work_is_taken_from_where_the_study_begins() -> None:
     }
     taken = {}
     for start in ("scratch", "adapters", "triplets", "encoders"):
-        ask = asking(study_of(TOLD, **changes, start=start))
+        study = study_of(TOLD, **changes, start=start)
         found = {
-            "adapter": ask(published.adapter, "g", "xllora", "positive", "hau"),
-            "triplets": ask(published.triplets, "g", "xllora", "hau"),
-            "encoder": ask(published.encoder, "bert", "xllora", "hau"),
+            "adapter": published.adapter(study, "g", "xllora", "positive", "hau"),
+            "triplets": published.triplets(study, "g", "xllora", "hau"),
+            "encoder": published.encoder(study, "bert", "xllora", "hau"),
         }
         taken[start] = [what for what, source in found.items() if source and source.file == "own/hau.made"]
-        assert [ask(published.begins, step) for step in ("scratch", start)] == [True, True]
+        assert [published.begins(study, step) for step in ("scratch", start)] == [True, True]
         # What nobody here could make is taken wherever the study begins.
-        assert ask(published.triplets, "ready", "prompting", "hau") and ask(
-            published.encoder, "other", "published", "hau"
+        assert published.triplets(study, "ready", "prompting", "hau") and published.encoder(
+            study, "other", "published", "hau"
         )
-        assert not ask(published.adapter, "g", "xllora", "negative", "hau")
+        assert not published.adapter(study, "g", "xllora", "negative", "hau")
     assert taken == {
         "scratch": [],
         "adapters": ["adapter"],

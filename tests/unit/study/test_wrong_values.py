@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import yaml
 
+from seedbed.init import command
 from seedbed.io import UserError
-from seedbed.study import command
 from seedbed.study.loading import load
 
 STUDIES = {

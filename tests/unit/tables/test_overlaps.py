@@ -153,6 +153,8 @@ def test_the_page_has_no_number_of_the_paper_and_survives_the_disk(table, tmp_pa
     text = page(table, SPEC)
     assert "paper's figure prints no numbers" in text and "*paper*" not in text and table["paper"].isna().all()
     assert "## English, anchor and positive\n" in text and "mean over 40 to 50 triplets" in text and "**" not in text
+    english, _, _, others = text.split("\n## ")[1:5]
+    assert "▲ ▼" not in english and "▲ ▼: above or below Prompted, by the bootstrap of both" in others
     write(table, tmp_path / "table.csv")
     assert page(read(tmp_path / "table.csv"), SPEC) == text
 

@@ -88,6 +88,13 @@ def test_one_seed_has_no_deviation(table):
     assert table.loc[table["recipe"] == "base", "sd"].isna().all()
 
 
+def test_two_seeds_have_one(make, spec):
+    study = make(languages=("hau",), seeds=2, n=12, resamples=100)
+    by_seed = [100 * spearmanr(*items.T).statistic for items in study.items("xlmr", "xllora", "semrel-sts", "hau")]
+    row = cell(study.tabulate(spec), "xllora", "hau")
+    assert row["sd"] == pytest.approx(np.std(by_seed, ddof=1), abs=1e-3) and row["sd"] > 0
+
+
 def test_paper_numbers_stand_beside_ours(table):
     row = cell(table, "xllora", "hau")
     assert (row["paper"], row["paper_sd"], row["paper_note"]) == (58.4, 0.3, "")
@@ -109,6 +116,9 @@ def test_the_page_says_of_each_of_the_papers_numbers_what_became_of_it(table, sp
     assert f"Of the 96 numbers that the paper prints here: {told}{96 - verdicts.sum()} not run" in text
     row = cell(table, "xllora", "hau")
     assert f"58.4 → {row['value']:.1f} ({row['delta']:+.1f})" in text
+    sts, bitext = text.split("\n## ")[1:3]
+    assert "In italics below a row: the paper's number" in sts and "*58.4 ± 0.3*" in sts
+    assert "The paper does not have Bitext retrieval of xlmr." in bitext
 
 
 def test_both_tests_must_call_a_difference_real(table, study):
@@ -162,7 +172,14 @@ def test_a_backbone_that_the_paper_lacks_has_no_number_of_it(make, spec):
     study = make(backbones={"me5-small": ""}, resamples=100)
     table = study.tabulate(spec)
     assert table["paper"].isna().all()
-    assert page(table, spec).count("No number here has a counterpart in the paper") == 1
+    text = page(table, spec)
+    assert text.count("No number here has a counterpart in the paper") == 1
+    assert "Of the 96 numbers that the paper prints here: 0 reproduced, 0 not reproduced, 96 not run." in text
+
+
+def test_languages_that_the_paper_lacks_are_named_as_they_stand(make, spec):
+    text = page(make(languages=("zul", "hau", "xho", "amh"), n=12, resamples=100).tabulate(spec), spec)
+    assert "The paper lacks zul, xho, amh." in text
 
 
 def test_a_block_that_the_paper_lacks_says_so_beside_those_that_it_has(make, spec):
@@ -303,6 +320,9 @@ def test_a_table_survives_the_disk(table, tmp_path):
     pd.testing.assert_frame_equal(read(tmp_path / "table.csv"), table, check_dtype=False)
     first = (tmp_path / "table.csv").read_text().splitlines()
     assert first[0] == ",".join(COLUMNS) and "nan" not in "".join(first)
+    written = pd.read_csv(tmp_path / "table.csv", dtype=str, keep_default_na=False).iloc[-1]
+    lengths = {name: len(written[name].partition(".")[2]) for name in ("value", "difference_low", "p_adjusted", "n")}
+    assert lengths == {"value": 3, "difference_low": 3, "p_adjusted": 4, "n": 0}
 
 
 def test_another_csv_is_refused(tmp_path):

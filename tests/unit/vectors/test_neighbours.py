@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 import weakref
 from collections.abc import Iterable, Iterator
 
@@ -253,6 +254,18 @@ def test_copies_in_several_blocks_stand_in_their_order(metric: str, size: int) -
         nearest_of_blocks(queries, blocks, 17, metric=metric), nearest(queries, corpus, 17, metric=metric), strict=True
     ):
         np.testing.assert_array_equal(found, whole)
+
+
+def test_a_search_of_any_size_holds_few_scores_at_once() -> None:
+    """A hundred million scores take 400 MB: they are made in parts, and a part and what is made of it take less."""
+    queries, corpus = random(96, 1, 0), random(2**20, 1, 1)
+    tracemalloc.start()
+    try:
+        nearest(queries, corpus, 3, metric="dot")
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 350e6
 
 
 def test_one_block_is_held_at_a_time() -> None:

@@ -13,8 +13,8 @@ from seedbed.io import UserError, is_own, read_json, read_table
 from seedbed.languages import registry
 from seedbed.licences import Licence
 from seedbed.manifests import MANIFEST
-from seedbed.operations.publishing.checks import language_of
-from seedbed.operations.publishing.wishes import Wishes
+from seedbed.publish.checks import language_of
+from seedbed.publish.wishes import Wishes
 
 TEMPLATE = """---
 {front_matter}

@@ -7,8 +7,8 @@ from seedbed import manifests
 from seedbed.encoders.card import REVISION
 from seedbed.io import UserError, read_json, write_json
 from seedbed.manifests import MANIFEST
-from seedbed.operations.publishing import leaderboard
-from seedbed.operations.publishing.repositories import CARD, REPOSITORY
+from seedbed.publish import leaderboard
+from seedbed.publish.repositories import CARD, REPOSITORY
 
 TAG = "seedbed"
 """Stands in the card of all that we publish."""

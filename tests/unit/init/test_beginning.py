@@ -17,12 +17,12 @@ from seedbed.corpora.columns import bucket
 from seedbed.corpora.fetch import fetch
 from seedbed.corpora.settings import Cleaning
 from seedbed.encoders.recipes import KINDS
+from seedbed.init.command import main
+from seedbed.init.own_text import ENGLISH, language_of, sentences
 from seedbed.io import UserError
 from seedbed.resources import ROOT, resource
-from seedbed.study.command import main
 from seedbed.study.graph.corpus import Anchors, Corpus
 from seedbed.study.loading import load
-from seedbed.study.own_text import ENGLISH, language_of, sentences
 from tests.asking import within
 from tests.refusals import pattern
 
@@ -120,8 +120,8 @@ def test_each_study_has_a_name_and_results_of_its_own(capsys, tmp_path, monkeypa
 
 
 def test_in_a_clone_the_command_names_the_study_alone(capsys):
-    Path("seedbed/study").mkdir(parents=True)
-    for file in ("Snakefile", "seedbed/study/command.py"):
+    Path("seedbed/init").mkdir(parents=True)
+    for file in ("Snakefile", "seedbed/init/command.py"):
         Path(file).write_text("")
     main(["init", "hau.txt"])
     assert "#     snakemake --configfile hau.yaml --cores 2 --dry-run\n" in capsys.readouterr().out

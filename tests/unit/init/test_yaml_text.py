@@ -9,8 +9,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seedbed.init.yaml_text import commented, edited
 from seedbed.io import UserError
-from seedbed.study.yaml_text import commented, edited
 
 TEXT = """\
 # of the study

@@ -11,13 +11,13 @@ from seedbed.corpora.settings import COLUMNS as COLUMNS_OF
 from seedbed.corpora.settings import NO_TEXT
 from seedbed.evaluation.protocols import declared
 from seedbed.evaluation.settings import Task
+from seedbed.init import beginning
+from seedbed.init.beginning import Parts
+from seedbed.init.own_tables import COLUMNS
+from seedbed.init.own_text import Guess, language_of, sentences
+from seedbed.init.yaml_text import Keys
 from seedbed.io import UserError
-from seedbed.study import beginning
-from seedbed.study.beginning import Parts
 from seedbed.study.model import Study
-from seedbed.study.own_tables import COLUMNS
-from seedbed.study.own_text import Guess, language_of, sentences
-from seedbed.study.yaml_text import Keys
 
 KINDS = (*COLUMNS, "text")
 """What can be added."""

@@ -11,15 +11,15 @@ import regex
 import yaml
 
 from seedbed import yamls
+from seedbed.init.adding import KINDS, entries
+from seedbed.init.beginning import study
+from seedbed.init.own_tables import COLUMNS
+from seedbed.init.own_text import language_of, sentences
+from seedbed.init.yaml_text import commented, edited
 from seedbed.io import UserError, atomic
 from seedbed.resources import ROOT
 from seedbed.settings import suggest
-from seedbed.study.adding import KINDS, entries
-from seedbed.study.beginning import study
 from seedbed.study.loading import load
-from seedbed.study.own_tables import COLUMNS
-from seedbed.study.own_text import language_of, sentences
-from seedbed.study.yaml_text import commented, edited
 
 WRITTEN = "# Written by `seedbed init`"
 HEAD = (
@@ -142,7 +142,7 @@ def _plain(*names: Path | str) -> None:
 
 def _options(path: Path) -> str:
     """The options by which Snakemake runs a study from this folder."""
-    clone = Path("Snakefile").is_file() and Path("seedbed/study/command.py").is_file()
+    clone = Path("Snakefile").is_file() and Path("seedbed/init/command.py").is_file()
     options = "" if clone else f"--snakefile {shlex.quote(str(ROOT / 'Snakefile'))} "
     return options + ("" if path == Path("config.yaml") else f"--configfile {shlex.quote(str(path))} ") + "--cores 2 "
 

@@ -11,10 +11,10 @@ from seedbed.encoders.endpoint import TRANSPORT
 from seedbed.encoders.fusion import members_of
 from seedbed.generators import adapter_card
 from seedbed.io import UserError, atomic_directory, is_own, read_json, sha256, write_json
-from seedbed.operations.publishing import leaderboard, results, triplets
-from seedbed.operations.publishing.checks import language_of, require_card
-from seedbed.operations.publishing.private import require_public
-from seedbed.operations.publishing.wishes import Wishes
+from seedbed.publish import leaderboard, results, triplets
+from seedbed.publish.checks import language_of, require_card
+from seedbed.publish.private import require_public
+from seedbed.publish.wishes import Wishes
 
 REPOSITORY = "repository"
 """What is uploaded, below the output; beside it lies what goes to mteb."""

@@ -10,11 +10,9 @@ import pandas as pd
 from seedbed.corpora.columns import in_buckets
 from seedbed.corpora.language_id import LanguageId, as_many
 from seedbed.corpora.settings import Source
-from seedbed.io import UserError
-from seedbed.languages import registry
-from seedbed.study import own_tables
-from seedbed.study.own_tables import COLUMNS, HALVES, OWN, is_known, is_table, matched
-from seedbed.study.own_text import (
+from seedbed.init import own_tables
+from seedbed.init.own_tables import COLUMNS, HALVES, OWN, is_known, is_table, matched
+from seedbed.init.own_text import (
     LEAST,
     LINES,
     SHARE,
@@ -28,6 +26,8 @@ from seedbed.study.own_text import (
     require_language,
     sentences,
 )
+from seedbed.io import UserError
+from seedbed.languages import registry
 
 ENOUGH = 100
 """Translations that choose, and as many that report, where there are three times as many or more."""

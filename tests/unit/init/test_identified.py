@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from seedbed.init.identified import code_of, identified
 from seedbed.resources import resource
-from seedbed.study.identified import code_of, identified
 
 
 @pytest.mark.parametrize(("code", "name"), [("hau", "Hausa"), ("ind", "Indonesian")])

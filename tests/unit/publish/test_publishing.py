@@ -27,8 +27,8 @@ from seedbed.encoders import backbone, card, training
 from seedbed.encoders.copies import condensed
 from seedbed.encoders.exporting import quantized
 from seedbed.io import UserError, read_json, write_json, write_table
-from seedbed.operations.publishing import leaderboard
-from seedbed.operations.publishing.checks import require_card
+from seedbed.publish import leaderboard
+from seedbed.publish.checks import require_card
 from seedbed.tables.best import take
 from tests import tiny
 from tests.programs import call

@@ -14,7 +14,7 @@ from seedbed.encoders.copies import size
 from seedbed.encoders.int8 import Int8Transformer
 from seedbed.io import UserError, read_json, sha256, write_json
 from seedbed.languages import registry
-from seedbed.operations.publishing.results import Result
+from seedbed.publish.results import Result
 
 FOLDER = "mteb"
 """Below the output."""

@@ -14,13 +14,13 @@ from seedbed.corpora.clean import characters_of, clean, comparable, script_share
 from seedbed.corpora.forms import text_of
 from seedbed.corpora.language_id import LanguageId, as_many
 from seedbed.corpora.settings import Cleaning
+from seedbed.init import own_tables
+from seedbed.init.identified import code_of, identified
 from seedbed.io import UserError, read_table
 from seedbed.languages import called, registry
 from seedbed.names import CODE
 from seedbed.resources import resource
 from seedbed.settings import suggest
-from seedbed.study import own_tables
-from seedbed.study.identified import code_of, identified
 
 LINES = 2000
 """Lines that are looked at."""
