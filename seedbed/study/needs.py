@@ -67,13 +67,14 @@ class Needs:
         grown = {"mem_mb": mem_mb, "runtime": runtime}
         if not opens:
             return {"gpu": 0, **grown}
-        return {
+        asked = {
             "gpu": known(lambda wildcards: load(wildcards).gpus),
             "gpu_mb": known(lambda wildcards: load(wildcards).gpu_mb),
-            "constraint": known(lambda wildcards: self.kinds(load(wildcards).gpu_mb).get("constraint")),
-            "gpu_model": known(lambda wildcards: self.kinds(load(wildcards).gpu_mb).get("gpu_model")),
-            **grown,
         }
+        if self.study.gpus.memory:
+            told_by = self.study.gpus.told_by
+            asked[told_by] = known(lambda wildcards: self.kinds(load(wildcards).gpu_mb).get(told_by))
+        return asked | grown
 
     def kinds(self, needed: int) -> dict[str, str]:
         """How Slurm is told which GPUs have so many MiB: the resource and its value; nothing if none is known to."""
