@@ -153,9 +153,7 @@ class StudyRecipe(Part):
     @cached_property
     def learnt(self) -> bool:
         """Whether its encoders have learnt: it trains, or what it starts from, chooses by or is like does."""
-        others = [
-            name for name in (self.spec.start, self.spec.english.actor, self.spec.like) if name in self.study.recipes
-        ]
+        others = {self.spec.start, self.spec.english.actor, self.spec.like} & {*self.study.recipes} - {self.name}
         return self.spec.trained or any(self.other(name).learnt for name in others)
 
     # ---- Languages.
