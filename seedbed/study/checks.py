@@ -169,7 +169,7 @@ def _mined(study: Study, where: str, recipe: Recipe) -> None:
     taken, count = sum("neighbour_" in name for name in recipe.learns().shapes[0]), study.mining[mining].count
     if not taken:
         raise ValueError(
-            f"{where}.objective: it takes no neighbours; give `data: {{parallel: {SEED_PAIRS}}}`, or take some"
+            f"{where}.objective: it takes no neighbours; give `data: {{corpus: {SEED_PAIRS}}}`, or take some"
         )
     if taken > count:
         raise ValueError(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from seedbed.encoders.recipes import DATA, Recipe
 from seedbed.generators.settings import MADE_FROM, WRITING, Choice, Generator
 from seedbed.settings import suggest
+from seedbed.yamls import laid_over
 
 if TYPE_CHECKING:
     from seedbed.study.model import Study
@@ -40,7 +41,8 @@ def spelled_out(recipes: Any) -> Any:
     """Recipes with each entry that stands for several in their place; what is wrong stays so.
 
     `xllora-{}k: {like: xllora, data: {rows: "{}000"}, over: [1, 3]}` is xllora-1k and xllora-3k: a name stands for each
-    {} in the texts of the entry. `over: {training.pooling: {cls: cls_mlp, mean: mean}}` also sets what is called so.
+    {} in the texts of the entry. `over: {training.pooling: {cls: cls_mlp, mean: mean}}` also sets what is called so. An
+    entry that comes later, with the name of one of them, is laid over that: so another configuration changes one.
 
     Raises:
         ValueError: a key that is called otherwise now, or an entry that cannot stand for several.
@@ -55,12 +57,12 @@ def spelled_out(recipes: Any) -> Any:
             continue
         _require_new(name, entry)
         if not (over := entry.pop("over", None)):
-            found[name] = entry
+            found[name] = laid_over(found.get(name), entry)
             continue
         if "{}" not in str(name):
             raise ValueError(f"{name}.over: stands for several recipes; put {{}} into their name, like {name}-{{}}")
         for key, settings in _settings(str(name), over).items():
-            found[str(name).replace("{}", key)] = _merged(_filled(entry, key), settings)
+            found[str(name).replace("{}", key)] = laid_over(_filled(entry, key), settings)
     return found
 
 

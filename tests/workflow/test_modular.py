@@ -21,7 +21,8 @@ MODULAR = STUDY | {
     "results": "results/modular",
     "languages": {"hau": {}, "swh": {}},
     "anchors": {"count": 50, "language_id": False},
-    "corpora": STUDY["corpora"] | {"others": {"paraphrases": {"file": "own/{lang}.paraphrases.tsv"}}},
+    "corpora": STUDY["corpora"]
+    | {"others": {"paraphrases": {"kind": "paraphrases", "file": "own/{lang}.paraphrases.tsv"}}},
     "backbones": {
         "tiny-bert": {"source": {"file": "own/backbone", "licence": "MIT"}, "prefix": "query: "},
         "sonar": {"source": {"file": "own/sonar"}, "prefix": "{flores}"},
@@ -207,15 +208,15 @@ def test_the_forecast_says_what_a_language_more_costs(study):
     ("changes", "message"),
     [
         ({"languages/swh": None}, "recipes.single-mc.training.crosslingual: hau is the only language"),
-        ({"recipes/single-mc/languages": ["swh"]}, "training.crosslingual: swh is the only language"),
+        ({"recipes/single-mc/only": {"languages": ["swh"]}}, "training.crosslingual: swh is the only language"),
         ({"recipes/multi-m/training": {"crosslingual": True}}, "recipes.multi-m.training.crosslingual: language own is one"),
         ({"recipes/single-mc/from": "multi-m"}, "recipes.single-mc.from: multi-m ... each language; name a recipe"),
         ({"recipes/single-m/from": "adapted"}, "recipes.single-m.from: adapted ... each language; name a recipe"),
         ({"recipes/single-m/from": "single-m"}, "recipes.single-m.from: single-m needs single-m"),
-        ({"recipes/single-mc/data": {"parallel": "parallel"}, "recipes/single-mc/objective": {"distillation": {"teacher": {"backbone": "tiny-bert", "recipe": "base"}}}},
-         "recipes.single-mc.training.crosslingual: ... data.parallel ... translations"),
-        ({"recipes/single-m/data": {"parallel": "seed_pairs"}, "recipes/single-m/objective": {"distillation": {"teacher": {"backbone": "tiny-bert", "recipe": "base"}}}},
-         "recipes.single-m.language: all; seed pairs ... one language"),
+        ({"recipes/single-mc/data": {"corpus": "parallel"}, "recipes/single-mc/objective": {"distillation": {"teacher": {"backbone": "tiny-bert", "recipe": "base"}}}},
+         "recipes.single-mc.training.crosslingual: ... data.corpus ... translations"),
+        ({"recipes/single-m/data": {"corpus": "seed_pairs"}, "recipes/single-m/objective": {"distillation": {"teacher": {"backbone": "tiny-bert", "recipe": "base"}}}},
+         "recipes.single-m.data.from_languages: all; seed pairs ... one language"),
         ({"languages/fra": {"tests": {"own-sts": {"file": "own/fra.sts.tsv"}}, "corpus": {"file": "own/none.tsv"}}}, "own/none.tsv"),
     ],
 )  # fmt: skip
