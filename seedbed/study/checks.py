@@ -120,8 +120,8 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
     if recipe.data.by and recipe.data.corpus and recipe.data.kind != "paraphrases":
         kind = recipe.data.kind
         raise ValueError(f"{where}.data.by: a generator translates paraphrases, and {recipe.data.corpus} is of {kind}")
-    learnt = recipe.data.candidates or recipe.data.corpus
-    if learnt and learnt_whole(study, learnt):
+    whole = recipe.data.corpus if learnt_whole(study, recipe.data.corpus) else ""
+    if learnt := recipe.data.candidates or whole:
         untested(study, where, learnt)
     _require(
         f"{where}.data.from_languages",

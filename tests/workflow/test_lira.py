@@ -36,8 +36,8 @@ LIRA = STUDY | {
     },
     "recipes": {
         "base": {},
-        "arca": ARCA | {"english": READ, "data": {"candidates": "graded"}},
-        "lira": {"english": READ, "training": {"epochs": 1, "precision": "float32"}},
+        "arca": ARCA | {"english": {**READ}, "data": {"candidates": "graded"}},
+        "lira": {"english": {**READ}, "training": {"epochs": 1, "precision": "float32"}},
         "beside": {"from": "arca", "english": READ | {"fusion": "none", "choose": "critic", "similarity": "tiny-bert"}},
         "translated": {"english": READ | {"choose": "oracle"}},
     },
