@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from seedbed.encoders.recipes import DATA, Recipe
@@ -18,21 +18,21 @@ OWN = ("adapters", "triplets", "published")
 WHOLE = ("source", "objective")
 """What is replaced as a whole."""
 OLD = {
-    "method": "like",
-    "text": "data: {corpus: ...}",
-    "language": "data: {from_languages: ...}",
-    "generator": "data: {by: ...}",
-    "rows": "data: {rows: ...}",
-    "prefix_of": "prefix: {choose: [...]}",
-    "encoders": "published",
-    **{key: f"english: {{{key}: ...}}" for key in ("translators", "judge", "similarity", "fusion", "choose", "actor")},
-    **{key: f"only: {{{key}: ...}}" for key in ("languages", "backbones", "seeds")},
+    "method": "`like`",
+    "text": "`data: {corpus: ...}`",
+    "language": "`data: {from_languages: ...}`",
+    "generator": "`data: {by: ...}`",
+    "rows": "`data: {rows: ...}`",
+    "prefix_of": "`prefix: {choose: [...]}`",
+    "encoders": "`published`",
+    **{key: f"`english: {{{key}: ...}}`" for key in ("translators", "judge", "similarity", "fusion", "choose", "actor")},
+    **{key: f"`only: {{{key}: ...}}`" for key in ("languages", "backbones", "seeds")},
 }
 """A key that a recipe had once -> what it has now."""
 OLD_DATA = dict.fromkeys(
     ("sentences", "triplets", "paraphrases", "pairs", "scored_pairs", "queries", "parallel"),
-    "corpus, and its kind under `corpora.others`",
-) | {"translated": "corpus, with `by: GENERATOR`"}
+    "`data: {corpus: ...}`; a corpus under `corpora.others` says its `kind` there",
+) | {"translated": "`data: {corpus: ..., by: GENERATOR}`"}
 """The same of its `data`."""
 
 
@@ -47,36 +47,41 @@ def spelled_out(recipes: Any) -> Any:
     """
     if not isinstance(recipes, Mapping):
         return recipes
-    found: dict[str, Any] = {}
+    found: dict[Any, Any] = {}
     for name, recipe in recipes.items():
-        entry = dict(recipe) if isinstance(recipe, Mapping) else recipe
-        if not isinstance(entry, dict):
-            found[name] = entry
-            continue
-        _require_new(name, entry)
-        if not (over := entry.pop("over", None)):
-            found[name] = entry
-            continue
-        if "{}" not in str(name):
-            raise ValueError(f"{name}.over: stands for several recipes; put {{}} into their name, like {name}-{{}}")
-        for key, settings in _settings(str(name), over).items():
-            found[str(name).replace("{}", key)] = _merged(_filled(entry, key), settings)
+        for key, entry in _each(name, recipe) if isinstance(recipe, Mapping) else [(name, recipe)]:
+            if key in found:
+                raise ValueError(f"{key}: two entries write this recipe; keep one")
+            found[key] = entry
     return found
 
 
-def _settings(name: str, over: Any) -> dict[str, dict[str, Any]]:
-    """What stands for {} -> the settings that go with it."""
-    if isinstance(over, list):
-        return {str(key): {} for key in over}
+def _each(name: Any, recipe: Mapping[str, Any]) -> Iterator[tuple[Any, Mapping[str, Any]]]:
+    """The recipes that an entry stands for, by name."""
+    _require_new(name, recipe)
+    if "over" not in recipe:
+        yield name, recipe
+        return
+    if "{}" not in str(name):
+        raise ValueError(f"{name}.over: stands for several recipes; put {{}} into their name, like {name}-{{}}")
+    shared = {key: value for key, value in recipe.items() if key != "over"}
+    for key, settings in _settings(name, recipe["over"]):
+        _require_new(name, settings)
+        yield name.replace("{}", key), _laid_over(_filled(shared, key), settings)
+
+
+def _settings(name: str, over: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What stands for {}, with the settings that go with it."""
+    if isinstance(over, list) and over:
+        yield from ((str(key), {}) for key in over)
+        return
     values = next(iter(over.values())) if isinstance(over, Mapping) and len(over) == 1 else None
-    if not isinstance(values, Mapping):
+    if not (isinstance(values, Mapping) and values):
         raise ValueError(f"{name}.over: give names, or one setting with its value by name; found {over!r}")
-    found = {}
     for key, value in values.items():
         for part in reversed(str(next(iter(over))).split(".")):
             value = {part: value}
-        found[str(key)] = value
-    return found
+        yield str(key), value
 
 
 def _filled(value: Any, key: str) -> Any:
@@ -97,7 +102,7 @@ def _require_new(name: Any, recipe: Mapping[str, Any]) -> None:
     fields += [(f"data.{key}", key, OLD_DATA) for key in data] if isinstance(data, Mapping) else []
     for place, key, old in fields:
         if key in old:
-            raise ValueError(f"{name}.{place}: is now `{old[key]}`")
+            raise ValueError(f"{name}.{place}: is now {old[key]}")
 
 
 def with_parents(entries: Any, presets: Mapping[str, Any] | None = None) -> Any:
@@ -135,20 +140,30 @@ def with_parents(entries: Any, presets: Mapping[str, Any] | None = None) -> Any:
 
 
 def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings on top of others; groups are merged, but not those of WHOLE."""
+    """Settings on top of those of another entry; groups are merged, but not those of WHOLE."""
     groups = {
-        name: _merged(_without_other_data(below[name], value) if name == "data" else below[name], value)
+        name: _laid_over(_without_other_data(below[name], value) if name == "data" else below[name], value)
         for name, value in above.items()
         if name not in WHOLE and isinstance(value, Mapping) and isinstance(below.get(name), Mapping)
     }
     return {name: value for name, value in below.items() if name not in OWN} | {**above, **groups}
 
 
+def _laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings with others on top, in groups too."""
+    groups = {
+        name: _laid_over(below[name], value)
+        for name, value in above.items()
+        if isinstance(value, Mapping) and isinstance(below.get(name), Mapping)
+    }
+    return {**below, **above, **groups}
+
+
 def _without_other_data(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """What a recipe learns from, without that and who writes it where it learns from something else."""
+    """What a recipe learns from, without that and who writes it where the one above it learns from something else."""
     given = {*above} & {*DATA}
-    stays = not given or (given <= {*below} and given != {"corpus"})  # another corpus has no translator
-    return {key: value for key, value in below.items() if stays or key not in (*DATA, "by")}
+    another = not given <= {*below} or ("corpus" in given and below["corpus"] != above["corpus"])
+    return {key: value for key, value in below.items() if not (another and key in (*DATA, "by"))}
 
 
 def makers(generators: Mapping[str, Generator]) -> dict[tuple[str, str], str]:
