@@ -221,7 +221,7 @@ def _classifier(study: Study, name: str, classifier: Classifier) -> None:
         raise ValueError(f"{where}.backbone: {classifier.backbone} has no weights; take another")
     if classifier.recipe:
         _require(f"{where}.recipe", "recipe", classifier.recipe, study.recipes)
-        what, of = f"backbone of recipe {classifier.recipe}", study.recipes[classifier.recipe].backbones
+        what, of = f"backbone of recipe {classifier.recipe}", study.recipes[classifier.recipe].only.backbones
         _require(f"{where}.backbone", what, classifier.backbone, of or study.backbones)
     if spec := classifier.in_context:
         _retriever(study, f"{where}.in_context", spec.retriever)

@@ -293,7 +293,7 @@ def test_every_model_of_a_shipped_configuration_is_known(file):
 
 def test_a_model_of_a_size_takes_a_gpu_of_a_size(tmp_path):
     paper = Needs(load(yaml.safe_load(Path("config.yaml").read_text()) | {"results": str(tmp_path)}), COSTS)
-    small, large = (paper.encoding(name, "crosslingual") for name in ("roberta", "xlm-r"))
+    small, large = (paper.sizes.encoding(name, "crosslingual") for name in ("roberta", "xlm-r"))
     assert 0.8 * large < small < large
 
 
