@@ -54,7 +54,7 @@ def spelled_out(recipes: Any) -> Any:
     for name, recipe in recipes.items():
         for key, entry in _each(name, recipe) if isinstance(recipe, Mapping) else [(name, recipe)]:
             if key in found and key != name:
-                raise ValueError(f"{key}: {name} writes this recipe too; keep one, or give what it changes below {name}")
+                raise ValueError(f"{key}: {name} writes this recipe too; keep one, or put what it changes below it")
             found[key] = laid_over(found.get(key), entry)
     return found
 
