@@ -343,8 +343,8 @@ class StudyRecipe(Part):
         """
         if chooser := self.prefix_chooser:
             raise UserError(
-                f"recipes.{chooser}.prefix.choose: a development task chooses this prefix, which is not known yet where "
-                f"encoders of {self.name} are fine-tuned; give the recipe a `prefix`, or take another"
+                f"recipes.{chooser}.prefix.choose: a development task chooses this prefix, which is not known yet "
+                f"where encoders of {self.name} are fine-tuned; give the recipe a `prefix`, or take another"
             )
         return self.prefix(backbone)
 

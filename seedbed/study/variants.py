@@ -26,7 +26,9 @@ OLD = {
     "rows": "`data: {rows: ...}`",
     "prefix_of": "`prefix: {choose: [...]}`",
     "encoders": "`published`",
-    **{key: f"`english: {{{key}: ...}}`" for key in ("translators", "judge", "similarity", "fusion", "choose", "actor")},
+    **{
+        key: f"`english: {{{key}: ...}}`" for key in ("translators", "judge", "similarity", "fusion", "choose", "actor")
+    },
     **{key: f"`only: {{{key}: ...}}`" for key in ("languages", "backbones", "seeds")},
 }
 """A key that a recipe had once -> what it has now."""
@@ -121,13 +123,13 @@ def with_parents(entries: Any, presets: Mapping[str, Any] | None = None) -> Any:
     entries = {name: {} if entry is None else entry for name, entry in entries.items()}
     below = presets or {}
 
-    def whole(name: str, seen: tuple[str, ...] = ()) -> Any:
+    def whole(name: Any, seen: tuple[str, ...] = ()) -> Any:
         entry = entries[name]
-        if not isinstance(entry, Mapping):
+        if not (isinstance(entry, Mapping) and isinstance(name, str)):
             return entry
         if not (parent := entry.get("like")):
             if presets is not None and name not in below and not {*entry} & {"data", "objective", "english"}:
-                near = suggest(str(name), [*below])
+                near = suggest(name, [*below])
                 raise ValueError(f"{name}: no preset of this name; give `like`, or `data` and `objective`; {near}")
             return _merged(below.get(name, {}), entry)
         if not isinstance(parent, str):
