@@ -331,7 +331,7 @@ class Anchors(Settings):
 
 
 class SeedPairs(Settings):
-    """Which pairs of `corpora.parallel` are drawn for recipes that learn from few: `data: {parallel: seed_pairs}`."""
+    """Which pairs of `corpora.parallel` are drawn for recipes that learn from few: `data: {corpus: seed_pairs}`."""
 
     count: int = Field(2048, gt=0)
     """Pairs for each language; a corpus in which fewer are left is an error."""

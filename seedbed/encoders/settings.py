@@ -191,8 +191,8 @@ class Training(Settings):
     as all rows make whole batches (paper 004). `{translations: 32}`: each batch has so many rows of this set, and all
     other sets fill it; what a language lacks, the others fill too."""
     crosslingual: bool = False
-    """With `language: all` of a recipe: the sentences of a row are in different ones of the languages that a batch has,
-    six at most (paper 004); else each batch is in one language."""
+    """With `data: {from_languages: all}` of a recipe: the sentences of a row are in different ones of the languages
+    that a batch has, six at most (paper 004); else each batch is in one language."""
     learning_rate: float = Field(5.0e-5, gt=0)
     """AdamW, no warm-up."""
     schedule: Literal["linear", "constant"] = "linear"

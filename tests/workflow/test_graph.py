@@ -538,7 +538,7 @@ def test_the_ladder_takes_up_published_work_at_each_rung(project, rung):
             "start": rung,
             "generators/tiny/adapters": {"xllora": dict.fromkeys(["positive", "negative"], {"file": "own/generator"})},
             "generators/tiny/triplets": {"xllora": {"file": "own/nli.tsv"}},
-            "recipes/xllora": {"encoders": {"tiny-bert": {"file": "own/backbone"}}},
+            "recipes/xllora": {"published": {"tiny-bert": {"file": "own/backbone"}}},
         },
         target=f"{rung}.yaml",
     )

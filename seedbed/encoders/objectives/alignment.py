@@ -35,7 +35,7 @@ class Alignment(Objective):
         recipes:
           aligned:
             from: multi-m
-            data: {parallel: parallel}
+            data: {corpus: parallel}
             objective: alignment
             training: {part: adapter, adapter: parallel, learning_rate: 1.0e-4, epochs: 1}
     """

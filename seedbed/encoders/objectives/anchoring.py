@@ -29,7 +29,7 @@ class Anchoring(Objective):
         recipes:
           anchored:
             data: {candidates: own-texts}
-            translators: [one, another]
+            english: {translators: [one, another]}
             objective: {anchoring: {baseline: mean}}
             training: {part: head, batch_size: 64, epochs: 20}
     """

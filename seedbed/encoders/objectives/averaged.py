@@ -14,8 +14,8 @@ class Averaged(Copy):
     Wortsman et al. (2022, "Robust fine-tuning of zero-shot models"), section 3.
 
         recipes:
-          xllora-averaged: {from: xllora, data: {sentences: text}, objective: averaged}
-          xllora-near: {from: xllora, data: {sentences: text}, objective: {averaged: {share: 0.25}}}
+          xllora-averaged: {from: xllora, data: {corpus: text}, objective: averaged}
+          xllora-near: {from: xllora, data: {corpus: text}, objective: {averaged: {share: 0.25}}}
     """
 
     of_seeds = True

@@ -12,7 +12,7 @@ class Condensed(Copy):
     Arora et al. (2017, "A simple but tough-to-beat baseline for sentence embeddings"), equation 1, from the texts.
 
         recipes:
-          xllora-static: {from: xllora, data: {sentences: text}, objective: {condensed: {dimensions: 256}}}
+          xllora-static: {from: xllora, data: {corpus: text}, objective: {condensed: {dimensions: 256}}}
     """
 
     dimensions: int = Field(256, gt=0)

@@ -25,9 +25,9 @@ class Correlation(Queued):
     The queue keeps earlier cosines with their scores, so that a small batch has a correlation. Source: paper 002,
     appendix A.4, equations 27 to 32 (CorrQueue); what it leaves open is in docs/decisions/lira.md.
 
-        corpora: {others: {own-scores: {file: "own/{lang}.scores.tsv"}}}
+        corpora: {others: {own-scores: {kind: pairs, file: "own/{lang}.scores.tsv"}}}
         recipes:
-          correlated: {data: {scored_pairs: own-scores}, objective: {correlation: {queue_size: 256}}}
+          correlated: {data: {corpus: own-scores}, objective: {correlation: {queue_size: 256}}}
     """
 
     shapes = (("sentence1", "sentence2"),)

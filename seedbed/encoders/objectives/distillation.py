@@ -17,7 +17,7 @@ class Distillation(Objective):
 
         recipes:
           student:
-            data: {parallel: parallel}
+            data: {corpus: parallel}
             objective: {distillation: {teacher: {backbone: labse, recipe: published}}}
     """
 

@@ -12,9 +12,9 @@ class Graded(Objective):
     log(1 + sum e^{scale (cos(x_j, y_j) - cos(x_i, y_i))}), summed over the rows i and j of a batch where the score of
     i is higher. Source: Huang et al. (2024, "CoSENT: Consistent sentence embedding via similarity ranking").
 
-        corpora: {others: {own-scores: {file: "own/{lang}.scores.tsv"}}}
+        corpora: {others: {own-scores: {kind: pairs, file: "own/{lang}.scores.tsv"}}}
         recipes:
-          graded: {data: {scored_pairs: own-scores}, objective: graded}
+          graded: {data: {corpus: own-scores}, objective: graded}
     """
 
     shapes = (("sentence1", "sentence2"),)

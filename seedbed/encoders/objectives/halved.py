@@ -9,7 +9,7 @@ class Halved(Copy):
     Whoever opens the copy computes in float32.
 
         recipes:
-          xllora-half: {from: xllora, data: {sentences: text}, objective: halved}
+          xllora-half: {from: xllora, data: {corpus: text}, objective: halved}
     """
 
     def copied(self, encoder, texts, folders):

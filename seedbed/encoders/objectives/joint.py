@@ -12,10 +12,11 @@ class Joint(Objective):
     of all languages learn together. A batch has six languages at most. Source: paper 004, table 6;
     docs/decisions/modular.md.
 
+        corpora: {others: {paraphrases: {kind: paraphrases, file: "own/{lang}.paraphrases.tsv"}}}
         recipes:
           together:
             from: multi-m
-            data: {paraphrases: paraphrases}
+            data: {corpus: paraphrases}
             objective: joint
             training: {part: adapter, adapter: parallel, learning_rate: 1.0e-4, epochs: 1}
     """

@@ -27,9 +27,9 @@ class Listwise(Queued):
     language. Source: paper 002, section 4.2 and appendix A.4, equations 33 to 42 (DocQueue); what it leaves open is in
     docs/decisions/lira.md.
 
-        corpora: {others: {own-queries: {file: "own/{lang}.queries.tsv"}}}
+        corpora: {others: {own-queries: {kind: retrieval, file: "own/{lang}.queries.tsv"}}}
         recipes:
-          ranked: {data: {queries: own-queries}, objective: {listwise: {queue_size: 4096}}}
+          ranked: {data: {corpus: own-queries}, objective: {listwise: {queue_size: 4096}}}
     """
 
     shapes = (("query", "document"),)

@@ -31,7 +31,7 @@ class Neighbours(Objective):
 
         recipes:
           neighbours:
-            data: {parallel: parallel}
+            data: {corpus: parallel}
             objective: {neighbours: {margin: 0.2}}
             training: {pooling: last_weighted_train, batch_size: 32, learning_rate: 2.0e-5, epochs: 30}
     """

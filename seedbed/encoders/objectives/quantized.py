@@ -9,7 +9,7 @@ class Quantized(Copy):
     What they are multiplied with is so too, with a scale for each text.
 
         recipes:
-          xllora-int8: {from: xllora-trimmed, data: {sentences: text}, objective: quantized}
+          xllora-int8: {from: xllora-trimmed, data: {corpus: text}, objective: quantized}
     """
 
     def copied(self, encoder, texts, folders):

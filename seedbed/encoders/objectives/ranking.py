@@ -13,9 +13,10 @@ class Ranking(Objective):
     there are any; a row may have none. Source: Henderson et al. (2017, "Efficient natural language response
     suggestion"), section 4.4.
 
+        corpora: {others: {questions: {kind: matched_pairs, file: "own/{lang}.questions.tsv"}}}
         recipes:
-          questions: {data: {pairs: questions}, objective: {ranking: {scale: 20}}}
-          adjacent: {data: {pairs: adjacent}, objective: {ranking: {cutoff: 0.3}}}
+          questions: {data: {corpus: questions}, objective: {ranking: {scale: 20}}}
+          cut: {data: {corpus: questions}, objective: {ranking: {cutoff: 0.3}}}
     """
 
     shapes = (("anchor", "positive", "negative"), ("anchor", "positive"), ("sentence1", "sentence2"))

@@ -24,6 +24,7 @@ class Retention(Objective):
         corpora:
           others:
             bootstrap:
+              kind: matched_pairs
               sets:
                 lines:
                   file: "own/{lang}.txt"
@@ -31,7 +32,7 @@ class Retention(Objective):
                   following: {columns: {sentence2: sentence1}}
                 translations: {file: "own/{lang}-eng.tsv", columns: {sentence1: pivot, sentence2: text}}
         recipes:
-          retained: {data: {pairs: bootstrap}, objective: {retention: {scale: 50, weight: 2}}}
+          retained: {data: {corpus: bootstrap}, objective: {retention: {scale: 50, weight: 2}}}
     """
 
     shapes = (("sentence1", "sentence2"),)

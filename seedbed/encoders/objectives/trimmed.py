@@ -12,8 +12,8 @@ class Trimmed(Copy):
     smaller ones. Source: Abdaoui et al. (2020, "Load what you need: smaller versions of multilingual BERT").
 
         recipes:
-          base-trimmed: {data: {sentences: text}, objective: trimmed}
-          xllora-trimmed: {from: xllora, data: {sentences: text}, objective: trimmed}
+          base-trimmed: {data: {corpus: text}, objective: trimmed}
+          xllora-trimmed: {from: xllora, data: {corpus: text}, objective: trimmed}
     """
 
     least_count: int = Field(1, ge=1)

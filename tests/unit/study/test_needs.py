@@ -178,7 +178,8 @@ def test_two_sides_that_stay_as_they_are_are_read_and_not_trained(tmp_path: Path
     sides = 4 * (3.74e9 + 8e9) / gpu_memory.MIB  # float32; a batch's states are small beside them
     asked = [of.sizes.encoding("mt5-qwen3", recipe) for recipe in ("arca", "lira", "lira-retrieval")]
     assert all(sides < each < 1.8 * sides for each in asked) and max(asked) < KINDS["a100_80"]
-    of.study.recipes["lira"] = of.study.recipes["lira"].model_copy(update={"fusion": "prefix"})
+    lira = of.study.recipes["lira"]
+    of.study.recipes["lira"] = lira.model_copy(update={"english": lira.english.updated({"fusion": "prefix"})})
     assert of.sizes.encoding("mt5-qwen3", "lira") > 2 * sides, "steps go back through the English side"
 
 
