@@ -22,8 +22,9 @@ class Job(cli.Planning):
 
 def main(job: Job) -> None:
     from seedbed.io import UserError, atomic, write_table
+    from seedbed.operations.forecasting.calibration import collect
     from seedbed.operations.forecasting.costs import CostSpec
-    from seedbed.operations.forecasting.forecast import collect, errors, forecast, layout
+    from seedbed.operations.forecasting.forecast import errors, forecast, layout
     from seedbed.operations.forecasting.languages import one_more
     from seedbed.operations.forecasting.work import Plan
     from seedbed.operations.jobs import planned

@@ -406,7 +406,7 @@ def test_jobs_that_write_ask_for_the_gpus_that_their_generator_uses(project, bac
     changes = {"results": "results/gpus"} | {f"generators/tiny/{key}": value for key, value in backend.items()}
     study = project.edit(changes, target="gpus.yaml")
     plan = f"planned([Path({study!r})], {{}}, {{}}, ['results/gpus/triplets/tiny/xllora/hau.raw.tsv'])"
-    code = "from pathlib import Path; from seedbed.operations.jobs import planned; print({job.rule: job.gpus for job in %s})"
+    code = "from pathlib import Path; from seedbed.operations.jobs import planned; print({job.rule: job.asks('gpu') for job in %s})"
     done = subprocess.run(
         [sys.executable, "-c", code % plan], cwd=project.root, env=project.environment, capture_output=True, text=True
     )
