@@ -119,14 +119,14 @@ def _grouped(records: Iterable[Record]) -> Mapping[Group, list[Record]]:
 
 
 def _speed(records: Sequence[Record]) -> Speed:
-    factors = {name: _middle([getattr(one, name) for one in records]) for name in ("time", "memory", "disk")}
-    return Speed(**factors, records=len(records))
+    memory, disk = (_shrunk([getattr(one, name) for one in records]) for name in ("memory", "disk"))
+    return Speed(median(one.time for one in records), memory, disk, len(records))
 
 
-def _middle(ratios: Sequence[float]) -> float:
-    """The median of the ratios that were measured; 1: none was."""
+def _shrunk(ratios: Sequence[float]) -> float:
+    """The median of the ratios that were measured, as if one more record said 1."""
     measured = [ratio for ratio in ratios if ratio]
-    return median(measured) if measured else 1
+    return median(measured) ** (len(measured) / (len(measured) + 1)) if measured else 1
 
 
 def half_width(records: int, spread: float, jobs: int) -> float:
@@ -145,5 +145,5 @@ def left_out(records: Iterable[Record]) -> dict[str, list[tuple[float, float]]]:
     for group, members in _grouped(records).items():
         times = [one.time for one in members]
         for place, time in enumerate(times):
-            found[group[0]].append((1 / time, _middle(times[:place] + times[place + 1 :]) / time))
+            found[group[0]].append((1 / time, median(times[:place] + times[place + 1 :] or [1]) / time))
     return found

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from seedbed.operations.forecasting.costs import CostSpec
 from seedbed.operations.forecasting.calibration import Records
+from seedbed.operations.forecasting.costs import CostSpec
 from seedbed.operations.forecasting.languages import MODULAR, SINGLE, kind_of, one_more
 from seedbed.operations.forecasting.work import Plan
 from seedbed.operations.job import Job
