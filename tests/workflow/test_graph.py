@@ -598,7 +598,8 @@ def test_a_forecast_runs_before_anything_has_and_leaves_nothing_else(project):
     results = project.root / "results/forecast"
     left = {str(path.relative_to(results)) for path in results.rglob("*") if path.is_file()}
     assert left == {
-        *(".lock", "forecast.tsv", "forecast.md", "logs/forecast/forecast.log", "benchmarks/forecast/forecast.jsonl"),
+        *(".lock", "logs/events.jsonl", "logs/forecast/forecast.log", "benchmarks/forecast/forecast.jsonl"),
+        *("forecast.tsv", "forecast.md"),
     }
     assert (results / "forecast.md").read_text() in done.stdout
     table = pd.read_csv(results / "forecast.tsv", sep="\t")
