@@ -23,7 +23,7 @@ from seedbed.operations.forecasting.calibration import (
     read_benchmark,
 )
 from seedbed.operations.forecasting.costs import CostSpec
-from seedbed.operations.forecasting.forecast import errors, forecast, layout, totals
+from seedbed.operations.forecasting.forecast import forecast, layout, totals
 from seedbed.operations.forecasting.work import Plan
 from seedbed.operations.job import Job
 from seedbed.study.loading import load
@@ -422,7 +422,7 @@ def test_a_rule_sums_its_languages(study):
 def test_the_page_has_ranges_prices_and_errors(study):
     plan, found = study
     prices = Forecast(gpu_hour=2, cpu_hour=1, currency="EUR")
-    page = layout(forecast(plan, found), errors(plan, found), found, plan, prices)
+    page = layout(forecast(plan, found), plan, found, prices)
     assert "3 jobs to do, 2 done" in page and "2 of 4" in page and "measured (1)" in page
     assert "1 not readable; 1 of jobs that these targets do not need" in page
     assert "Price: " in page and "EUR" in page and "How far off" in page
@@ -432,7 +432,7 @@ def test_the_page_has_ranges_prices_and_errors(study):
 def test_a_finished_study_says_so(study):
     plan, found = study
     done = Plan([replace(job, todo=False) for job in plan.jobs], COSTS)
-    page = layout(forecast(done, found), errors(done, found), found, done, Forecast())
+    page = layout(forecast(done, found), done, found, Forecast())
     assert "Nothing is to be done: all 5 jobs have run." in page
 
 
