@@ -26,8 +26,8 @@ ROUND = 100
 class Needs:
     """The jobs of a study, by what they do."""
 
-    def __init__(self, study: Study, costs: CostSpec, seconds: Callable[[str, Any], float] = lambda *job: 0) -> None:
-        """Keep what is known; `seconds`: the forecast of a rule's job, by its wildcards, 0: there is none."""
+    def __init__(self, study: Study, costs: CostSpec, seconds: Callable[..., float] = lambda *job: 0) -> None:
+        """Keep what is known; `seconds`: the forecast of a rule's job, by its wildcards, threads and GPUs; 0: none."""
         self.study, self.costs, self.seconds = study, costs, seconds
         self.sizes = Sizes(study, costs)
         self._loads: dict[Product, Load] = {}
@@ -61,8 +61,8 @@ class Needs:
             return math.ceil(HEADROOM * needed / ROUND) * ROUND * attempt
 
         @known
-        def runtime(wildcards: Any, attempt: int) -> int:
-            return cost.limit(self.seconds(rule, wildcards)) * attempt
+        def runtime(wildcards: Any, attempt: int, threads: int) -> int:
+            return cost.limit(self.seconds(rule, wildcards, threads, load(wildcards).gpus)) * attempt
 
         grown = {"mem_mb": mem_mb, "runtime": runtime}
         if not opens:
