@@ -25,6 +25,8 @@ try:
 except ModuleNotFoundError as error:
     sys.exit(f"error: {error} in the environment of {sys.executable}; run `make env` and `source .venv/bin/activate`")
 
+from snakemake.logging import logger
+
 from seedbed.io import UserError
 from seedbed.operations import events, runs
 from seedbed.operations.forecasting.costs import CostSpec
