@@ -120,8 +120,8 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
     if recipe.data.by and recipe.data.corpus and recipe.data.kind != "paraphrases":
         kind = recipe.data.kind
         raise ValueError(f"{where}.data.by: a generator translates paraphrases, and {recipe.data.corpus} is of {kind}")
-    learnt = recipe.data.candidates or recipe.data.corpus
-    if learnt and learnt_whole(study, learnt):
+    whole = recipe.data.corpus if learnt_whole(study, recipe.data.corpus) else ""
+    if learnt := recipe.data.candidates or whole:
         untested(study, where, learnt)
     _require(
         f"{where}.data.from_languages",
@@ -169,7 +169,7 @@ def _mined(study: Study, where: str, recipe: Recipe) -> None:
     taken, count = sum("neighbour_" in name for name in recipe.learns().shapes[0]), study.mining[mining].count
     if not taken:
         raise ValueError(
-            f"{where}.objective: it takes no neighbours; give `data: {{parallel: {SEED_PAIRS}}}`, or take some"
+            f"{where}.objective: it takes no neighbours; give `data: {{corpus: {SEED_PAIRS}}}`, or take some"
         )
     if taken > count:
         raise ValueError(
@@ -221,7 +221,7 @@ def _classifier(study: Study, name: str, classifier: Classifier) -> None:
         raise ValueError(f"{where}.backbone: {classifier.backbone} has no weights; take another")
     if classifier.recipe:
         _require(f"{where}.recipe", "recipe", classifier.recipe, study.recipes)
-        what, of = f"backbone of recipe {classifier.recipe}", study.recipes[classifier.recipe].backbones
+        what, of = f"backbone of recipe {classifier.recipe}", study.recipes[classifier.recipe].only.backbones
         _require(f"{where}.backbone", what, classifier.backbone, of or study.backbones)
     if spec := classifier.in_context:
         _retriever(study, f"{where}.in_context", spec.retriever)

@@ -82,4 +82,4 @@ class StudyGenerator(Part):
     def candidates(self) -> dict[float, tuple[str, str]]:
         """Scale -> recipe and backbone of the encoders that try it, where a development task chooses the scale."""
         names = {scale: candidate(self.name, scale) for scale in self.study.choosing[self.name].candidates}
-        return {scale: (name, self.study.recipes[name].backbones[0]) for scale, name in names.items()}
+        return {scale: (name, self.study.recipes[name].only.backbones[0]) for scale, name in names.items()}

@@ -62,12 +62,6 @@ def reserved(study: Study) -> set[str]:
     return {pair for pair in study.tests_by_pair if {*languages_of(pair)} & study.reserved}
 
 
-def maker(study: Study, recipe: str) -> str:
-    """The recipe that makes the encoders of a recipe: itself, or of one that takes adapters off what it is like."""
-    spec = study.recipes[recipe]
-    return recipe if spec.aligned == "always" else maker(study, spec.like)
-
-
 def consistent(study: Study) -> None:
     """Pairs are of languages that there are, and a recipe that takes adapters off makes no encoder.
 
@@ -86,8 +80,8 @@ def consistent(study: Study) -> None:
 
 def _takes_adapters_off(study: Study, name: str) -> None:
     recipe, where = study.recipes[name], f"recipes.{name}.aligned"
-    if not recipe.like:
-        raise ValueError(f"{where}: it scores the encoders of another recipe; give `like`")
+    if recipe.like not in {*study.recipes} - {name}:
+        raise ValueError(f"{where}: it scores the encoders of another recipe of the study; name that as `like`")
     other = study.recipes[recipe.like]
     if recipe.training.get("adapter") != "parallel":
         raise ValueError(f"{where}: encoders of {recipe.like} have no parallel adapters; leave it out")

@@ -128,15 +128,21 @@ class StudyRecipe(Part):
         return self.other(self.spec.start) if self.spec.start and self.spec.start not in STARTS else None
 
     @cached_property
+    def varied(self) -> "StudyRecipe | None":
+        """The recipe of the study that it is like; None: it varies a preset, or nothing."""
+        like = self.spec.like
+        return self.other(like) if like in self.study.recipes and like != self.name else None
+
+    @cached_property
     def maker(self) -> "StudyRecipe":
         """The recipe that makes its encoders: itself, or of one that takes adapters off what it is like."""
-        return self if self.spec.aligned == "always" else self.other(self.spec.like).maker
+        return self if self.spec.aligned == "always" else self.varied.maker
 
     @cached_property
     def method(self) -> str:
         """The way of the papers that it is, by its preset's name; empty: it is none."""
-        if self.spec.like in self.study.recipes and self.spec.like != self.name:
-            return self.other(self.spec.like).method
+        if self.varied:
+            return self.varied.method
         return next((name for name in (self.spec.like, self.name) if name in presets()), "")
 
     @cached_property
@@ -153,10 +159,9 @@ class StudyRecipe(Part):
     @cached_property
     def learnt(self) -> bool:
         """Whether its encoders have learnt: it trains, or what it starts from, chooses by or is like does."""
-        others = [
-            name for name in (self.spec.start, self.spec.english.actor, self.spec.like) if name in self.study.recipes
-        ]
-        return self.spec.trained or any(self.other(name).learnt for name in others)
+        actor = self.spec.english.actor
+        chooser = self.other(actor) if actor in self.study.recipes else None
+        return self.spec.trained or any(other.learnt for other in (self.start, chooser, self.varied) if other)
 
     # ---- Languages.
 
@@ -338,8 +343,8 @@ class StudyRecipe(Part):
         """
         if chooser := self.prefix_chooser:
             raise UserError(
-                f"recipes.{chooser}.prefix_of: a development task chooses this prefix, which is not known yet where "
-                f"encoders of {self.name} are fine-tuned; give the recipe a `prefix`, or take another"
+                f"recipes.{chooser}.prefix.choose: a development task chooses this prefix, which is not known yet "
+                f"where encoders of {self.name} are fine-tuned; give the recipe a `prefix`, or take another"
             )
         return self.prefix(backbone)
 

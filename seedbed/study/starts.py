@@ -55,7 +55,7 @@ def _several(study: Study, name: str) -> None:
     if not start or seeds == [0]:
         raise ValueError(f"recipes.{name}.from: {name} is the mean of a recipe's seeds; name one that is trained here")
     if len(seeds) < 2 and not recipe.learns().of_start:
-        raise ValueError(f"recipes.{recipe.start}.seeds: {name} is their mean, and there is one; give two or more")
+        raise ValueError(f"recipes.{recipe.start}.only.seeds: {name} is their mean, and there is one; give two or more")
     if recipe.only.seeds is not None and sorted(recipe.only.seeds) != seeds:
         raise ValueError(
             f"recipes.{name}.only.seeds: it is the mean of all seeds of {recipe.start}; give that its `seeds`"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from seedbed.encoders.recipes import DATA, Recipe
 from seedbed.generators.settings import MADE_FROM, WRITING, Choice, Generator
 from seedbed.settings import suggest
+from seedbed.yamls import laid_over
 
 if TYPE_CHECKING:
     from seedbed.study.model import Study
@@ -18,21 +19,23 @@ OWN = ("adapters", "triplets", "published")
 WHOLE = ("source", "objective")
 """What is replaced as a whole."""
 OLD = {
-    "method": "like",
-    "text": "data: {corpus: ...}",
-    "language": "data: {from_languages: ...}",
-    "generator": "data: {by: ...}",
-    "rows": "data: {rows: ...}",
-    "prefix_of": "prefix: {choose: [...]}",
-    "encoders": "published",
-    **{key: f"english: {{{key}: ...}}" for key in ("translators", "judge", "similarity", "fusion", "choose", "actor")},
-    **{key: f"only: {{{key}: ...}}" for key in ("languages", "backbones", "seeds")},
+    "method": "`like`",
+    "text": "`data: {corpus: ...}`",
+    "language": "`data: {from_languages: ...}`",
+    "generator": "`data: {by: ...}`",
+    "rows": "`data: {rows: ...}`",
+    "prefix_of": "`prefix: {choose: [...]}`",
+    "encoders": "`published`",
+    **{
+        key: f"`english: {{{key}: ...}}`" for key in ("translators", "judge", "similarity", "fusion", "choose", "actor")
+    },
+    **{key: f"`only: {{{key}: ...}}`" for key in ("languages", "backbones", "seeds")},
 }
 """A key that a recipe had once -> what it has now."""
 OLD_DATA = dict.fromkeys(
     ("sentences", "triplets", "paraphrases", "pairs", "scored_pairs", "queries", "parallel"),
-    "corpus, and its kind under `corpora.others`",
-) | {"translated": "corpus, with `by: GENERATOR`"}
+    "`data: {corpus: ...}`; a corpus under `corpora.others` says its `kind` there",
+) | {"translated": "`data: {corpus: ..., by: GENERATOR}`"}
 """The same of its `data`."""
 
 
@@ -41,42 +44,49 @@ def spelled_out(recipes: Any) -> Any:
 
     `xllora-{}k: {like: xllora, data: {rows: "{}000"}, over: [1, 3]}` is xllora-1k and xllora-3k: a name stands for each
     {} in the texts of the entry. `over: {training.pooling: {cls: cls_mlp, mean: mean}}` also sets what is called so.
+    An entry of the name of one of them is laid over it, so that a configuration that is laid over this one can change
+    one alone.
 
     Raises:
         ValueError: a key that is called otherwise now, or an entry that cannot stand for several.
     """
     if not isinstance(recipes, Mapping):
         return recipes
-    found: dict[str, Any] = {}
+    found: dict[Any, Any] = {}
     for name, recipe in recipes.items():
-        entry = dict(recipe) if isinstance(recipe, Mapping) else recipe
-        if not isinstance(entry, dict):
-            found[name] = entry
-            continue
-        _require_new(name, entry)
-        if not (over := entry.pop("over", None)):
-            found[name] = entry
-            continue
-        if "{}" not in str(name):
-            raise ValueError(f"{name}.over: stands for several recipes; put {{}} into their name, like {name}-{{}}")
-        for key, settings in _settings(str(name), over).items():
-            found[str(name).replace("{}", key)] = _merged(_filled(entry, key), settings)
+        for key, entry in _each(name, recipe) if isinstance(recipe, Mapping) else [(name, recipe)]:
+            if key in found and key != name:
+                raise ValueError(f"{key}: {name} writes this recipe too; keep one, or put what it changes below it")
+            found[key] = laid_over(found.get(key), entry)
     return found
 
 
-def _settings(name: str, over: Any) -> dict[str, dict[str, Any]]:
-    """What stands for {} -> the settings that go with it."""
-    if isinstance(over, list):
-        return {str(key): {} for key in over}
+def _each(name: Any, recipe: Mapping[str, Any]) -> Iterator[tuple[Any, Mapping[str, Any]]]:
+    """The recipes that an entry stands for, by name."""
+    _require_new(name, recipe)
+    if "over" not in recipe:
+        yield name, recipe
+        return
+    if "{}" not in str(name):
+        raise ValueError(f"{name}.over: stands for several recipes; put {{}} into their name, like {name}-{{}}")
+    shared = {key: value for key, value in recipe.items() if key != "over"}
+    for key, settings in _settings(name, recipe["over"]):
+        _require_new(name, settings)
+        yield name.replace("{}", key), laid_over(_filled(shared, key), settings)
+
+
+def _settings(name: str, over: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What stands for {}, with the settings that go with it."""
+    if isinstance(over, list) and over:
+        yield from ((str(key), {}) for key in over)
+        return
     values = next(iter(over.values())) if isinstance(over, Mapping) and len(over) == 1 else None
-    if not isinstance(values, Mapping):
+    if not (isinstance(values, Mapping) and values):
         raise ValueError(f"{name}.over: give names, or one setting with its value by name; found {over!r}")
-    found = {}
     for key, value in values.items():
         for part in reversed(str(next(iter(over))).split(".")):
             value = {part: value}
-        found[str(key)] = value
-    return found
+        yield str(key), value
 
 
 def _filled(value: Any, key: str) -> Any:
@@ -97,7 +107,7 @@ def _require_new(name: Any, recipe: Mapping[str, Any]) -> None:
     fields += [(f"data.{key}", key, OLD_DATA) for key in data] if isinstance(data, Mapping) else []
     for place, key, old in fields:
         if key in old:
-            raise ValueError(f"{name}.{place}: is now `{old[key]}`")
+            raise ValueError(f"{name}.{place}: is now {old[key]}")
 
 
 def with_parents(entries: Any, presets: Mapping[str, Any] | None = None) -> Any:
@@ -113,13 +123,13 @@ def with_parents(entries: Any, presets: Mapping[str, Any] | None = None) -> Any:
     entries = {name: {} if entry is None else entry for name, entry in entries.items()}
     below = presets or {}
 
-    def whole(name: str, seen: tuple[str, ...] = ()) -> Any:
+    def whole(name: Any, seen: tuple[str, ...] = ()) -> Any:
         entry = entries[name]
-        if not isinstance(entry, Mapping):
+        if not (isinstance(entry, Mapping) and isinstance(name, str)):
             return entry
         if not (parent := entry.get("like")):
             if presets is not None and name not in below and not {*entry} & {"data", "objective", "english"}:
-                near = suggest(str(name), [*below])
+                near = suggest(name, [*below])
                 raise ValueError(f"{name}: no preset of this name; give `like`, or `data` and `objective`; {near}")
             return _merged(below.get(name, {}), entry)
         if not isinstance(parent, str):
@@ -135,9 +145,9 @@ def with_parents(entries: Any, presets: Mapping[str, Any] | None = None) -> Any:
 
 
 def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings on top of others; groups are merged, but not those of WHOLE."""
+    """Settings on top of those of another entry; groups are merged, but not those of WHOLE."""
     groups = {
-        name: _merged(_without_other_data(below[name], value) if name == "data" else below[name], value)
+        name: laid_over(_without_other_data(below[name], value) if name == "data" else below[name], value)
         for name, value in above.items()
         if name not in WHOLE and isinstance(value, Mapping) and isinstance(below.get(name), Mapping)
     }
@@ -145,10 +155,10 @@ def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any
 
 
 def _without_other_data(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """What a recipe learns from, without that and who writes it where it learns from something else."""
+    """What a recipe learns from, without that and who writes it where the one above it learns from something else."""
     given = {*above} & {*DATA}
-    stays = not given or (given <= {*below} and given != {"corpus"})  # another corpus has no translator
-    return {key: value for key, value in below.items() if stays or key not in (*DATA, "by")}
+    another = not given <= {*below} or ("corpus" in given and below["corpus"] != above["corpus"])
+    return {key: value for key, value in below.items() if not (another and key in (*DATA, "by"))}
 
 
 def makers(generators: Mapping[str, Generator]) -> dict[tuple[str, str], str]:

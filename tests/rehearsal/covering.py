@@ -160,5 +160,5 @@ def spoken(study: Study, cover: Cover) -> list[str]:
     kept |= {task.train_language for task in study.tasks.values()}
     kept |= {study.compute.language} if study.compute else set()
     kept = {code for lang in kept for code in languages_of(lang)}
-    kept |= {code for recipe in study.recipes.values() if recipe.of_several for code in recipe.language}
+    kept |= {code for recipe in study.recipes.values() if recipe.of_several for code in recipe.data.from_languages}
     return [lang for lang in study.languages if lang in kept or study.languages[lang].on_request]

@@ -55,7 +55,7 @@ def models(study: Study) -> Iterator[Model]:
                 source = published.adapter(rungs["adapters"], name, method, polarity, ANY)
                 found.setdefault(source.hub, Model(source, one, base=one.source.hub))
     for recipe, spec in study.recipes.items():
-        for backbone in spec.encoders:
+        for backbone in spec.published:
             for lang in study.languages:
                 source = published.encoder(rungs["encoders"], backbone, recipe, lang)
                 if source and not study.languages[lang].on_request:

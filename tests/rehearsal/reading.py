@@ -79,11 +79,12 @@ def roles(study: Study) -> Iterator[tuple[str, str]]:
         yield from (("text", lang), ("instructions", lang))
     yield from (("nli", study.pivot), ("nli_pairs", study.pivot))
     for name, recipe in study.recipes.items():
-        if recipe.data and recipe.data.corpus in study.corpora.others:
+        origin = recipe.data.origin if recipe.data else ""
+        if recipe.drawn is None and origin in study.corpora.others:
             learnt = {code for lang in study.languages for code in StudyRecipe.get(study, name).languages(lang)}
-            yield from ((recipe.data.corpus, lang) for lang in learnt)
-        drawn = recipe.text or (DRAWN.get(recipe.data.corpus) if recipe.data else None)
-        yield from ((drawn, lang) for lang in (recipe.languages or study.languages) if drawn)
+            yield from ((origin, lang) for lang in learnt)
+        drawn = recipe.drawn or DRAWN.get(origin)
+        yield from ((drawn, lang) for lang in (recipe.only.languages or study.languages) if drawn)
     for generator in study.generators.values():
         for part in generator.xllora.parts:
             yield from ((PART_CORPUS[part], lang) for lang in generator.xllora.languages)

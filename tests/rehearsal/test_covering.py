@@ -5,10 +5,11 @@ import contextlib
 import pytest
 import yaml
 
+from seedbed.encoders.recipes import presets
 from seedbed.resources import resource
 from seedbed.study.graph.table import TablePlan
 from seedbed.study.loading import load
-from seedbed.study.variants import with_parents
+from seedbed.study.variants import spelled_out, with_parents
 from tests.rehearsal import covering, cutting
 from tests.rehearsal.cutting import PAPERS, read
 
@@ -104,7 +105,7 @@ def nowhere(config):
 def test_every_entry_of_the_configuration_takes_part(config, plans):
     """So each setting of each recipe, model and task is met with, whatever it is."""
     cells = {cell for blocks in plans.values() for block in blocks for cell in block.cells()}
-    recipes = with_parents(config["recipes"], lambda name, recipe: recipe)
+    recipes = with_parents(spelled_out(config["recipes"]), presets())
     used = {name for cell in cells for name in (cell.backbone, cell.recipe, cell.task)}
     for cell in cells:
         entry = config.get("classifiers", {}).get(cell.backbone) or {}
@@ -113,19 +114,20 @@ def test_every_entry_of_the_configuration_takes_part(config, plans):
         used |= {*backbone.get("fusion", {}).get("of", {}), *backbone.get("pair", {}).values()}
         used |= behind(config, recipes, cell.recipe)
         if cell.recipe in recipes and config.get("generators"):
-            used.add(recipes[cell.recipe].get("generator") or next(iter(config["generators"])))
+            used.add(recipes[cell.recipe].get("data", {}).get("by") or next(iter(config["generators"])))
     for kind in ("recipes", "generators", "backbones", "classifiers", "tasks"):
-        named = config.get(kind, {})
+        named = recipes if kind == "recipes" else config.get(kind, {})
         assert {*named} - used - parents(named, used) - nowhere(config) == set(), kind
 
 
 def behind(config, recipes, name):
     """Recipes that an encoder starts from or has its translations chosen by, and the generators that these need."""
     recipe, found = recipes.get(name) or {}, set()
-    for other in (recipe.get("from", ""), recipe.get("actor", "")):
+    english = recipe.get("english", {})
+    for other in (recipe.get("from", ""), english.get("actor", "")):
         found |= {other} | behind(config, recipes, other) if other else set()
-    who = [config["translators"][one] for one in recipe.get("translators", [])]
-    who += [config["judges"][recipe["judge"]]] if recipe.get("judge") else []
+    who = [config["translators"][one] for one in english.get("translators", [])]
+    who += [config["judges"][english["judge"]]] if english.get("judge") else []
     return found | {one["generator"] for one in who}
 
 

@@ -14,7 +14,7 @@ SIZES = {
     "generators/*/sampling": {"max_new_tokens"},
     "classifiers/*/reasoning": {"max_new_tokens"},
     "classifiers/*/fine_tuning": {"epochs"},
-    "recipes/*": {"rows"},
+    "recipes/*/data": {"rows"},
     "recipes/*/training": {"epochs", "steps"},
     "tasks/*/train": {"rows"},
     "tasks/*/fine_tuning": {"epochs"},

@@ -73,7 +73,11 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
             "far": {"endpoint": {"url": "https://host/v1", "model": "m", "dimensions": 8, "key": "KEY"}},
             "both": {"fusion": {"of": {"bert": None, "far": None}, "dev": "dev-knn", "candidates": [[1, 0], [0, 1]]}},
         },
-        "recipes": {"base": {"only": {"languages": ["hau"]}}, "unsupervised": {"only": {"backbones": ["bert"]}}, "prompting": {"data": {"rows": 5}, "only": {"backbones": ["bert"]}}, "mine": {"on_request": True, "like": "prompting", "training": {"epochs": 2}}},
+        "recipes": {
+            "base": {"only": {"languages": ["hau"]}}, "unsupervised": {"only": {"backbones": ["bert"]}},
+            "prompting": {"data": {"rows": 5}, "only": {"backbones": ["bert"]}},
+            "mine": {"on_request": True, "like": "prompting", "training": {"epochs": 2}},
+        },
         "classifiers": {
             "told": {"generator": "tiny", "tasks": ["own-icl"], "in_context": {"retriever": retriever, "shots": 1}},
             "tuned": {"backbone": "bert", "languages": ["hau"], "fine_tuning": {}},
@@ -185,11 +189,11 @@ def test_a_plain_path_may_be_in_any_script_and_is_kept_in_its_normal_form(own: d
         ("corpora/instructions/member", GONE, "folder; say ... `member:`"),
         ("corpora/text/file", "", "config.corpora.text: file: nothing is there"),
         ("backbones/bert/source/file", "README.md", "backbones.bert.source: README.md ... folder"),
-        ("recipes/unsupervised", {"language": ["hau"]}, "recipes.unsupervised.language: two codes"),
-        ("recipes/unsupervised", {"language": ["hau", "hau"]}, "recipes.unsupervised.language: two codes"),
-        ("recipes/base", {"languages": ["hau"], "encoders": {"brt": {"file": "x"}}}, "recipes.base.encoders: no backbone 'brt'"),
+        ("recipes/unsupervised", {"data": {"from_languages": ["hau"]}}, "recipes.unsupervised.data.from_languages: two codes"),
+        ("recipes/unsupervised", {"data": {"from_languages": ["hau", "hau"]}}, "recipes.unsupervised.data.from_languages: two codes"),
+        ("recipes/base", {"only": {"languages": ["hau"]}, "published": {"brt": {"file": "x"}}}, "recipes.base.published: no backbone 'brt'"),
         ("generators/tiny/triplets", {"promptin": {"file": "x"}}, "config.generators.tiny.triplets.promptin"),
-        ("recipes/zero", 0, "config.recipes.zero: ... '0'; known: actor, aligned"),
+        ("recipes/zero", 0, "config.recipes.zero: ... '0'; known: aligned, data"),
         ("recipes/prompting", 0, "config.recipes: mine.like: no 'prompting'"),
         ("languages/hau", False, "config.languages.hau"),
     ],
@@ -201,7 +205,7 @@ def test_a_wrong_value_is_told(own: dict[str, Any], path: str, value: Any, messa
 @pytest.mark.parametrize(
     "path",
     ["tables", "figures", "forecast/targets", "compute/classifiers", "classifiers/tuned/languages", "classifiers/told/tasks",
-     "recipes/base/languages", "recipes/unsupervised/backbones", "tasks/own-sts/languages", "tasks/own-knn/k",
+     "recipes/base/only/languages", "recipes/unsupervised/only/backbones", "tasks/own-sts/languages", "tasks/own-knn/k",
      "corpora/text/where/a", "backbones/both/fusion/candidates"],
 )  # fmt: skip
 def test_an_entry_that_is_repeated_is_told(own: dict[str, Any], path: str) -> None:
@@ -230,7 +234,7 @@ def test_lists_of_tables_name_each_once() -> None:
 )  # fmt: skip
 def test_a_name_that_stands_for_something_else_is_refused(own: dict[str, Any], kind: str, name: str) -> None:
     """A task `parallel` was scored on the corpus of that name; a task `anchors` was trained on."""
-    entry = {"tasks": {"protocol": "bitext"}, "recipes": {"method": "base"}, "backbones": own["backbones"]["bert"]}
+    entry = {"tasks": {"protocol": "bitext"}, "recipes": {"like": "base"}, "backbones": own["backbones"]["bert"]}
     language = {"name": "X", "script": "Latn"}
     said = fault(changed(own, f"{kind}/{name}", entry.get(kind, language)))
     assert said.startswith(f"config: {kind}.{name}: this name stands for ") and said.endswith("; take another")

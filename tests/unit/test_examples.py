@@ -28,9 +28,9 @@ corpora:
   text: {file: "own/{lang}.txt"}
   parallel: {file: "own/{lang}-eng.tsv"}
   others:
-    paraphrases: {file: "own/{lang}.paraphrases.tsv"}
-    questions: {file: "own/{lang}.questions.tsv"}
-    adjacent: {file: "own/{lang}.adjacent.tsv"}
+    paraphrases: {kind: paraphrases, file: "own/{lang}.paraphrases.tsv"}
+    questions: {kind: matched_pairs, file: "own/{lang}.questions.tsv"}
+    adjacent: {kind: matched_pairs, file: "own/{lang}.adjacent.tsv"}
     own-texts: {file: "own/{lang}.texts.tsv"}
 backbones:
   labse: {source: {hub: sentence-transformers/LaBSE}}
@@ -41,7 +41,7 @@ translators:
   another: {given: {file: "own/{lang}.another.tsv"}}
 recipes:
   base: {}
-  published: {method: base}
+  published: {like: base}
   unsupervised: {}
   multi-m: {like: unsupervised}
   xllora: {like: unsupervised}
@@ -127,8 +127,11 @@ def test_each_objective_and_each_protocol_has_an_example() -> None:
 @pytest.mark.parametrize(
     ("example", "key"),
     [
-        ('recipes: {a: {data: {corpus: {file: "q.tsv"}}, objective: listwise}}', "config.recipes.a.data.queries"),
-        ("recipes: {a: {data: {corpus: questions}, objective: graded}}", "config.recipes.a: data.pairs"),
+        ('recipes: {a: {data: {corpus: {file: "q.tsv"}}, objective: listwise}}', "config.recipes.a.data.corpus"),
+        (
+            "recipes: {a: {data: {corpus: questions}, objective: graded}}",
+            "config: recipes.a: data.corpus has sentence1, sentence2; graded reads",
+        ),
         ("recipes: {a: {data: {corpus: nowhere}, objective: ranking}}", "nowhere"),
         ("recipes: {a: {data: {corpus: questions}, objective: {ranking: {scales: 20}}}}", "scales"),
         ("recipes: {a: {from: nothing, data: {corpus: text}, objective: halved}}", "nothing"),

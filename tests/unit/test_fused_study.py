@@ -135,11 +135,15 @@ WRONG = [
         {"languages": {"swh": {}}},
         "backbones.both.fusion.dev: dev has no set",
     ),
-    (PAIR, {"recipes": {"base": {"only": {"backbones": ["a", "both"]}}}}, "recipes.base.backbones: both fuses b; name"),
+    (
+        PAIR,
+        {"recipes": {"base": {"only": {"backbones": ["a", "both"]}}}},
+        "recipes.base.only.backbones: both fuses b; name",
+    ),
     (
         PAIR,
         {"recipes": {"base": {"published": {"both": FILE}}}},
-        "recipes.base.encoders: both is a fusion; ... backbones",
+        "recipes.base.published: both is a fusion; ... backbones",
     ),
     (PAIR, {"classifiers": {"c": {"backbone": "both"}}}, "classifiers.c.backbone: both has no weights"),
     (

@@ -29,7 +29,7 @@ def config(recipe: dict[str, Any], **others: Any) -> dict[str, Any]:
 
 def test_a_recipe_learns_its_text_and_as_many_sentences_as_the_greediest_are_drawn() -> None:
     given = config({"like": "unsupervised", "data": {"corpus": "wiki", "rows": 60}})
-    given["recipes"]["less"] = {"like": "mine", "rows": 50}
+    given["recipes"]["less"] = {"like": "mine", "data": {"rows": 50}}
     study = load(given)
     assert StudyRecipe.get(study, "mine").data() == "results/corpora/{lang}/wiki+anchors.tsv"
     assert StudyRecipe.get(study, "unsupervised").data() == "results/corpora/{lang}/anchors.tsv"
@@ -44,8 +44,8 @@ WIKI = {"like": "unsupervised", "data": {"corpus": "wiki"}}
 @pytest.mark.parametrize(
     ("recipe", "others", "message"),
     [
-        (WIKI | {"like": "crosslingual"}, {}, "recipes.mine: text: ... leave it out"),
-        (WIKI | {"text": "wika"}, {}, "recipes.mine.text: ... `corpora.others` 'wika' ... 'wiki'"),
+        (WIKI | {"like": "mixed"}, {}, "recipes.mine: data.corpus has text; ranking reads ... sentence1, sentence2"),
+        (WIKI | {"data": {"corpus": "wika"}}, {}, "recipes.mine.data.corpus: no corpus 'wika' ... 'wiki'"),
         (WIKI, {"nli": FILE}, "corpora.others.nli: this name ... each language; take another"),
         (WIKI, {"anchors": FILE}, "corpora.others.anchors: this name ... each language"),
         (WIKI, {"sts": FILE}, "corpora.others.sts: this name ... task; take another"),

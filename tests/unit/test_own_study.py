@@ -50,7 +50,7 @@ def planned(changes: dict[str, Any]) -> Study:
 
 
 def without(*recipes: str) -> dict[str, Any]:
-    return {"recipes": {"name": {} for name in RECIPES if name not in recipes}}
+    return {"recipes": {name: {} for name in RECIPES if name not in recipes}}
 
 
 def test_the_page_has_a_study_of_files_and_what_can_stand_in_it_instead(place: Path) -> None:

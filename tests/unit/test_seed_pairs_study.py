@@ -46,7 +46,7 @@ def test_a_recipe_learns_from_seed_pairs() -> None:
         ({"seed_pairs": {"count": 0}}, "config.seed_pairs.count: ... greater ... 0"),
         ({"recipes": {"paired": PAIRED | {"data": {"corpus": "seed_pair"}}}}, "did you mean 'seed_pairs'?"),
         ({"recipes": {"paired": {"data": {"corpus": "seed_pairs"}, "objective": "ranking"}}},
-         "recipes.paired.data.pairs: no corpus of matched_pairs 'seed_pairs'"),
+         "recipes.paired: data.corpus has text, pivot; ranking reads ... sentence1, sentence2"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_one_line(changes: dict[str, Any], message: str) -> None:

@@ -38,7 +38,7 @@ ALIGNED = STUDY | {
             "training": {**SMALL["training"], "epochs": 10, "batches": "mixed"},
         },
     },
-    "corpora": STUDY["corpora"] | {"others": {"rows": {"file": "own/{lang}.rows.tsv"}}},
+    "corpora": STUDY["corpora"] | {"others": {"rows": {"kind": "triplets", "file": "own/{lang}.rows.tsv"}}},
     "tasks": {"own-sts": {"protocol": "sts", "source": {"file": "own/{lang}.sts.tsv"}, "pairs": "all"}},
     "tables": [],
     "figures": [],
@@ -269,9 +269,9 @@ def test_an_edit_of_adapters_makes_no_vectors_anew(study):
     ("changes", "message"),
     [
         ({f"recipes/{name}": None for name in ("multi-m", "by-triplets", "multi-m-larger", "multi-mc-larger", "multi-mc-pairs")}, "recipes.multi-mc.from: no recipe 'multi-m'"),
-        ({"recipes/multi-mc/data": {"sentences": "text"}}, "data.sentences has text; alignment reads text, pivot or"),
+        ({"recipes/multi-mc/data": {"corpus": "text"}}, "data.corpus has text; alignment reads text, pivot or"),
         ({"recipes/multi-mc/objective": {"alignment": {"pivot": {"recipe": "single"}}}}, "pivot: no recipe 'single'"),
-        ({"recipes/multi-m/language": "pivot"}, "recipes.multi-m.language: pivot; alignment ... each"),
+        ({"recipes/multi-m/data/from_languages": "pivot"}, "recipes.multi-m.data.from_languages: pivot; alignment ... each"),
         ({"recipes/multi-mc/training/reduction": 0}, "recipes.multi-mc.training.reduction: Input should be greater"),
     ],
 )  # fmt: skip

@@ -40,10 +40,12 @@ CHAIN = STUDY | {
     | {
         "others": {
             "own-pairs": {
+                "kind": "matched_pairs",
                 "file": "own/{lang}.queries.tsv",
                 "columns": {"sentence1": "query", "sentence2": "document"},
             },
             "mixed": {
+                "kind": "matched_pairs",
                 "sets": {
                     "answers": {
                         "file": "own/{lang}.queries.tsv",
@@ -54,11 +56,11 @@ CHAIN = STUDY | {
                         "columns": {"sentence1": "sentence2"},
                         "following": {"columns": {"sentence2": "sentence1"}},
                     },
-                }
+                },
             },
-            "own-scores": {"file": "own/{lang}.scored.tsv"},
-            "own-queries": {"file": "own/{lang}.queries.tsv"},
-            "own-triplets": {"file": "own/nli.tsv"},
+            "own-scores": {"kind": "pairs", "file": "own/{lang}.scored.tsv"},
+            "own-queries": {"kind": "retrieval", "file": "own/{lang}.queries.tsv"},
+            "own-triplets": {"kind": "triplets", "file": "own/nli.tsv"},
         }
     },
 }
@@ -133,18 +135,18 @@ def test_sets_of_one_training_take_turns(chain):
     [
         ({"from": "fourth", **RECIPES["matched"]}, "recipes.mine.from: no recipe 'fourth'"),
         ({"from": "mine", **RECIPES["matched"]}, "recipes.mine.from: mine needs mine"),
-        ({"from": "base"}, "recipes: mine: ... `data` and `objective`"),
+        ({"from": "base"}, "recipes: mine: no preset ... `like` ... `data` and `objective`"),
         ({"like": "base", "from": "own"}, "recipes.mine: from: nothing is trained"),
         ({"data": {"corpus": "own-pairs"}}, "recipes.mine: ... one `objective` ... `data`"),
-        ({"data": {"corpus": "nothing"}, "objective": "ranking"}, "recipes.mine.data.pairs: no corpus of matched_pairs"),
-        ({"data": {"corpus": "a", "corpus": "b"}, "objective": "ranking"}, "give exactly one of sentences, written"),
+        ({"data": {"corpus": "nothing"}, "objective": "ranking"}, "recipes.mine.data.corpus: no corpus 'nothing'"),
+        ({"data": {"corpus": "own-pairs", "written": "xllora"}, "objective": "ranking"}, "give one of corpus, written"),
         ({"data": {"written": "xlora"}, "objective": "contrast"}, "'xlora' ... 'xllora'"),
-        ({"data": {"corpus": "own-pairs"}, "objective": "graded"}, "data.pairs ... graded reads sentence1"),
-        ({"data": {"corpus": "own-pairs"}, "objective": "listwise"}, "data.pairs ... listwise reads query, document"),
+        ({"data": {"corpus": "own-pairs"}, "objective": "graded"}, "data.corpus ... graded reads sentence1"),
+        ({"data": {"corpus": "own-pairs"}, "objective": "listwise"}, "data.corpus ... listwise reads query, document"),
         ({"data": {"corpus": "own-pairs"}, "objective": "rank"}, "objective: ... 'rank' ... 'ranking'"),
         ({"data": {"corpus": "parallel"}, "objective": {"distillation": {"teacher": {"backbone": "tiny-bert", "recipe": "none"}}}},
          "recipes.mine.objective.teacher: no recipe 'none'"),
-        ({"data": {"corpus": "own-pairs"}, "objective": "graded"}, "corpora.others.own-pairs: recipes learn it as"),
+        ({"data": {"pairs": "own-pairs"}, "objective": "ranking"}, "mine.data.pairs: ... `data: {corpus: ...}` ... `corpora.others` ... `kind`"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_made_is_one_line(chain, recipe, told):

@@ -19,7 +19,7 @@ from tests.workflow.conftest import STUDY, Project, copy_project
 
 ROOT = Path("results/lira")
 ARCA = {"training": {"steps": 6, "batch_size": 4, "precision": "float32"}, "objective": {"anchoring": {"hidden": 16}}}
-SHARED = {"translators": ["human", "noisy"]}
+READ = {"translators": ["human", "noisy"]}
 LIRA = STUDY | {
     "results": str(ROOT),
     "languages": {"hau": {}, "swh": {}},
@@ -28,7 +28,7 @@ LIRA = STUDY | {
         "human": {"given": {"file": "own/{lang}.human.tsv"}},
         "noisy": {"given": {"file": "own/{lang}.noisy.tsv"}},
     },
-    "corpora": STUDY["corpora"] | {"others": {"graded": {"file": "own/{lang}.graded.tsv"}}},
+    "corpora": STUDY["corpora"] | {"others": {"graded": {"kind": "pairs", "file": "own/{lang}.graded.tsv"}}},
     "backbones": {
         "tiny-bert": {"source": {"file": "own/backbone", "licence": "MIT"}, "prefix": "query: "},
         "tiny-english": {"source": {"file": "own/english", "licence": "MIT"}},
@@ -36,11 +36,10 @@ LIRA = STUDY | {
     },
     "recipes": {
         "base": {},
-        "arca": ARCA | SHARED | {"data": {"candidates": "graded"}},
-        "lira": SHARED | {"training": {"epochs": 1, "precision": "float32"}},
-        "beside": SHARED
-        | {"from": "arca", "english": {"fusion": "none", "choose": "critic", "similarity": "tiny-bert"}},
-        "translated": SHARED | {"choose": "oracle"},
+        "arca": ARCA | {"english": {**READ}, "data": {"candidates": "graded"}},
+        "lira": {"english": {**READ}, "training": {"epochs": 1, "precision": "float32"}},
+        "beside": {"from": "arca", "english": READ | {"fusion": "none", "choose": "critic", "similarity": "tiny-bert"}},
+        "translated": {"english": READ | {"choose": "oracle"}},
     },
     "tasks": {
         "own-sts": {"protocol": "sts", "source": {"file": "own/{lang}.sts.tsv"}},
@@ -211,16 +210,16 @@ def test_what_was_made_is_not_made_again(study: Project) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"recipes/arca/translators": ["human"]}, "recipes.arca.translators: 1 ... two or more"),
+        ({"recipes/arca/english/translators": ["human"]}, "recipes.arca.english.translators: 1 ... two or more"),
         ({"recipes/arca/data": {"candidates": "parallel"}}, "recipes.arca.data: parallel of hau ... test set of own-bitext"),
-        ({"recipes/lira/translators": ["human"]}, "recipes.lira.translators: 1 ... two or more"),
-        ({"recipes/lira/similarity": "tiny-bert"}, "recipes.lira.similarity: tiny-bert ... policy of arca ... give the same"),
-        ({"recipes/lira/translators": ["human", "nobody"]}, "recipes.lira.translators: no translator 'nobody'"),
-        ({"recipes/lira/actor": "nobody"}, "recipes.lira.actor: no recipe 'nobody'"),
-        ({"recipes/lira/choose": "judge"}, "recipes.lira.choose: judge, and nobody judged"),
-        ({"recipes/translated/translators": ["noisy"]}, "oracle takes what translator `human` wrote"),
-        ({"recipes/base/choose": "first"}, "recipes.base: choose: ... no translation"),
-        ({"recipes/lira/fusion": "prefix", "recipes/lira/from": "base", "recipes/lira/choose": "first"}, "fusion: prefix ... no anchored"),
+        ({"recipes/lira/english/translators": ["human"]}, "recipes.lira.english.translators: 1 ... two or more"),
+        ({"recipes/lira/english/similarity": "tiny-bert"}, "recipes.lira.english.similarity: tiny-bert ... policy of arca ... give the same"),
+        ({"recipes/lira/english/translators": ["human", "nobody"]}, "recipes.lira.english.translators: no translator 'nobody'"),
+        ({"recipes/lira/english/actor": "nobody"}, "recipes.lira.english.actor: no recipe 'nobody'"),
+        ({"recipes/lira/english/choose": "judge"}, "recipes.lira.english.choose: judge, and nobody judged"),
+        ({"recipes/translated/english/translators": ["noisy"]}, "recipes.translated.english.choose: oracle takes what translator `human` wrote"),
+        ({"recipes/base/english": {"choose": "first"}}, "recipes.base: english.choose: ... no translation"),
+        ({"recipes/lira/from": "base", "recipes/lira/english": READ | {"fusion": "prefix", "choose": "first"}}, "recipes.lira.english.fusion: prefix ... no anchored"),
         ({"backbones/both/pair/english": "tiny-bert"}, "backbones.both.pair: ... one backbone, tiny-bert"),
         ({"backbones/tiny-english/prefix": "q: "}, "backbones.both.pair.english: tiny-english has a prefix"),
         (
@@ -228,10 +227,10 @@ def test_what_was_made_is_not_made_again(study: Project) -> None:
              "backbones/both/pair/english": "far"},
             "backbones.both.pair.english: far has no weights",
         ),
-        ({"recipes/base/backbones": ["both"]}, "recipes.base.backbones: both is a pair"),
-        ({"recipes/lira/backbones": ["tiny-bert"]}, "recipes.lira.backbones: tiny-bert is no pair"),
-        ({"recipes/translated/choose": "actor"}, "recipes.translated.choose: actor, and no recipe"),
-        ({"recipes/beside/similarity": "both"}, "recipes.beside.similarity: no backbone with weights 'both'"),
+        ({"recipes/base/only": {"backbones": ["both"]}}, "recipes.base.only.backbones: both is a pair"),
+        ({"recipes/lira/only": {"backbones": ["tiny-bert"]}}, "recipes.lira.only.backbones: tiny-bert is no pair"),
+        ({"recipes/translated/english/choose": "actor"}, "recipes.translated.english.choose: actor, and no recipe"),
+        ({"recipes/beside/english/similarity": "both"}, "recipes.beside.english.similarity: no backbone with weights 'both'"),
     ],
 )  # fmt: skip
 def test_bad_studies_are_told(tmp_path: Path, change: dict, message: str) -> None:

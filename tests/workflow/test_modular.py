@@ -21,7 +21,8 @@ MODULAR = STUDY | {
     "results": "results/modular",
     "languages": {"hau": {}, "swh": {}},
     "anchors": {"count": 50, "language_id": False},
-    "corpora": STUDY["corpora"] | {"others": {"paraphrases": {"file": "own/{lang}.paraphrases.tsv"}}},
+    "corpora": STUDY["corpora"]
+    | {"others": {"paraphrases": {"kind": "paraphrases", "file": "own/{lang}.paraphrases.tsv"}}},
     "backbones": {
         "tiny-bert": {"source": {"file": "own/backbone", "licence": "MIT"}, "prefix": "query: "},
         "sonar": {"source": {"file": "own/sonar"}, "prefix": "{flores}"},
@@ -156,7 +157,7 @@ def test_triplets_that_a_model_wrote_teach_an_encoder_of_one_language(study):
     assert made["training"]["examples"] == kept and made["training"]["steps"] == kept // 8 > 0
     assert made["about"]["generator"] == "tiny" and made["files"] != own["files"]
     # Two adapters of each kind and their compositions; text of the pivot language and triplets that teach them.
-    assert planned(study, {"recipes/written/data": {"written": "composition"}}, WRITTEN) == {
+    assert planned(study, {"recipes/written/data/written": "composition"}, WRITTEN) == {
         "fetch_corpus": 2, "train_task_adapter": 2, "train_language_adapter": 2, "compose_adapters": 2, "synthesise": 1,
         "join_triplets": 1, "audit_triplets": 1, "train_encoder": 1,
     }  # fmt: skip
@@ -207,15 +208,15 @@ def test_the_forecast_says_what_a_language_more_costs(study):
     ("changes", "message"),
     [
         ({"languages/swh": None}, "recipes.single-mc.training.crosslingual: hau is the only language"),
-        ({"recipes/single-mc/languages": ["swh"]}, "training.crosslingual: swh is the only language"),
+        ({"recipes/single-mc/only": {"languages": ["swh"]}}, "training.crosslingual: swh is the only language"),
         ({"recipes/multi-m/training": {"crosslingual": True}}, "recipes.multi-m.training.crosslingual: language own is one"),
         ({"recipes/single-mc/from": "multi-m"}, "recipes.single-mc.from: multi-m ... each language; name a recipe"),
         ({"recipes/single-m/from": "adapted"}, "recipes.single-m.from: adapted ... each language; name a recipe"),
         ({"recipes/single-m/from": "single-m"}, "recipes.single-m.from: single-m needs single-m"),
-        ({"recipes/single-mc/data": {"parallel": "parallel"}, "recipes/single-mc/objective": {"distillation": {"teacher": {"backbone": "tiny-bert", "recipe": "base"}}}},
-         "recipes.single-mc.training.crosslingual: ... data.parallel ... translations"),
-        ({"recipes/single-m/data": {"parallel": "seed_pairs"}, "recipes/single-m/objective": {"distillation": {"teacher": {"backbone": "tiny-bert", "recipe": "base"}}}},
-         "recipes.single-m.language: all; seed pairs ... one language"),
+        ({"recipes/single-mc/data": {"corpus": "parallel"}, "recipes/single-mc/objective": {"distillation": {"teacher": {"backbone": "tiny-bert", "recipe": "base"}}}},
+         "recipes.single-mc.training.crosslingual: ... data.corpus ... translations"),
+        ({"recipes/single-m/data": {"corpus": "seed_pairs"}, "recipes/single-m/objective": {"distillation": {"teacher": {"backbone": "tiny-bert", "recipe": "base"}}}},
+         "recipes.single-m.data.from_languages: all; seed pairs ... one language"),
         ({"languages/fra": {"tests": {"own-sts": {"file": "own/fra.sts.tsv"}}, "corpus": {"file": "own/none.tsv"}}}, "own/none.tsv"),
     ],
 )  # fmt: skip

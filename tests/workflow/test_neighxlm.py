@@ -131,7 +131,7 @@ def test_another_number_of_neighbours_mines_nothing(study):
             {"recipes/neighxlm-k2": SMALL | {"data": {"neighbours": "layer8"}}},
             "no way of mining 'layer8'; did you mean",
         ),
-        ({"recipes/neighxlm-k2": SMALL | {"data": {"corpus": "seed_pairs"}}}, "data.parallel has text, pivot; neigh"),
+        ({"recipes/neighxlm-k2": SMALL | {"data": {"corpus": "seed_pairs"}}}, "data.corpus has text, pivot; neigh"),
         ({"mining/layer9/layer": 0}, "mining.layer9.layer: ... greater ... 0"),
     ],
 )

@@ -47,7 +47,7 @@ FIRST: dict[str, dict[str, Any]] = {
     },
     "select_anchors": {
         "anchors/count": 30, "anchors/language_id": False, "anchors/seed": 1,
-        "languages/hau/script": "Arab", "recipes/xllora/language": "pivot",
+        "languages/hau/script": "Arab", "recipes/xllora/data/from_languages": "pivot",
     },
     "train_task_adapter": {
         "generators/tiny/prompts": "chat", "generators/tiny/dtype": "bfloat16", "generators/tiny/task_adapters": "one",
@@ -76,7 +76,7 @@ FIRST: dict[str, dict[str, Any]] = {
     },
     "synthesise": {
         "generators/tiny/shots": 4, "generators/tiny/shard_rows": 8,
-        "recipes/xllora/rows": 16,
+        "recipes/xllora/data/rows": 16,
     },
     "audit_triplets": {
         "audit/finished": True, "audit/language_id": True, "audit/script_share": 0.5, "audit/other_script": True,
@@ -91,7 +91,7 @@ FIRST: dict[str, dict[str, Any]] = {
         "training/mlm_probability": 0.5, "training/freeze_word_embeddings": True, "training/part": "head", "training/rank": 8, "training/layers": 1,
         "training/steps": 1, "training/schedule": "constant", "training/epsilon": 1e-6, "training/adapter": "parallel",
         "training/reduction": 4, "training/scaling": 1,
-        "recipes/xllora/method": "prompting", "recipes/xllora/training": {"epochs": 2},
+        "recipes/xllora/like": "prompting", "recipes/xllora/training": {"epochs": 2},
         "recipes/xllora/summary": "Ours.", "recipes/xllora/prefix": "q: ",
     },
     "score": {"tasks/own-sts/on_request": True},
@@ -105,11 +105,11 @@ OTHERS = IDLE | {place: value for group in FIRST.values() for place, value in gr
 PLAN = """
 import json, sys
 from pathlib import Path
-from seedbed.operations.jobs import dry_run
+from seedbed.operations.jobs import planned
 
 def rules(changes):
     try:
-        return [event["rule_name"] for event in dry_run([Path("study.yaml")], changes, {}, [], forceall=False)]
+        return [job.rule for job in planned([Path("study.yaml")], changes, {}, []) if job.todo]
     except SystemExit as error:
         return [str(error)]
 

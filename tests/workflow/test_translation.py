@@ -11,6 +11,7 @@ from tests.refusals import tells
 from tests.workflow.conftest import STUDY, Project, copy_project
 
 FEW = {"training": {"batch_size": 8, "precision": "float32", "epochs": 1, "pooling": "mean"}}
+WRITTEN = {"corpus": "paraphrases", "by": "nllb"}
 TRANSLATED = STUDY | {
     "results": "results/translated",
     "languages": {"hau": {}, "swh": {}, "eng": {}},
@@ -18,6 +19,7 @@ TRANSLATED = STUDY | {
     | {
         "others": {
             "paraphrases": {
+                "kind": "paraphrases",
                 "sets": {
                     "nli": {"file": "own/nli.tsv", "licence": "MIT"},
                     "pairs": {"file": "own/pairs.tsv", "licence": "CC0-1.0"},
@@ -40,7 +42,13 @@ TRANSLATED = STUDY | {
         "max_repetition": 1, "max_lost": 1, "min_rows": 4,
     },
     "anchors": {"count": 40, "language_id": False},
-    "recipes": {"learnt": {"data": {"corpus": "paraphrases", "by": "TODO"}, "objective": "ranking", **FEW}, "aligned": {"from": "learnt", "data": {"corpus": "paraphrases", "by": "TODO"}, "objective": "alignment", "training": {"part": "adapter", "adapter": "parallel", "batch_size": 8, "precision": "float32"}}},
+    "recipes": {
+        "learnt": {"data": WRITTEN, "objective": "ranking", **FEW},
+        "aligned": {
+            "from": "learnt", "data": WRITTEN, "objective": "alignment",
+            "training": {"part": "adapter", "adapter": "parallel", "batch_size": 8, "precision": "float32"},
+        },
+    },
     "tasks": {"own-sts": {"protocol": "sts", "source": {"file": "own/{lang}.sts.tsv"}, "languages": ["hau"]}},
     "tables": [],
     "figures": [],
@@ -125,10 +133,10 @@ def test_an_edit_of_the_audit_writes_nothing_anew(study: Project) -> None:
     ("changes", "message"),
     [
         ({"languages/arq": {"corpus": {"file": "own/hau.tsv"}}}, "languages.arq: nllb ... NLLB ... set"),
-        ({"recipes/learnt/data": {"translated": "text"}, "recipes/aligned": None}, "recipes.learnt.data.translated: no corpus of paraphrases 'text'"),
+        ({"recipes/learnt/data": {"corpus": "nli", "by": "nllb"}}, "recipes.learnt.data.by: ... paraphrases, and nli is of triplets"),
         ({"recipes/learnt/data": {"written": "translation"}}, "written: no way 'translation'"),
         ({"generators": {}}, "recipes.learnt: method translation needs a generator"),
-        ({"corpora/others/more": {"file": "own/nli.tsv"}, "recipes/aligned/data": {"translated": "more"}}, "nllb translates ... generator one corpus"),
+        ({"corpora/others/more": {"kind": "paraphrases", "file": "own/nli.tsv"}, "recipes/aligned/data": {"corpus": "more", "by": "nllb"}}, "nllb translates ... generator one corpus"),
         ({"languages/hau": {"corpora": {"none": {"file": "own/nli.tsv"}}}}, "languages.hau.corpora: no corpus under `corpora.others` 'none'"),
     ],
 )  # fmt: skip

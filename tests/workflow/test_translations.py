@@ -216,10 +216,10 @@ def test_scores_of_encoders_that_read_translations_ask_nobody(study: Project, se
 
     tiny.backbone(study.root / "own/english")
     small, english = ({"source": {"file": f"own/{name}"}} for name in ("backbone", "english"))
-    read = {"english": {"translators": ["thinker", "plain"], "choose": "judge", "judge": "judge"}}
+    read = {"translators": ["thinker", "plain"], "choose": "judge", "judge": "judge"}
     changes = {
         "backbones": {"small": small, "english": english, "both": {"pair": {"multilingual": "small", "english": "english"}}},
-        "recipes": {"base": {}, "judged": read | {"fusion": "english"}, "two": read | {"fusion": "none"}},
+        "recipes": {"base": {}} | {name: {"english": read | {"fusion": how}} for name, how in {"judged": "english", "two": "none"}.items()},
     }  # fmt: skip
     scores = [f"{ROOT}/scores/both/{recipe}/mul/hau.all.json" for recipe in ("judged", "two")]
     done = study.snakemake(*scores, config=study.edit(changes, target="scored.yaml"))

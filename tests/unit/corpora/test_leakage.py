@@ -58,7 +58,7 @@ def study(train: dict[str, Any], test: dict[str, Any], **changes: Any) -> Study:
         {
             "languages": {"hau": {}, "swh": {}},
             "backbones": {"b": {"source": {"file": "own/b"}}},
-            "corpora": {"others": {"asked": train}},
+            "corpora": {"others": {"asked": {"kind": "retrieval"} | train}},
             "recipes": {"base": {}, "ranked": {"from": "base", "data": {"corpus": "asked"}, "objective": "listwise"}},
             "tasks": {"found": {"protocol": "retrieval", "source": test}},
             "statistics": {"baseline": "base"},
@@ -139,9 +139,8 @@ def test_so_do_texts_whose_candidates_are_learnt_and_tests_of_two_languages_coun
         "languages": ["hau"],
         "pairs": {"hau-swh": {}},
     }
-    one = study(
-        {"file": "own/{lang}.txt"}, FILE, translators=GIVEN, recipes={"base": {}, "arca": recipe}, tasks={"sts": graded}
-    )
+    text = {"kind": "text", "file": "own/{lang}.txt"}
+    one = study(text, FILE, translators=GIVEN, recipes={"base": {}, "arca": recipe}, tasks={"sts": graded})
     found = within(Corpus.get(one, "hau", "asked").kept_apart(), one)
     tests = ["corpora/hau-swh/sts.tsv", "corpora/hau/sts.tsv"]
     assert found == sorted([*tests, *(file.replace("corpora", "generators/human/translations") for file in tests)])

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from seedbed.encoders.recipes import Recipe, presets, with_preset
+from seedbed.encoders.recipes import Recipe, presets
 from seedbed.generators.settings import METHODS
+from seedbed.study.variants import with_parents
+
+
+def of(name: str, entry: dict[str, Any]) -> Recipe:
+    """A recipe of this name, with the settings of the preset that it varies."""
+    return Recipe.model_validate(with_parents({name: entry}, presets())[name])
 
 
 @pytest.mark.parametrize("name", presets())
 def test_each_preset_is_a_recipe(name: str) -> None:
-    recipe = Recipe.model_validate(with_preset(name, {"method": name}))
+    recipe = of("mine", {"like": name})
     assert recipe.trained == (name not in ("base", "published", "static", "translated"))
     written = name.removeprefix("neighxlm-")
     assert recipe.written == (written if written in METHODS else "")
@@ -18,22 +26,25 @@ def test_each_preset_is_a_recipe(name: str) -> None:
     assert not named and not recipe.on_request, "a preset knows no recipe of the study by name"
 
 
+def test_a_recipe_with_the_name_of_a_preset_varies_that_if_it_is_like_no_other() -> None:
+    assert (
+        of("prompting", {}).data
+        == of("mine", {"like": "prompting"}).data
+        == of("prompting", {"like": "prompting"}).data
+    )
+    assert of("prompting", {"like": "composition"}).data.written == "composition"
+
+
 def test_a_recipes_own_keys_lie_over_its_presets() -> None:
-    own = {
-        "like": "unsupervised",
-        "training": {"epochs": 3, "batch_size": 4},
-        "objective": {"contrast": {}},
-        "data": {"rows": 9},
-    }
-    recipe = Recipe.model_validate(with_preset("mine", own))
-    assert recipe.training == {"learning_rate": 1e-5, "epochs": 3, "batch_size": 4} and recipe.rows == 9
+    own = {"training": {"epochs": 3, "batch_size": 4}, "objective": {"contrast": {}}, "data": {"rows": 9}}
+    recipe = of("mine", {"like": "unsupervised"} | own)
+    assert recipe.training == {"learning_rate": 1e-5, "epochs": 3, "batch_size": 4}
+    assert (recipe.data.corpus, recipe.data.rows) == ("text", 9)
     assert presets()["unsupervised"]["training"] == {"learning_rate": 1e-5, "epochs": 1}, "the preset stays as it is"
 
 
 def test_a_recipe_may_be_no_papers() -> None:
-    recipe = Recipe.model_validate(
-        with_preset("mine", {"data": {"corpus": "own"}, "objective": "ranking", "from": "other"})
-    )
-    assert (recipe.method, recipe.start, recipe.objective) == ("", "other", {"ranking": {}})
+    recipe = of("mine", {"data": {"corpus": "own"}, "objective": "ranking", "from": "other"})
+    assert (recipe.like, recipe.start, recipe.objective) == ("", "other", {"ranking": {}})
     with pytest.raises(ValueError, match=r"xlora:.*'xllora'"):
-        with_preset("xlora", {})
+        of("xlora", {})

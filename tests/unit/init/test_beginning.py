@@ -16,7 +16,6 @@ from seedbed.corpora.assets import Store
 from seedbed.corpora.columns import bucket
 from seedbed.corpora.fetch import fetch
 from seedbed.corpora.settings import Cleaning
-from seedbed.encoders.recipes import KINDS
 from seedbed.init.command import main
 from seedbed.init.own_text import ENGLISH, language_of, sentences
 from seedbed.io import UserError
@@ -222,8 +221,8 @@ def test_what_recipes_learn_from_can_be_read():
     study = load(written("hau.txt", *own))
     store = Store(Path("downloads"), Path("assets.lock.json"))
     for name in ("adjacent", "own-pairs", "own-triplets", "translations"):
-        kind = KINDS[study.recipes[name].data.key]
-        blocks, _ = fetch(study.corpora.others[name], kind, store, Cleaning())
+        corpus = study.corpora.others[name]
+        blocks, _ = fetch(corpus.source, corpus.kind, store, Cleaning())
         assert sum(map(len, blocks)) > 50
 
 
@@ -257,7 +256,7 @@ def test_a_text_is_lines_or_a_table_and_any_name_will_do(capsys):
     source = {"file": "my hau.text1", "format": "text"}
     assert study["languages"]["hau"]["corpus"] == source
     blocks, _ = fetch(
-        load(study).languages["hau"].corpus, KINDS["sentences"], Store(Path("downloads"), Path("lock.json")), Cleaning()
+        load(study).languages["hau"].corpus, "text", Store(Path("downloads"), Path("lock.json")), Cleaning()
     )
     assert sum(map(len, blocks)) > 50
     main(["init", "hau.txt", "--output", "my study.yaml"])
@@ -454,7 +453,7 @@ def test_lines_are_those_of_a_run():
     """It ends no line at U+2028, and a mark at the beginning is no part of the first."""
     lines = Path("hau.txt").read_text().splitlines()
     Path("hau.txt").write_text("\ufeff" + "\n".join([*lines, "Yara suna karatu\u2028a gida yau"]) + "\n")
-    blocks, _ = fetch(load(written("hau.txt")).languages["hau"].corpus, KINDS["sentences"],
+    blocks, _ = fetch(load(written("hau.txt")).languages["hau"].corpus, "text",
                       Store(Path("downloads"), Path("lock.json")), Cleaning())  # fmt: skip
     assert sentences(Path("hau.txt")) == [*pd.concat(blocks)["text"]]
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+import yaml
 
 from seedbed.io import UserError
 from seedbed.names import ANCHORS
-from seedbed.study.checks import consistent
 from seedbed.study.graph import records
 from seedbed.study.graph.adapted import AdaptedBackbone, Vocabulary
 from seedbed.study.graph.classifier import FineTuned
 from seedbed.study.graph.corpus import Anchors
 from seedbed.study.graph.encoder import Encoder
+from seedbed.study.loading import load
 from seedbed.study.recipe import StudyRecipe
 from seedbed.study.supplies import with_sources
 from tests.asking import TOLD, asking, study_of
@@ -96,7 +99,7 @@ def test_as_many_sentences_are_drawn_as_a_vocabulary_takes(ask) -> None:
     [
         ({"adaptation": {"text": "nothing"}}, "adaptation.text: no corpus under `corpora.others` 'nothing'"),
         ({"recipes": {"adapted": {"like": "unsupervised"}}}, "recipes.adapted: this name ... backbone"),
-        ({"recipes": {"own": {"like": "multi-m"}}}, "recipes.own.data.paraphrases: no corpus of paraphrases 'paraphrases'"),
+        ({"recipes": {"own": {"like": "multi-m"}}}, "recipes.own.data.corpus: no corpus 'paraphrases'"),
         (
             {"recipes": {"own": {"like": "multi-m", "from": "adopted", "data": {"corpus": "nli"}}}},
             "recipes.own.from: ... 'adopted' ... 'adapted'",
@@ -104,9 +107,9 @@ def test_as_many_sentences_are_drawn_as_a_vocabulary_takes(ask) -> None:
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_one_line(changes, message) -> None:
-    study = study_of(TOLD, **ONLY | WITHOUT | changes)
-    with pytest.raises(ValueError) as fault:
-        consistent(study)
+    study = yaml.safe_load(Path(TOLD).read_text()) | ONLY | WITHOUT | changes
+    with pytest.raises(UserError) as fault:
+        load(study)
     assert tells(str(fault.value), message) and "\n" not in str(fault.value)
 
 

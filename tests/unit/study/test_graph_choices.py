@@ -29,7 +29,7 @@ seeds: [5]
 corpora:
   text: {file: "own/{lang}.tsv"}
   parallel: {file: "own/{lang}-eng.tsv"}
-  others: {graded: {file: "own/{lang}.sts.tsv"}}
+  others: {graded: {kind: pairs, file: "own/{lang}.sts.tsv"}}
 generators: {chat: {source: {file: own/chat}}}
 translators: {one: {generator: chat}, human: {given: {file: "own/{lang}.human.tsv"}}}
 judges: {likely: {generator: chat}}
@@ -39,8 +39,8 @@ backbones:
   two: {pair: {multilingual: bert, english: mini}}
 recipes:
   base: {}
-  arca: {translators: [one, human], judge: likely}
-  lira: {translators: [one, human], judge: likely}
+  arca: {english: {translators: [one, human], judge: likely}}
+  lira: {english: {translators: [one, human], judge: likely}}
   beside: {from: arca, english: {fusion: none, choose: critic, translators: [one, human], similarity: bert}}
   none: {english: {fusion: none, choose: uniform, translators: [one, human], similarity: none}}
 tasks:
@@ -164,7 +164,7 @@ OF = {
     name: {"backbone": "two", "recipe": recipe} for name, recipe in (("prefixed", "translated"), ("as-it-is", "arca"))
 }
 
-LEARNT = {"corpora": PLAIN["corpora"] | {"others": {"graded": {"file": "own/{lang}.graded.tsv"}}}}
+LEARNT = {"corpora": PLAIN["corpora"] | {"others": {"graded": {"kind": "pairs", "file": "own/{lang}.graded.tsv"}}}}
 """Graded pairs that are no test's."""
 SERVER = {"backend": "openai-chat", "endpoint": "http://host/v1", "served_model": "m"}
 
@@ -285,7 +285,10 @@ def test_texts_that_a_protocol_makes_are_for_encoders_of_a_text_alone() -> None:
          r"m.in_context.retriever: base.*translation.*take another recipe"),
         ({"classifiers": {"m": {"generator": "chat", "in_context": {"retriever": {"backbone": "bert", "recipe": "lira"}}}}},
          r"m.in_context.retriever: lira.*pairs.*take another recipe"),
-        ({"recipes": {"taught": {"data": {"corpus": "parallel"}, "objective": {"distillation": {"teacher": {"backbone": "two", "recipe": "beside"}}}}}}, r"recipes.taught.objective.teacher: beside.*none here"),
+        ({"recipes": {"taught": {
+            "data": {"corpus": "parallel"},
+            "objective": {"distillation": {"teacher": {"backbone": "two", "recipe": "beside"}}},
+        }}}, r"recipes.taught.objective.teacher: beside.*none here"),
     ],
 )  # fmt: skip
 def test_an_encoder_of_two_texts_is_not_where_it_has_no_english(changes: dict, message: str) -> None:
@@ -311,7 +314,13 @@ def test_a_card_names_who_translated_and_judged_what_was_learnt_and_both_sides()
             "mini": {"source": {"hub": "b/mini", "licence": "Apache-2.0"}},
             "two": {"pair": {"multilingual": "bert", "english": "mini"}},
         },
-        "recipes": {"base": {}, "arca": {"english": {"translators": ["one", "other", "human"], "judge": "likely"}}, "lira": {"english": {"translators": ["one", "human"], "judge": "likely"}}, "beside": {"from": "arca", "english": {"fusion": "none", "choose": "first", "translators": ["one"]}}, "translated": {"english": {"choose": "first", "translators": ["one"]}}},
+        "recipes": {
+            "base": {},
+            "arca": {"english": {"translators": ["one", "other", "human"], "judge": "likely"}},
+            "lira": {"english": {"translators": ["one", "human"], "judge": "likely"}},
+            "beside": {"from": "arca", "english": {"fusion": "none", "choose": "first", "translators": ["one"]}},
+            "translated": {"english": {"choose": "first", "translators": ["one"]}},
+        },
     }  # fmt: skip
     ask = asking(Study.model_validate(PLAIN | licensed))
     nllb = {
@@ -362,7 +371,7 @@ def test_a_card_names_who_translated_and_judged_what_was_learnt_and_both_sides()
     [
         ({"from": "beside", "objective": "halved"}, r"from: beside.*copied; take one"),
         ({"from": "beside", "objective": "contrast"}, r"from: beside.*trained without"),
-        ({"like": "beside", "objective": "trimmed"}, r"fusion:.*two texts.*copy one"),
+        ({"like": "beside", "objective": "trimmed"}, r"english.fusion:.*two texts.*copy one"),
         ({"from": "small", "objective": "contrast"}, "from: small is in integers"),
         ({"from": "small", "objective": "trimmed"}, "from: small is in integers"),
     ],

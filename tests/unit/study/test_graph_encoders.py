@@ -161,7 +161,7 @@ def test_an_encoder_without_tests_is_trained_if_nothing_speaks_against_it(told) 
         "unsupervised": {"only": {"seeds": [5]}},
         "more": {"like": "unsupervised", "on_request": True},
     }
-    recipes["theirs"] = {"like": "unsupervised", "languages": ["hau"]}
+    recipes["theirs"] = {"like": "unsupervised", "only": {"languages": ["hau"]}}
     changes = {"languages": languages, "tasks": sts, "backbones": backbones, "recipes": recipes}
     study = study_of(TOLD, **changes, generators={}, classifiers={}, compute=None)
     assert Answer.get(study).untested() == [

@@ -138,8 +138,12 @@ def test_both_encoders_of_a_pair_are_in_memory_at_once() -> None:
     [
         ({"tasks": {"sts": TASKS["sts"] | {"pairs": ["hau-zzz"]}}}, "tasks.sts.pairs: no language 'zzz'"),
         (
-            {"recipes": RECIPES | {"multi": {"like": "multi-mc", "aligned": "pairs"}}},
-            r"recipes.multi.aligned:.*another recipe; give `like`",
+            {"recipes": RECIPES | {"multi-mc": {"like": "multi-mc", "aligned": "pairs"}}},
+            r"recipes.multi-mc.aligned:.*another recipe of the study; name that as `like`",
+        ),
+        (
+            {"recipes": RECIPES | {"multi": {"aligned": "pairs", "data": {"corpus": "nli"}, "objective": "contrast"}}},
+            r"recipes.multi.aligned:.*another recipe of the study; name that as `like`",
         ),
         (
             {"recipes": RECIPES | {"multi": {"like": "multi-m", "aligned": "pairs"}}},

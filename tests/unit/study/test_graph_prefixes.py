@@ -123,8 +123,10 @@ def test_languages_that_a_recipe_is_not_for_do_not_choose_its_prefix(told) -> No
     assert [*asking(told)(ChosenPrefix, **PICKY, lang="mul").scores] == [
         f"{name}/{code}" for name in ("asked", "spoken") for code in ("hau", "hin")
     ]
-    fewer = {name: told.recipes[name].updated({"languages": ["hin"]}) for name in ("picky", "asked", "spoken")}
-    asked = asking(told.model_copy(update={"recipes": told.recipes | fewer}))
+    recipes = yaml.safe_load(Path(TOLD).read_text())["recipes"]
+    for name in ("picky", "asked", "spoken"):
+        recipes[name]["only"]["languages"] = ["hin"]
+    asked = asking(study_of(TOLD, recipes=recipes))
     assert [*asked(ChosenPrefix, **PICKY, lang="mul").scores] == ["asked/hin", "spoken/hin"]
 
 
@@ -134,7 +136,7 @@ def test_a_recipe_with_a_prefix_of_its_own_or_a_new_vocabulary_has_no_choice(tol
 
 
 def test_what_must_know_a_prefix_beforehand_refuses_one_that_is_chosen(told, ask) -> None:
-    message = r"recipes.picky.prefix_of: a development task chooses this prefix, .* encoders of mean are fine-tuned"
+    message = r"recipes.picky.prefix.choose: a development task chooses this prefix, .* encoders of mean are fine-tuned"
     with pytest.raises(UserError, match=message):
         _ = ask(Encoder, **PICKY | {"recipe": "mean"}, lang="hau").plain_prefix
     assert StudyRecipe.get(told, "base").given_prefix("bert") == "query: "
@@ -176,24 +178,24 @@ def test_the_mean_of_seeds_is_one_encoder_that_reads_the_others(told, ask) -> No
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"best": None}, "config: recipes.picky.prefix_of: a development task chooses; give `best: "),
-        ({"recipes/picky/prefix_of": ["base", "bases"]}, "config: recipes.picky.prefix_of: no recipe 'bases'; did you mean 'base'"),
-        ({"recipes/picky/prefix_of": ["base", "mean"]}, "config: recipes.picky.prefix_of: mean is trained, or has no prefix"),
-        ({"recipes/picky/prefix_of": ["base"]}, "config.recipes.picky: prefix_of: name two recipes or more and no `prefix`; or"),
-        ({"recipes/picky/prefix": "q: "}, "config.recipes.picky: prefix_of: name two recipes or more and no `prefix`; or"),
-        ({"recipes/base/backbones": ["other"]}, "config: recipes.picky.prefix_of: base is not there for me5-small, as picky is; add it to its `backbones`"),
-        ({"recipes/base/languages": ["ind"]}, "config: recipes.picky.prefix_of: base is not there for hau, as picky is; add it to its `languages`"),
-        ({"recipes/base/prefix": "{flores}"}, "config: recipes.picky.prefix_of: '{flores}' is another in each language; name other recipes"),
-        ({"recipes/near": {"like": "neighxlm-k2", "from": "picky"}}, "config: recipes.picky.prefix_of: near needs the prefix with which neighbours were mined; give it a `prefix`, and no"),
-        ({"recipes/bare/prefix": "query: "}, "config: recipes.picky.prefix_of: of me5-small all have the prefix 'query: '; give them"),
-        ({"recipes/near": {"like": "base", "prefix": {"choose": ["base", "bare"]}}}, "config.recipes.near: prefix_of: nothing is trained; the untrained"),
+        ({"best": None}, "config: recipes.picky.prefix.choose: a development task chooses; give `best: "),
+        ({"recipes/picky/prefix": {"choose": ["base", "bases"]}}, "config: recipes.picky.prefix.choose: no recipe 'bases'; did you mean 'base'"),
+        ({"recipes/picky/prefix": {"choose": ["base", "mean"]}}, "config: recipes.picky.prefix.choose: mean is trained, or has no prefix"),
+        ({"recipes/picky/prefix": {"choose": ["base"]}}, "config.recipes.picky.prefix.choose: Value should have at least 2 items"),
+        ({"recipes/picky/prefix": {"chose": ["base", "bare"]}}, "config.recipes.picky.prefix.choose: Field required"),
+        ({"recipes/base/only": {"backbones": ["other"]}}, "config: recipes.picky.prefix.choose: base is not there for me5-small, as picky is; add it to its `backbones`"),
+        ({"recipes/base/only": {"languages": ["ind"]}}, "config: recipes.picky.prefix.choose: base is not there for hau, as picky is; add it to its `languages`"),
+        ({"recipes/base/prefix": "{flores}"}, "config: recipes.picky.prefix.choose: '{flores}' is another in each language; name other recipes"),
+        ({"recipes/near": {"like": "neighxlm-k2", "from": "picky"}}, "config: recipes.picky.prefix.choose: near needs the prefix with which neighbours were mined; give it a `prefix`"),
+        ({"recipes/bare/prefix": "query: "}, "config: recipes.picky.prefix.choose: of me5-small all have the prefix 'query: '; give them"),
+        ({"recipes/near": {"like": "base", "prefix": {"choose": ["base", "bare"]}}}, "config.recipes.near: prefix.choose: nothing is trained; the untrained"),
         ({"tasks/kolibri-dev/languages": ["kin"]}, "config: best.dev: kolibri-dev has no set in any language of the study"),
-        ({"classifiers": {"one": {"backbone": "me5-small", "recipe": "picky", "fine_tuning": {}}}}, "config: classifiers.one.recipe: the prefix of picky is chosen, see `recipes.picky.prefix_of`"),
+        ({"classifiers": {"one": {"backbone": "me5-small", "recipe": "picky", "fine_tuning": {}}}}, "config: classifiers.one.recipe: the prefix of picky is chosen, see `recipes.picky.prefix.choose`"),
         ({"recipes/mean/from": ""}, "config: recipes.mean.from: mean is the mean of a recipe's seeds; name one that is trained here"),
         ({"recipes/mean/from": "base"}, "config: recipes.mean.from: mean is the mean of a recipe's seeds; name one that is trained here"),
-        ({"recipes/picky/seeds": [1]}, "config: recipes.picky.seeds: mean is their mean, and there is one; give two or more"),
-        ({"recipes/mean/seeds": [2]}, "config: recipes.mean.seeds: it is the mean of all seeds of picky; give that its `seeds`"),
-        ({"recipes/static": {"data": {"corpus": "text"}, "objective": "condensed"}, "recipes/mean/from": "static"}, "config: recipes.static.seeds: mean is their mean, and there is one"),
+        ({"recipes/picky/only": {"seeds": [1]}}, "config: recipes.picky.only.seeds: mean is their mean, and there is one; give two or more"),
+        ({"recipes/mean/only": {"seeds": [2]}}, "config: recipes.mean.only.seeds: it is the mean of all seeds of picky; give that its `seeds`"),
+        ({"recipes/static": {"data": {"corpus": "text"}, "objective": "condensed"}, "recipes/mean/from": "static"}, "config: recipes.static.only.seeds: mean is their mean, and there is one"),
         ({"recipes/static": {"from": "picky", "data": {"corpus": "text"}, "objective": "condensed"}, "recipes/mean/from": "static"}, "config: recipes.mean.from: static has no transformer and cannot be copied"),
         ({"recipes/static": {"from": "picky", "data": {"corpus": "text"}, "objective": "condensed"}, "recipes/on": {"from": "static", "data": {"corpus": "nli"}, "objective": "contrast"}}, "config: recipes.on.from: static has no transformer and cannot be trained"),
     ],

@@ -25,7 +25,8 @@ def test_a_corpus_has_a_source(told: Study) -> None:
 
 
 def test_a_persons_files_are_those_that_are_there() -> None:
-    study = study_of(TOLD, corpora={"text": {"file": "README.md"}, "nli": {"file": "no/such.tsv"}})
+    corpora = {"text": {"file": "README.md"}, "nli": {"file": "no/such.tsv"}}
+    study = study_of(TOLD, corpora=corpora, recipes={"base": {}})
     assert [*map(str, Corpus.get(study, "hau", "text").local_files())] == ["README.md"]
     assert Corpus.get(study, "eng", "nli").local_files() == []
 

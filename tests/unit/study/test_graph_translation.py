@@ -20,8 +20,11 @@ languages: {eng: {}, hau: {corpora: {human: {file: own/people.tsv}}}, kaz: {}}
 corpora:
   text: {file: "own/{lang}.tsv"}
   others:
-    paraphrases: {rows: 95, sets: {nli: {file: own/nli.tsv, licence: MIT}, quora: {file: own/quora.tsv, licence: Q}}}
-    human: {file: "own/{lang}.human.tsv"}
+    paraphrases:
+      kind: paraphrases
+      rows: 95
+      sets: {nli: {file: own/nli.tsv, licence: MIT}, quora: {file: own/quora.tsv, licence: Q}}
+    human: {kind: paraphrases, file: "own/{lang}.human.tsv"}
 anchors: {count: 60}
 generators:
   llm: {source: {file: own/llm}}
@@ -31,7 +34,7 @@ recipes:
   multi-m: {data: {corpus: paraphrases, by: nllb}}
   multi-mc: {data: {corpus: paraphrases, by: nllb}}
   by-people: {like: multi-mc, from: multi-m, data: {corpus: human}}
-  written: {method: prompting, generator: llm}
+  written: {like: prompting, data: {by: llm}}
 tasks: {sts: {protocol: sts, source: {file: own/sts.tsv}}}
 tables: []
 figures: []
@@ -68,8 +71,9 @@ def test_shards_are_as_many_as_the_source_says_rows(study: Study) -> None:
         return raw.rows, raw.shards
 
     assert counted() == (0, 10)
-    assert counted(recipes={"name": {**recipe, "rows": 25} for name, recipe in PLAIN["recipes"].items()}) == (25, 3)
-    others = {**PLAIN["corpora"]["others"], "paraphrases": {"file": "own/nli.tsv"}}
+    fewer = {name: recipe | {"data": recipe["data"] | {"rows": 25}} for name, recipe in PLAIN["recipes"].items()}
+    assert counted(recipes=fewer) == (25, 3)
+    others = {**PLAIN["corpora"]["others"], "paraphrases": {"kind": "paraphrases", "file": "own/nli.tsv"}}
     assert counted(corpora={**PLAIN["corpora"], "others": others}) == (0, 6)
 
 

@@ -107,7 +107,7 @@ def test_without_the_embedding_critic_there_is_neither_anchoring_nor_similarity(
         for recipe in ("arca", "arca-no-embeds-critic")
     )
     assert without == whole | {"similarity": "none", "anchor_weight": 0}
-    assert study.recipes["lira-no-embeds-critic"].similarity == "none"
+    assert study.recipes["lira-no-embeds-critic"].english.similarity == "none"
 
 
 def test_training_data_wait_for_no_generator_whose_english_only_untrained_encoders_read() -> None:
@@ -129,8 +129,9 @@ def test_every_encoder_of_the_study_is_planned() -> None:
     told = {"backbone": "pair", "lang": "mul", "seed": "0"}
     read = {"corpus": "kardes-sts", "test_lang": "uzn"}
     for name, recipe in study.recipes.items():
-        if recipe.fusion:
-            assert [*ask(ChosenTranslations, recipe=name, **told, **read).translations] == recipe.translators
+        if recipe.english.fusion:
+            found = ask(ChosenTranslations, recipe=name, **told, **read).translations
+            assert [*found] == recipe.english.translators
     critic, actor = (ask(ChosenTranslations, recipe=name, **told, **read) for name in ("both-critic", "english-actor"))
     assert critic.critic == actor.critic == "encoders/me5-small/base/mul/0/seedbed.json"
     assert (critic.actor, actor.actor) == ("", "encoders/pair/arca/mul/1/seedbed.json")

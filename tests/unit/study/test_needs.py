@@ -101,13 +101,13 @@ def test_a_shape_is_read_off_a_folder(tmp_path: Path) -> None:
 
 def test_weights_that_are_there_go_before_a_guess(tmp_path: Path) -> None:
     study = needs(tmp_path)
-    guess = study.encoding("xlm-r", "crosslingual")
+    guess = study.sizes.encoding("xlm-r", "crosslingual")
     weights(
         tmp_path / "encoders/xlm-r/weights",
         {"num_hidden_layers": 1, "hidden_size": 8, "num_attention_heads": 1},
         layer=[8, 8],
     )
-    assert needs(tmp_path).encoding("xlm-r", "crosslingual") < guess
+    assert needs(tmp_path).sizes.encoding("xlm-r", "crosslingual") < guess
 
 
 def test_the_page_counts_the_gpus_that_write(tmp_path: Path) -> None:
@@ -125,18 +125,17 @@ def test_the_page_counts_the_gpus_that_write(tmp_path: Path) -> None:
 
 def test_every_job_of_the_papers_fits_a_gpu_of_80_gb(tmp_path: Path) -> None:
     paper = needs(tmp_path, gpus={"memory": KINDS})
-    assert paper.kinds(paper.adapting("gemma-3-27b")) == {"constraint": "a100_40|a100_80|h100"}
-    assert paper.kinds(paper.writing("gemma-3-27b")) == {"constraint": "a100_80|h100"}
-    assert 12_000 < paper.encoding("xlm-r", "crosslingual") < 40_000
+    assert paper.kinds(paper.sizes.adapting("gemma-3-27b")) == {"constraint": "a100_40|a100_80|h100"}
+    assert paper.kinds(paper.sizes.writing("gemma-3-27b")) == {"constraint": "a100_80|h100"}
+    assert 12_000 < paper.sizes.encoding("xlm-r", "crosslingual") < 40_000
     for name in paper.study.generators:
-        assert not paper.refusal("it", paper.writing(name)) and not paper.refusal("it", paper.adapting(name))
+        for asked in (paper.sizes.writing(name), paper.sizes.adapting(name)):
+            assert not paper.refusal("it", asked)
     miners = needs(tmp_path, "config/miners.yaml", gpus={"memory": KINDS})
     for name, classifier in miners.study.classifiers.items():
-        asked = (
-            miners.fine_tuning(name) if classifier.fine_tuning else 0 if classifier.baseline else miners.labelling(name)
-        )
-        assert not miners.refusal(name, asked)
-    assert 0 < miners.measuring() <= 80_000
+        sizes = miners.sizes.fine_tuning if classifier.fine_tuning else miners.sizes.labelling
+        assert classifier.baseline or not miners.refusal(name, sizes(name))
+    assert 0 < miners.sizes.measuring() <= 80_000
 
 
 def test_a_batch_that_may_fit_asks_for_the_largest_and_weights_that_cannot_are_refused(tmp_path: Path) -> None:
@@ -145,9 +144,9 @@ def test_a_batch_that_may_fit_asks_for_the_largest_and_weights_that_cannot_are_r
         guessed(27.4e9, 25.6e9), tokens=16 * 512, dtype="bfloat16", quantization="nf4", rank=8
     ).least
     small = needs(tmp_path, gpus={"memory": {"a": least, "b": least - 1}})
-    assert small.adapting("gemma-3-27b") == least and small.kinds(least) == {"constraint": "a"}
-    assert tight.kinds(tight.writing("gemma-3-27b")) == {}
-    told = tight.refusal("synthesise", tight.writing("gemma-3-27b"))
+    assert small.sizes.adapting("gemma-3-27b") == least and small.kinds(least) == {"constraint": "a"}
+    assert tight.kinds(tight.sizes.writing("gemma-3-27b")) == {}
+    told = tight.refusal("synthesise", tight.sizes.writing("gemma-3-27b"))
     assert (
         told.startswith("synthesise needs 6")
         and "a100_40, has 40,000; take a smaller model" in told
@@ -157,7 +156,7 @@ def test_a_batch_that_may_fit_asks_for_the_largest_and_weights_that_cannot_are_r
 
 def test_a_study_that_names_no_gpus_tells_nothing_and_refuses_nothing(tmp_path: Path) -> None:
     plain = needs(tmp_path)
-    assert plain.kinds(plain.writing("gemma-3-27b")) == {} and not plain.refusal("it", 10**9)
+    assert plain.kinds(plain.sizes.writing("gemma-3-27b")) == {} and not plain.refusal("it", 10**9)
 
 
 def test_slurm_is_told_types_where_it_knows_no_features(tmp_path: Path) -> None:
@@ -169,23 +168,24 @@ def test_each_attempt_asks_for_as_much_more_memory_and_time(tmp_path: Path) -> N
     for rule in ("audit_triplets", "train_encoder"):
         asked = needs(tmp_path).of(rule)
         encoder = Wildcards(fromdict={"backbone": "xlm-r", "recipe": "unsupervised", "lang": "hau", "seed": "1"})
-        for name in ("mem_mb", "runtime"):
-            first, second = (asked[name](encoder, attempt) for attempt in (1, 2))
+        for name, more in (("mem_mb", {}), ("runtime", {"threads": 4})):
+            first, second = (asked[name](encoder, attempt, **more) for attempt in (1, 2))
             assert second == 2 * first > 0
 
 
 def test_two_sides_that_stay_as_they_are_are_read_and_not_trained(tmp_path: Path) -> None:
     of = needs(tmp_path, "config/lira.yaml")
     sides = 4 * (3.74e9 + 8e9) / gpu_memory.MIB  # float32; a batch's states are small beside them
-    asked = [of.encoding("mt5-qwen3", recipe) for recipe in ("arca", "lira", "lira-retrieval")]
+    asked = [of.sizes.encoding("mt5-qwen3", recipe) for recipe in ("arca", "lira", "lira-retrieval")]
     assert all(sides < each < 1.8 * sides for each in asked) and max(asked) < KINDS["a100_80"]
-    of.study.recipes["lira"] = of.study.recipes["lira"].model_copy(update={"fusion": "prefix"})
-    assert of.encoding("mt5-qwen3", "lira") > 2 * sides, "steps go back through the English side"
+    lira = of.study.recipes["lira"]
+    of.study.recipes["lira"] = lira.model_copy(update={"english": lira.english.updated({"fusion": "prefix"})})
+    assert of.sizes.encoding("mt5-qwen3", "lira") > 2 * sides, "steps go back through the English side"
 
 
 def test_states_that_anchoring_keeps_are_asked_for(tmp_path: Path) -> None:
     of = needs(tmp_path, "config/lira.yaml")
-    english, source = (of.shape("encoders", name).width for name in ("Qwen3-Embedding-8B", "mt5-xl"))
+    english, source = (of.sizes.shape("encoders", name).width for name in ("Qwen3-Embedding-8B", "mt5-xl"))
     texts = 26 * 1997  # NTREX in all languages, four translations of each
     kept = 4 * (4 * (texts * source + 4 * texts * english) + 4 * texts * english) / gpu_memory.MIB
     facts = {"backbone": "mt5-qwen3", "lang": ANY, "seed": "1"}

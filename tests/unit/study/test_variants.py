@@ -34,7 +34,11 @@ def config(scale: Any = CHOICE, **changes: Any) -> dict[str, Any]:
             "alone": {"source": FILE, "language_data": "text", "composition": {"scale": 0.25}},
         },
         "backbones": {"far": {"endpoint": {"url": "https://h/v1", "model": "m", "dimensions": 8}}, "bert": {"source": FILE}},
-        "recipes": {"base": {}, "composition": {"data": {"rows": 60_000}, "training": {"epochs": 2}}, "picked": {"on_request": True, "like": "composition", "data": {"by": "chooses"}}},
+        "recipes": {
+            "base": {},
+            "composition": {"data": {"rows": 60_000}, "training": {"epochs": 2}},
+            "picked": {"on_request": True, "like": "composition", "data": {"by": "chooses"}},
+        },
         "tasks": {"sts": {"protocol": "sts", "source": {"file": "docs/{lang}.tsv"}}, "dev": DEV},
         **changes,
     }  # fmt: skip
@@ -45,14 +49,15 @@ def test_each_candidate_is_a_generator_and_a_recipe_on_request() -> None:
     tried = StudyGenerator.get(study, "chooses").candidates()
     assert tried == {scale: (f"chooses+{scale:g}", "bert") for scale in (0.25, 0.5, 0.75, 1.0)}
     recipe = study.recipes["chooses+0.25"]
-    assert (recipe.method, recipe.rows, recipe.training, recipe.seeds) == ("composition", 50_000, {"epochs": 2}, [3])
-    assert StudyRecipe.get(study, "chooses+0.25").seeds == [3] and StudyRecipe.get(study, "picked").seeds == [3, 7]
+    assert (recipe.data.rows, recipe.training, recipe.only.seeds) == (50_000, {"epochs": 2}, [3])
+    tries = StudyRecipe.get(study, "chooses+0.25")
+    assert (tries.method, tries.seeds) == ("composition", [3]) and StudyRecipe.get(study, "picked").seeds == [3, 7]
     shown = {system.recipe for block in TablePlan.get(study, "table1").blocks for system in block.systems}
     assert shown == {"base", "composition"}, "candidates are only where they are named"
     told = {"dev": "dev", "candidates": [2, 0], "rows": 100, "backbone": "bert", "seed": 7}
     study = Study.model_validate(config(told))
     assert StudyGenerator.get(study, "chooses").candidates() == {2: ("chooses+2", "bert"), 0: ("chooses+0", "bert")}
-    assert (study.recipes["chooses+2"].rows, StudyRecipe.get(study, "chooses+2").seeds) == (100, [7])
+    assert (study.recipes["chooses+2"].data.rows, StudyRecipe.get(study, "chooses+2").seeds) == (100, [7])
 
 
 def test_candidates_share_with_all_of_their_family_that_would_make_the_same() -> None:
@@ -94,7 +99,7 @@ WRONG = [
     ("half", {}, "config.generators.chooses.composition.scale"),
     ({**CHOICE, "backbone": "far"}, {}, f"{WHERE}.backbone: no backbone that can be trained 'far'; known: bert"),
     ({**CHOICE, "seed": 5}, {}, f"{WHERE}.seed: 5 is none of the study's; known: 7, 3"),
-    (CHOICE, {"recipes": {"base": {"only": {"seeds": [5]}}}}, "recipes.base.seeds: 5 ... known: 7, 3"),
+    (CHOICE, {"recipes": {"base": {"only": {"seeds": [5]}}}}, "recipes.base.only.seeds: 5 ... known: 7, 3"),
     (CHOICE, {"classifiers": {"c": {"generator": "chooses"}}}, "classifiers.c.generator: encoders choose the scale of chooses"),
     (CHOICE, {"classifiers": {"c": {"backbone": "bert", "composition": {"scale": CHOICE}}}}, "classifiers.c.composition.scale: of a generator alone"),
 ]  # fmt: skip

@@ -72,7 +72,12 @@ def drawn() -> list[tuple[str, Place, Any]]:
     return found
 
 
-@pytest.mark.parametrize(("study", "place", "value"), drawn(), ids=lambda part: re.sub(r"[^ -~]", "?", str(part))[:60])
+def shown(part: Any) -> str:
+    """A part of a test's name, which is the same in every process."""
+    return re.sub(r" at 0x\w+|[^ -~]", "?", str(part))[:60]
+
+
+@pytest.mark.parametrize(("study", "place", "value"), drawn(), ids=shown)
 def test_a_wrong_value_is_one_line_that_names_its_key(study: str, place: Place, value: Any) -> None:
     with pytest.raises(UserError) as caught:
         load(with_value(STUDIES[study], place, value))

@@ -1,0 +1,241 @@
+"""What a recipe may say: what it inherits from another, of which kind the corpora are, and what was once called
+otherwise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from seedbed.io import UserError
+from seedbed.study.graph.corpus import Corpus
+from seedbed.study.loading import load
+from seedbed.study.model import Study
+from seedbed.study.recipe import StudyRecipe
+from seedbed.study.variants import with_parents
+from tests.asking import within
+from tests.refusals import tells
+
+OWN = {
+    "wiki": {"file": "own/{lang}.wiki.tsv"},
+    "questions": {"kind": "matched_pairs", "file": "own/{lang}.questions.tsv"},
+    "graded": {"kind": "pairs", "file": "own/{lang}.graded.tsv"},
+    "asked": {"kind": "retrieval", "file": "own/{lang}.asked.tsv"},
+    "premises": {"kind": "paraphrases", "file": "own/premises.tsv"},
+}
+
+
+def config(**recipes: Any) -> dict[str, Any]:
+    """A study of corpora of several kinds, with these recipes beside `base`."""
+    return {
+        "languages": {"hau": {"corpora": {"asked": {"file": "own/people.tsv"}}}, "swh": {}},
+        "corpora": {"text": {"file": "own/{lang}.tsv"}, "nli": {"file": "own/nli.tsv"}, "others": OWN},
+        "generators": {"llm": {"source": {"file": "own/llm"}}, "nllb": {"source": {"file": "own/nllb"}}},
+        "backbones": {"bert": {"source": {"file": "own/bert"}}},
+        "recipes": {"base": {}} | recipes,
+        "tasks": {"sts": {"protocol": "sts", "source": {"file": "own/{lang}.sts.tsv"}}},
+    }
+
+
+def study(**recipes: Any) -> Study:
+    return Study.model_validate(config(**recipes))
+
+
+def fault(**recipes: Any) -> str:
+    with pytest.raises(UserError) as caught:
+        load(config(**recipes))
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+OLD = [
+    ({"method": "unsupervised"}, "mine.method: is now `like`"),
+    ({"text": "wiki"}, "mine.text: is now `data: {corpus: ...}`"),
+    ({"rows": 5}, "mine.rows: is now `data: {rows: ...}`"),
+    ({"language": "all"}, "mine.language: is now `data: {from_languages: ...}`"),
+    ({"generator": "llm"}, "mine.generator: is now `data: {by: ...}`"),
+    ({"prefix_of": ["base", "bare"]}, "mine.prefix_of: is now `prefix: {choose: [...]}`"),
+    ({"encoders": {"bert": {"file": "x"}}}, "mine.encoders: is now `published`"),
+    ({"translators": ["one"]}, "mine.translators: is now `english: {translators: ...}`"),
+    ({"judge": "one"}, "mine.judge: is now `english: {judge: ...}`"),
+    ({"similarity": "none"}, "mine.similarity: is now `english: {similarity: ...}`"),
+    ({"fusion": "concat"}, "mine.fusion: is now `english: {fusion: ...}`"),
+    ({"choose": "first"}, "mine.choose: is now `english: {choose: ...}`"),
+    ({"actor": "arca"}, "mine.actor: is now `english: {actor: ...}`"),
+    ({"languages": ["hau"]}, "mine.languages: is now `only: {languages: ...}`"),
+    ({"backbones": ["bert"]}, "mine.backbones: is now `only: {backbones: ...}`"),
+    ({"seeds": [1]}, "mine.seeds: is now `only: {seeds: ...}`"),
+    ({"data": {"translated": "premises"}}, "mine.data.translated: is now `data: {corpus: ..., by: GENERATOR}`"),
+    *(
+        ({"data": {key: "asked"}}, f"mine.data.{key}: is now `data: {{corpus: ...}}`; ... `corpora.others` ... `kind`")
+        for key in ("sentences", "triplets", "paraphrases", "pairs", "scored_pairs", "queries", "parallel")
+    ),
+]
+
+
+@pytest.mark.parametrize(("settings", "message"), OLD, ids=[message.partition(":")[0] for _, message in OLD])
+def test_a_key_that_is_called_otherwise_now_is_told(settings: dict[str, Any], message: str) -> None:
+    assert tells(fault(mine=settings), f"config.recipes: {message}")
+
+
+def merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a recipe with others on top, without the name of that one."""
+    return {
+        key: value
+        for key, value in with_parents({"a": below, "b": {"like": "a"} | above})["b"].items()
+        if key != "like"
+    }
+
+
+@pytest.mark.parametrize(
+    ("below", "above", "data"),
+    [
+        # More or less of the same, by the same.
+        ({"corpus": "nli", "by": "nllb"}, {"rows": 5}, {"corpus": "nli", "by": "nllb", "rows": 5}),
+        ({"corpus": "nli", "by": "nllb"}, {"corpus": "nli", "rows": 5}, {"corpus": "nli", "by": "nllb", "rows": 5}),
+        ({"written": "xllora", "rows": 9}, {"by": "llm"}, {"written": "xllora", "by": "llm", "rows": 9}),
+        # Another way of writing, by the same generator.
+        ({"written": "xllora", "by": "llm"}, {"written": "prompting"}, {"written": "prompting", "by": "llm"}),
+        # Another corpus, which nobody translates.
+        ({"corpus": "nli", "by": "nllb", "rows": 5}, {"corpus": "mnli"}, {"corpus": "mnli", "rows": 5}),
+        ({"corpus": "nli", "by": "nllb"}, {"corpus": "mnli", "by": "nllb"}, {"corpus": "mnli", "by": "nllb"}),
+        # Something of another sort, in the place of what there was.
+        ({"corpus": "nli", "by": "nllb"}, {"written": "xllora"}, {"written": "xllora"}),
+        ({"written": "xllora", "by": "llm", "from_languages": "all"}, {"corpus": "nli"}, {"corpus": "nli", "from_languages": "all"}),
+        ({"corpus": "seed_pairs"}, {"neighbours": "layer9"}, {"neighbours": "layer9"}),
+    ],
+)  # fmt: skip
+def test_other_data_take_the_place_of_those_that_there_were(
+    below: dict[str, Any], above: dict[str, Any], data: dict[str, Any]
+) -> None:
+    assert merged({"data": below}, {"data": above}) == {"data": data}
+
+
+def test_groups_are_merged_and_an_objective_is_replaced() -> None:
+    below = {
+        "english": {"translators": ["one", "two"], "judge": "likely"},
+        "only": {"backbones": ["bert"]},
+        "training": {"epochs": 3},
+        "objective": {"ranking": {"scale": 20}},
+        "prefix": {"choose": ["base", "bare"]},
+    }
+    above = {
+        "english": {"translators": ["three"]},
+        "only": {"seeds": [1]},
+        "training": {"batch_size": 4},
+        "objective": {"ranking": {"cutoff": 0.3}},
+        "prefix": "q: ",
+    }
+    assert merged(below, above) == {
+        "english": {"translators": ["three"], "judge": "likely"},
+        "only": {"backbones": ["bert"], "seeds": [1]},
+        "training": {"epochs": 3, "batch_size": 4},
+        "objective": {"ranking": {"cutoff": 0.3}},
+        "prefix": "q: ",
+    }
+
+
+def test_what_is_published_of_a_recipe_is_not_of_one_that_varies_it() -> None:
+    made = {"published": {"bert": {"file": "x"}}, "data": {"corpus": "nli"}}
+    assert merged(made, {}) == {"data": {"corpus": "nli"}} and merged({}, made) == made
+
+
+def test_a_recipe_of_the_study_goes_before_the_preset_of_its_name() -> None:
+    found = study(xllora={"like": "prompting"}, mine={"like": "xllora"}, other={"like": "composition"})
+    assert {name: recipe.data.written for name, recipe in found.recipes.items() if recipe.trained} == {
+        "xllora": "prompting", "mine": "prompting", "other": "composition",
+    }  # fmt: skip
+    parts = {name: StudyRecipe.get(found, name) for name in found.recipes}
+    assert {name: part.method for name, part in parts.items()} == {
+        "base": "base", "xllora": "prompting", "mine": "prompting", "other": "composition",
+    }  # fmt: skip
+    assert (parts["mine"].varied, parts["other"].varied) == (parts["xllora"], None)
+
+
+@pytest.mark.parametrize("name", ["base", "unsupervised"])
+def test_a_recipe_like_the_preset_of_its_own_name_is_that(name: str) -> None:
+    one, other = study(**{name: {"like": name}}), study(**{name: {}})
+    assert one.recipes[name].model_dump(exclude={"like"}) == other.recipes[name].model_dump(exclude={"like"})
+    assert StudyRecipe.get(one, name).learnt == (name != "base") and StudyRecipe.get(one, name).method == name
+
+
+def test_a_corpus_says_its_kind_and_is_text_without() -> None:
+    found = study(
+        more={"like": "unsupervised", "data": {"corpus": "wiki"}},
+        paired={"data": {"corpus": "questions"}, "objective": "ranking"},
+        correlated={"data": {"corpus": "graded"}, "objective": "graded"},
+        ranked={"data": {"corpus": "asked"}, "objective": "listwise"},
+        carried={"data": {"corpus": "premises", "by": "nllb"}, "objective": "ranking"},
+        crosslingual={},
+    )
+    kinds = {name: recipe.data.kind for name, recipe in found.recipes.items() if recipe.trained}
+    assert kinds == {
+        "more": "text", "paired": "matched_pairs", "correlated": "pairs", "ranked": "retrieval",
+        "carried": "paraphrases", "crosslingual": "triplets",
+    }  # fmt: skip
+    assert [found.roles[name] for name in OWN] == ["text", "matched_pairs", "pairs", "retrieval", "paraphrases"]
+    read = {name: within(StudyRecipe.get(found, name).data("hau"), found) for name in kinds}
+    assert read["more"] == "corpora/{lang}/wiki+anchors.tsv", "sentences are drawn"
+    assert read["paired"] == "corpora/{lang}/questions.tsv" and read["ranked"] == "corpora/{lang}/asked.tsv"
+    assert read["carried"].startswith("triplets/nllb/"), "translated"
+    assert [name for name in kinds if found.recipes[name].drawn is not None] == ["more"]
+
+
+def test_a_corpus_is_fetched_as_its_kind_whosever_source_it_is() -> None:
+    found = study()
+    jobs = {code: Corpus.get(found, code, "asked").settings() for code in ("hau", "swh")}
+    assert {job["kind"] for job in jobs.values()} == {"retrieval"}
+    assert [found.corpus("asked", code).file for code in jobs] == ["own/people.tsv", "own/swh.asked.tsv"]
+    assert "kind" not in jobs["swh"]["source"].model_dump()
+
+
+@pytest.mark.parametrize(
+    ("data", "objective", "message"),
+    [
+        (
+            {"corpus": "wiki"},
+            "ranking",
+            "data.corpus has text; ranking reads anchor, positive, ... sentence1, sentence2",
+        ),
+        ({"corpus": "questions"}, "graded", "data.corpus has sentence1, sentence2; graded reads ... score"),
+        (
+            {"corpus": "graded"},
+            "listwise",
+            "data.corpus has sentence1, sentence2, score; listwise reads query, document",
+        ),
+        ({"corpus": "nli"}, "distillation", "objective.distillation.teacher: Field required"),
+        ({"written": "xllora"}, "listwise", "data.written has anchor, positive, negative; listwise reads query"),
+        ({"neighbours": "layer9"}, "graded", "data.neighbours has text, pivot; graded reads sentence1"),
+        ({"candidates": "wiki"}, "graded", "data.candidates has text; graded reads sentence1"),
+        ({"corpus": "wiki"}, "anchoring", "data.corpus has text; anchoring reads text, candidates"),
+    ],
+)
+def test_an_objective_reads_what_the_data_have(data: dict[str, Any], objective: str, message: str) -> None:
+    assert tells(fault(mine={"data": data, "objective": objective}), f"recipes.mine: {message}")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"data": {"corpus": "question"}, "objective": "ranking"}, "recipes.mine.data.corpus: no corpus 'question'; did you mean 'questions'?"),
+        ({"data": {"corpus": "nli", "written": "xllora"}, "objective": "contrast"}, "recipes.mine.data: give one of corpus, written, neighbours, candidates; found corpus, written"),
+        ({"data": {"written": "xlora"}, "objective": "contrast"}, "recipes.mine.data: written: no way 'xlora' ... 'xllora'"),
+        ({"data": {"corpus": "nli"}}, "recipes.mine: give one `objective` with its `data`"),
+        ({"objective": "contrast"}, "recipes.mine: give one `objective` with its `data`"),
+        ({"like": "xllora", "from": "base", "data": {"by": "lm"}}, "recipes.mine.data.by: no generator 'lm'"),
+        ({"like": "crosslingual", "data": {"by": "nllb"}}, "recipes.mine.data.by: a generator translates paraphrases, and nli is of triplets"),
+        ({"like": "unsupervised", "english": {"judge": "likely"}}, "recipes.mine: english.judge: this recipe reads no translation"),
+        ({"like": "xlora"}, "recipes: mine.like: no 'xlora' to start from; did you mean 'xllora'?"),
+        ({"from": "base"}, "recipes: mine: no preset of this name; give `like`, or `data` and `objective`"),
+        ({"like": "unsupervised", "prefix": {"choose": ["base"]}}, "recipes.mine.prefix.choose: ... at least 2"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_one_line(settings: dict[str, Any], message: str) -> None:
+    assert tells(fault(mine=settings), message)
+
+
+def test_a_kind_that_there_is_not_is_told() -> None:
+    given = config()
+    given["corpora"]["others"] = OWN | {"mine": {"kind": "sentences", "file": "own/mine.tsv"}}
+    with pytest.raises(UserError, match=r"config\.corpora\.others\.mine\.kind: .*'text'.*'paraphrases'"):
+        load(given)
