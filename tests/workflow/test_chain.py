@@ -146,7 +146,7 @@ def test_sets_of_one_training_take_turns(chain):
         ({"data": {"corpus": "own-pairs"}, "objective": "rank"}, "objective: ... 'rank' ... 'ranking'"),
         ({"data": {"corpus": "parallel"}, "objective": {"distillation": {"teacher": {"backbone": "tiny-bert", "recipe": "none"}}}},
          "recipes.mine.objective.teacher: no recipe 'none'"),
-        ({"data": {"pairs": "own-pairs"}, "objective": "ranking"}, "mine.data.pairs: ... corpus ... kind under `corpora.others`"),
+        ({"data": {"pairs": "own-pairs"}, "objective": "ranking"}, "mine.data.pairs: ... `data: {corpus: ...}` ... `corpora.others` ... `kind`"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_made_is_one_line(chain, recipe, told):

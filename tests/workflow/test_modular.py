@@ -157,7 +157,7 @@ def test_triplets_that_a_model_wrote_teach_an_encoder_of_one_language(study):
     assert made["training"]["examples"] == kept and made["training"]["steps"] == kept // 8 > 0
     assert made["about"]["generator"] == "tiny" and made["files"] != own["files"]
     # Two adapters of each kind and their compositions; text of the pivot language and triplets that teach them.
-    assert planned(study, {"recipes/written/data": {"written": "composition"}}, WRITTEN) == {
+    assert planned(study, {"recipes/written/data/written": "composition"}, WRITTEN) == {
         "fetch_corpus": 2, "train_task_adapter": 2, "train_language_adapter": 2, "compose_adapters": 2, "synthesise": 1,
         "join_triplets": 1, "audit_triplets": 1, "train_encoder": 1,
     }  # fmt: skip
