@@ -38,7 +38,7 @@ onsuccess:
 
 
 onerror:
-    runs.say_failures(log)
+    runs.say_failures(STUDY.results)
 
 
 rule all:

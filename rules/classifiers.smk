@@ -68,7 +68,8 @@ rule tune_encoder:
     params:
         **job("tune_encoder"),
     message:
-        "Tune {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang} on {wildcards.task} of {wildcards.train_lang}, seed {wildcards.seed}"
+        "Tune {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}, seed {wildcards.seed}, "
+        "on {wildcards.task} of {wildcards.train_lang}"
     shell:
         ON_GPU
 

@@ -26,7 +26,7 @@ except ModuleNotFoundError as error:
     sys.exit(f"error: {error} in the environment of {sys.executable}; run `make env` and `source .venv/bin/activate`")
 
 from seedbed.io import UserError
-from seedbed.operations import runs
+from seedbed.operations import events, runs
 from seedbed.operations.forecasting.costs import CostSpec
 from seedbed.operations.limits import Limits
 from seedbed.resources import resource
@@ -60,7 +60,8 @@ try:
         print(f"warning: {remark}", file=sys.stderr)
     require_own_specs()
     COSTS = CostSpec.load(resource("forecast.yaml"))
-    NEEDS = Needs(STUDY, COSTS, Limits(workflow, COSTS, STUDY.forecast.device).seconds)
+    BENCHMARKS = Path(STUDY.results, "benchmarks")
+    NEEDS = Needs(STUDY, COSTS, Limits(workflow, COSTS, STUDY.forecast.device, BENCHMARKS).seconds)
 except UserError as error:
     sys.exit(f"error: {error}")
 
@@ -116,6 +117,7 @@ def claim():
         NEEDS.require(jobs, conda=CONDA)
         CLAIMS.enter_context(runs.claimed(Path(STUDY.results), gpus if workflow.local_exec else None, os.environ))
         atexit.register(CLAIMS.close)  # before Python takes its modules apart
+        events.keep(Path(STUDY.results), logger)
         JOBS.begin()
         workflow.persistence._params.cache_clear()  # what was kept is not what is recorded
     except UserError as error:

@@ -22,8 +22,9 @@ class Job(cli.Planning):
 
 def main(job: Job) -> None:
     from seedbed.io import UserError, atomic, write_table
+    from seedbed.operations.forecasting.calibration import collect
     from seedbed.operations.forecasting.costs import CostSpec
-    from seedbed.operations.forecasting.forecast import collect, errors, forecast, layout
+    from seedbed.operations.forecasting.forecast import forecast, layout
     from seedbed.operations.forecasting.languages import one_more
     from seedbed.operations.forecasting.work import Plan
     from seedbed.operations.jobs import planned
@@ -38,7 +39,7 @@ def main(job: Job) -> None:
     table = forecast(plan, records)
     write_table(table, job.output)
     with atomic(job.page) as temporary:
-        page = layout(table, errors(plan, records), records, plan, settings) + one_more(plan, records)
+        page = layout(table, plan, records, settings) + one_more(plan, records)
         temporary.write_text(page, encoding="utf-8")
 
 

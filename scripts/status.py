@@ -9,12 +9,13 @@ class Job(cli.Planning):
 
 
 def main(job: Job) -> None:
-    from seedbed.operations.jobs import attempts, planned, results_of, rooms
+    from seedbed.operations import events
+    from seedbed.operations.jobs import planned, results_of, rooms
     from seedbed.operations.status import layout
 
     # Before the plan: what ends in between is then done, not forgotten.
-    tried = attempts(results_of(job.configfiles, job.config))
-    print(layout(planned(job.configfiles, job.config, {}, job.targets), rooms(), tried))
+    known = events.read(results_of(job.configfiles, job.config))
+    print(layout(planned(job.configfiles, job.config, {}, job.targets), rooms(), known))
 
 
 if __name__ == "__main__":

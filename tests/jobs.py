@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from seedbed.io import UserError
-from seedbed.operations.jobs import dry_run
+from seedbed.operations.jobs import planned
 
 STUDIES = ("config.yaml", *(f"config/{name}.yaml" for name in ("demo", "miners", "neighxlm", "modular", "lira")))
 TARGETS = ("all", *(f"all_{paper}" for paper in ("bootstrapping", "miners", "neighxlm", "modular", "lira")), "forecast")
@@ -28,13 +28,17 @@ def listed(study: str) -> Jobs:
     found: Jobs = {}
     for target in TARGETS:
         try:
-            events = dry_run([Path(study)], {}, {}, [target], forceall=True)
+            jobs = planned([Path(study)], {}, {}, [target])
         except (UserError, SystemExit):
             continue
-        for event in events:
-            job = {name: [*event[name]] for name in ("output", "input")} | {"rule": event["rule_name"]}
-            needed = {name: event["resources"].get(name) for name in NEEDED} | {"threads": event["threads"]}
-            found[f"{study} {job['output'][0]}"] = job | {"value": json.loads(event["value"]), "needed": needed}
+        for job in jobs:
+            found[f"{study} {job.outputs[0]}"] = {
+                "rule": job.rule,
+                "output": [*job.outputs],
+                "input": [*job.inputs],
+                "value": job.value,
+                "needed": {name: job.resources.get(name) for name in NEEDED} | {"threads": job.threads},
+            }
     return found
 
 

@@ -44,6 +44,7 @@ def in_four_bits(setting: str, dtype: torch.dtype) -> dict[str, Any]:
     Raises:
         UserError: there is no NVIDIA GPU, or no bitsandbytes.
     """
+    # On a CPU bitsandbytes 0.50 reads some matrices wrongly and loses gradients, without an error (test_four_bits.py).
     if not torch.cuda.is_available():
         raise UserError(f"{setting}: nf4 needs an NVIDIA GPU, and none is visible; set it to none")
     if importlib.util.find_spec("bitsandbytes") is None:

@@ -1,9 +1,10 @@
 """One job of a plan, as what looks at a study from outside knows it: its rule, what its program is told, its files."""
 
 import importlib
+import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,14 +22,31 @@ class Job:
     value: Mapping[str, Any]
     """What its program is told, as JSON says it."""
     outputs: tuple[str, ...]
+    inputs: tuple[str, ...] = ()
     benchmark: str = ""
     log: str = ""
     threads: int = 1
-    gpus: float = 0
-    gpu_mb: float = 0
-    mem_mb: float = 0
-    """That it asks for."""
+    resources: Mapping[str, Any] = field(default_factory=dict)
+    """What it asks for, by Snakemake's names: `mem_mb`, `gpu`, `gpu_mb`, ..."""
     todo: bool = True
+
+    @classmethod
+    def planned(cls, one: Any, **more: Any) -> "Job":
+        """A job of Snakemake's plan, but for its threads and resources: who may ask for these adds them."""
+        return cls(
+            rule=one.rule.name,
+            wildcards=dict(one.wildcards_dict),
+            value=json.loads(one.params.job),
+            outputs=tuple(map(str, one.output)),
+            inputs=tuple(map(str, one.input)),
+            benchmark=str(one.benchmark or ""),
+            log=next(map(str, one.log), ""),
+            **more,
+        )
+
+    def asks(self, resource: str) -> float:
+        """How much of a resource it asks for."""
+        return float(self.resources.get(resource, 0))
 
     @property
     def language(self) -> str:

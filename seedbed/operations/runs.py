@@ -8,6 +8,7 @@ from typing import Any
 
 from seedbed import devices
 from seedbed.locks import exclusive
+from seedbed.operations import events
 
 
 @contextlib.contextmanager
@@ -48,11 +49,9 @@ def asked(
     return {"configfiles": files, "config": dict(changes), "threads": at_most(limits.max_threads) | own}
 
 
-def say_failures(logs: list[str]) -> None:
-    """Say on the screen what each failed job said last: it may have been hours ago."""
-    from seedbed.operations.jobs import last_words  # takes a second, which every job on a cluster would pay
-
-    print(last_words(logs), file=sys.stderr, flush=True)
+def say_failures(results: str) -> None:
+    """Say on the screen what each job that failed in this run said last: it may have been hours ago."""
+    print(events.last_words(events.read(Path(results))), file=sys.stderr, flush=True)
 
 
 def show_forecast(results: str, begun: float) -> None:

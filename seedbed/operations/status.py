@@ -3,10 +3,10 @@
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from seedbed.operations.events import BEGAN, FAILED, Events
 from seedbed.operations.forecasting.forecast import grid
 from seedbed.operations.job import Job
 
@@ -18,35 +18,22 @@ SHOWN = 20
 """Running jobs that are named; failed ones all are."""
 
 
-@dataclass(frozen=True)
-class Attempts:
-    """What is known of jobs that were started."""
-
-    running: Mapping[str, float] = field(default_factory=dict)
-    """Output -> since when (seconds of the epoch) its job is under way; on a cluster also in the queue."""
-    errors: Mapping[str, tuple[float, list[str]]] = field(default_factory=dict)
-    """Output -> when its job failed, and the logs to read."""
-    run_since: float | None = None
-    """Since when a run is going on; None: none is."""
-    log: Path | None = None
-    """Log of the last run."""
-
-
-def standing(job: Job, tried: Attempts) -> Standing:
+def standing(job: Job, known: Events) -> Standing:
     """How far a job is. Failed: it is to do, does not run, and was begun after it last ended well.
 
-    A job that ends well writes its benchmark after its log; one that a cluster never started has an error in the run's.
+    A job that ends well writes its benchmark after its log; one that a cluster never started has an event alone.
     """
     if not job.todo:
         return "done"
-    if any(output in tried.running for output in job.outputs):
+    last, ended = known.last.get(job.outputs[0]), _written(job.benchmark)
+    if last and last.kind == BEGAN and known.run_since is not None and last.time >= max(known.run_since, ended):
         return "running"
-    begun = max(_written(job.log), *(tried.errors[output][0] for output in job.outputs if output in tried.errors), 0)
-    ended = max(map(_written, [job.benchmark, *job.outputs]))
+    begun = max(_written(job.log), last.time if last and last.kind == FAILED else 0)
+    ended = max([ended, *map(_written, job.outputs)])
     return "failed" if begun > ended + SLACK * bool(ended) else "to do"
 
 
-def layout(jobs: Sequence[Job], rooms: Mapping[str, str], tried: Attempts) -> str:
+def layout(jobs: Sequence[Job], rooms: Mapping[str, str], known: Events) -> str:
     """A page for the terminal: sums, a table of languages by rooms, jobs that failed and that run.
 
     Args:
@@ -55,23 +42,23 @@ def layout(jobs: Sequence[Job], rooms: Mapping[str, str], tried: Attempts) -> st
     by_state: dict[Standing, list[Job]] = {"done": [], "running": [], "failed": [], "to do": []}
     cells: dict[tuple[str, str], Counter[str]] = {}
     for job in jobs:
-        state = standing(job, tried)
+        state = standing(job, known)
         by_state[state].append(job)
         for language in (job.language, "all"):
             cells.setdefault((language, rooms[job.rule]), Counter())[state] += 1
     counts = [f"{len(members)} {state}" for state, members in by_state.items()]
     columns = [room for room in dict.fromkeys(rooms.values()) if ("all", room) in cells]
-    parts = [f"{len(jobs)} jobs: {', '.join(counts)}", _run(tried), _table(cells, columns)]
+    parts = [f"{len(jobs)} jobs: {', '.join(counts)}", _run(known), _table(cells, columns)]
     limits = {"failed": len(jobs), "running": SHOWN}
-    parts += [_named(state, by_state[state], tried, limit) for state, limit in limits.items()]
+    parts += [_named(state, by_state[state], known, limit) for state, limit in limits.items()]
     return "\n\n".join(filter(None, parts))
 
 
-def _run(tried: Attempts) -> str:
-    if tried.run_since is None:
+def _run(known: Events) -> str:
+    if known.run_since is None:
         return "No run is going on."
-    word = f"; its last word {_clock(_written(str(tried.log)))} in {tried.log}" if tried.log else ""
-    return f"A run is going on since {_clock(tried.run_since)}{word}"
+    word = f"; its last word {_clock(_written(known.log))} in {known.log}" if known.log else ""
+    return f"A run is going on since {_clock(known.run_since)}{word}"
 
 
 def _table(cells: Mapping[tuple[str, str], Counter[str]], rooms: Sequence[str]) -> str:
@@ -90,29 +77,25 @@ def _cell(count: Counter[str] | None) -> str:
     return " ".join([*marks, f"{count['done']}/{count.total()}"])
 
 
-def _named(title: str, jobs: Sequence[Job], tried: Attempts, limit: int) -> str:
+def _named(title: str, jobs: Sequence[Job], known: Events, limit: int) -> str:
     """The jobs by name, each with the logs to read."""
     if not jobs:
         return ""
     lines = [f"{title}:"]
     for job in jobs[:limit]:
         wildcards = " ".join(f"{name}={value}" for name, value in job.wildcards.items())
-        lines.append(f"  {job.rule} {wildcards} {_since(job, tried)}".rstrip())
-        lines += [f"    {log}" for log in logs_of(job, tried)]
+        since = f"since {_clock(known.last[job.outputs[0]].time)}" if title == "running" else ""
+        lines.append(f"  {job.rule} {wildcards} {since}".rstrip())
+        lines += [f"    {log}" for log in logs_of(job, known)]
     if len(jobs) > limit:
         lines.append(f"  and {len(jobs) - limit} more")
     return "\n".join(lines)
 
 
-def logs_of(job: Job, tried: Attempts) -> list[str]:
+def logs_of(job: Job, known: Events) -> list[str]:
     """What to read of a job: its own log, and its cluster's if the job failed there; those that are there."""
-    given = [log for output in job.outputs for log in tried.errors.get(output, (0, []))[1]]
-    return [log for log in dict.fromkeys([job.log, *given]) if log and Path(log).is_file()]
-
-
-def _since(job: Job, tried: Attempts) -> str:
-    starts = [tried.running[output] for output in job.outputs if output in tried.running]
-    return f"since {_clock(min(starts))}" if starts else ""
+    last = known.last.get(job.outputs[0])
+    return [log for log in dict.fromkeys([job.log, *(last.logs if last else [])]) if log and Path(log).is_file()]
 
 
 def _clock(moment: float) -> str:

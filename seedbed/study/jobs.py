@@ -187,6 +187,24 @@ def _named(files: Any) -> dict[str, Any]:
     return {name: file if isinstance(file, str) else [*file] for name, file in files.items()}
 
 
+class _Same(NamedTuple):
+    """A value that equals only itself, whatever it holds."""
+
+    value: Any
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.value is other.value
+
+
+@functools.lru_cache(maxsize=1000)
+def _dumped(settings: _Same, dump: Callable[[Settings], str]) -> Any:
+    """Settings as a value of JSON; thousands of jobs are told the same ones."""
+    return json.loads(dump(settings.value))
+
+
 def _json(program: str, values: Mapping[str, Any], dump: Callable[[Settings], str] = Settings.dump) -> str:
     """Arguments of a program as JSON, in the order of its model, without those that have their default."""
     found = {}
@@ -208,7 +226,7 @@ def _json(program: str, values: Mapping[str, Any], dump: Callable[[Settings], st
 def _plain(value: Any, dump: Callable[[Settings], str] = Settings.dump, is_file: bool = False) -> Any:
     """A value of Python as one of JSON; a folder is told from its manifest."""
     if isinstance(value, Settings):
-        return json.loads(dump(value))
+        return _dumped(_Same(value), dump)
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json")
     if isinstance(value, Mapping):

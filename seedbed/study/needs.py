@@ -26,8 +26,8 @@ ROUND = 100
 class Needs:
     """The jobs of a study, by what they do."""
 
-    def __init__(self, study: Study, costs: CostSpec, seconds: Callable[[str, Any], float] = lambda *job: 0) -> None:
-        """Keep what is known; `seconds`: the forecast of a rule's job, by its wildcards, 0: there is none."""
+    def __init__(self, study: Study, costs: CostSpec, seconds: Callable[..., float] = lambda *job: 0) -> None:
+        """Keep what is known; `seconds`: the forecast of a rule's job, by its wildcards, threads and GPUs; 0: none."""
         self.study, self.costs, self.seconds = study, costs, seconds
         self.sizes = Sizes(study, costs)
         self._loads: dict[Product, Load] = {}
@@ -61,19 +61,20 @@ class Needs:
             return math.ceil(HEADROOM * needed / ROUND) * ROUND * attempt
 
         @known
-        def runtime(wildcards: Any, attempt: int) -> int:
-            return cost.limit(self.seconds(rule, wildcards)) * attempt
+        def runtime(wildcards: Any, attempt: int, threads: int) -> int:
+            return cost.limit(self.seconds(rule, wildcards, threads, load(wildcards).gpus)) * attempt
 
         grown = {"mem_mb": mem_mb, "runtime": runtime}
         if not opens:
             return {"gpu": 0, **grown}
-        return {
+        asked = {
             "gpu": known(lambda wildcards: load(wildcards).gpus),
             "gpu_mb": known(lambda wildcards: load(wildcards).gpu_mb),
-            "constraint": known(lambda wildcards: self.kinds(load(wildcards).gpu_mb).get("constraint")),
-            "gpu_model": known(lambda wildcards: self.kinds(load(wildcards).gpu_mb).get("gpu_model")),
-            **grown,
         }
+        if self.study.gpus.memory:
+            told_by = self.study.gpus.told_by
+            asked[told_by] = known(lambda wildcards: self.kinds(load(wildcards).gpu_mb).get(told_by))
+        return asked | grown
 
     def kinds(self, needed: int) -> dict[str, str]:
         """How Slurm is told which GPUs have so many MiB: the resource and its value; nothing if none is known to."""

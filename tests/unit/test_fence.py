@@ -30,7 +30,7 @@ KINDS = {
     "imports by name": r"importlib\.import_module|importlib\.util\..*|__import__|runpy\..*|pkgutil\..*",
     "writes": r".*\.(write_text|write_bytes|unlink|rmdir|symlink_to|hardlink_to|touch|rename|to_csv|save_pretrained)"
     r"|shutil\.(copy\w*|move|rmtree)|os\.(replace|rename|link|symlink|remove|unlink|chmod|truncate|makedirs|mkdir)"
-    r"|tempfile\..*|filelock\..*Lock|numpy\.save\w*|open for writing",
+    r"|tempfile\..*|filelock\..*Lock|numpy\.save\w*|logging\.FileHandler|open for writing",
 }
 """What a place does -> the whole names that do it."""
 ENTRIES: dict[str, list[dict]] = yaml.safe_load((Path(__file__).parent / "fence.yaml").read_text())

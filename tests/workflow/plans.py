@@ -10,12 +10,13 @@ import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest import mock
 
 from seedbed.gpu_memory import MIB, NF4
 from seedbed.operations.forecasting.costs import CostSpec
 from seedbed.operations.forecasting.work import Plan
 from seedbed.operations.job import Job
-from seedbed.operations.jobs import dry_run, job
+from seedbed.operations.jobs import planned
 from seedbed.resources import resource
 from tests.workflow.conftest import Project
 
@@ -25,7 +26,7 @@ class Planned(NamedTuple):
 
     counts: dict[str, int]
     """By rule."""
-    longest: dict[str, int]
+    longest: dict[str, float]
     """Minutes, by rule."""
     short: list[str]
     """What asks for less than it is forecast to need."""
@@ -39,25 +40,25 @@ def made(project: Project, config: str, *targets: str) -> Planned:
 
 
 def main(config: str, *targets: str) -> None:
-    events = dry_run([Path(config)], {}, {}, [*targets], forceall=True)
-    jobs = [job(event, todo=True) for event in events]
+    with mock.patch("snakemake.workflow.Workflow.dryrun", True):  # whose jobs have the limits of a cluster's
+        jobs = planned([Path(config)], {}, {}, [*targets])
     plan = Plan(jobs, CostSpec.load(resource("forecast.yaml")))
-    limits = [event["resources"]["runtime"] for event in events]
-    longest: dict[str, int] = {}
-    for one, limit in zip(jobs, limits, strict=True):
-        longest[one.rule] = max(longest.get(one.rule, 0), limit)
-    short = [told for one, limit in zip(jobs, limits, strict=True) if (told := _short(plan, one, limit))]
-    print(json.dumps([Counter(one.rule for one in jobs), longest, short]))
+    longest: dict[str, float] = {}
+    for one in jobs:
+        longest[one.rule] = max(longest.get(one.rule, 0), one.asks("runtime"))
+    print(
+        json.dumps([Counter(one.rule for one in jobs), longest, [told for one in jobs if (told := _short(plan, one))]])
+    )
 
 
-def _short(plan: Plan, one: Job, limit: int) -> str:
+def _short(plan: Plan, one: Job) -> str:
     """What a job asks too little of; empty: nothing. Weights lie in its own memory and on its GPUs, by its command."""
     minutes, cost = (plan.start(one) + plan.work(one).seconds) / 60, plan.costs.rules[one.rule]
-    opened = plan.model(one).parameters + plan.english(one).parameters if one.gpus and one.model else 0
+    opened = plan.model(one).parameters + plan.english(one).parameters if one.asks("gpu") and one.model else 0
     needed: dict[str, tuple[Any, float]] = {
-        "runtime": (limit, minutes),
-        "mem_mb": (one.mem_mb, cost.memory_mb + opened * cost.weights / MIB),
-        "gpu_mb": (one.gpu_mb * one.gpus, NF4 * opened / MIB),
+        "runtime": (one.asks("runtime"), minutes),
+        "mem_mb": (one.asks("mem_mb"), cost.memory_mb + opened * cost.weights / MIB),
+        "gpu_mb": (one.asks("gpu_mb") * one.asks("gpu"), NF4 * opened / MIB),
     }
     return "; ".join(
         f"{one.outputs[0]}: {name} {has} of {needs:.0f}" for name, (has, needs) in needed.items() if has < needs

@@ -21,9 +21,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 PLAN = """
 import json, pathlib, sys
-from seedbed.operations.jobs import dry_run
-events = dry_run([pathlib.Path(sys.argv[1])], {}, {}, [], forceall=True)
-print("PLAN", json.dumps({event["rule_name"]: dict(event["resources"]) for event in events}, default=str))
+from seedbed.operations.jobs import planned
+jobs = planned([pathlib.Path(sys.argv[1])], {}, {}, [])
+print("PLAN", json.dumps({job.rule: job.resources for job in jobs}, default=str))
 """
 
 

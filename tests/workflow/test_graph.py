@@ -406,7 +406,7 @@ def test_jobs_that_write_ask_for_the_gpus_that_their_generator_uses(project, bac
     changes = {"results": "results/gpus"} | {f"generators/tiny/{key}": value for key, value in backend.items()}
     study = project.edit(changes, target="gpus.yaml")
     plan = f"planned([Path({study!r})], {{}}, {{}}, ['results/gpus/triplets/tiny/xllora/hau.raw.tsv'])"
-    code = "from pathlib import Path; from seedbed.operations.jobs import planned; print({job.rule: job.gpus for job in %s})"
+    code = "from pathlib import Path; from seedbed.operations.jobs import planned; print({job.rule: job.asks('gpu') for job in %s})"
     done = subprocess.run(
         [sys.executable, "-c", code % plan], cwd=project.root, env=project.environment, capture_output=True, text=True
     )
@@ -598,7 +598,8 @@ def test_a_forecast_runs_before_anything_has_and_leaves_nothing_else(project):
     results = project.root / "results/forecast"
     left = {str(path.relative_to(results)) for path in results.rglob("*") if path.is_file()}
     assert left == {
-        *(".lock", "forecast.tsv", "forecast.md", "logs/forecast/forecast.log", "benchmarks/forecast/forecast.jsonl"),
+        *(".lock", "logs/events.jsonl", "logs/forecast/forecast.log", "benchmarks/forecast/forecast.jsonl"),
+        *("forecast.tsv", "forecast.md"),
     }
     assert (results / "forecast.md").read_text() in done.stdout
     table = pd.read_csv(results / "forecast.tsv", sep="\t")

@@ -105,11 +105,11 @@ OTHERS = IDLE | {place: value for group in FIRST.values() for place, value in gr
 PLAN = """
 import json, sys
 from pathlib import Path
-from seedbed.operations.jobs import dry_run
+from seedbed.operations.jobs import planned
 
 def rules(changes):
     try:
-        return [event["rule_name"] for event in dry_run([Path("study.yaml")], changes, {}, [], forceall=False)]
+        return [job.rule for job in planned([Path("study.yaml")], changes, {}, []) if job.todo]
     except SystemExit as error:
         return [str(error)]
 

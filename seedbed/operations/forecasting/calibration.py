@@ -1,25 +1,22 @@
-"""From records of finished jobs to the speed of a machine: a robust fit, shrunk towards the default when there are few.
-
-A job's seconds are e^a start + e^b work, with start and work as the default has them; a and b have a normal prior
-around 0 whose nine tenths are the rule's `spread`: the maximum a posteriori, with a loss that is linear in outliers.
-"""
+"""From records of finished jobs to the speed of a machine: the median of what jobs took, over what the defaults say."""
 
 import json
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from statistics import median
 
-import numpy as np
-from scipy.optimize import least_squares
+from seedbed.operations.forecasting.costs import HEADROOM
+from seedbed.operations.forecasting.work import Plan
+from seedbed.operations.job import Job
 
 NINE_TENTHS = 1.645
 """Standard deviations either side of the mean that hold nine tenths of a normal distribution."""
 NOISE = 0.2
 """Deviation of the logarithm of a job's seconds from one run to the next."""
-FOLDS = 20
-"""Fits for the error of one group."""
 
 Group = tuple[str, str]
 """Rule and model: what shares a speed."""
@@ -27,34 +24,60 @@ Group = tuple[str, str]
 
 @dataclass(frozen=True)
 class Record:
-    """A finished job: what was measured, and what the defaults say."""
+    """A finished job: what was measured, over what the defaults say; 0: not measured."""
 
     group: Group
-    seconds: float
-    start: float
-    """By default, in seconds."""
-    work: float
-    """By default, in seconds."""
+    time: float
     memory: float = 0
-    """Measured over default; 0: not measured."""
     disk: float = 0
-    """Bytes on the disk, measured and by the defaults."""
 
 
 @dataclass(frozen=True)
 class Speed:
-    """Factors on the default."""
+    """Factors on the defaults."""
 
-    start: float = 1
-    work: float = 1
+    time: float = 1
     memory: float = 1
     disk: float = 1
     records: int = 0
-    """How many records the figures come from."""
+    """How many records the factors come from."""
 
-    def seconds(self, start: float, work: float) -> float:
-        """Seconds of a job, from its seconds by the defaults."""
-        return self.start * start + self.work * work
+
+@dataclass(frozen=True)
+class Records:
+    """What finished jobs left."""
+
+    usable: list[Record]
+    broken: int
+    """Files that could not be read."""
+    foreign: int
+    """Files of jobs that the plan does not have."""
+
+    @cached_property
+    def speeds(self) -> dict[Group, Speed]:
+        """What they say of each rule and model."""
+        return calibrate(self.usable)
+
+    def speed(self, job: Job) -> Speed:
+        """What they say of jobs like this one."""
+        return self.speeds.get((job.rule, job.model), Speed())
+
+
+def collect(plan: Plan, benchmarks: Path) -> Records:
+    """The benchmark records of the plan's jobs whose outputs are all there."""
+    usable, broken = [], 0
+    for job in plan.jobs:
+        if not (job.benchmark and Path(job.benchmark).is_file() and all(Path(o).exists() for o in job.outputs)):
+            continue
+        if (measured := read_benchmark(job.benchmark)) is None:
+            broken += 1
+            continue
+        work = plan.work(job)
+        memory = measured["max_rss"] * HEADROOM / asked if (asked := job.asks("mem_mb")) else 0
+        disk = _bytes(job) / work.disk if work.disk else 0
+        usable.append(Record((job.rule, job.model), measured["s"] / plan.seconds(job), memory, disk))
+    known = {Path(job.benchmark) for job in plan.jobs} | {benchmarks / "forecast/forecast.jsonl"}
+    return Records(usable, broken, sum(file not in known for file in benchmarks.rglob("*.jsonl")))
 
 
 def read_benchmark(path: str | Path) -> dict[str, float] | None:
@@ -76,58 +99,51 @@ def _number(value: object) -> float:
     return number if math.isfinite(number) and number > 0 else 0
 
 
-def calibrate(records: Sequence[Record], spreads: Mapping[str, float]) -> dict[Group, Speed]:
-    """A speed for each group that has records; `spreads`: by rule, the factor within which nine of ten defaults lie."""
-    return {group: _fit(members, spreads[group[0]]) for group, members in _grouped(records).items()}
+def _bytes(job: Job) -> float:
+    """Size of a job's outputs; a manifest stands for its directory."""
+    paths = [Path(output).parent if Path(output).name == "seedbed.json" else Path(output) for output in job.outputs]
+    files = [file for path in paths for file in ([path] if path.is_file() else path.rglob("*"))]
+    return sum(file.stat().st_size for file in files if file.is_file())
 
 
-def _grouped(records: Sequence[Record]) -> dict[Group, list[Record]]:
+def calibrate(records: Iterable[Record]) -> dict[Group, Speed]:
+    """A speed for each group that has records."""
+    return {group: _speed(members) for group, members in _grouped(records).items()}
+
+
+def _grouped(records: Iterable[Record]) -> Mapping[Group, list[Record]]:
     groups = defaultdict(list)
     for record in records:
         groups[record.group].append(record)
     return groups
 
 
-def _fit(records: Sequence[Record], spread: float) -> Speed:
-    prior = math.log(spread) / NINE_TENTHS
-    starts, works, seconds = (np.array([getattr(r, name) for r in records]) for name in ("start", "work", "seconds"))
-
-    def residuals(logarithms: np.ndarray) -> np.ndarray:
-        a, b = np.exp(logarithms)
-        return np.append(np.log((a * starts + b * works) / seconds) / NOISE, logarithms / prior)
-
-    # Start from the median ratio of all, so that the linear tail of the loss is not where the search begins.
-    ratio = np.median(np.log(seconds / (starts + works)))
-    best = least_squares(residuals, [ratio, ratio], loss="soft_l1").x
-    start, work = (float(factor) for factor in np.exp(best))
-    return Speed(start, work, _shrunk([r.memory for r in records]), _shrunk([r.disk for r in records]), len(records))
+def _speed(records: Sequence[Record]) -> Speed:
+    memory, disk = (_shrunk([getattr(one, name) for one in records]) for name in ("memory", "disk"))
+    return Speed(median(one.time for one in records), memory, disk, len(records))
 
 
 def _shrunk(ratios: Sequence[float]) -> float:
-    """The median ratio, as if one more record said 1."""
-    logarithms = [math.log(ratio) for ratio in ratios if ratio > 0]
-    return math.exp(float(np.median(logarithms)) * len(logarithms) / (len(logarithms) + 1)) if logarithms else 1
+    """The median of the ratios that were measured, as if one more record said 1."""
+    measured = [ratio for ratio in ratios if ratio]
+    return median(measured) ** (len(measured) / (len(measured) + 1)) if measured else 1
 
 
 def half_width(records: int, spread: float, jobs: int) -> float:
     """The factor either side of a forecast sum that holds nine tenths, for jobs that share their speed.
 
-    The speed's own posterior deviation, and the noise of single jobs, which a sum averages out.
+    The speed is as uncertain as the rule's default, which nine of ten are within `spread` of, and as the records are
+    few; the noise of single jobs is averaged out by a sum.
     """
     precision = (NINE_TENTHS / math.log(spread)) ** 2 + records / NOISE**2
     return math.exp(NINE_TENTHS * math.sqrt(1 / precision + NOISE**2 / max(jobs, 1)))
 
 
-def left_out(records: Sequence[Record], spreads: Mapping[str, float]) -> list[tuple[Record, float, float]]:
-    """Each record with forecast over actual seconds: by default, and calibrated on its group's others, in FOLDS parts.
-
-    A group of one record has no others: its calibrated ratio is the default's.
-    """
-    rows = []
+def left_out(records: Iterable[Record]) -> dict[str, list[tuple[float, float]]]:
+    """Rule -> forecast over actual seconds of each record: by default, and by the speed of its group's others."""
+    found = defaultdict(list)
     for group, members in _grouped(records).items():
-        for fold in range(min(len(members), FOLDS)):
-            others = [record for place, record in enumerate(members) if place % FOLDS != fold]
-            speed = calibrate(others, spreads).get(group, Speed())
-            for r in members[fold::FOLDS]:
-                rows.append((r, (r.start + r.work) / r.seconds, speed.seconds(r.start, r.work) / r.seconds))
-    return rows
+        times = [one.time for one in members]
+        for place, time in enumerate(times):
+            found[group[0]].append((1 / time, median(times[:place] + times[place + 1 :] or [1]) / time))
+    return found

@@ -3,13 +3,12 @@
 import math
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from statistics import median
 
 import numpy as np
 import pandas as pd
 
-from seedbed.operations.forecasting.calibration import Record, Speed, calibrate, half_width, left_out, read_benchmark
+from seedbed.operations.forecasting.calibration import Records, half_width, left_out
 from seedbed.operations.forecasting.costs import HEADROOM
 from seedbed.operations.forecasting.work import Plan
 from seedbed.operations.job import Job
@@ -21,34 +20,6 @@ COLUMNS = ["rule", "language", "jobs", "jobs_total", "gpu_hours", "gpu_hours_low
 MB = 2**20
 
 
-@dataclass(frozen=True)
-class Records:
-    """What finished jobs left."""
-
-    usable: list[Record]
-    broken: int
-    """Files that could not be read."""
-    foreign: int
-    """Files of jobs that the plan does not have."""
-
-
-def collect(plan: Plan, benchmarks: Path) -> Records:
-    """The benchmark records of the plan's jobs whose outputs are all there."""
-    usable, broken = [], 0
-    for job in plan.jobs:
-        if not (job.benchmark and Path(job.benchmark).is_file() and all(Path(o).exists() for o in job.outputs)):
-            continue
-        if (measured := read_benchmark(job.benchmark)) is None:
-            broken += 1
-            continue
-        work = plan.work(job)
-        memory = measured["max_rss"] * HEADROOM / job.mem_mb if job.mem_mb else 0
-        disk = _bytes(job) / work.disk if work.disk else 0
-        usable.append(Record((job.rule, job.model), measured["s"], plan.start(job), work.seconds, memory, disk))
-    known = {Path(job.benchmark) for job in plan.jobs} | {benchmarks / "forecast/forecast.jsonl"}
-    return Records(usable, broken, sum(file not in known for file in benchmarks.rglob("*.jsonl")))
-
-
 def forecast(plan: Plan, records: Records) -> pd.DataFrame:
     """One row for each rule and language (COLUMNS): the cost of its jobs that are still to do.
 
@@ -56,47 +27,42 @@ def forecast(plan: Plan, records: Records) -> pd.DataFrame:
     spreads are right; jobs of one rule and model are wrong together. Memory is what the largest job asks for, a
     computer's without the headroom; disk what stays.
     """
-    spreads = {rule: cost.spread for rule, cost in plan.costs.rules.items()}
-    speeds = calibrate(records.usable, spreads)
     groups: dict[tuple[str, str], list[Job]] = defaultdict(list)
     for job in plan.jobs:
         groups[job.rule, job.language].append(job)
     rows = []
     for (rule, language), jobs in groups.items():
         todo = [job for job in jobs if job.todo]
-        rows.append({"rule": rule, "language": language, "jobs_total": len(jobs)} | hours_of(plan, todo, speeds))
+        rows.append({"rule": rule, "language": language, "jobs_total": len(jobs)} | hours_of(plan, todo, records))
     order = {rule: place for place, rule in enumerate(plan.costs.rules)}
     rows.sort(key=lambda row: (order[row["rule"]], row["language"]))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def hours_of(plan: Plan, jobs: list[Job], speeds: dict[tuple[str, str], Speed]) -> dict[str, object]:
+def hours_of(plan: Plan, jobs: list[Job], records: Records) -> dict[str, object]:
     """The numbers of a row, of all these jobs: see COLUMNS."""
-    total = dict.fromkeys(("gpu", "gpu_low", "gpu_high", "cpu", "cpu_low", "cpu_high"), 0.0)
-    memory = disk = tokens = 0.0
-    counts = []
+    sums = {f"{kind}_hours{end}": 0.0 for kind in ("gpu", "cpu") for end in ("", "_low", "_high")}
+    sums |= {"disk": 0.0, "tokens": 0.0}
+    memory, counts = 0.0, []
     by_model = defaultdict(list)
     for job in jobs:
         by_model[job.model].append(job)
-    for model, members in by_model.items():
-        speed = speeds.get((members[0].rule, model), Speed())
+    for members in by_model.values():
+        speed = records.speed(members[0])
         counts.append(speed.records)
         factor = half_width(speed.records, plan.costs.rules[members[0].rule].spread, len(members))
         for job in members:
-            work = plan.work(job)
-            hours = speed.seconds(plan.start(job), work.seconds) / 3600
-            held = {"gpu": hours * job.gpus if plan.device == "gpu" else 0, "cpu": hours * job.threads}
-            for kind, value in held.items():
-                total[kind] += value
-                total[f"{kind}_low"] += value / factor
-                total[f"{kind}_high"] += value * factor
-            memory = max(memory, speed.memory * job.mem_mb / HEADROOM)
-            disk, tokens = disk + speed.disk * work.disk, tokens + work.tokens
-    hours = {key.replace("gpu", "gpu_hours").replace("cpu", "cpu_hours"): value for key, value in total.items()}
+            work, hours = plan.work(job), speed.time * plan.seconds(job) / 3600
+            for kind, held in (("gpu", job.asks("gpu") if plan.device == "gpu" else 0), ("cpu", job.threads)):
+                for end, off in (("", 1), ("_low", 1 / factor), ("_high", factor)):
+                    sums[f"{kind}_hours{end}"] += hours * held * off
+            sums["disk"] += speed.disk * work.disk
+            sums["tokens"] += work.tokens
+            memory = max(memory, speed.memory * job.asks("mem_mb") / HEADROOM)
     basis = "done" if not jobs else "measured" if all(counts) else "guessed" if not any(counts) else "partly"
-    sizes = {"memory_mb": math.ceil(memory), "gpu_mb": max((job.gpu_mb for job in jobs), default=0)}
-    sizes |= {"disk_mb": round(disk / MB, 2), "tokens": round(tokens)}
-    return {"jobs": len(jobs), **hours, **sizes, "records": sum(counts), "basis": basis}
+    sizes = {"memory_mb": math.ceil(memory), "gpu_mb": max((job.asks("gpu_mb") for job in jobs), default=0)}
+    sizes |= {"disk_mb": round(sums.pop("disk") / MB, 2), "tokens": round(sums.pop("tokens"))}
+    return {"jobs": len(jobs), **sums, **sizes, "records": sum(counts), "basis": basis}
 
 
 def totals(table: pd.DataFrame) -> pd.DataFrame:
@@ -111,27 +77,7 @@ def _basis(values: pd.Series) -> str:
     return kinds.pop() if len(kinds) == 1 else "partly"
 
 
-def errors(plan: Plan, records: Records) -> pd.DataFrame:
-    """Forecast over actual seconds of finished jobs by rule: median and worst, default and calibrated on the others."""
-    spreads = {rule: cost.spread for rule, cost in plan.costs.rules.items()}
-    ratios = defaultdict(list)
-    for record, default, calibrated in left_out(records.usable, spreads):
-        ratios[record.group[0]].append((default, calibrated))
-    rows = []
-    for rule in plan.costs.rules:
-        if rule in ratios:
-            default, calibrated = zip(*ratios[rule], strict=True)
-            rows.append([rule, len(default), *_middle_and_worst(default), *_middle_and_worst(calibrated)])
-    columns = ["rule", "records", "default_median", "default_worst", "calibrated_median", "calibrated_worst"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def _middle_and_worst(ratios: tuple[float, ...]) -> tuple[float, float]:
-    """Median, and the ratio furthest from 1 either way."""
-    return float(np.median(ratios)), max(ratios, key=lambda ratio: abs(math.log(ratio)))
-
-
-def layout(table: pd.DataFrame, wrong: pd.DataFrame, records: Records, plan: Plan, settings: Forecast) -> str:
+def layout(table: pd.DataFrame, plan: Plan, records: Records, settings: Forecast) -> str:
     """The forecast as a page of Markdown: by rule, by rule and language, and how far it is off."""
     done = len(plan.jobs) - sum(job.todo for job in plan.jobs)
     if done == len(plan.jobs):
@@ -146,8 +92,9 @@ def layout(table: pd.DataFrame, wrong: pd.DataFrame, records: Records, plan: Pla
         _summary(by_rule, settings),
         _told(records),
     ]
-    if not wrong.empty:
-        parts += ["## How far off it was", "Forecast over actual seconds of finished jobs (1: exact).", _errors(wrong)]
+    if records.usable:
+        parts += ["## How far off it was", "Forecast over actual seconds of finished jobs (1: exact)."]
+        parts.append(_errors(plan, records))
     return "\n\n".join([*parts, "## By language", _markdown(table[table["jobs"] > 0], "rule", "language")]) + "\n"
 
 
@@ -163,10 +110,20 @@ def _markdown(table: pd.DataFrame, *keys: str) -> str:
     return grid(head, rows, left=len(keys))
 
 
-def _errors(wrong: pd.DataFrame) -> str:
+def _errors(plan: Plan, records: Records) -> str:
+    """Forecast over actual seconds of finished jobs by rule, by default and from the others: median and worst."""
     head = ["rule", "records", "guess: median", "worst", "from the other records: median", "worst"]
-    rows = [[row[0], row[1], *(f"{ratio:.2f}" for ratio in row[2:])] for row in wrong.itertuples(index=False)]
+    rows: list[list[object]] = []
+    ratios = left_out(records.usable)
+    for rule in filter(ratios.__contains__, plan.costs.rules):
+        found = [number for kind in zip(*ratios[rule], strict=True) for number in (median(kind), max(kind, key=_off))]
+        rows.append([rule, len(ratios[rule]), *(f"{number:.2f}" for number in found)])
     return grid(head, rows, left=1)
+
+
+def _off(ratio: float) -> float:
+    """How far a ratio is from 1, either way."""
+    return abs(math.log(ratio))
 
 
 def grid(head: list[str], rows: list[list[object]], left: int) -> str:
@@ -233,10 +190,3 @@ def _count(number: float) -> str:
         if number >= limit:
             return f"{number / limit:.1f}{unit}"
     return f"{number:.0f}"
-
-
-def _bytes(job: Job) -> float:
-    """Size of a job's outputs; a manifest stands for its directory."""
-    paths = [Path(output).parent if Path(output).name == "seedbed.json" else Path(output) for output in job.outputs]
-    files = [file for path in paths for file in ([path] if path.is_file() else path.rglob("*"))]
-    return sum(file.stat().st_size for file in files if file.is_file())

@@ -4,8 +4,8 @@ from collections import defaultdict
 from pathlib import Path
 
 from seedbed.manifests import MANIFEST
-from seedbed.operations.forecasting.calibration import calibrate
-from seedbed.operations.forecasting.forecast import Records, grid, hours_of, range_of, size_of
+from seedbed.operations.forecasting.calibration import Records
+from seedbed.operations.forecasting.forecast import grid, hours_of, range_of, size_of
 from seedbed.operations.forecasting.work import Plan
 from seedbed.operations.job import Job
 
@@ -49,8 +49,7 @@ def _manifest(job: Job, name: str) -> str:
 
 def _cells(plan: Plan, jobs: list[Job], kind: str, records: Records) -> list[object]:
     """Recipes, jobs and what these hold."""
-    speeds = calibrate(records.usable, {rule: cost.spread for rule, cost in plan.costs.rules.items()})
-    total, count = hours_of(plan, jobs, speeds), len({job.language for job in jobs}) if kind == MODULAR else 1
+    total, count = hours_of(plan, jobs, records), len({job.language for job in jobs}) if kind == MODULAR else 1
     each = {name: total[name] / count for name in total if "hours" in name or name in ("jobs", "disk_mb")}
     recipes = sorted({job.wildcards["recipe"] for job in jobs if job.rule == "train_encoder"})
     hours = [range_of(each, device) for device in ("gpu_hours", "cpu_hours")]

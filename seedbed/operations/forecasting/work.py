@@ -61,6 +61,10 @@ class Plan:
         reads = job.model and cost.utilisation
         return cost.start + (self.model(job).parameters * self._width(job) / self.costs.disk if reads else 0)
 
+    def seconds(self, job: Job) -> float:
+        """Seconds of a job by the defaults."""
+        return self.start(job) + self.work(job).seconds
+
     def work(self, job: Job) -> Work:
         """What a job does beyond its start."""
         cost = self._cost(job)
@@ -255,7 +259,7 @@ class Plan:
 
     def _speed(self, job: Job) -> float:
         """Operations in a second of the devices that the job holds."""
-        held = max(job.gpus, 1) if self.device == "gpu" else job.threads
+        held = max(job.asks("gpu"), 1) if self.device == "gpu" else job.threads
         return self.costs.devices[self.device].flops * self._cost(job).utilisation[self.device] * held
 
     def _cost(self, job: Job) -> RuleCost:

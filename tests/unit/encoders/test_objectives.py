@@ -257,6 +257,11 @@ def test_no_part_of_a_listwise_loss_is_subtracted(setting: str) -> None:
         objectives.load("listwise", {setting: -0.1})
 
 
+def test_no_fewer_neighbours_than_none() -> None:
+    with pytest.raises(ValueError, match="neighbours.*greater than or equal to 0"):
+        objectives.load("neighbours", {"neighbours": -1})
+
+
 def test_the_folder_is_the_list() -> None:
     assert [*objectives.known()] == [
         "alignment", "anchoring", "averaged", "condensed", "contrast", "correlation", "distillation", "graded", "halved", "joint", "listwise",

@@ -165,6 +165,21 @@ def test_each_method_is_its_formula_of_what_was_counted(measured: dict[str, Cost
     assert all(cost.sizes == sizes for cost in measured.values())
 
 
+def test_a_step_that_is_timed_learns(models: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forward and backward: a step of weights without gradients would take a third of the time, and change nothing."""
+    learnt, step = [], torch.optim.AdamW.step
+
+    def watched(optimizer: torch.optim.AdamW, *rest: Any) -> Any:
+        learnt.append(any(weight.grad is not None for group in optimizer.param_groups for weight in group["params"]))
+        return step(optimizer, *rest)
+
+    monkeypatch.setattr(torch.optim.AdamW, "step", watched)
+    encoder = backbone.load(models[0], pooling="mean")
+    kept = questions(TASK, data(12, 1), data(18, 0), Opened(batched(encoder, 4), WIDTH, None, encoder, {}))[1]
+    fine_tuning(models[0], "b", kept, SPEC)
+    assert len(learnt) >= SPEC.repeats and all(learnt)
+
+
 def test_a_prefix_is_read_with_every_text_that_is_learnt(models: tuple[Path, Path]) -> None:
     encoder = backbone.load(models[0], pooling="mean")
     kept = questions(TASK, data(12, 1), data(18, 0), Opened(batched(encoder, 4), WIDTH, None, encoder, {}))[1]

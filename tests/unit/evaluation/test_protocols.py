@@ -191,3 +191,17 @@ def test_the_labels_of_all_sets_are_known_before_a_model_is_opened(
             "--language", "eng", "--scores", str(tmp_path / "scores"), "--output", str(tmp_path / "list.json"), "--systems", "e",
         ])  # fmt: skip
     assert not (tmp_path / "list.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("protocol", "heading"),
+    [
+        ("retrieval", "nDCG@10"),
+        ("retrieval", "Recall@10"),
+        ("knn", "Macro F1@5"),
+        ("icl", "Macro F1"),
+        ("tuned", "Macro F1"),
+    ],
+)
+def test_metrics_are_written_as_papers_write_them(protocol: str, heading: str) -> None:
+    assert heading in {metric.heading(name) for name, metric in protocols.load(protocol).METRICS.items()}

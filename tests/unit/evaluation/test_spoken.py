@@ -67,3 +67,11 @@ def test_texts_of_two_languages_in_one_test_are_refused(folder: Path, task: dict
 def test_what_is_saved_names_every_language(folder: Path) -> None:
     assert manifests.read(folder / manifests.MANIFEST)
     assert open_encoder(folder).prompts == PROMPTS | {"query": "", "document": ""}
+
+
+def test_scores_say_the_rows_that_each_encoder_was_last_trained_on(folder: Path, tmp_path: Path) -> None:
+    training.save(open_encoder(folder), tmp_path / "trained", {}, {"examples": 12})
+    both = system(folder, "hau-swh", second=tmp_path / "trained").about
+    assert both["second"]["rows"] == 12 and "rows" not in both["encoder"]
+    alone = system(tmp_path / "trained", "hau").about["encoder"]
+    assert alone["rows"] == 12 and alone["digest"] == both["second"]["digest"]

@@ -160,6 +160,7 @@ def test_stability_is_of_all_ratios_and_of_the_greatest_of_each_text() -> None:
     assert found.main == found.metrics["p95_1"]
     assert {*found.metrics} == {metric.key for metric in stability.METRICS.values()} and not found.notes
     for name, metric in stability.METRICS.items():
+        assert metric.lower, f"{name}: who moves least is the best"
         if metric.items:
             cells = metric.by.read(found.items, list(metric.items))[None]
             assert float(metric.by.statistic(cells)[0]) == pytest.approx(found.metrics[metric.key]), name

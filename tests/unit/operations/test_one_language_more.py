@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from seedbed.operations.forecasting.calibration import Records
 from seedbed.operations.forecasting.costs import CostSpec
-from seedbed.operations.forecasting.forecast import Records
 from seedbed.operations.forecasting.languages import MODULAR, SINGLE, kind_of, one_more
 from seedbed.operations.forecasting.work import Plan
 from seedbed.operations.job import Job
@@ -18,7 +18,12 @@ NOTHING = Records([], 0, 0)
 def job(rule: str, folder: str, options: str = "", **wildcards: str) -> Job:
     """A job on one GPU for each backbone."""
     return Job(
-        rule, {"backbone": "b"} | wildcards, told(rule, options), (f"e/{folder}/seedbed.json",), gpus=1, threads=2
+        rule,
+        {"backbone": "b"} | wildcards,
+        told(rule, options),
+        (f"e/{folder}/seedbed.json",),
+        resources={"gpu": 1},
+        threads=2,
     )
 
 

@@ -168,8 +168,8 @@ def test_each_attempt_asks_for_as_much_more_memory_and_time(tmp_path: Path) -> N
     for rule in ("audit_triplets", "train_encoder"):
         asked = needs(tmp_path).of(rule)
         encoder = Wildcards(fromdict={"backbone": "xlm-r", "recipe": "unsupervised", "lang": "hau", "seed": "1"})
-        for name in ("mem_mb", "runtime"):
-            first, second = (asked[name](encoder, attempt) for attempt in (1, 2))
+        for name, more in (("mem_mb", {}), ("runtime", {"threads": 4})):
+            first, second = (asked[name](encoder, attempt, **more) for attempt in (1, 2))
             assert second == 2 * first > 0
 
 

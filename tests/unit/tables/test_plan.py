@@ -30,7 +30,7 @@ def systems(**changes):
     """Four recipes; changes by name."""
     folders = {"base": "mul", "xllora": "*", "mine": "*", "variant": "*"}
     return [
-        System(recipe=name, language=folder, seeds=[1, 2], **{"on_request": name == "variant"} | changes.get(name, {}))
+        System(recipe=name, language=folder, seeds=[1, 2], **{"variant": {"on_request": True}, **changes}.get(name, {}))
         for name, folder in folders.items()
     ]
 

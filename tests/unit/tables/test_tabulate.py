@@ -168,6 +168,15 @@ def test_a_number_on_other_data_is_marked(make, spec):
     assert "*4.1*†" in page(table, spec)
 
 
+@pytest.mark.parametrize("languages", [None, 2, 3])
+def test_an_average_is_an_attempt_at_the_papers_over_as_many_languages(study, spec, languages):
+    columns = [column.model_copy(update={"paper_languages": languages}) for column in spec.columns]
+    table = study.tabulate(spec.model_copy(update={"columns": columns}))
+    assert (cell(table, "xllora", "avg")["verdict"] != "") == (languages != 3)
+    assert ("other data than the paper's" in cell(table, "xllora", "avg")["paper_note"]) == (languages == 3)
+    assert cell(table, "xllora", "hau")["verdict"] != ""
+
+
 def test_a_backbone_that_the_paper_lacks_has_no_number_of_it(make, spec):
     study = make(backbones={"me5-small": ""}, resamples=100)
     table = study.tabulate(spec)

@@ -1,0 +1,82 @@
+"""What becomes of the jobs of a run: Snakemake's own events, kept while it runs, read by whoever asks how far it is."""
+
+import contextlib
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from seedbed.operations.jobs import RECORDS, run_since
+
+EVENTS = "logs/events.jsonl"
+"""Below the results: a line for each job that began or failed, of all runs."""
+BEGAN, FAILED = "job_info", "job_error"
+"""Snakemake's names of the two events."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """That a job began, or failed."""
+
+    kind: str
+    time: float
+    """In seconds of the epoch. On a cluster a job begins when it is queued."""
+    logs: list[str] = field(default_factory=list)
+    """What to read of it, its cluster's log too."""
+
+
+@dataclass(frozen=True)
+class Events:
+    """What is known of jobs that were begun."""
+
+    last: Mapping[str, Event] = field(default_factory=dict)
+    """First output of a job -> what was last said of it. A retry begins anew, and so undoes the failure before it."""
+    run_since: float | None = None
+    """Since when a run is going on; None: none is."""
+    log: str = ""
+    """What Snakemake itself said of the last run, where it kept that."""
+
+    def failed(self) -> list[Event]:
+        """The jobs that failed in the run that is going on."""
+        since = self.run_since or 0
+        return [event for event in self.last.values() if event.kind == FAILED and event.time >= since]
+
+
+class _Line(logging.Formatter):
+    """A line for a job's event."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return json.dumps([record.output[0], record.event, record.created, [*record.log]])
+
+
+def keep(results: Path, logger: logging.Logger) -> None:
+    """Keep what a logger, Snakemake's, says of jobs that begin and fail, whatever it shows of that on the screen."""
+    (file := results / EVENTS).parent.mkdir(parents=True, exist_ok=True)
+    handler = logging.FileHandler(file, encoding="utf-8")
+    handler.addFilter(lambda record: getattr(record, "event", None) in (BEGAN, FAILED))
+    handler.setFormatter(_Line())
+    logger.addHandler(handler)
+
+
+def read(results: Path) -> Events:
+    """What runs have kept, and since when one is going on. A line that a kill cut short is left out."""
+    file, since, last = results / EVENTS, run_since(results), {}
+    for line in file.read_text(encoding="utf-8", errors="replace").splitlines() if file.is_file() else ():
+        with contextlib.suppress(json.JSONDecodeError):
+            output, *told = json.loads(line)
+            last[output] = Event(*told)
+    return Events(last, since, max(map(str, (RECORDS / "log").glob("*.snakemake.log")), default=""))
+
+
+def last_words(events: Events) -> str:
+    """The jobs that failed in a run, each with its logs and the last line there; empty: none did."""
+    failed = [event.logs for event in events.failed()]
+    lines = [f"  {log}: {_last_line(Path(log))}" for logs in failed for log in logs]
+    return "\n".join([f"{len(failed)} failed:", *lines]) if failed else ""
+
+
+def _last_line(log: Path) -> str:
+    """The last that a program said; of a bar, as it stood last."""
+    words = log.read_text(errors="replace").split("\n") if log.is_file() else []
+    return next((line.rpartition("\r")[2] for line in reversed(words) if line.strip()), "nothing there")
