@@ -84,7 +84,7 @@ site: env
 	NO_MKDOCS_2_WARNING=1 mkdocs build --strict --quiet
 	@echo "Site: $(CURDIR)/site/index.html"
 
-# Settings, the graph's functions and the numbers of evaluation: nothing is trained, fetched or run by Snakemake.
+# Settings, the graph and the numbers of evaluation: nothing is trained, fetched or run by Snakemake.
 test-quick: env
 	python -m pytest -n 2 --dist loadfile tests/unit/study tests/unit/evaluation
 

@@ -154,7 +154,7 @@ class PrefixChoice(Settings):
 
 
 class Recipe(Settings):
-    """How an encoder is made."""
+    """How an encoder is made. An entry with `over` stands for several, see docs/encoders.md."""
 
     model_config = ConfigDict(populate_by_name=True)
 

@@ -47,7 +47,7 @@ class Anchoring(Objective):
     """How much the similarity counts in the reward."""
     similarity: Literal["adaptor", "given", "none"] = "adaptor"
     """Whose similarity of a text with a candidate the policy and its reward take: equation 7's, that of an encoder that
-    the recipe's `similarity` names, or 0."""
+    the recipe's `english.similarity` names, or 0."""
     alignment_weight: float = Field(1.0, ge=0)
     """Eta of equation 12."""
     anchor_weight: float = Field(1.0, ge=0)

@@ -211,7 +211,7 @@ def test_a_study_knows_what_its_recipes_learn_from():
             "generators": {"g": {"source": source}, "h": {"like": "g", "shard_rows": 9}},
             "backbones": {"b": {"source": source}},
             "recipes": dict.fromkeys(["base", "unsupervised", "crosslingual", "prompting", "xllora"])
-            | {"varied": {"like": "prompting", "generator": "h"}},
+            | {"varied": {"like": "prompting", "data": {"by": "h"}}},
             "tasks": {"t": {"protocol": "sts", "source": source}},
         }
     )
