@@ -219,7 +219,7 @@ def test_scores_of_encoders_that_read_translations_ask_nobody(study: Project, se
     read = {"translators": ["thinker", "plain"], "choose": "judge", "judge": "judge"}
     changes = {
         "backbones": {"small": small, "english": english, "both": {"pair": {"multilingual": "small", "english": "english"}}},
-        "recipes": {"base": {}} | {name: {"english": read | {"fusion": how}} for name, how in {"judged": "english", "two": "none"}.items()},
+        "recipes": {"base": {}, "judged": {"english": read | {"fusion": "english"}}, "two": {"english": read | {"fusion": "none"}}},
     }  # fmt: skip
     scores = [f"{ROOT}/scores/both/{recipe}/mul/hau.all.json" for recipe in ("judged", "two")]
     done = study.snakemake(*scores, config=study.edit(changes, target="scored.yaml"))
