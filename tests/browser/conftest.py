@@ -57,8 +57,10 @@ def _best(code: str) -> dict:
     """What `choose_best` says of a language."""
     name, _, value = LANGUAGES[code]
     number = {"value": value, "low": value - 9, "high": value + 8}
-    others = {"base": number | {"value": value - 12, "difference": 12.0, "apart": True}}
-    others["word overlap"] = number | {"value": value - 5, "difference": 5.0, "apart": False}
+    better = {"difference": 12.0, "difference_low": 4.0, "difference_high": 20.0, "apart": True}
+    like = {"difference": 5.0, "difference_low": -3.0, "difference_high": 13.0, "apart": False}
+    others = {"base": number | {"value": value - 12} | better}
+    others["word overlap"] = number | {"value": value - 5} | like
     test = {"task": "graded-sts", "metric": "spearman", "n": 120, "score": number, "others": others}
     facts = {"language": code, "name": name, "recipe": "xllora", "backbone": "me5-small", "rows": 64, "base": "base"}
     return facts | {"dev": {"tasks": ["kolibri-bitext"], "score": 0.6, "among": 6}, "test": test}

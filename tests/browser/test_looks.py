@@ -19,6 +19,8 @@ pytestmark = pytest.mark.browser
 KEPT = Path(__file__).parent / "first_screen"
 SCREENS = {(width, dark): f"{width}-{'dark' if dark else 'light'}" for width in (390, 1400) for dark in (False, True)}
 HEIGHT = 900
+TOP = 1500
+"""Pixels of a page that are compared: its first screen, and the charts of languages below it."""
 SIDE = 5
 """Of the blocks, in pixels, whose mean colours are compared."""
 MEAN, MOST = 2, 54
@@ -80,8 +82,8 @@ def with_own_letters(index: Path, folder: Path) -> Path:
 
 
 def first_screen(page: Page, file: Path, width: int, dark: bool) -> Image.Image:
-    """What is kept of a first screen, its letters loaded."""
-    page.open(file, width=width, height=HEIGHT, dark=dark)
+    """What is kept of the top of a page, its letters loaded."""
+    page.open(file, width=width, height=TOP, dark=dark)
     assert page.said("document.fonts.ready.then((fonts) => [...fonts].map((font) => font.status))").count("loaded") == 2
     return blocks(page.screenshot(), SIDE)
 
@@ -110,9 +112,11 @@ def test_a_fault_of_the_first_screen_is_seen(page, index, tmp_path, fault, dark)
 
 
 def test_what_a_person_came_for_is_on_the_first_screen(shown):
+    """The answer of each language, of three; what uses it follows at once."""
     page = shown()
-    for what in ("#answer h2", "#answer pre", "#made", "#languages h2"):
+    for what in ("nav", "#answer h2", "#answer table:last-of-type"):
         assert page.said(f"document.querySelector('{what}').getBoundingClientRect().bottom") < HEIGHT, what
+    assert page.said("document.querySelector('#answer pre').getBoundingClientRect().top") < HEIGHT
     assert page.said("document.querySelector('#answer pre').innerText").count("\n") in (1, 2)
 
 
