@@ -270,7 +270,7 @@ class Recipe(Settings):
 
         None: it does not learn from sentences alone.
         """
-        if not (self.data and self.data.sentences):
+        if not self.data.sentences:
             return None
         return "" if self.data.sentences == "text" else self.data.sentences
 

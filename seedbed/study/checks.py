@@ -129,7 +129,7 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
         recipe.data.from_languages,
         {*study.languages, "own", "pivot", "all"},
     )
-    if recipe.data and recipe.data.neighbours:
+    if recipe.data.neighbours:
         _mined(study, where, recipe)
     _starts(study, name, (name,))
     text = study.adaptation.text if recipe.start in STARTS else ""

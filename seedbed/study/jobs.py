@@ -32,10 +32,20 @@ CODE = "code "
 value_of = functools.cache(code.value)
 
 
-def known(function: Callable) -> Callable:
-    """The function, with its signature noted: Snakemake asks for that at each call, and to find it takes longer."""
-    function.__signature__ = inspect.signature(function)
-    return function
+def rule_function(function: Callable) -> Callable:
+    """The function as Snakemake calls it: a fault in the study ends the plan in one line.
+
+    Its signature is noted, since Snakemake asks for that at each call, and to find it takes longer.
+    """
+
+    def called(*args: Any, **named: Any) -> Any:
+        try:
+            return function(*args, **named)
+        except UserError as error:
+            sys.exit(f"error: {error}")
+
+    called.__signature__ = inspect.signature(function)
+    return called
 
 
 class Field(NamedTuple):
@@ -81,30 +91,20 @@ class Jobs:
 
     def environment(self, rule: str) -> Callable[[Any], str]:
         """What the jobs of a rule run in, by the name of its file in envs/."""
-        return known(lambda wildcards: self._product(rule, wildcards).environment)
+        return rule_function(lambda wildcards: self._product(rule, wildcards).environment)
 
     def inputs(self, rule: str) -> Callable[[Any], dict[str, list[str] | str]]:
-        """The inputs of a rule's jobs by name, for `unpack`; a fault in the study is one line."""
+        """The inputs of a rule's jobs by name, for `unpack`."""
 
+        @rule_function
         def inputs(wildcards: Any) -> dict[str, list[str] | str]:
-            try:
-                found = self._product(rule, wildcards).inputs()
-            except UserError as error:
-                sys.exit(f"error: {error}")
-            return {name: _files(files) for name, files in found.items()}
+            return {name: _files(files) for name, files in self._product(rule, wildcards).inputs().items()}
 
-        return known(inputs)
+        return inputs
 
     def targets(self, find: Callable[[], list[str]]) -> Callable[[Any], list[str]]:
-        """Files that something of the study names, as inputs of a rule of one job; a fault in the study is one line."""
-
-        def targets(wildcards: Any) -> list[str]:
-            try:
-                return find()
-            except UserError as error:
-                sys.exit(f"error: {error}")
-
-        return known(targets)
+        """Files that something of the study names, as inputs of a rule of one job."""
+        return rule_function(lambda wildcards: find())
 
     def job(self, rule: str, *run: Callable[[], Mapping[str, Any]], data: Sequence[str] = ()) -> dict[str, Any]:
         """The parameters of a rule's jobs.
@@ -129,25 +129,20 @@ class Jobs:
                 raise TypeError(f"scripts/{rule}.py: its Job has no {', '.join(sorted(unknown))}")
             return found
 
-        def values(wildcards: Any) -> dict[str, Any]:
-            try:
-                return told(product_of(wildcards))
-            except UserError as error:
-                sys.exit(f"error: {error}")
-
-        @known
+        @rule_function
         def job(wildcards: Any, input: Any, output: Any) -> str:
             self.require_unchanged(rule, output)
             named = {**dict(wildcards.items()), "output": output[0], **_named(output), **_named(input)}
-            return _json(rule, named | values(wildcards))
+            return _json(rule, named | told(product_of(wildcards)))
 
-        @known
+        @rule_function
         def recorded(wildcards: Any) -> str:
-            counts = {name: value for name, value in values(wildcards).items() if fields(rule)[name].counts}
+            values = told(product_of(wildcards))
+            counts = {name: value for name, value in values.items() if fields(rule)[name].counts}
             text = _json(rule, counts, Settings.recorded)
             return text if len(text) <= LONG else fingerprint(text)
 
-        @known
+        @rule_function
         def code(wildcards: Any) -> str:
             runs = product_of(wildcards).code()
             files = tuple(str(file) for file in (*runs.data, *data) if file)
@@ -162,16 +157,13 @@ class Jobs:
 
     def files(self, find: Callable[[Any], Any]) -> Callable[[Any], str]:
         """Digests of a person's files: an edit of any age is noticed, and a touch is none."""
-        return known(lambda wildcards: compact(self.digests.files(find(wildcards))))
+        return rule_function(lambda wildcards: compact(self.digests.files(find(wildcards))))
 
     def require_unchanged(self, rule: str, output: Any) -> None:
-        """End the plan if what a job wrote is no longer what it wrote."""
+        """Raise a UserError if what a job wrote is no longer what it wrote."""
         made = Path(str(output[0]))
         if (made.name == MANIFEST or PRODUCTS[rule].lists) and made.is_file():
-            try:
-                manifests.read(made, self.digests.file)
-            except UserError as error:
-                sys.exit(f"error: {error}")
+            manifests.read(made, self.digests.file)
 
 
 def _files(files: Files) -> list[str] | str:

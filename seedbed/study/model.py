@@ -167,7 +167,7 @@ class Study(Settings):
         trained = [task.train_language for task in self.tasks.values() if task.train_language]
         return [*dict.fromkeys([*self.languages, self.pivot, *taught, *trained])]
 
-    @property
+    @cached_property
     def roles(self) -> dict[str, str]:
         """What a corpus of a language can be -> its kind."""
         return ROLES | {name: corpus.kind for name, corpus in self.corpora.others.items()}

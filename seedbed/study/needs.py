@@ -15,7 +15,7 @@ from seedbed.operations.forecasting.costs import HEADROOM, CostSpec
 from seedbed.operations.runs import python_in
 from seedbed.study.graph import PRODUCTS
 from seedbed.study.graph.product import Product
-from seedbed.study.jobs import known
+from seedbed.study.jobs import rule_function
 from seedbed.study.model import Study
 from seedbed.study.sizes import Load, Sizes
 
@@ -54,13 +54,13 @@ class Needs:
         def load(wildcards: Any) -> Load:
             return self.load(PRODUCTS[rule].of(self.study, wildcards)) if opens else Load()
 
-        @known
+        @rule_function
         def mem_mb(wildcards: Any, attempt: int) -> int:
             own = load(wildcards)
             needed = cost.memory_mb + (own.parameters * cost.weights + own.kept) / MIB
             return math.ceil(HEADROOM * needed / ROUND) * ROUND * attempt
 
-        @known
+        @rule_function
         def runtime(wildcards: Any, attempt: int, threads: int) -> int:
             return cost.limit(self.seconds(rule, wildcards, threads, load(wildcards).gpus)) * attempt
 
@@ -68,12 +68,12 @@ class Needs:
         if not opens:
             return {"gpu": 0, **grown}
         asked = {
-            "gpu": known(lambda wildcards: load(wildcards).gpus),
-            "gpu_mb": known(lambda wildcards: load(wildcards).gpu_mb),
+            "gpu": rule_function(lambda wildcards: load(wildcards).gpus),
+            "gpu_mb": rule_function(lambda wildcards: load(wildcards).gpu_mb),
         }
         if self.study.gpus.memory:
             told_by = self.study.gpus.told_by
-            asked[told_by] = known(lambda wildcards: self.kinds(load(wildcards).gpu_mb).get(told_by))
+            asked[told_by] = rule_function(lambda wildcards: self.kinds(load(wildcards).gpu_mb).get(told_by))
         return asked | grown
 
     def kinds(self, needed: int) -> dict[str, str]:

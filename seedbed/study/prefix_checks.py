@@ -77,7 +77,7 @@ def _chosen(study: Study, name: str, chooser: str) -> None:
             raise ValueError(f"{where}: {by_language[0]!r} is another in each language; name other recipes")
         if len(offered) < 2:
             raise ValueError(f"{where}: of {backbone} all have the prefix {min(offered)!r}; give them different ones")
-    mined = recipe.data and recipe.data.neighbours
+    mined = recipe.data.neighbours
     if recipe.paired or recipe.together or mined or StudyRecipe.get(study, name).pivots:
         why = "neighbours were mined" if mined else "other encoders read texts"
         raise ValueError(f"{where}: {name} needs the prefix with which {why}; give it a `prefix`")

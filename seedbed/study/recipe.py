@@ -41,7 +41,7 @@ class StudyBackbone(Part):
     @property
     def members(self) -> list[str]:
         """The backbones whose vectors it gives: those of a fusion, or itself."""
-        return self.spec.fusion.of if self.spec.fusion else [self.name]
+        return [*self.spec.fusion.of] if self.spec.fusion else [self.name]
 
     @cached_property
     def remote(self) -> bool:
@@ -297,7 +297,7 @@ class StudyRecipe(Part):
     @cached_property
     def anchored(self) -> str:
         """The nearest recipe, itself or one that it starts from, which is anchored and has a policy; empty: none is."""
-        if self.spec.data and self.spec.data.candidates:
+        if self.spec.data.candidates:
             return self.name
         return self.start.anchored if self.start else ""
 

@@ -94,7 +94,7 @@ class Sizes:
         """Training what stands beside both sides of a pair, which stay as they are: their texts are read. Features
         before tokens learn through the encoder of these, which keeps what that needs."""
         spec, shapes = self.study.recipes[recipe], self._shapes(backbone)
-        rows = MINED if spec.data and spec.data.candidates else 2 * training.batch_size
+        rows = MINED if spec.data.candidates else 2 * training.batch_size
         tokens = rows * training.max_length
         need = gpu_memory.together([gpu_memory.reading(shape, tokens=tokens, dtype="float32") for shape in shapes])
         through = shapes[-1].kept if spec.english.fusion == "prefix" else 0

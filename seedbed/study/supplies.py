@@ -109,7 +109,7 @@ def _learnt(study: Study, recipe: str) -> None:
     identified = _identified(study, spec)
     if spec.start in STARTS:
         _adapted(study, recipe, folders)
-    if spec.data and spec.data.translated:
+    if spec.data.translated:
         _translated(study, recipe, folders)
     for code in sorted(folders):
         if ready := not StudyRecipe.get(study, recipe).is_written(code) and spec.drawn is None:
@@ -147,7 +147,7 @@ def _translated(study: Study, recipe: str, folders: set[str]) -> None:
     others = {
         one.data.translated: other
         for other, one in study.recipes.items()
-        if one.data and one.data.translated and StudyRecipe.get(study, other).writer == name
+        if one.data.translated and StudyRecipe.get(study, other).writer == name
     }
     if len(others) > 1:
         raise UserError(

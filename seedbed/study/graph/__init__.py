@@ -1,4 +1,4 @@
-"""What the jobs of a study make, in the order of the rooms; each class says what its job reads, is told and needs."""
+"""What the jobs of a study make: each class says what its job reads, is told and needs."""
 
 from seedbed.study.graph import (
     adapted,

@@ -36,7 +36,7 @@ class BestEncoder(Product, rule="choose_best", place=paths.BEST):
         """The tasks that choose it; none: a recipe is recommended, or nothing chooses."""
         return self.study.best.choosing(self.tested) if self.study.best else []
 
-    @property
+    @cached_property
     def reported_on(self) -> str:
         """The task that says how good it is; empty: there is none, or nothing chooses."""
         study, best = self.study, self.study.best
@@ -77,7 +77,7 @@ class BestEncoder(Product, rule="choose_best", place=paths.BEST):
                 found[backbone] = own
         return found
 
-    @property
+    @cached_property
     def candidates(self) -> list[Encoder]:
         """Every encoder that may be chosen."""
         return [

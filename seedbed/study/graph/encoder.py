@@ -203,21 +203,21 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         name = self.spec.english.similarity if self.reads_english else ""
         return Encoder.offered(self.study, name, untrained(self.study), ANY).path if name not in ("", "none") else ""
 
-    @property
+    @cached_property
     def candidates(self) -> list[dict[str, str]]:
         """Of each set of texts that a policy learns from, language by language: translator -> what it wrote."""
         if not (self.trains and self.spec.data.candidates):
             return []
-        corpus, names = self.spec.data.origin, self.spec.english.translators
-        return [translations_of(self.study, names, corpus, code) for code in self.languages]
+        names = self.spec.english.translators
+        return [translations_of(self.study, names, self.spec.data.candidates, code) for code in self.languages]
 
     @property
     def judgements(self) -> list[str]:
         """What a judge says of them, of each language."""
-        judge, corpus = self.spec.english.judge, self.spec.data and self.spec.data.origin
-        if not (judge and self.candidates):
+        if not (self.spec.english.judge and self.candidates):
             return []
-        return [self.at(paths.JUDGEMENTS, judge=judge, lang=code, corpus=corpus) for code in self.languages]
+        of = {"judge": self.spec.english.judge, "corpus": self.spec.data.candidates}
+        return [self.at(paths.JUDGEMENTS, **of, lang=code) for code in self.languages]
 
     def chosen(self, sets: Iterable[tuple[str, str]]) -> list[str]:
         """The English of sets of texts (name, and language or order of two) that it reads, each set's once."""
@@ -273,7 +273,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         """What training reads; of an encoder that is used as it is, its weights."""
         fused = self.spec.english.fusion and self.trains
         refer = self.references | ({"english": self.english} if self.english else {})
-        if self.spec.data and self.spec.data.candidates and self.similarity:
+        if self.spec.data.candidates and self.similarity:
             refer["similarity"] = self.similarity
         return {
             "weights": self.weights,
@@ -422,6 +422,6 @@ def _is_plain(recipe: StudyRecipe) -> bool:
     """Whether encoders of a recipe have modules of a pooling, and its objective names no other encoder."""
     spec, study = recipe.spec, recipe.study
     own = spec.training.get("pooling", study.training.pooling) == "own"
-    candidates = spec.data and spec.data.candidates
+    candidates = spec.data.candidates
     given = spec.published and (study.start == "encoders" or not spec.trained)
     return not (own or candidates or given or spec.references() or "quantized" in spec.objective)

@@ -100,7 +100,7 @@ class Offer(Part):
             for name, spec in self.study.classifiers.items()
         }
 
-    @property
+    @cached_property
     def tasks(self) -> dict[str, Scored]:
         """The tasks whose scores, or the triplets whose overlap, a table can show."""
         study = self.study

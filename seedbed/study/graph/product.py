@@ -6,6 +6,7 @@ which code makes it, and what its models take. Nothing here knows Snakemake: a t
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -51,15 +52,20 @@ class Product(Part):
             PRODUCTS[rule] = cls
 
     @classmethod
+    @cache
+    def wildcards(cls) -> tuple[str, ...]:
+        """The wildcards of its rule, which are its fields but the study."""
+        return tuple(one.name for one in fields(cls)[1:])
+
+    @classmethod
     def of(cls, study: Study, wildcards: Any) -> Self:
         """The product of a job, by its wildcards."""
-        named = {one.name: getattr(wildcards, one.name) for one in fields(cls)[1:]}
-        return cls.get(study, *(int(name) if key == "seed" else name for key, name in named.items()))
+        named = ((name, getattr(wildcards, name)) for name in cls.wildcards())
+        return cls.get(study, *(int(value) if name == "seed" else value for name, value in named))
 
     def at(self, path: str, **others: Any) -> str:
         """A path with this product's names for its wildcards, but for `others`."""
-        named = {one.name: getattr(self, one.name) for one in fields(self)[1:]}
-        return at(self.study, path, **(named | others))
+        return at(self.study, path, **({name: getattr(self, name) for name in self.wildcards()} | others))
 
     @property
     def path(self) -> str:

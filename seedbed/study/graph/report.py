@@ -104,8 +104,9 @@ class Report(Product, rule="report", place=paths.REPORT):
 def _scored(study: Study, cell: Cell) -> Iterator[Encoder]:
     """The encoder that has a score, of two languages that of each; none: a classifier of the same table has it."""
     if cell.backbone in study.backbones:
-        of, (_, *others) = StudyRecipe.get(study, cell.recipe), languages_of(cell.test_lang)
-        for lang in (cell.lang, *map(of.folder, others)):  # the seed of a head may be another
+        of = StudyRecipe.get(study, cell.recipe)
+        seconds = languages_of(cell.test_lang)[1:]
+        for lang in (cell.lang, *map(of.folder, seconds)):  # the seed of a head may be another
             yield Encoder.get(study, cell.backbone, of.maker.name, lang, of.seed(cell.seed))
 
 
