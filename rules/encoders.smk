@@ -1,27 +1,6 @@
 """Room 4: sentence encoders."""
 
 
-rule choose_prefix:
-    input:
-        unpack(inputs("choose_prefix")),
-    output:
-        paths.PREFIX,
-    log:
-        "<logs>/choose_prefix/{backbone}/{recipe}/{lang}.log",
-    benchmark:
-        "<benchmarks>/choose_prefix/{backbone}/{recipe}/{lang}.jsonl"
-    localrule: True
-    conda:
-        "../envs/main.yaml"
-    threads: NEEDS.threads("choose_prefix")
-    resources:
-        **NEEDS.of("choose_prefix"),
-    params:
-        **job("choose_prefix"),
-    shell:
-        PROGRAM
-
-
 rule train_encoder:
     input:
         unpack(inputs("train_encoder")),

@@ -47,6 +47,30 @@ rule score:
         ON_GPU
 
 
+rule choose:
+    input:
+        unpack(inputs("choose")),
+    output:
+        paths.CHOSEN,
+    log:
+        "<logs>/choose/{what}/{owner}/{lang}.log",
+    benchmark:
+        "<benchmarks>/choose/{what}/{owner}/{lang}.jsonl"
+    priority: 50
+    localrule: True
+    conda:
+        "../envs/main.yaml"
+    threads: NEEDS.threads("choose")
+    resources:
+        **NEEDS.of("choose"),
+    params:
+        **job("choose"),
+    message:
+        "Choose the {wildcards.what} of {wildcards.owner} for {wildcards.lang}"
+    shell:
+        PROGRAM
+
+
 rule map_texts:
     input:
         unpack(inputs("map_texts")),

@@ -97,29 +97,6 @@ rule compose_adapters:
         PROGRAM
 
 
-rule choose_scale:
-    input:
-        unpack(inputs("choose_scale")),
-    output:
-        paths.SCALE,
-    log:
-        "<logs>/choose_scale/{generator}/{lang}.log",
-    benchmark:
-        "<benchmarks>/choose_scale/{generator}/{lang}.jsonl"
-    priority: 50
-    conda:
-        "../envs/main.yaml"
-    threads: NEEDS.threads("choose_scale")
-    resources:
-        **NEEDS.of("choose_scale"),
-    params:
-        **job("choose_scale"),
-    message:
-        "Choose the scale of {wildcards.generator} for {wildcards.lang}"
-    shell:
-        PROGRAM
-
-
 rule build_xllora_examples:
     input:
         unpack(inputs("build_xllora_examples")),

@@ -11,7 +11,7 @@ import logging
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -186,12 +186,3 @@ def tuning(job: Tuning) -> Iterator[dict[str, Any]]:
     with resumable(job) as options:
         options.pop("output")  # of its answers, which are written when all are there
         yield options | {"prefix": job.prefix, "seed": job.seed, "dtype": job.dtype}
-
-
-def by_candidate(scores: Mapping[str, Path]) -> dict[str, dict[str, Path]]:
-    """Candidate -> language -> file, of files by CANDIDATE/LANGUAGE."""
-    found: dict[str, dict[str, Path]] = {}
-    for key, file in scores.items():
-        candidate, _, language = key.partition("/")
-        found.setdefault(candidate, {})[language] = file
-    return found

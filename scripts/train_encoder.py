@@ -51,7 +51,7 @@ class Job(cli.Resumable):
     prefix: str = ""
     """put before every text, in training and in use"""
     chosen_prefix: Path | None = None
-    """JSON of choose_prefix: instead of `prefix`"""
+    """JSON of choose: instead of `prefix`"""
     language: str = ""
     """of the texts, if the prefix has {columns} of the registry"""
     languages: dict[str, str] = {}

@@ -14,13 +14,13 @@ Chosen = TypeVar("Chosen", float, str)
 
 
 def best(
-    what: str, candidates: Sequence[Candidate], scores: Sequence[Mapping[str, float]]
+    candidates: Sequence[Candidate], scores: Sequence[Mapping[str, float]], what: str = "candidate"
 ) -> tuple[Candidate, list[dict[str, Any]]]:
     """The candidate with the greatest mean over languages; among equally good ones the first.
 
     Args:
-        what: what a candidate is, in the records.
         scores: of each candidate, language -> main score on the development set.
+        what: what a candidate is, in the records.
 
     Returns:
         The candidate, and of each a record: itself, `score` (the mean) and `by_language`, to six digits.
@@ -37,30 +37,36 @@ def best(
     return candidates[int(np.argmax(means))], records
 
 
-def best_listed(
-    what: str, dev: str, lists: Mapping[Candidate, Mapping[str, Path]]
-) -> tuple[Candidate, list[dict[str, Any]]]:
-    """The candidate whose encoders score best on a development task.
+def choose(
+    what: str, dev: str, values: Mapping[str, str | float], lists: Mapping[str, Mapping[str, Path]]
+) -> dict[str, Any]:
+    """The value of the candidate whose encoders score best on a development task; among equally good ones the first.
 
     Args:
-        what: what a candidate is, in the records and in messages.
+        what: what is chosen, like `scale`.
         dev: the task.
-        lists: candidate -> language -> the list of scores (`manifests.write_list`) of the encoders that try it.
+        values: candidate -> its value.
+        lists: candidate -> language -> the list of scores (`manifests.write_list`) of its encoders.
 
     Returns:
-        As `best`.
+        `dev`, the value under the name `what`, the `candidate` that has it, and `candidates`, a record of each as of
+        `best`, with its value.
 
     Raises:
         UserError: a list that is none, or without a score of the task; candidates that are scored in different
-            languages.
+            languages; values and scores of different candidates.
     """
+    if {*values} != {*lists}:
+        raise UserError(f"{dev}: {what} of {', '.join(values)}, and scores of {', '.join(lists)}; give both of each")
     scores = [
         {code: _mean(dev, code, path) for code, path in sorted(by_language.items())} for by_language in lists.values()
     ]
     if len({tuple(found) for found in scores}) > 1:
         each = "; ".join(f"{candidate}: {', '.join(sorted(given))}" for candidate, given in lists.items())
-        raise UserError(f"{dev}: {what}s are scored in {each}; give scores in the same languages for each")
-    return best(what, list(lists), scores)
+        raise UserError(f"{dev}: candidates ({what}) are scored in {each}; give each in the same languages")
+    candidate, records = best([*lists], scores)
+    valued = [{"candidate": record["candidate"], what: values[record["candidate"]]} | record for record in records]
+    return {"dev": dev, what: values[candidate], "candidate": candidate, "candidates": valued}
 
 
 def chosen(file: Path, what: str, kind: type[Chosen]) -> Chosen:

@@ -37,4 +37,4 @@ def choose(
         encode = at_once(side_by_side(encodes), texts(task, dev, train))
         for weights, found in zip(candidates, by_language, strict=True):
             found[language] = score(task, dev, encode, train=train, search=search_by(widths, weights)).main
-    return best("weights", [list(weights) for weights in candidates], by_language)
+    return best([list(weights) for weights in candidates], by_language, "weights")

@@ -33,6 +33,8 @@ def constraints(study: Study) -> dict[str, str]:
         "room": "generators|encoders|classifiers",
         "model": r"[A-Za-z0-9.+-]+",
         "generator": one_of(study.generators),
+        "what": "prefix|scale",
+        "owner": r"[A-Za-z0-9.+-]+",
         "translator": one_of(study.translators),
         "judge": one_of(study.judges),
         "backbone": one_of([*study.backbones, *study.classifiers]),

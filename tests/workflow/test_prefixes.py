@@ -33,16 +33,16 @@ def study(tmp_path_factory) -> Project:
 
 def test_the_better_untrained_encoder_s_prefix_stands_before_what_is_trained(study) -> None:
     folder = study.root / RESULTS
-    chosen = read_json(folder / "encoders/tiny-bert/unsupervised/prefix/hau.json")
+    chosen = read_json(folder / "chosen/prefix/tiny-bert+unsupervised/hau.json")
     scores = {
         name: read_json(folder / f"scores/tiny-bert/{name}/mul/0/own-sts/hau.json")["main_score"]
         for name in ("base", "query")
     }
     assert scores["base"] != scores["query"], "the choice would be no test"
-    assert chosen["recipe"] == max(scores, key=lambda name: scores[name])
+    assert chosen["candidate"] == max(scores, key=lambda name: scores[name])
     for encoder in ("unsupervised/hau/1", "unsupervised/hau/2", "mean/hau/1"):
         said = read_json(folder / f"encoders/tiny-bert/{encoder}/config_sentence_transformers.json")
-        assert {*said["prompts"].values()} == {{"base": "", "query": "yara "}[chosen["recipe"]]}, encoder
+        assert {*said["prompts"].values()} == {{"base": "", "query": "yara "}[chosen["candidate"]]}, encoder
 
 
 def test_the_mean_of_the_seeds_is_one_row(study) -> None:
@@ -63,5 +63,5 @@ def test_another_prefix_among_them_makes_the_choice_and_what_follows_again(study
     jobs = planned(
         study.snakemake("-n", TABLE, config=study.edit({"recipes/query/prefix": "gida "}, target="new.yaml"))
     )
-    assert jobs["choose_prefix"] == 1
+    assert jobs["choose"] == 1
     assert jobs["train_encoder"] == 1 + 2 + 1  # that prefix's, the two seeds, their mean

@@ -41,13 +41,13 @@ def test_each_candidate_has_its_triplets_and_one_encoder_whose_score_counts(chos
     _, _, jobs = chosen
     assert jobs["compose_adapters"] == 2 * 3 and jobs["synthesise"] == 3  # two scales and the chosen one
     assert jobs["train_encoder"] == 2 + 1 and jobs["score"] == 2  # of one seed
-    assert (jobs["train_task_adapter"], jobs["train_language_adapter"], jobs["choose_scale"]) == (2, 2, 1)
+    assert (jobs["train_task_adapter"], jobs["train_language_adapter"], jobs["choose"]) == (2, 2, 1)
     assert "tabulate" not in jobs
 
 
 def test_the_best_scale_is_taken_and_said_beside_the_adapters(chosen):
     root = chosen[0].root
-    found = json.loads((root / ADAPTERS / "scale.json").read_text())
+    found = json.loads((root / "results/scales/chosen/scale/chooses/hau.json").read_text())
     scores = {
         scale: json.loads((root / f"results/scales/scores/tiny-bert/chooses+{scale}/hau/1/dev/hau.json").read_text())
         for scale in ("1", "30")
@@ -71,7 +71,7 @@ def test_another_candidate_runs_its_own_jobs_and_what_is_chosen_anew(chosen):
     jobs = planned(project.snakemake("-n", ENCODER.format("picked", "hau"), config=more))
     assert jobs == {
         "compose_adapters": 2 + 2, "synthesise": 2, "join_triplets": 2, "audit_triplets": 2, "train_encoder": 2,
-        "score": 1, "choose_scale": 1,
+        "score": 1, "choose": 1,
     }  # fmt: skip
 
 
@@ -79,5 +79,5 @@ def test_a_language_without_a_development_set_takes_the_scale_that_is_best_where
     project, study, _ = chosen
     jobs = planned(project.snakemake("-n", ENCODER.format("picked", "swh"), config=study))
     # The candidates' encoders are there: what is left is swh's own.
-    assert jobs["choose_scale"] == 1 and jobs["train_encoder"] == 1 and "score" not in jobs
+    assert jobs["choose"] == 1 and jobs["train_encoder"] == 1 and "score" not in jobs
     assert jobs["compose_adapters"] == 2 and jobs["train_language_adapter"] == 1

@@ -258,7 +258,7 @@ class ComposedAdapter(Product, rule="compose_adapters", place=paths.COMPOSED):
     def scale_file(self) -> str:
         """The file that says which scale a development task chose; empty: the study says it."""
         chooses = self.room == "generators" and self.model in self.study.choosing
-        return self.at(paths.SCALE, generator=self.model) if chooses else ""
+        return self.at(paths.CHOSEN, what="scale", owner=self.model) if chooses else ""
 
     @property
     def composition(self) -> Composition:
@@ -287,34 +287,3 @@ class ComposedAdapter(Product, rule="compose_adapters", place=paths.COMPOSED):
     def settings(self) -> dict[str, Any]:
         """How they are composed."""
         return {"composition": self.composition}
-
-
-@dataclass(frozen=True)
-class ChosenScale(OfGenerator, rule="choose_scale", place=paths.SCALE):
-    """The scale by which a generator's adapters are composed for a language: the one with the best encoders."""
-
-    lang: str
-
-    @property
-    def dev(self) -> str:
-        """The task that chooses."""
-        return self.study.choosing[self.generator].dev
-
-    @property
-    def scores(self) -> dict[str, str]:
-        """SCALE/LANGUAGE -> the scores of the encoder that tries the scale."""
-        return {
-            f"{scale:g}/{code}": self.at(
-                paths.SCORES, backbone=backbone, recipe=recipe, lang=code, test_lang=code, tasks=self.dev
-            )
-            for scale, (recipe, backbone) in self.based_on.candidates().items()
-            for code in self.study.chosen_on(self.dev, self.lang)
-        }
-
-    def inputs(self) -> dict[str, Files]:
-        """The scores among which is chosen."""
-        return {"scores": self.scores}
-
-    def settings(self) -> dict[str, Any]:
-        """The task that chooses."""
-        return {"dev": self.dev}

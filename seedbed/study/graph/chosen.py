@@ -1,4 +1,4 @@
-"""What is chosen for encoders before they are trained or read: a prefix, and the English of each text."""
+"""What is chosen before encoders are trained or read: a scale, a prefix, and the English of each text."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -6,6 +6,7 @@ from typing import Any
 
 from seedbed.encoders.choosing_settings import Chosen
 from seedbed.study import paths
+from seedbed.study.generator import StudyGenerator
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.product import Files, Product
 from seedbed.study.graph.score import Scores
@@ -16,36 +17,62 @@ from seedbed.tables.plan import Cell
 
 
 @dataclass(frozen=True)
-class ChosenPrefix(Product, rule="choose_prefix", place=paths.PREFIX):
-    """Which prefix a recipe's encoders of a language get: the one whose untrained recipe has the best scores."""
+class ChosenCandidate(Product, rule="choose", place=paths.CHOSEN):
+    """What a development task chooses for a language: of candidates, the one whose encoders score best.
 
-    backbone: str
-    recipe: str
+    `what` is `prefix`, that of a recipe's encoders among those of untrained recipes, and `owner` BACKBONE+RECIPE; or
+    `scale`, by which adapters are composed, and `owner` a generator.
+    """
+
+    what: str
+    owner: str
     lang: str
 
     @property
+    def dev(self) -> str:
+        """The task that chooses."""
+        return self.study.choosing[self.owner].dev if self.what == "scale" else self.study.best.dev
+
+    @cached_property
+    def candidates(self) -> dict[str, tuple[str | float, StudyRecipe, str]]:
+        """Candidate -> its value, and the recipe and the backbone of the encoders that try it."""
+        if self.what == "scale":
+            tried = StudyGenerator.get(self.study, self.owner).candidates()
+            return {
+                f"{scale:g}": (scale, StudyRecipe.get(self.study, recipe), backbone)
+                for scale, (recipe, backbone) in tried.items()
+            }
+        backbone, _, recipe = self.owner.partition("+")
+        named = (StudyRecipe.get(self.study, name) for name in self.study.recipes[recipe].prefix_of)
+        return {of.name: (of.prefix(backbone), of, backbone) for of in named}
+
+    @property
+    def languages(self) -> list[str]:
+        """The languages whose development sets choose: of a prefix those that the recipe is for, if any has a set."""
+        tested = self.study.chosen_on(self.dev, self.lang)
+        if self.what == "scale":
+            return tested
+        only = self.study.recipes[self.owner.partition("+")[2]].only.languages or self.study.languages
+        return [code for code in tested if code in only] or tested
+
+    @property
     def scores(self) -> dict[str, str]:
-        """RECIPE/LANGUAGE -> the scores of that recipe's encoder on the task that chooses."""
-        spec, dev = self.study.recipes[self.recipe], self.study.best.dev
-        tested = self.study.chosen_on(dev, self.lang)
-        own = [code for code in tested if code in (spec.only.languages or self.study.languages)]
-        found = {}
-        for name in spec.prefix_of:
-            of = StudyRecipe.get(self.study, name)
-            for code in own or tested:
-                cell = Cell(self.backbone, name, of.folder(code), of.seed(), dev, code)
-                found[f"{name}/{code}"] = Scores.of_cell(self.study, cell).path
-        return found
+        """CANDIDATE/LANGUAGE -> the scores of the encoders that try it."""
+        return {
+            f"{candidate}/{code}": Scores.of_cell(
+                self.study, Cell(backbone, of.name, of.folder(code), of.seed(), self.dev, code)
+            ).path
+            for candidate, (_, of, backbone) in self.candidates.items()
+            for code in self.languages
+        }
 
     def inputs(self) -> dict[str, Files]:
-        """The scores of the recipes among whose prefixes one is chosen."""
+        """The scores."""
         return {"scores": self.scores}
 
     def settings(self) -> dict[str, Any]:
-        """Untrained recipe -> its prefix, among which one is chosen, and by which task."""
-        named = self.study.recipes[self.recipe].prefix_of
-        prefixes = {name: StudyRecipe.get(self.study, name).prefix(self.backbone) for name in named}
-        return {"dev": self.study.best.dev, "prefixes": prefixes}
+        """The task that chooses, and of each candidate its value."""
+        return {"dev": self.dev, "values": {name: value for name, (value, *_) in self.candidates.items()}}
 
 
 @dataclass(frozen=True)

@@ -241,7 +241,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         if self.published or not chooser:
             return ""
         lang = StudyRecipe.get(self.study, chooser).folder(self.lang)
-        return self.at(paths.PREFIX, backbone=backbone, recipe=chooser, lang=lang)
+        return self.at(paths.CHOSEN, what="prefix", owner=f"{backbone}+{chooser}", lang=lang)
 
     @property
     def plain_prefix(self) -> str:

@@ -6,7 +6,6 @@ from typing import Any
 
 from seedbed.study.generator import StudyGenerator
 from seedbed.study.graph.adapter import (
-    ChosenScale,
     ComposedAdapter,
     LanguageAdapter,
     TaskAdapter,
@@ -14,6 +13,7 @@ from seedbed.study.graph.adapter import (
     XlloraAdapter,
     XlloraExamples,
 )
+from seedbed.study.graph.chosen import ChosenCandidate
 from seedbed.study.graph.corpus import Corpus
 from seedbed.study.graph.triplet import RawTriplets, Shard, Triplets
 from seedbed.study.model import Study
@@ -140,7 +140,7 @@ def test_a_scale_is_the_studys_or_one_of_several_or_chosen(told: Study) -> None:
     models = {"tiny": "generators", "picks+0.25": "generators", "xlm": "classifiers", "xlm+0.25": "classifiers"}
     scales = {model: composed(room, model).composition.scale for model, room in models.items()}
     assert scales == {"tiny": 0.5, "picks+0.25": 0.25, "xlm": 2, "xlm+0.25": 0.25}
-    chosen = "generators/picks/composition/hau/scale.json"
+    chosen = "chosen/scale/picks/hau.json"
     assert within(composed("generators", "picks").scale_file, told) == chosen
     assert composed("generators", "tiny").scale_file == ""
 
@@ -151,8 +151,13 @@ def test_a_development_task_chooses_a_scale_by_the_encoders_that_try_it(told: St
     choosers = {name: StudyRecipe.get(told, name).scale_chosen_on for name in ("picked", "composition", "base")}
     assert choosers == {"picked": "dev", "composition": "", "base": ""}
     scores = {f"{scale:g}/hau": f"scores/other/picks+{scale:g}/hau/hau.dev.json" for scale in tried}
-    assert within(ChosenScale.get(told, "picks", "hau").scores, told) == scores
-    assert [*ChosenScale.get(told, "picks", "eng").scores] == ["0.25/hau", "0.25/hin", "0.5/hau", "0.5/hin"]
+    assert within(ChosenCandidate.get(told, "scale", "picks", "hau").scores, told) == scores
+    assert [*ChosenCandidate.get(told, "scale", "picks", "eng").scores] == [
+        "0.25/hau",
+        "0.25/hin",
+        "0.5/hau",
+        "0.5/hin",
+    ]
 
 
 def test_a_generator_writes_for_as_many_anchors_as_the_greediest_recipe_learns_from(told: Study) -> None:

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from seedbed.io import UserError
-from seedbed.study.graph.chosen import ChosenPrefix
+from seedbed.study.graph.chosen import ChosenCandidate
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.score import Scores
 from seedbed.study.loading import load
@@ -102,32 +102,33 @@ def test_a_recipe_may_leave_a_language_out() -> None:
 
 
 PICKY = {"backbone": "bert", "recipe": "picky", "seed": "3"}
+CHOSEN = {"what": "prefix", "owner": "bert+picky"}
 
 
 def test_a_prefix_is_chosen_among_those_of_untrained_recipes_in_each_language(ask) -> None:
-    file = "encoders/bert/picky/prefix/hau.json"
+    file = "chosen/prefix/bert+picky/hau.json"
     assert ask(Encoder, **PICKY, lang="hau").prefix_file == file
     assert ask(Encoder, **PICKY | {"recipe": "mean"}, lang="hau").prefix_file == file
     assert ask(Encoder, **PICKY | {"recipe": "base"}, lang="mul").prefix_file == ""
-    assert ask(ChosenPrefix, **PICKY, lang="hau").settings()["prefixes"] == {"asked": "asked: ", "spoken": "said: "}
+    assert ask(ChosenCandidate, **CHOSEN, lang="hau").settings()["values"] == {"asked": "asked: ", "spoken": "said: "}
     scores = {f"{name}/hau": f"scores/bert/{name}/mul/hau.bitext.json" for name in ("asked", "spoken")}
-    assert ask(ChosenPrefix, **PICKY, lang="hau").inputs()["scores"] == scores
+    assert ask(ChosenCandidate, **CHOSEN, lang="hau").inputs()["scores"] == scores
 
 
 def test_where_a_language_has_no_test_those_that_have_one_choose() -> None:
     asked = asking(study_of(TOLD, best={"dev": "told"}))  # a task of Hindi alone
-    assert [*asked(ChosenPrefix, **PICKY, lang="hau").scores] == ["asked/hin", "spoken/hin"]
+    assert [*asked(ChosenCandidate, **CHOSEN, lang="hau").scores] == ["asked/hin", "spoken/hin"]
 
 
 def test_languages_that_a_recipe_is_not_for_do_not_choose_its_prefix(told) -> None:
-    assert [*asking(told)(ChosenPrefix, **PICKY, lang="mul").scores] == [
+    assert [*asking(told)(ChosenCandidate, **CHOSEN, lang="mul").scores] == [
         f"{name}/{code}" for name in ("asked", "spoken") for code in ("hau", "hin")
     ]
     recipes = yaml.safe_load(Path(TOLD).read_text())["recipes"]
     for name in ("picky", "asked", "spoken"):
         recipes[name]["only"]["languages"] = ["hin"]
     asked = asking(study_of(TOLD, recipes=recipes))
-    assert [*asked(ChosenPrefix, **PICKY, lang="mul").scores] == ["asked/hin", "spoken/hin"]
+    assert [*asked(ChosenCandidate, **CHOSEN, lang="mul").scores] == ["asked/hin", "spoken/hin"]
 
 
 def test_a_recipe_with_a_prefix_of_its_own_or_a_new_vocabulary_has_no_choice(told) -> None:

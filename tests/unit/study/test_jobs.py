@@ -12,13 +12,14 @@ import pytest
 
 from seedbed.io import UserError
 from seedbed.study import jobs
-from seedbed.study.graph.adapter import ChosenScale, TaskAdapter
+from seedbed.study.graph.adapter import TaskAdapter
+from seedbed.study.graph.chosen import ChosenCandidate
 from seedbed.study.graph.product import PRODUCTS, Product
 from seedbed.study.graph.triplet import Shard
 from seedbed.study.jobs import Jobs
 from tests.asking import TOLD, Wildcards, study_of
 
-TINY = Wildcards(generator="tiny", lang="hau", polarity="both")
+TINY = Wildcards(generator="tiny", lang="hau", polarity="both", what="scale", owner="tiny")
 FILES = {"base": "g/tiny/weights/seedbed.json", "triplets": ["nli.tsv"]}
 OUTPUT = ["g/tiny/task/both/seedbed.json"]
 
@@ -98,23 +99,25 @@ def test_what_only_a_run_knows_is_told_too(study) -> None:
 
 def test_files_by_a_key_are_inputs_each_once_and_told_and_recorded_by_their_keys(study, monkeypatch) -> None:
     order = {"b": "x.tsv", "a": "y/seedbed.json", "c": "x.tsv"}
-    monkeypatch.setattr(ChosenScale, "inputs", lambda product: {"scores": order, "none": "", "one": "z.tsv"})
-    assert Jobs(study).inputs("choose_scale")(TINY) == {
+    monkeypatch.setattr(ChosenCandidate, "inputs", lambda product: {"scores": order, "none": "", "one": "z.tsv"})
+    assert Jobs(study).inputs("choose")(TINY) == {
         "scores": ["x.tsv", "y/seedbed.json"], "none": [], "one": "z.tsv",
     }  # fmt: skip
-    monkeypatch.setattr(ChosenScale, "inputs", lambda product: {"scores": order})
-    monkeypatch.setattr(ChosenScale, "settings", lambda product: {})
-    for value in found(study, "choose_scale"):
+    monkeypatch.setattr(ChosenCandidate, "inputs", lambda product: {"scores": order})
+    monkeypatch.setattr(ChosenCandidate, "settings", lambda product: {})
+    for value in found(study, "choose"):
         assert [*value["scores"].items()] == [("b", "x.tsv"), ("a", "y"), ("c", "x.tsv")]
 
 
 def test_a_product_is_asked_once_for_a_job(study, monkeypatch) -> None:
     asked = []
-    monkeypatch.setattr(ChosenScale, "settings", lambda product: asked.append(product.lang) or {"dev": product.lang})
-    monkeypatch.setattr(ChosenScale, "inputs", lambda product: {})
-    made = Jobs(study).job("choose_scale")
+    monkeypatch.setattr(
+        ChosenCandidate, "settings", lambda product: asked.append(product.lang) or {"dev": product.lang}
+    )
+    monkeypatch.setattr(ChosenCandidate, "inputs", lambda product: {})
+    made = Jobs(study).job("choose")
     for lang in ("hau", "hin"):
-        job = Wildcards(generator="tiny", lang=lang)
+        job = Wildcards(what="scale", owner="tiny", lang=lang)
         told = json.loads(made["job"](job, input=Files([], {}), output=Files(["x"], {})))
         assert (told["dev"], json.loads(made["recorded"](job))) == (lang, {"dev": lang})
     assert asked == ["hau", "hin"]
@@ -137,11 +140,11 @@ def test_where_changed_code_is_kept_a_finished_job_has_the_value_that_it_had_unt
 
 def test_a_record_of_long_settings_is_a_digest(study, given) -> None:
     def recorded(text: str) -> str:
-        given(ChosenScale, dev=text)
-        return Jobs(study).job("choose_scale")["recorded"](Wildcards(generator="tiny", lang="hau"))
+        given(ChosenCandidate, dev=text)
+        return Jobs(study).job("choose")["recorded"](TINY)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(ChosenScale, "inputs", lambda product: {})
+        patched.setattr(ChosenCandidate, "inputs", lambda product: {})
         assert "x" * 10 in recorded("x" * 10) and len(recorded("x" * jobs.LONG)) == 64
         assert recorded("x" * jobs.LONG) != recorded("y" * jobs.LONG)
 

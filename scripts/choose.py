@@ -1,0 +1,41 @@
+"""Choose on a development task: the candidate whose encoders score best."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ValidationInfo, field_validator
+
+from scripts import cli
+
+
+class Job(cli.Job):
+    what: Literal["prefix", "scale"]
+    """of which each candidate has one"""
+    dev: str
+    """name of the task"""
+    values: dict[str, str | float]
+    """candidate -> its prefix, or its scale"""
+    scores: dict[str, Path]
+    """CANDIDATE/LANGUAGE -> the list of `score`"""
+    output: Path
+
+    @field_validator("values")
+    @classmethod
+    def _of_its_type(cls, values: dict[str, str | float], known: ValidationInfo) -> dict[str, str | float]:
+        """A scale is a number, though flags give texts."""
+        return {name: float(value) for name, value in values.items()} if known.data["what"] == "scale" else values
+
+
+def main(job: Job) -> None:
+    from seedbed.choices import choose
+    from seedbed.io import write_json
+
+    lists: dict[str, dict[str, Path]] = {}
+    for key, file in job.scores.items():
+        candidate, _, language = key.partition("/")
+        lists.setdefault(candidate, {})[language] = file
+    write_json(choose(job.what, job.dev, job.values, lists), job.output)
+
+
+if __name__ == "__main__":
+    cli.run(Job, main)
