@@ -162,6 +162,9 @@ class Recipe(Settings):
     """A recipe that this one varies: it has all its settings but those given here. One of the study; or a preset, a way
     of the papers: base (the backbone as it is), unsupervised, crosslingual, prompting, composition, xllora, published
     (one of `published` as it is; without any, the backbone), ... A recipe with the name of a preset varies that."""
+    over: list[str | int] | dict[str, dict[str, Any]] = []
+    """The entry stands for several recipes: its name has a {}, and so may its texts, in whose place each of these is
+    put; `{KEY: {NAME: VALUE}}` also sets the key of each, like `{training.pooling: {mean: mean, cls: cls_mlp}}`."""
     on_request: bool = False
     """Only in tables that name it."""
     start: str = Field("", alias="from")
@@ -192,7 +195,7 @@ class Recipe(Settings):
     summary: str = ""
     """What the card of an encoder says of its making, in a sentence or two."""
 
-    @field_validator("objective", mode="before")
+    @field_validator("objective", mode="before", json_schema_input_type=str | dict[str, dict[str, Any]])
     @classmethod
     def _named(cls, objective: Any) -> Any:
         """A name alone stands for an objective with its defaults."""

@@ -35,6 +35,11 @@ from seedbed.tracking import Tracker
 from seedbed.triplets.settings import Audit
 
 
+def _several(schema: dict[str, Any]) -> None:
+    """An editor also knows the entries that stand for several recipes, in which any value may be a text with {}."""
+    schema["patternProperties"][r"^[A-Za-z0-9.-]*\{\}[A-Za-z0-9.{}-]*$"] = {"type": "object", "required": ["over"]}
+
+
 def _named_as(tables: list[str]) -> list[str]:
     """Figures that have the name of a table, which is what they are drawn from."""
     return [name for name in tables if name in specs("figures")]
@@ -95,7 +100,7 @@ class Study(Settings):
     report_to: NoResult[Tracker] = "none"
     """Where trainings report the loss and the rate of each step: under `<results>/tensorboard`, or in
     `<results>/trackio`. The package of that name must be installed."""
-    recipes: Annotated[dict[Name, Recipe], Field(min_length=1)]
+    recipes: Annotated[dict[Name, Recipe], Field(min_length=1, json_schema_extra=_several)]
     """The ways of making an encoder."""
     classifiers: dict[Name, Classifier] = {}
     """Models that label pairs of sentences, or texts: in tables of their own, or next to encoders."""

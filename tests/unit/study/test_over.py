@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+import jsonschema
 import pytest
+import yaml
 
+from seedbed.resources import ROOT
 from seedbed.study.variants import spelled_out
 from seedbed.yamls import laid_over
 
@@ -65,3 +69,13 @@ def test_a_configuration_on_top_changes_one_of_them() -> None:
 def test_what_cannot_stand_for_several_is_told(entries: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         spelled_out(entries)
+
+
+@pytest.mark.parametrize("name", ["config.yaml", "config/demo.yaml", "config/miners.yaml", "studies/hausa.yaml"])
+def test_an_editor_knows_what_a_study_is_read_from(name: str) -> None:
+    schema = json.loads((ROOT / "schemas/config.schema.json").read_text(encoding="utf-8"))
+    study = yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
+    known = jsonschema.Draft202012Validator(schema)
+    assert [fault.message for fault in known.iter_errors(study)] == []
+    study["recipes"]["some-{}"] = {"like": "base"}
+    assert [fault.message for fault in known.iter_errors(study)] == ["'over' is a required property"]
