@@ -29,6 +29,7 @@ import sys
 import tempfile
 import threading
 import traceback
+import weakref
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,8 +80,10 @@ READ_BY_IMPORTS = (
     "HF_", "HOME", "LANG", "LC_", "MPL", "OMP_NUM", "PYTHON", "TOKENIZERS_", "TORCH", "TQDM_", "TRANSFORMERS_", "XDG_",
 )  # fmt: skip
 """How the names of variables begin that decide what an import does."""
-FOR_FORKS = ("PYTHONPATH", "PYTHONSAFEPATH")
+FOR_FORKS = ("PYTHONPATH", "PYTHONSAFEPATH", "HF_HUB_OFFLINE")
 """What each fork obeys by itself: a server imports what all share."""
+KEEP_OFFLINE = ("huggingface_hub.constants", "datasets.config")
+"""Modules that keep what HF_HUB_OFFLINE said when they were imported."""
 READ_LATER = (*FOR_FORKS, "HF_TOKEN")
 """Names that begin so, and decide nothing until a program runs."""
 PATIENCE = 300
@@ -157,7 +160,10 @@ class Request:
         os.environb.update(self.environment)
         _, module, *arguments = self.words
         sys.argv = [module, *arguments]
-        path, safe = map(os.environ.get, FOR_FORKS)
+        path, safe, offline = map(os.environ.get, FOR_FORKS)
+        for kept in KEEP_OFFLINE:
+            if kept in sys.modules:
+                sys.modules[kept].HF_HUB_OFFLINE = offline not in (None, "", "0")
         paths = [*filter(None, (path or "").split(os.pathsep))]
         if not safe:
             paths.insert(0, ".")
@@ -207,7 +213,7 @@ class Ahead:
 
 def _files(project: Path) -> dict[str, int]:
     """File -> checksum, of the library and of what programs share."""
-    files = [Path(project, "scripts/cli.py"), *project.glob("seedbed/**/*.*")]
+    files = [*project.glob("scripts/cli.py"), *project.glob("seedbed/**/*.*")]
     return {
         str(file.relative_to(project)): zlib.crc32(file.read_bytes())
         for file in files
@@ -339,7 +345,7 @@ def main() -> None:
     place, kind, owner = Path(sys.argv[1]), sys.argv[2], os.pidfd_open(int(sys.argv[3]))
     if not sys.flags.safe_path:
         del sys.path[0]  # the folder of this file
-    paths, _ = (os.environ.pop(name, "") for name in FOR_FORKS)
+    paths, *_ = (os.environ.pop(name, "") for name in FOR_FORKS)
     for path in paths.split(os.pathsep):
         with contextlib.suppress(ValueError):
             sys.path.remove(str(Path(path).absolute()))
@@ -351,6 +357,8 @@ def main() -> None:
         for library in LIBRARIES[kind]:
             importlib.import_module(library)
         ahead = Ahead(OWN[kind])
+        for one in [*weakref.finalize._registry]:
+            one.atexit = False  # libraries take themselves apart; each fork would copy a tenth of them for it
         gc.collect()
         gc.freeze()  # else each fork's first collection copies all of it
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

@@ -42,6 +42,12 @@ class Project:
         """Run one of the project's programs in the copy."""
         return self.run([sys.executable, "-m", f"scripts.{name}", *arguments])
 
+    def snippet(self, code: str, *arguments: str) -> str:
+        """What a piece of Python prints in the copy."""
+        done = self.run([sys.executable, "-m", "tests.snippet", code, *arguments])
+        assert done.returncode == 0, done.stderr[-4000:]
+        return done.stdout
+
     def run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
         """Run a command of Python in the copy."""
         if self.warm:

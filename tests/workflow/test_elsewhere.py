@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from seedbed.locks import exclusive
+from tests import warm
 from tests.refusals import tells
 from tests.unit.test_tracking import installed
 from tests.workflow.conftest import ENVIRONMENT, STUDY, own_study
@@ -29,16 +30,16 @@ MODULE = EXAMPLE.replace("/path/to/seedbed", str(SNAKEFILE.parent))
 TABLE, FIGURE = "results/own/tables/table1.csv", "results/own/figures/table1.svg"
 
 
-def run(folder: Path, *arguments: str, path: str = "") -> subprocess.CompletedProcess[str]:
+def run(folder: Path, *arguments: str, path: str = "", python: str = "") -> subprocess.CompletedProcess[str]:
     """Snakemake in a folder where neither the library nor a program is found by itself."""
     environment = ENVIRONMENT | {"PYTHONPATH": path}
-    command = [sys.executable, "-m", "snakemake", "--cores", "2", *arguments]
+    command = [python or str(warm.python()), "-m", "snakemake", "--cores", "2", *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment)
 
 
-def by_path(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def by_path(folder: Path, *arguments: str, python: str = "") -> subprocess.CompletedProcess[str]:
     """The same by the path of the Snakefile."""
-    return run(folder, "--snakefile", str(SNAKEFILE), *arguments)
+    return run(folder, "--snakefile", str(SNAKEFILE), *arguments, python=python)
 
 
 @pytest.fixture(scope="module")
@@ -132,6 +133,7 @@ def test_a_package_that_would_hide_ours_is_refused(folder, package):
 
 
 def test_the_demo_can_be_planned_anywhere(tmp_path):
+    """By plain Python."""
     demo = SNAKEFILE.parent / "config/demo.yaml"
-    done = by_path(tmp_path, "--dry-run", "--quiet", "--configfile", str(demo))
+    done = by_path(tmp_path, "--dry-run", "--quiet", "--configfile", str(demo), python=sys.executable)
     assert done.returncode == 0, done.stderr[-3000:]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
 
@@ -29,11 +27,7 @@ print("PLAN", json.dumps({job.rule: job.resources for job in jobs}, default=str)
 
 def planned(project: Project, config: str = "study.yaml") -> dict[str, dict]:
     """Rule -> the resources of one of its jobs."""
-    command = [sys.executable, "-c", PLAN, config]
-    done = subprocess.run(
-        command, cwd=project.root, env=project.environment, capture_output=True, text=True, check=True
-    )
-    return json.loads(done.stdout.rpartition("PLAN ")[2])
+    return json.loads(project.snippet(PLAN, config).rpartition("PLAN ")[2])
 
 
 def told(project: Project, *arguments: str, config: str) -> str:

@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import time
 
 import numpy as np
@@ -407,10 +406,7 @@ def test_jobs_that_write_ask_for_the_gpus_that_their_generator_uses(project, bac
     study = project.edit(changes, target="gpus.yaml")
     plan = f"planned([Path({study!r})], {{}}, {{}}, ['results/gpus/triplets/tiny/xllora/hau.raw.tsv'])"
     code = "from pathlib import Path; from seedbed.operations.jobs import planned; print({job.rule: job.asks('gpu') for job in %s})"
-    done = subprocess.run(
-        [sys.executable, "-c", code % plan], cwd=project.root, env=project.environment, capture_output=True, text=True
-    )
-    asked = ast.literal_eval(done.stdout.splitlines()[-1])
+    asked = ast.literal_eval(project.snippet(code % plan).splitlines()[-1])
     assert {asked["synthesise"], asked["build_xllora_examples"]} == {gpus} and asked["train_xllora_adapter"] == 1
 
 

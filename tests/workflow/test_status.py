@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from tests import warm
 from tests.workflow.conftest import ENVIRONMENT
 
 
@@ -21,23 +22,15 @@ def case(project, request):
     return project, config, f"{results}/corpora/hau/anchors.tsv"
 
 
-def status(project, config, *targets):
-    before = settled(project)
-    done = project.program("status", "--configfiles", config, *(["--targets", *targets] if targets else []))
-    assert done.returncode == 0, done.stderr[-3000:]
-    written = {path for path, _ in everything(project) ^ before}
-    assert not written, "it writes nothing"
-    return done.stdout
-
-
-def settled(project):
-    """What stands when nothing has changed for a second: a run that is going on, or was killed, may still write."""
-    found = everything(project)
-    while True:
-        time.sleep(1)
-        if (again := everything(project)) == found:
-            return found
-        found = again
+def status(project, config, *targets, attempts=1):
+    """The page; asking writes nothing. A run that is going on, or was just killed, may: then it is asked again."""
+    for _ in range(attempts):
+        before = everything(project)
+        done = project.program("status", "--configfiles", config, *(["--targets", *targets] if targets else []))
+        assert done.returncode == 0, done.stderr[-3000:]
+        if not (written := {path for path, _ in everything(project) ^ before}):
+            return done.stdout
+    raise AssertionError(f"it writes {written}")
 
 
 def everything(project):
@@ -72,9 +65,9 @@ def test_a_broken_job(case):
     assert "6 jobs: 6 done, 0 running, 0 failed, 0 to do" in status(project, config, target)
 
 
-def begun(project, config, target):
+def begun(project, config, target, python):
     """A run whose last job waits for the file `go`; it is handed over when that job has begun."""
-    command = [sys.executable, "-m", "snakemake", "--profile", "profiles/demo", "--configfile", config, "--", target]
+    command = [str(python), "-m", "snakemake", "--profile", "profiles/demo", "--configfile", config, "--", target]
     going = subprocess.Popen(
         command, cwd=project.root, env=ENVIRONMENT, start_new_session=True, stderr=subprocess.DEVNULL
     )
@@ -102,22 +95,22 @@ def waiting(project):
 
 def test_a_run_that_is_going_on(case, waiting):
     project, config, target = case
-    going = begun(project, config, target)
+    going = begun(project, config, target, sys.executable)
     try:
-        page = status(project, config, target)
+        page = status(project, config, target, attempts=10)
         assert "6 jobs: 5 done, 1 running, 0 failed, 0 to do" in page and "A run is going on since" in page
         assert "running:\n  select_anchors lang=hau anchors=anchors since" in page
     finally:
         os.killpg(going.pid, signal.SIGKILL)
         going.wait()
-    page = status(project, config, target)
+    page = status(project, config, target, attempts=10)
     assert "6 jobs: 5 done, 0 running, 1 failed, 0 to do" in page and "No run is going on" in page
 
 
 def test_a_run_is_not_disturbed(case, waiting):
     project, config, target = case
-    going = begun(project, config, target)
-    assert "1 running" in status(project, config, target)
+    going = begun(project, config, target, warm.python())
+    assert "1 running" in status(project, config, target, attempts=10)
     waiting.touch()
     assert going.wait(timeout=120) == 0
     assert "6 jobs: 6 done, 0 running, 0 failed, 0 to do" in status(project, config, target)
