@@ -22,9 +22,10 @@ from torch import Tensor
 
 from benchmarks.encoder_step import texts_of_columns
 from benchmarks.models import MULTILINGUAL, random_weights
-from seedbed.encoders import backbone, training
-from seedbed.encoders.adapters import align
-from seedbed.encoders.pivot import AlignmentLoss, Vectors, write_vectors
+from seedbed.encoders.export.save import save
+from seedbed.encoders.models import loading
+from seedbed.encoders.models.parallel_adapters import align
+from seedbed.encoders.models.vector_file import AlignmentLoss, Vectors, write_vectors
 
 TOLERANCE = 1e-5
 
@@ -57,10 +58,10 @@ def main(argv: list[str] | None = None) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         weights = args.weights or random_weights(folder / "weights", **MULTILINGUAL)
-        training.save(backbone.load(weights, pooling="mean", max_length=128), folder / "pivot", {}, {})
+        save(loading.load(weights, pooling="mean", max_length=128), folder / "pivot", {}, {})
         own, others = (list(texts_of_columns(args.batch_size).values()) for _ in range(2))
         write_vectors(folder / "pivot", [text for column in others for text in column], folder / "vectors")
-        known, pivot = Vectors(folder / "vectors"), backbone.open_encoder(folder / "pivot").eval()
+        known, pivot = Vectors(folder / "vectors"), loading.open_encoder(folder / "pivot").eval()
         losses = {
             "made once": AlignmentLoss(aligned(folder / "pivot"), known, others, 0.05),
             "each time": EachTime(aligned(folder / "pivot"), pivot, others, known),
@@ -86,7 +87,7 @@ def main(argv: list[str] | None = None) -> None:
 
 def aligned(folder: Path) -> SentenceTransformer:
     """An encoder whose adapters alone are trained; without dropout, so that losses can be compared."""
-    encoder = backbone.open_encoder(folder)
+    encoder = loading.open_encoder(folder)
     align(encoder, seed=1)
     encoder.requires_grad_(False)
     encoder[0].adapters.requires_grad_(True)

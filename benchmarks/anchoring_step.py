@@ -18,10 +18,10 @@ import torch
 from torch import Tensor
 
 from benchmarks.models import WIDE, least_seconds, random_texts, random_weights
-from seedbed.encoders import backbone
-from seedbed.encoders.anchoring import AnchoringLoss, pooled_inputs, pooled_states, unit_vectors
-from seedbed.encoders.candidates import Candidates, unpacked
+from seedbed.encoders.losses.anchoring import AnchoringLoss, pooled_inputs, pooled_states, unit_vectors
+from seedbed.encoders.models import loading
 from seedbed.encoders.objectives.anchoring import Anchoring
+from seedbed.encoders.translations.candidates import Candidates, unpacked
 
 TOLERANCE = 1e-5
 
@@ -39,8 +39,8 @@ def main(argv: list[str] | None = None) -> None:
         folder = Path(scratch)
         weights = {name: getattr(args, name) or random_weights(folder / name, **WIDE) for name in ("source", "english")}
         settings, candidates = Anchoring(), drawn(args.batch_size, args.translators)
-        english = backbone.load(weights["english"], pooling="own")
-        encoder = settings.prepared(backbone.load(weights["source"], pooling="mean"), weights, 1)
+        english = loading.load(weights["english"], pooling="own")
+        encoder = settings.prepared(loading.load(weights["source"], pooling="mean"), weights, 1)
         loss, rows = AnchoringLoss(encoder, settings, candidates, english), torch.arange(args.batch_size)
         kept = [loss.states, loss.values, loss.documents]
 

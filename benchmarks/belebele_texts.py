@@ -20,7 +20,8 @@ import pandas as pd
 
 from benchmarks.models import SMALL, random_weights
 from scripts import score
-from seedbed.encoders import adapters, backbone, training
+from seedbed.encoders.export.save import save
+from seedbed.encoders.models import loading, parallel_adapters
 from seedbed.io import write_json, write_table
 from seedbed.languages import registry
 from tests.programs import call
@@ -42,9 +43,9 @@ def main(argv: list[str] | None = None) -> None:
         root = Path(scratch)
         weights = random_weights(root / "weights", **SMALL, blocks=args.blocks)
         for seed, code in enumerate(codes):
-            encoder = backbone.load(weights, pooling="mean")
-            adapters.align(encoder, seed=seed)
-            training.save(encoder, root / code / "1", {}, {})
+            encoder = loading.load(weights, pooling="mean")
+            parallel_adapters.align(encoder, seed=seed)
+            save(encoder, root / code / "1", {}, {})
             write_table(questions(code, args.questions, args.passages), root / f"{code}.tsv")
             write_json({"origin": []}, root / f"{code}.json")
         for mode in ("on", "off"):

@@ -22,8 +22,8 @@ from sklearn.metrics import accuracy_score, f1_score
 from tqdm import tqdm
 
 from seedbed.corpora.settings import COLUMNS
-from seedbed.encoders.backbone import open_encoder
-from seedbed.encoders.opening import batched
+from seedbed.encoders.models.inference import batched
+from seedbed.encoders.models.loading import open_encoder
 from seedbed.evaluation.protocols import declared
 from seedbed.evaluation.scores import score, texts
 from seedbed.evaluation.settings import Task

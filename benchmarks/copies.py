@@ -13,8 +13,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from seedbed.encoders import backbone, copies
-from seedbed.encoders.exporting import quantized
+from seedbed.encoders.compression import copies
+from seedbed.encoders.compression.onnx_int8 import quantized
+from seedbed.encoders.models import loading
 from seedbed.evaluation.aggregation import SPEARMAN
 from seedbed.evaluation.significance import percentiles, replicates
 from seedbed.io import read_table
@@ -44,7 +45,7 @@ def main(argv: list[str] | None = None) -> None:
     drawn, slow = {}, 0.0
     made = COPIES | {"condensed": partial(copies.condensed, dimensions=args.dimensions)}
     for name, copy in made.items():
-        encoder = copy(backbone.load(args.weights, pooling="mean", prefix=args.prefix), texts)
+        encoder = copy(loading.load(args.weights, pooling="mean", prefix=args.prefix), texts)
         encoder.encode(both[:8])
         start = time.process_time()
         vectors = encoder.encode(both, normalize_embeddings=True)

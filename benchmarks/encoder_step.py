@@ -23,9 +23,10 @@ from torch import nn
 from transformers import TrainerCallback
 
 from benchmarks.models import MULTILINGUAL, random_texts, random_weights
-from seedbed.encoders import backbone, training
-from seedbed.encoders.losses import SimCSELoss
+from seedbed.encoders.losses.contrastive import SimCSELoss
+from seedbed.encoders.models import loading
 from seedbed.encoders.settings import Training
+from seedbed.encoders.training import train
 from seedbed.precision import Precision, precision
 
 COLUMNS = ("anchor", "positive", "negative")
@@ -69,7 +70,7 @@ def main(argv: list[str] | None = None) -> None:
 def ours(
     encoder: SentenceTransformer, temperature: float, texts: dict[str, list[str]], **options: Any
 ) -> SentenceTransformerTrainer:
-    return training._Trainer(texts, model=encoder, loss=SimCSELoss(encoder, temperature), shuffled=True, **options)
+    return train._Trainer(texts, model=encoder, loss=SimCSELoss(encoder, temperature), shuffled=True, **options)
 
 
 def theirs(
@@ -87,10 +88,10 @@ def step_seconds(
     scratch: Path,
 ) -> list[float]:
     """Seconds of every step but the first, each on the same batch."""
-    encoder = backbone.load(weights, pooling=settings.pooling, max_length=settings.max_length)
+    encoder = loading.load(weights, pooling=settings.pooling, max_length=settings.max_length)
     word_embeddings = encoder[0].auto_model.get_input_embeddings()
     word_embeddings.requires_grad_(not settings.freeze_word_embeddings)
-    arguments = training._arguments(settings, settings.batch_size, 2, {}, 1, scratch)
+    arguments = train._arguments(settings, settings.batch_size, 2, {}, 1, scratch)
     arguments.save_strategy, arguments.disable_tqdm = "no", True
     clock = Clock()
     make(encoder, settings.temperature, texts, args=arguments, callbacks=[clock]).train()
@@ -116,7 +117,7 @@ def loss_difference(weights: Path, texts: dict[str, list[str]], settings: Traini
     Raises:
         AssertionError: it is more than `TOLERANCE`.
     """
-    encoder = backbone.load(weights, pooling=settings.pooling, max_length=settings.max_length).eval()
+    encoder = loading.load(weights, pooling=settings.pooling, max_length=settings.max_length).eval()
 
     def value(loss: nn.Module) -> float:
         with torch.inference_mode():

@@ -19,8 +19,8 @@ from sentence_transformers.sentence_transformer.modules import Pooling
 from torch import Tensor
 
 from benchmarks.models import WIDE, least_seconds, random_texts, random_weights
-from seedbed.encoders import backbone
-from seedbed.encoders.layers import layer_means
+from seedbed.encoders.models import loading
+from seedbed.encoders.models.layers import layer_means
 
 TOLERANCE = 1e-6
 
@@ -46,7 +46,7 @@ def main(argv: list[str] | None = None) -> None:
     texts = random_texts(args.rows)
     with tempfile.TemporaryDirectory() as scratch:
         weights = args.weights or random_weights(Path(scratch), **WIDE)
-        plain, each = backbone.load(weights, pooling="mean"), encoders(weights)
+        plain, each = loading.load(weights, pooling="mean"), encoders(weights)
     found: dict[str, np.ndarray] = {}
 
     def all_at_once() -> None:
@@ -68,9 +68,9 @@ def main(argv: list[str] | None = None) -> None:
 
 def encoders(weights: Path) -> list[SentenceTransformer]:
     """An encoder for each block, of the same transformer."""
-    one = backbone.load(weights, pooling="last_average", layers=1)
+    one = loading.load(weights, pooling="last_average", layers=1)
     width, blocks = one.get_embedding_dimension(), one[0].auto_model.config.num_hidden_layers
-    return [backbone.of_modules(one, [one[0], OfLayer(width, layer + 1)]) for layer in range(blocks)]
+    return [loading.of_modules(one, [one[0], OfLayer(width, layer + 1)]) for layer in range(blocks)]
 
 
 if __name__ == "__main__":

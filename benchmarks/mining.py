@@ -24,10 +24,10 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.models import SMALL, WIDE, least_seconds, memory, random_texts, random_weights
-from seedbed.encoders import backbone
-from seedbed.encoders.layers import first_layers, layer_means
 from seedbed.encoders.mining import BATCH, ROWS, neighbours
-from seedbed.encoders.opening import batched
+from seedbed.encoders.models import loading
+from seedbed.encoders.models.inference import batched
+from seedbed.encoders.models.layers import first_layers, layer_means
 from seedbed.encoders.settings import Mining
 from seedbed.io import read_table, write_table
 from seedbed.vectors.neighbours import Nearest, nearest
@@ -81,7 +81,7 @@ def peak_alone(weights: Path, folder: Path, layer: int) -> float:
 
 def peak(weights: Path, folder: Path, layer: int) -> float:
     """MiB that mining takes above the loaded model, in a process that has done nothing else."""
-    backbone.load(weights, pooling="mean").encode(["w0"])
+    loading.load(weights, pooling="mean").encode(["w0"])
     before = memory("VmRSS")
     pairs = read_table(folder.parent / "pairs.tsv", ["id", "text", "pivot"])
     neighbours(pairs, folder / "pool.tsv", weights, Mining(layer=layer), state=folder / "state")
@@ -101,7 +101,7 @@ def agree(weights: Path, layer: int, rows: int = 3000) -> None:
         mined, _ = neighbours(
             texts.assign(pivot=texts["text"]), Path(scratch) / "pool.tsv", weights, mining, rows=rows // 7
         )
-    encoder = backbone.load(weights, pooling="mean")
+    encoder = loading.load(weights, pooling="mean")
     left = pool[~pool["text"].isin(texts["text"])].reset_index(drop=True)
     vectors = [layer_means(encoder, column["text"].tolist())[layer] for column in (texts, left)]
     ids = left["id"].to_numpy()[nearest(*vectors, mining.count, metric="cosine")[1]]
@@ -114,8 +114,8 @@ def agree(weights: Path, layer: int, rows: int = 3000) -> None:
 def encodings(weights: Path, layer: int) -> dict[str, Callable[[], object]]:
     """Encoding of the same texts by all blocks and by the first alone."""
     texts = random_texts(500)
-    whole = batched(backbone.load(weights, pooling="mean"), BATCH)
-    first = batched(first_layers(backbone.load(weights, pooling="mean"), layer), BATCH)
+    whole = batched(loading.load(weights, pooling="mean"), BATCH)
+    first = batched(first_layers(loading.load(weights, pooling="mean"), layer), BATCH)
     return {"all": lambda: whole(texts), "first": lambda: first(texts)}
 
 

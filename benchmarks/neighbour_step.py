@@ -22,8 +22,8 @@ from sentence_transformers.base.losses.merged_forward import column_merging_disa
 from torch import Tensor
 
 from benchmarks.models import MULTILINGUAL, least_seconds, random_texts, random_weights
-from seedbed.encoders import backbone
-from seedbed.encoders.neighbourhood import NeighbourLoss
+from seedbed.encoders.losses.neighbours import NeighbourLoss
+from seedbed.encoders.models import loading
 from seedbed.encoders.objectives.neighbours import Neighbours
 
 COLUMNS = ("pivot", "text", "neighbour_1", "neighbour_2")
@@ -90,7 +90,7 @@ def loss_of(
     weights: Path, table: pd.DataFrame, kind: type[NeighbourLoss], count: int, *, frozen: bool
 ) -> NeighbourLoss:
     """The loss of a batch with some neighbours, whose copy is not where the encoder is, and without dropout."""
-    encoder = backbone.load(weights, pooling="last_weighted_train", layers=LAYERS, dropout=0.0)
+    encoder = loading.load(weights, pooling="last_weighted_train", layers=LAYERS, dropout=0.0)
     encoder[0].auto_model.get_input_embeddings().requires_grad_(not frozen)
     torch.manual_seed(0)
     sides, neighbours = ([table[name].tolist() for name in names] for names in (COLUMNS[:2], COLUMNS[2 : 2 + count]))

@@ -27,8 +27,8 @@ import pandas as pd
 from benchmarks.scoring_mteb import Meter, evaluate
 from scripts.score import scored
 from seedbed.corpora.settings import COLUMNS
-from seedbed.encoders.backbone import open_encoder
-from seedbed.encoders.opening import batched
+from seedbed.encoders.models.inference import batched
+from seedbed.encoders.models.loading import open_encoder
 from seedbed.evaluation.protocols import declared
 from seedbed.evaluation.reference import check_by_mteb
 from seedbed.evaluation.scores import Set, texts

@@ -18,8 +18,8 @@ from pathlib import Path
 import torch
 
 from benchmarks.models import least_seconds
-from seedbed.encoders import backbone
-from seedbed.encoders.losses import SimCSELoss
+from seedbed.encoders.losses.contrastive import SimCSELoss
+from seedbed.encoders.models import loading
 from seedbed.io import read_table
 
 
@@ -47,7 +47,7 @@ def main(argv: list[str] | None = None) -> None:
 
 def stepping(weights: Path, texts: list[str]) -> tuple[Callable[[], None], int]:
     """A step of unsupervised SimCSE and AdamW on all weights, clipped as in training; and the tokens of the texts."""
-    encoder = backbone.load(weights, pooling="mean", max_length=128).train()
+    encoder = loading.load(weights, pooling="mean", max_length=128).train()
     features = encoder.preprocess(texts)
     loss = SimCSELoss(encoder, 0.05)
     optimiser = torch.optim.AdamW(encoder.parameters(), lr=1e-5, fused=True)

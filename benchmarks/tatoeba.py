@@ -20,8 +20,8 @@ from sklearn.metrics import f1_score
 from tqdm import tqdm
 
 from benchmarks.scoring_mteb import Meter
-from seedbed.encoders.backbone import open_encoder
-from seedbed.encoders.opening import batched
+from seedbed.encoders.models.inference import batched
+from seedbed.encoders.models.loading import open_encoder
 from seedbed.evaluation.scores import score, texts
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError

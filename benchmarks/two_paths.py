@@ -18,10 +18,10 @@ import numpy as np
 from sentence_transformers import SentenceTransformer
 
 from benchmarks.models import WIDE, least_seconds, random_texts, random_weights
-from seedbed.encoders import backbone
-from seedbed.encoders.coupling import Coupling, couple
+from seedbed.encoders.models import loading
+from seedbed.encoders.models.inference import batched
+from seedbed.encoders.models.two_paths_setup import Coupling, couple
 from seedbed.encoders.objectives.anchoring import Anchoring
-from seedbed.encoders.opening import batched
 
 TOLERANCE = 1e-5
 BESIDE = ("none", "concat")
@@ -46,9 +46,9 @@ def main(argv: list[str] | None = None) -> None:
         }
 
         def anchored() -> SentenceTransformer:
-            return Anchoring().prepared(backbone.load(sides["source"], pooling="mean"), sides, 1)
+            return Anchoring().prepared(loading.load(sides["source"], pooling="mean"), sides, 1)
 
-        source, other = anchored(), backbone.load(sides["english"], pooling="own")
+        source, other = anchored(), loading.load(sides["english"], pooling="own")
         both = {name: couple(anchored(), sides["english"], Coupling(name, chosen)) for name in FUSIONS}
 
     def encode(encoder: SentenceTransformer, rows: list[str] = texts) -> np.ndarray:

@@ -24,8 +24,8 @@ import torch
 from tokenizers import Tokenizer, models
 from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
-from seedbed.encoders.adaptation import Predicting
-from seedbed.encoders.vocabulary import focus
+from seedbed.encoders.training.mlm import Predicting
+from seedbed.encoders.vocabulary.focus import focus
 
 VOCABULARY = 50_048
 SPECIAL = {"pad_token": "[PAD]", "unk_token": "[UNK]", "mask_token": "[MASK]"}

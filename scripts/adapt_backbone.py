@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts import cli
-from seedbed.encoders.adaptation_settings import Masked
+from seedbed.encoders.vocabulary.settings import Masked
 
 
 class Job(cli.Resumable):
@@ -20,8 +20,8 @@ class Job(cli.Resumable):
 
 
 def main(job: Job) -> None:
-    from seedbed.encoders.adaptation import adapt
-    from seedbed.encoders.lines import Lines
+    from seedbed.encoders.training.mlm import adapt
+    from seedbed.encoders.vocabulary.corpus import Lines
 
     with cli.resumable(job) as options:
         adapt(job.weights, Lines(job.texts, job.sentences), job.masked, about=job.about, **options)

@@ -28,8 +28,8 @@ class Job(cli.Resumable):
 
 
 def main(job: Job) -> None:
-    from seedbed.encoders.batches import Files
-    from seedbed.encoders.joint import align_together
+    from seedbed.encoders.training.batches import Files
+    from seedbed.encoders.training.joint_adapters import align_together
 
     with cli.resumable(job) as options:
         align_together(

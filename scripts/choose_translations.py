@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from scripts import cli
-from seedbed.encoders.choosing_settings import Chosen
+from seedbed.encoders.translations.settings import Chosen
 from seedbed.settings import NoResult, Seed
 
 
@@ -28,8 +28,8 @@ class Job(cli.Job):
 
 
 def main(job: Job) -> None:
-    from seedbed.encoders.candidates import packed, unpacked
-    from seedbed.encoders.choosing import adaptor_similarity, choose, given_similarity
+    from seedbed.encoders.translations.candidates import packed, unpacked
+    from seedbed.encoders.translations.choose import adaptor_similarity, choose, given_similarity
     from seedbed.generators.translations import candidates
     from seedbed.io import write_table
     from seedbed.servers import named

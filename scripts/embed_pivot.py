@@ -16,7 +16,7 @@ class Job(cli.Job):
 
 def main(job: Job) -> None:
     from seedbed.checkpoints import own_state
-    from seedbed.encoders.pivot import write_vectors
+    from seedbed.encoders.models.vector_file import write_vectors
     from seedbed.io import read_table
     from seedbed.manifests import MANIFEST
 

@@ -39,7 +39,7 @@ class Job(cli.Job):
 
 
 def main(job: Job) -> None:
-    from seedbed.encoders.fusion import write_card
+    from seedbed.encoders.models.ensemble import write_card
     from seedbed.servers import named
 
     with named(job.endpoints):
@@ -48,8 +48,8 @@ def main(job: Job) -> None:
 
 def make(job: Job, tell: Tell) -> None:
     """Fuse the encoders; `tell` writes the card."""
-    from seedbed.encoders.fusion import save
-    from seedbed.encoders.opening import opened
+    from seedbed.encoders.models.ensemble import save
+    from seedbed.encoders.models.inference import opened
     from seedbed.evaluation.fusion import choose
     from seedbed.evaluation.scores import read_set
     from seedbed.io import sha256

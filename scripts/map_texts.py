@@ -31,8 +31,8 @@ class Job(cli.Job):
 
 def main(job: Job) -> None:
     from seedbed.corpora.settings import COLUMNS
-    from seedbed.encoders.coupling import read_english
-    from seedbed.encoders.opening import opened
+    from seedbed.encoders.models.inference import opened
+    from seedbed.encoders.models.two_paths_setup import read_english
     from seedbed.evaluation.maps import sample, sample_pairs, to_plane, write
     from seedbed.io import UserError, read_table
     from seedbed.servers import named

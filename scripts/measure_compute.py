@@ -70,7 +70,7 @@ def main(job: Job) -> None:
 
 def costs_of(job: Job, spec: Compute) -> "Iterator[Cost]":
     """What each method costs, one after the other: no two models are in memory, but for the encoder."""
-    from seedbed.encoders.opening import opened
+    from seedbed.encoders.models.inference import opened
     from seedbed.evaluation.compute.context import in_context, require_decoder
     from seedbed.evaluation.compute.cost import questions
     from seedbed.evaluation.compute.nearest import retrieval

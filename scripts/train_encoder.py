@@ -15,7 +15,7 @@ from seedbed.settings import Seed
 if TYPE_CHECKING:
     import pandas as pd
 
-    from seedbed.encoders.batches import Files
+    from seedbed.encoders.training.batches import Files
 
 
 class Job(cli.Resumable):
@@ -44,7 +44,7 @@ class Job(cli.Resumable):
     judgements: list[Path] = []
     """TSV of a judge, for each of these sets"""
     fusion: Literal["none", "concat", "prefix", "english"] | None = None
-    """of a text and its English, see encoders.coupled"""
+    """of a text and its English, see encoders.models.two_paths"""
     english: list[Path] = []
     """TSVs: text, and the English of it"""
     training: Training = Training()
@@ -60,7 +60,7 @@ class Job(cli.Resumable):
     """language -> its prefix, where that is not the registry's"""
     seed: Seed
     about: dict[str, Any] = {}
-    """for the card, see encoders.card.text"""
+    """for the card, see encoders.export.card.text"""
     endpoints: cli.Endpoints = []
 
     @model_validator(mode="after")
@@ -71,7 +71,7 @@ class Job(cli.Resumable):
 
 
 def main(job: Job) -> None:
-    from seedbed.encoders import card
+    from seedbed.encoders.export import card
     from seedbed.servers import named
 
     with named(job.endpoints):
@@ -86,10 +86,11 @@ def make(job: Job, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) 
         resumed: as long as it trains, see `cli.resumable`.
     """
     from seedbed.choices import chosen
-    from seedbed.encoders.backbone import remote
-    from seedbed.encoders.coupling import Coupling, read_english
+    from seedbed.encoders.export.save import save
+    from seedbed.encoders.models.loading import remote
+    from seedbed.encoders.models.two_paths_setup import Coupling, read_english
     from seedbed.encoders.prompts import by_language
-    from seedbed.encoders.training import save, train
+    from seedbed.encoders.training.train import train
 
     given = chosen(job.chosen_prefix, "prefix", str) if job.chosen_prefix else job.prefix
     prefix = by_language(given, job.own_prefixes)
@@ -112,10 +113,10 @@ def make(job: Job, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) 
 def read_rows(job: Job) -> "pd.DataFrame | Files | None":
     """What is learnt from, with the pivot's rows beside it; neighbours must be those that the backbone finds."""
     from seedbed.corpora.subset import subset
-    from seedbed.encoders.batches import Files
-    from seedbed.encoders.candidates import read_candidates
     from seedbed.encoders.mined import require_mined
-    from seedbed.encoders.pivot import with_pivot
+    from seedbed.encoders.models.vector_file import with_pivot
+    from seedbed.encoders.training.batches import Files
+    from seedbed.encoders.translations.candidates import read_candidates
     from seedbed.io import read_table
 
     rows = job.rows or None

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts import cli
-from seedbed.encoders.adaptation_settings import Vocabulary
+from seedbed.encoders.vocabulary.settings import Vocabulary
 from seedbed.settings import NoResult
 
 
@@ -22,8 +22,8 @@ class Job(cli.Job):
 
 
 def main(job: Job) -> None:
-    from seedbed.encoders.lines import Lines
-    from seedbed.encoders.swap import swap
+    from seedbed.encoders.vocabulary.corpus import Lines
+    from seedbed.encoders.vocabulary.replace import swap
 
     texts = Lines(job.texts, job.vocabulary.sentences)
     swap(job.weights, texts, job.vocabulary, job.output, about=job.about, mask=job.masks)

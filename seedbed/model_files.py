@@ -31,9 +31,9 @@ MODULES = {
     **{f"sentence_transformers.{home}.{name}": name for name, home in _HOMES.items()},
     **{f"sentence_transformers.models.{name}": name for name in _HOMES},  # until 5.3
     "sentence_transformers.sentence_transformer.modules.normalize.Normalize": "Normalize",  # 5.4 to 5.7
-    "parallel_adapters.AdaptedTransformer": "AdaptedTransformer",  # `encoders.adapters`, whatever code lies beside it
-    "int8_transformer.Int8Transformer": "Int8Transformer",  # `encoders.int8`, likewise
-    **{f"two_paths.{name}": name for name in ("FeaturePath", "Coupled")},  # `encoders.coupled`, likewise
+    "parallel_adapters.AdaptedTransformer": "AdaptedTransformer",  # `encoders.models`, whatever code lies beside it
+    "int8_transformer.Int8Transformer": "Int8Transformer",  # likewise
+    **{f"two_paths.{name}": name for name in ("FeaturePath", "Coupled")},  # likewise
 }
 """Types in modules.json -> modules of sentence-transformers whose files name no class; Dense's does, see ACTIVATIONS.
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from scripts import cli
 from seedbed import flags
-from seedbed.encoders.choosing_settings import Chosen
+from seedbed.encoders.translations.settings import Chosen
 
 
 def call(program: ModuleType, words: list) -> None:

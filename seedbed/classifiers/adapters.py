@@ -48,7 +48,7 @@ def train_task(base: Path, pairs: Sequence[Texts], lora: Lora, **options: Any) -
     """Train an adapter and a head on `lora.examples` labelled pairs; write them with a manifest, `seedbed.json`.
 
     Args:
-        base: the backbone, see `backbone.load`.
+        base: the backbone, see `loading.load`.
         pairs: premise, hypothesis, label; those longer than `lora.max_length` are dropped and counted.
         options: as of `generators.lora.train`.
 

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from transformers import PreTrainedModel
 
-from seedbed.encoders.backbone import directory_of, longest
+from seedbed.encoders.models.loading import directory_of, longest
 from seedbed.weights import LOCAL, REPORTED, is_pooler, open_tokenizer, opening, require_whole
 
 
@@ -17,7 +17,7 @@ def load(kind: Any, base: Path, **options: Any) -> tuple[PreTrainedModel, list[s
     """A model of one of transformers' kinds in float32, and the names of the head's weights that it lacks.
 
     Raises:
-        UserError: bad weights, see `backbone.load`.
+        UserError: bad weights, see `loading.load`.
     """
     folder = directory_of(base)
     with opening(folder):

@@ -173,7 +173,7 @@ def train(
     token.
 
     Args:
-        base: the encoder, or a backbone, see `backbone.load`.
+        base: the encoder, or a backbone, see `loading.load`.
         rows: id, question, context, answers, starts.
         prefix: put before every question.
         seed: of the head, the order and dropout. On a CPU, one seed and one number of threads give one model.

@@ -92,7 +92,7 @@ def train(
     to their own longest text, which the attention mask makes the same as padding to the limit.
 
     Args:
-        base, prefix: see `backbone.load`.
+        base, prefix: see `loading.load`.
         rows: text and label.
         seed: of the head, the held-out share, the order and dropout. On a CPU, one seed and one number of threads give
             one model.

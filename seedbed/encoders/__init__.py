@@ -1,1 +1,1 @@
-"""Room: sentence encoders: pooling, losses, training."""
+"""Room: sentence encoders."""

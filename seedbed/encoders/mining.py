@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 
 from seedbed.corpora.pairs import without
-from seedbed.encoders import backbone
-from seedbed.encoders.card import versions
-from seedbed.encoders.layers import first_layers
-from seedbed.encoders.opening import batched
+from seedbed.encoders.export.card import versions
+from seedbed.encoders.models import loading
+from seedbed.encoders.models.inference import batched
+from seedbed.encoders.models.layers import first_layers
 from seedbed.encoders.settings import Mining
 from seedbed.io import UserError, atomic, fingerprint, read_blocks, sha256
 from seedbed.vectors.neighbours import Nearest
@@ -71,7 +71,7 @@ def neighbours(
     Raises:
         UserError: a layer that the backbone lacks, a pool with fewer sentences than neighbours, or bad weights.
     """
-    encoder = first_layers(backbone.load(weights, pooling="mean", prefix=prefix), mining.layer)
+    encoder = first_layers(loading.load(weights, pooling="mean", prefix=prefix), mining.layer)
     made = {"mining": mining.model_dump(mode="json"), "weights": sha256(weights), "prefix": prefix}
     own, encode, dropped = pairs["text"].tolist(), batched(encoder, BATCH), Counter[str]()
 

@@ -32,7 +32,7 @@ from seedbed.vectors.types import Encode, Layers, Search
 
 if TYPE_CHECKING:
     from seedbed.classifiers.answers import Answers
-    from seedbed.encoders.coupling import Choose
+    from seedbed.encoders.models.two_paths_setup import Choose
 
 Embed = Callable[..., list[np.ndarray]]
 """Columns of texts to the embeddings of each."""

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from huggingface_hub import EvalResult
 
 from seedbed import origins
-from seedbed.encoders.card import table
-from seedbed.encoders.opening import vectors_of
+from seedbed.encoders.export.card import table
+from seedbed.encoders.models.inference import vectors_of
 from seedbed.evaluation import protocols
 from seedbed.evaluation.protocols import Metric
 from seedbed.evaluation.significance import LEAST_ITEMS, percentiles, replicates

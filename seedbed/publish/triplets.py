@@ -7,7 +7,7 @@ from typing import Any
 from huggingface_hub import DatasetCardData
 
 from seedbed import licences, origins
-from seedbed.encoders.card import table
+from seedbed.encoders.export.card import table
 from seedbed.generators.settings import WRITING
 from seedbed.io import UserError, is_own, read_json, read_table
 from seedbed.languages import registry

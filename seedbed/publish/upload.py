@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from seedbed import manifests
-from seedbed.encoders.card import REVISION
+from seedbed.encoders.export.card import REVISION
 from seedbed.io import UserError, read_json, write_json
 from seedbed.manifests import MANIFEST
 from seedbed.publish import leaderboard

@@ -15,9 +15,9 @@ from seedbed.checkpoints import MINUTES
 from seedbed.classifiers.settings import Classifier
 from seedbed.corpora.folders import Paths, places
 from seedbed.corpora.settings import Anchors, Cleaning, SeedPairs, Source
-from seedbed.encoders.adaptation_settings import Adaptation
 from seedbed.encoders.recipes import Recipe, presets
 from seedbed.encoders.settings import Backbone, Fusion, Mining, Sides, Training
+from seedbed.encoders.vocabulary.settings import Adaptation
 from seedbed.evaluation.compute.settings import Compute
 from seedbed.evaluation.protocols import Protocol, declared
 from seedbed.evaluation.settings import Task

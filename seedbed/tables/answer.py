@@ -7,8 +7,8 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
 from seedbed import manifests
-from seedbed.encoders import use
-from seedbed.encoders.use import Use
+from seedbed.encoders.export import use
+from seedbed.encoders.export.use import Use
 from seedbed.evaluation import lexical
 from seedbed.tables.quotes import NO_INTERVAL
 

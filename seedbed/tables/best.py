@@ -10,7 +10,7 @@ import numpy as np
 
 from seedbed import manifests
 from seedbed.corpora.settings import COLUMNS
-from seedbed.encoders import use
+from seedbed.encoders.export import use
 from seedbed.evaluation import protocols
 from seedbed.evaluation.aggregation import Items
 from seedbed.evaluation.significance import LEAST_ITEMS, benjamini_hochberg, percentiles, replicates, two_sided

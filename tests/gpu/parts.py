@@ -98,7 +98,7 @@ def encoder(precision: str) -> Callable[[Path], Found]:
     def run(folder: Path) -> Found:
         from seedbed.encoders import objectives
         from seedbed.encoders.settings import Training
-        from seedbed.encoders.training import train
+        from seedbed.encoders.training.train import train
 
         texts = {
             name: tiny.sentences(lang, 48)
@@ -119,17 +119,17 @@ LANGUAGES = ("hau", "eng", "swh")
 
 def embeddings(encoder: Path) -> list[float]:
     """Of sentences, as scoring has them."""
-    from seedbed.encoders.opening import opened
+    from seedbed.encoders.models.inference import opened
 
     return np.asarray(opened(encoder, 16).encode(tiny.sentences("hau", 16))).ravel().tolist()
 
 
 def scoring(folder: Path) -> Found:
     """Embeddings of a backbone as it is."""
-    from seedbed.encoders import backbone
-    from seedbed.encoders.opening import batched
+    from seedbed.encoders.models import loading
+    from seedbed.encoders.models.inference import batched
 
-    model = backbone.load(folder / "backbone", pooling="first_last_average")
+    model = loading.load(folder / "backbone", pooling="first_last_average")
     return np.asarray(batched(model, 16)(tiny.sentences("hau", 64))).ravel().tolist()
 
 

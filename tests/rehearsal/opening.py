@@ -83,12 +83,12 @@ def try_out(model: Model, store: Store, folder: Path) -> dict[str, Any]:
 
 def used(model: Model, folder: Path) -> dict[str, Any]:
     """What a model makes of a text."""
-    from seedbed.encoders import backbone
+    from seedbed.encoders.models import loading
     from seedbed.generators.backends import Request, open_backend
 
     place = folder / model.source.hub
     if model.generator is None:
-        return {"numbers": backbone.load(place, pooling="own").encode([TEXT])[0].tolist()}
+        return {"numbers": loading.load(place, pooling="own").encode([TEXT])[0].tolist()}
     here = model.generator.model_copy(update={"backend": "transformers"})  # no server, no GPU
     adapter = place if model.base else None
     backend = open_backend(here, folder / (model.base or model.source.hub), [place] if adapter else [])

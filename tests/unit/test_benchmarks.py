@@ -39,7 +39,7 @@ from benchmarks import (
     two_paths,
     vocabulary,
 )
-from seedbed.encoders import backbone
+from seedbed.encoders.models import loading
 from seedbed.io import UserError, write_table
 from seedbed.languages import registry
 from seedbed.study import pairs
@@ -51,7 +51,7 @@ from tests.asking import study_of
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("encoder")
-    backbone.load(tiny.backbone(root / "backbone"), pooling="mean", prefix="query: ").save(str(root / "encoder"))
+    loading.load(tiny.backbone(root / "backbone"), pooling="mean", prefix="query: ").save(str(root / "encoder"))
     return root / "encoder"
 
 

@@ -14,8 +14,9 @@ from scripts import synthesise, train_encoder
 from scripts.cli import Fetching
 from seedbed.checkpoints import RECORD, last_complete, own_state, place
 from seedbed.classifiers import tuning
-from seedbed.encoders import objectives, training
+from seedbed.encoders import objectives
 from seedbed.encoders.settings import Training
+from seedbed.encoders.training import train
 from seedbed.encoders.tuning_settings import FineTuning
 from seedbed.generators import lora
 from seedbed.generators.examples import Example
@@ -60,7 +61,7 @@ def test_every_setting_of_an_encoder_and_every_input_changes_the_key(base: Path)
     settings, table, contrast = Training(), pd.DataFrame(TEXTS), objectives.load("contrast")
 
     def key(table=table, settings=settings, prefix="", seed=1, objective=contrast, **folders):
-        return training.key_of(objective, table, settings, prefix, seed, {"weights": base, **folders})
+        return train.key_of(objective, table, settings, prefix, seed, {"weights": base, **folders})
 
     keys = {"": key()} | {name: key(settings=one) for name, one in changed(settings)}
     keys |= {"seed": key(seed=2), "prefix": key(prefix="query: "), "fewer texts": key(table[:1])}
@@ -134,7 +135,7 @@ def test_another_library_changes_the_key_of_a_training_and_not_of_what_was_writt
 ) -> None:
     def keys() -> list[str]:
         return [
-            training.key_of(objectives.load("contrast"), pd.DataFrame(TEXTS), Training(), "", 1, {"weights": base}),
+            train.key_of(objectives.load("contrast"), pd.DataFrame(TEXTS), Training(), "", 1, {"weights": base}),
             lora.key_of(base, Lora(), "float32", EXAMPLES),
             tuning.key_of(base, [], FineTuning(), "float32", 1),
             journal_name([(("r1", "positive"), [1, 2])], GENERATOR, "w", None),

@@ -22,8 +22,9 @@ from seedbed import model_files
 from seedbed.classifiers import manifest
 from seedbed.corpora.assets import Store
 from seedbed.corpora.settings import Source
-from seedbed.encoders import adapters, backbone, coupled, int8, training
-from seedbed.encoders.exporting import quantized
+from seedbed.encoders.compression.onnx_int8 import quantized
+from seedbed.encoders.export.save import save
+from seedbed.encoders.models import loading, onnx_int8, parallel_adapters, two_paths
 from seedbed.encoders.settings import Endpoint
 from seedbed.generators.backends import open_backend
 from seedbed.generators.fetch import fetch
@@ -48,7 +49,7 @@ class Evil:
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An encoder as people publish them: mean, a dense layer, unit length."""
     folder = tmp_path_factory.mktemp("published")
-    encoder = backbone.load(tiny.backbone(folder / "weights"), pooling="mean")
+    encoder = loading.load(tiny.backbone(folder / "weights"), pooling="mean")
     encoder.extend([Dense(32, 8), Normalize()])
     encoder.save_pretrained(str(folder / "encoder"), create_model_card=False)
     return folder / "encoder"
@@ -72,7 +73,7 @@ def published_encoder(folder: Path) -> None:
         "--weights", str(folder), "--training", '{"pooling": "own"}', "--seed", "0",
         "--state", str(folder.parent / "state"), "--output", str(made),
     ])  # fmt: skip
-    backbone.open_encoder(made).encode(["a text"])
+    loading.open_encoder(made).encode(["a text"])
 
 
 def edit(path: Path, **changes: Any) -> None:
@@ -92,8 +93,8 @@ def refusals(model: Path, fetching: Callable[[Path], None]) -> list[str]:
     said = []
     for opening in (
         fetching,
-        lambda folder: backbone.load(folder, pooling="own"),
-        backbone.open_encoder,
+        lambda folder: loading.load(folder, pooling="own"),
+        loading.open_encoder,
         published_encoder,
     ):
         with pytest.raises(UserError) as caught:
@@ -140,7 +141,7 @@ def test_no_text_and_no_token_reaches_a_models_server(
         endpoint = Endpoint(url=server.url, model="m", dimensions=DIMENSIONS, key="HF_TOKEN")
         inner = model / ("9_Router/r" if nested else "9_Endpoint")
         inner.mkdir(parents=True)
-        backbone.remote(endpoint)[0].save(str(inner))
+        loading.remote(endpoint)[0].save(str(inner))
         name = "seedbed.encoders.endpoint.Endpoint"
         if nested:
             structure = {"types": {"r": name}, "structure": {"a": ["r"]}, "parameters": {}}
@@ -158,7 +159,7 @@ def asking(folder: Path, server: Embedder, **changes: Any) -> Endpoint:
     """An encoder's folder that says: ask this server, with the token of this variable."""
     given = {"url": server.url, "model": "m", "dimensions": DIMENSIONS, "key": "HF_TOKEN"}
     endpoint = Endpoint.model_validate(given | changes)
-    training.save(backbone.remote(endpoint), folder, {}, {})
+    save(loading.remote(endpoint), folder, {}, {})
     return endpoint
 
 
@@ -206,7 +207,7 @@ def test_a_folder_that_is_scored_asks_no_server_of_its_own_choice(
             lambda: scored(talks, "--generators", chat.updated({"served_model": "n"}).dump()),
             lambda: call(fuse_encoders, chosen),
             lambda: call(map_texts, mapped),
-            lambda: backbone.open_encoder(evil, servers=True),
+            lambda: loading.open_encoder(evil, servers=True),
         ]
         for attack in attacks:
             with pytest.raises(UserError) as caught:
@@ -238,7 +239,11 @@ def test_modules_are_those_of_a_list(model: Path, fetching: Callable[[Path], Non
 
 def test_no_module_of_the_list_imports_what_its_file_names() -> None:
     """But Dense, whose activation has a list of its own: after an update of the library, others might."""
-    ours = {adapters.MODULE: adapters} | dict.fromkeys(coupled.MODULES, coupled) | dict.fromkeys(int8.MODULES, int8)
+    ours = (
+        {parallel_adapters.MODULE: parallel_adapters}
+        | dict.fromkeys(two_paths.MODULES, two_paths)
+        | dict.fromkeys(onnx_int8.MODULES, onnx_int8)
+    )
     for name, named in model_files.MODULES.items():
         file = ours.get(name)
         kind = getattr(file, name.rpartition(".")[2]) if file else import_from_string(name)
@@ -248,15 +253,15 @@ def test_no_module_of_the_list_imports_what_its_file_names() -> None:
 
 
 def test_old_spellings_of_modules_are_on_the_list(model: Path) -> None:
-    vectors = backbone.open_encoder(model).encode(["a text"])
+    vectors = loading.open_encoder(model).encode(["a text"])
     modules = json.loads((model / "modules.json").read_text())
     for module in modules:
         module["type"] = f"sentence_transformers.models.{module['type'].rsplit('.', 1)[1]}"
     (model / "modules.json").write_text(json.dumps(modules))
-    assert (backbone.open_encoder(model).encode(["a text"]) == vectors).all()
+    assert (loading.open_encoder(model).encode(["a text"]) == vectors).all()
     modules[-1]["type"] = "sentence_transformers.sentence_transformer.modules.normalize.Normalize"
     (model / "modules.json").write_text(json.dumps(modules))
-    assert (backbone.open_encoder(model).encode(["a text"]) == vectors).all()
+    assert (loading.open_encoder(model).encode(["a text"]) == vectors).all()
 
 
 @pytest.mark.parametrize("path", ["../other", "/etc", "a/../../b", "..\\b"])
@@ -287,7 +292,7 @@ def test_a_dense_layer_calls_an_activation_alone(
 @pytest.mark.parametrize("name", sorted(model_files.ACTIVATIONS))
 def test_each_activation_of_the_list_is_one(model: Path, name: str) -> None:
     edit(model / "2_Dense" / "config.json", activation_function=name)
-    encoder = backbone.open_encoder(model)
+    encoder = loading.open_encoder(model)
     assert type(encoder[2].activation_function).__name__ == name.rsplit(".", 1)[1]
 
 
@@ -336,7 +341,7 @@ def test_what_published_models_do_say_is_taken(model: Path, fetching: Callable[[
     left = "/root/.cache/torch/somewhere/special_tokens_map.json"
     edit(model / "tokenizer_config.json", special_tokens_map_file=left, tokenizer_file=None, name_or_path=left)
     fetching(model)
-    assert backbone.load(model, pooling="own").max_seq_length == 32
+    assert loading.load(model, pooling="own").max_seq_length == 32
 
 
 @pytest.mark.parametrize(
@@ -419,7 +424,7 @@ def test_a_snapshot_of_the_hub_is_copied_without_its_links(
     links(model, tmp_path)
     (snapshot,) = (tmp_path / "models--some--one" / "snapshots").iterdir()
     fetching(snapshot)
-    backbone.open_encoder(snapshot)
+    loading.open_encoder(snapshot)
     model_files.check(snapshot / "1_Pooling")
     copied = {path.relative_to(tmp_path / "out" / "weights") for path in (tmp_path / "out" / "weights").rglob("*")}
     assert {path.relative_to(model) for path in model.rglob("*")} == copied - {Path("seedbed.json")}
@@ -450,7 +455,7 @@ def test_no_link_is_followed(
 def integers(published: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An encoder in integers of 8 bits."""
     folder = tmp_path_factory.mktemp("integers") / "encoder"
-    quantized(backbone.open_encoder(published)).save_pretrained(str(folder), create_model_card=False)
+    quantized(loading.open_encoder(published)).save_pretrained(str(folder), create_model_card=False)
     return folder
 
 
@@ -477,14 +482,14 @@ def test_a_graph_reads_no_file_beside_itself(
     integers: Path, tmp_path: Path, where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = Path(shutil.copytree(integers, tmp_path / "int8"))
-    assert backbone.open_encoder(folder).encode(["a text"]).shape == (1, 8)
-    graph = onnx.load(folder / int8.GRAPH)
+    assert loading.open_encoder(folder).encode(["a text"]).shape == (1, 8)
+    graph = onnx.load(folder / onnx_int8.GRAPH)
     external(graph, where)
-    (folder / int8.GRAPH).write_bytes(graph.SerializeToString())
+    (folder / onnx_int8.GRAPH).write_bytes(graph.SerializeToString())
     (tmp_path / "secret.txt").write_text("the secret")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UserError, match=r"model.onnx: names files outside of it"):
-        backbone.open_encoder(folder)
+        loading.open_encoder(folder)
 
 
 @pytest.mark.parametrize(
@@ -496,20 +501,20 @@ def test_a_graph_reads_no_file_beside_itself(
 )  # fmt: skip
 def test_numbers_of_integers_are_numbers(integers: Path, tmp_path: Path, changes: dict[str, Any]) -> None:
     folder = Path(shutil.copytree(integers, tmp_path / "int8"))
-    edit(folder / int8.Int8Transformer.config_file_name, **changes)
+    edit(folder / onnx_int8.Int8Transformer.config_file_name, **changes)
     with pytest.raises(UserError, match=r"int8_config.json: expected width, weights and max_seq_length"):
-        backbone.open_encoder(folder)
+        loading.open_encoder(folder)
 
 
 def test_a_graph_that_is_none_is_told(integers: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(integers, tmp_path / "int8"))
-    (folder / int8.GRAPH).write_bytes(b"no graph")
+    (folder / onnx_int8.GRAPH).write_bytes(b"no graph")
     with pytest.raises(UserError, match=r"model.onnx:.*ONNX.*save it again"):
-        backbone.open_encoder(folder)
-    (folder / int8.GRAPH).unlink()
+        loading.open_encoder(folder)
+    (folder / onnx_int8.GRAPH).unlink()
     with pytest.raises(UserError, match=r"model.onnx:.*ONNX.*save it again"):
-        backbone.open_encoder(folder)
-    assert (int8.GRAPH, int8.Int8Transformer.config_file_name) == (model_files.GRAPH, model_files.INT8)
+        loading.open_encoder(folder)
+    assert (onnx_int8.GRAPH, onnx_int8.Int8Transformer.config_file_name) == (model_files.GRAPH, model_files.INT8)
 
 
 @pytest.mark.parametrize("linked", ["1_Pooling", "config.json", "deep"])

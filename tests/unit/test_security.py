@@ -18,7 +18,7 @@ import yaml
 from seedbed import weights
 from seedbed.corpora.assets import Store, members, wheel
 from seedbed.corpora.settings import Source
-from seedbed.encoders import backbone
+from seedbed.encoders.models import loading
 from seedbed.generators.backends import open_backend
 from seedbed.generators.fetch import fetch
 from seedbed.generators.settings import Generator
@@ -67,7 +67,7 @@ def test_models_are_opened_from_their_folder_without_their_own_code() -> None:
 def test_no_foreign_code_is_trusted() -> None:
     """Not in a call; who uses encoders whose own code lies beside them is told it, where Seedbed may not be installed."""
     found = {path: re.findall(r".*trust_remote_code\W+True.*", path.read_text()) for path in PROGRAMS}
-    (told,) = found.pop(Path("seedbed/encoders/use.py"))
+    (told,) = found.pop(Path("seedbed/encoders/export/use.py"))
     assert '.py"' in told and not any(found.values())
 
 
@@ -97,7 +97,7 @@ def test_a_models_code_and_pickles_are_neither_run_nor_copied(tmp_path: Path, st
     generator = Generator.model_validate({"source": {"file": "x"}, "prompts": "plain", "dtype": "float32"})
     for root in (tmp_path, tmp_path / "fetched"):
         open_backend(generator, root / "generators")
-        backbone.load(root / "encoders", pooling="mean")
+        loading.load(root / "encoders", pooling="mean")
     assert not marker.exists()
 
 
@@ -110,7 +110,7 @@ def test_a_model_of_pickles_alone_is_refused(tmp_path: Path, store: Store) -> No
     with pytest.raises(UserError, match="safetensors"):
         open_backend(generator, model)
     with pytest.raises(UserError, match="safetensors"):
-        backbone.load(model, pooling="mean")
+        loading.load(model, pooling="mean")
     assert not (tmp_path / "run").exists()
 
 

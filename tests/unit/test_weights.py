@@ -28,7 +28,7 @@ from seedbed.classifiers import adapters, heads
 from seedbed.classifiers.likelihood import label_scores
 from seedbed.corpora.assets import Store
 from seedbed.corpora.settings import Source
-from seedbed.encoders import backbone
+from seedbed.encoders.models import loading
 from seedbed.generators.backends import open_backend
 from seedbed.generators.fetch import fetch
 from seedbed.generators.models import open_adapter, open_language_model
@@ -46,7 +46,7 @@ PAIR = [{"premise": "yara", "hypothesis": "mata"}]
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A backbone, an encoder of it with a dense layer, and a generator."""
     folder = tmp_path_factory.mktemp("models")
-    encoder = backbone.load(tiny.backbone(folder / "backbone"), pooling="mean")
+    encoder = loading.load(tiny.backbone(folder / "backbone"), pooling="mean")
     encoder.append(Dense(32, 8))
     encoder.save_pretrained(str(folder / "encoder"), create_model_card=False)
     tiny.generator(folder / "generator")
@@ -84,11 +84,11 @@ UNREADABLE = {
 
 
 def open_encoder(folder: Path) -> object:
-    return backbone.open_encoder(folder)
+    return loading.open_encoder(folder)
 
 
 def load(folder: Path) -> object:
-    return backbone.load(folder, pooling="mean")
+    return loading.load(folder, pooling="mean")
 
 
 def write(folder: Path) -> object:
@@ -136,7 +136,7 @@ def test_a_pooling_that_does_not_exist_is_told_in_one_line(models: Path, tmp_pat
     model = Path(shutil.copytree(models / "encoder", tmp_path / "model"))
     said("1_Pooling/config.json", pooling_mode="nope", pooling_mode_mean_tokens=False)(model)
     with pytest.raises(UserError, match=r"^\S*model: cannot be opened \(ValueError"):
-        backbone.open_encoder(model)
+        loading.open_encoder(model)
 
 
 @pytest.mark.parametrize("config", [BertConfig, XLMRobertaConfig, ModernBertConfig])
@@ -144,7 +144,7 @@ def test_a_pooling_that_does_not_exist_is_told_in_one_line(models: Path, tmp_pat
 def test_weights_that_lack_or_have_a_head_or_a_pooler_are_good(
     models: Path, tmp_path: Path, config: type[PreTrainedConfig], head: bool
 ) -> None:
-    kind = AutoModelForMaskedLM if head else backbone.MODEL_MAPPING[config]
+    kind = AutoModelForMaskedLM if head else loading.MODEL_MAPPING[config]
     sizes = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
     settings = config(vocab_size=300, max_position_embeddings=64, pad_token_id=1, **sizes)
     model = kind.from_config(settings) if head else kind(settings)
@@ -159,21 +159,21 @@ def test_an_encoder_that_was_saved_without_its_pooler_by_others_is_good(models: 
     model = Path(shutil.copytree(models / "encoder", tmp_path / "model"))
     file = model / "sentence_bert_config.json"
     file.write_text(json.dumps({key: value for key, value in json.loads(file.read_text()).items() if "kw" not in key}))
-    wanted = backbone.open_encoder(models / "encoder").encode(["yara"])
-    np.testing.assert_array_equal(backbone.open_encoder(model).encode(["yara"]), wanted)
+    wanted = loading.open_encoder(models / "encoder").encode(["yara"])
+    np.testing.assert_array_equal(loading.open_encoder(model).encode(["yara"]), wanted)
 
 
 def test_an_encoder_that_has_no_pooler_is_not_said_to_lack_one(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """transformers would log that random numbers are in its place, and that they are to be trained."""
-    backbone.load(tiny.backbone(tmp_path / "tiny"), pooling="mean").save_pretrained(str(tmp_path / "saved"))
+    loading.load(tiny.backbone(tmp_path / "tiny"), pooling="mean").save_pretrained(str(tmp_path / "saved"))
     caplog.clear()
     said = logging.getLogger("transformers.modeling_utils")
     said.addHandler(caplog.handler)
     try:
-        backbone.load(tmp_path / "saved", pooling="mean")
-        backbone.load(tmp_path / "saved", pooling="own")
+        loading.load(tmp_path / "saved", pooling="mean")
+        loading.load(tmp_path / "saved", pooling="own")
     finally:
         said.removeHandler(caplog.handler)
     assert not caplog.records

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from scipy.stats import spearmanr
 
-from seedbed.encoders.adapters import ADAPTERS
-from seedbed.encoders.backbone import open_encoder
+from seedbed.encoders.models.loading import open_encoder
+from seedbed.encoders.models.parallel_adapters import ADAPTERS
 from seedbed.io import read_json, sha256
 from tests import tiny
 from tests.refusals import tells

@@ -10,7 +10,7 @@ import torch
 from scipy.spatial.distance import cdist
 from transformers import BertForMaskedLM
 
-from seedbed.encoders.backbone import open_encoder
+from seedbed.encoders.models.loading import open_encoder
 from tests import tiny
 from tests.workflow.test_graph import nothing_to_do, planned
 

@@ -284,7 +284,7 @@ def test_a_fresh_run_gives_the_same_bytes(finished):
 def test_a_killed_job_leaves_no_output_and_the_next_run_goes_on(finished):
     victim = finished.root / "results/own/encoders/tiny-bert/xllora/hau"
     shutil.rmtree(victim)
-    loss = finished.root / "seedbed/encoders/losses.py"
+    loss = finished.root / "seedbed/encoders/losses/contrastive.py"
     before = loss.read_bytes()
     try:
         loss.write_bytes(before + b"\nimport os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import yaml
 
-from seedbed.encoders.backbone import open_encoder
+from seedbed.encoders.models.loading import open_encoder
 from seedbed.io import read_json, read_table
 from seedbed.study.graph.corpus import lacking
 from seedbed.study.graph.report import Paper

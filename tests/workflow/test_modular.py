@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from transformers import AutoTokenizer
 
-from seedbed.encoders.backbone import open_encoder
+from seedbed.encoders.models.loading import open_encoder
 from seedbed.io import read_json, sha256
 from tests import tiny
 from tests.refusals import tells

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from seedbed.encoders.backbone import open_encoder
+from seedbed.encoders.models.loading import open_encoder
 from seedbed.io import read_json
 from tests import tiny
 from tests.workflow.conftest import STUDY, Project, copy_project

@@ -28,7 +28,7 @@ def test_state_is_kept_while_a_job_needs_it_and_then_no_longer(project):
         "results/killed/encoders/tiny-bert/crosslingual/eng/1/seedbed.json",
         project.root / "results/killed/state",
     )
-    loss = project.root / "seedbed/encoders/losses.py"
+    loss = project.root / "seedbed/encoders/losses/contrastive.py"
     before = loss.read_bytes()
     try:
         loss.write_bytes(before + DEADLY)

@@ -30,7 +30,7 @@ LANGUAGE = "language of "
 START = "start"
 """How `copied` knows what the training of the seeds started from."""
 
-COPYING = "seedbed/encoders/copying.py"
+COPYING = "seedbed/encoders/compression/compress.py"
 """What makes copies."""
 
 
@@ -180,7 +180,7 @@ def modules_of(objective: Objective) -> list[str]:
 
 
 def copier() -> Callable[..., dict[str, Any]]:
-    """`copying.copy`, loaded by name: what trains never runs it."""
+    """`compress.copy`, loaded by name: what trains never runs it."""
     return importlib.import_module(COPYING.removesuffix(".py").replace("/", ".")).copy
 
 

@@ -55,9 +55,9 @@ class Alignment(Objective):
     def loss(
         self, encoder: SentenceTransformer, table: pd.DataFrame, training: Training, folders: Mapping[str, Path]
     ) -> nn.Module:
-        """`pivot.AlignmentLoss`; UserError: a text of the pivot without a vector, or encoders of different widths."""
-        from seedbed.encoders.losses import with_negatives
-        from seedbed.encoders.pivot import PIVOT, AlignmentLoss, Vectors
+        """`vector_file.AlignmentLoss`; UserError: a text of the pivot without a vector, or encoders of two widths."""
+        from seedbed.encoders.losses.contrastive import with_negatives
+        from seedbed.encoders.models.vector_file import PIVOT, AlignmentLoss, Vectors
 
         names = _fixed(table) or [PIVOT + name for name in self.columns(table)]
         texts = [table[name].tolist() for name in names]
@@ -68,6 +68,6 @@ class Alignment(Objective):
         self, encoder: SentenceTransformer, columns: Mapping[str, list[str]], folders: Mapping[str, Path]
     ) -> dict[str, Any]:
         """The digest of the encoder that it is aligned with."""
-        from seedbed.encoders.pivot import described
+        from seedbed.encoders.models.vector_file import described
 
         return described(folders)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from seedbed.encoders.choosing_settings import WEIGHTS
 from seedbed.encoders.objectives import Objective
 from seedbed.encoders.settings import Training
+from seedbed.encoders.translations.settings import WEIGHTS
 from seedbed.io import UserError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Anchoring(Objective):
     """REINFORCE of a choice among candidate translations, alignment and anchoring: see `anchoring.AnchoringLoss`.
 
-    The encoder's transformer gets a `coupled.FeaturePath`, whose adaptor maps its pooled states to the width of an
+    The encoder's transformer gets a `two_paths.FeaturePath`, whose adaptor maps its pooled states to the width of an
     English encoder. With `training: {part: head}` the transformer stays as it is and its states are kept; with part all
     it learns too, at `training.learning_rate`. Source: paper 002, section 4.1, appendix A.4 and table 13.
 
@@ -71,8 +71,8 @@ class Anchoring(Objective):
         """The transformer with fresh features of the English encoder's width; UserError: it is no transformer."""
         import torch
 
-        from seedbed.encoders.backbone import load, of_modules
-        from seedbed.encoders.coupled import Coupled, FeaturePath
+        from seedbed.encoders.models.loading import load, of_modules
+        from seedbed.encoders.models.two_paths import Coupled, FeaturePath
 
         if isinstance(encoder[0], Coupled) or not hasattr(encoder[0], "auto_model"):
             raise UserError("anchoring: features are of one transformer; start from an encoder of one text")
@@ -101,10 +101,10 @@ class Anchoring(Objective):
             UserError: one translator, nothing that tells candidates apart, states that cannot be kept; or as
                 `candidates.unpacked`.
         """
-        from seedbed.encoders.anchoring import AnchoringLoss
-        from seedbed.encoders.backbone import load
-        from seedbed.encoders.candidates import unpacked
-        from seedbed.encoders.choosing import given_similarity
+        from seedbed.encoders.losses.anchoring import AnchoringLoss
+        from seedbed.encoders.models.loading import load
+        from seedbed.encoders.translations.candidates import unpacked
+        from seedbed.encoders.translations.choose import given_similarity
 
         candidates = unpacked(table)
         if len(candidates.translators) < 2:

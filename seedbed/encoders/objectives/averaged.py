@@ -29,9 +29,9 @@ class Averaged(Copy):
         return self.share > 0
 
     def copied(self, encoder, texts, folders):
-        """See `encoders.copies.averaged`; the texts only say how far the mean is from the first seed's encoder."""
-        from seedbed.encoders.backbone import load, open_encoder
-        from seedbed.encoders.copies import averaged, interpolated
+        """See `compression.copies.averaged`; the texts only say how far the mean is from the first seed's encoder."""
+        from seedbed.encoders.compression.copies import averaged, interpolated
+        from seedbed.encoders.models.loading import load, open_encoder
 
         seeds = [folder for name, folder in sorted(folders.items()) if name not in ("weights", START)]
         mean = averaged(encoder, map(open_encoder, seeds))

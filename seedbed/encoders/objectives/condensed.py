@@ -25,8 +25,8 @@ class Condensed(Copy):
     """A token has a vector that stands so often in the texts; letters have one anyway."""
 
     def copied(self, encoder, texts, folders):
-        """See `encoders.copies.condensed`."""
-        from seedbed.encoders.copies import condensed
+        """See `encoders.compression.copies.condensed`."""
+        from seedbed.encoders.compression.copies import condensed
 
         given = {
             "dimensions": self.dimensions,

@@ -35,14 +35,14 @@ class Contrast(Objective):
         return {"anchor": columns["text"], "positive": columns["text"]} if "text" in columns else columns
 
     def loss(self, encoder, table, training, folders):
-        """`cutoff.contrast`, inside `losses.WithMaskedLM` if there is a weight.
+        """`token_cutoff.contrast`, inside `contrastive.WithMaskedLM` if there is a weight.
 
         Raises:
-            UserError: as `backbone.load_head`, if there is a weight.
+            UserError: as `loading.load_head`, if there is a weight.
         """
-        from seedbed.encoders.backbone import load_head
-        from seedbed.encoders.cutoff import contrast
-        from seedbed.encoders.losses import WithMaskedLM, with_negatives
+        from seedbed.encoders.losses.contrastive import WithMaskedLM, with_negatives
+        from seedbed.encoders.losses.token_cutoff import contrast
+        from seedbed.encoders.models.loading import load_head
 
         loss = contrast(encoder, training.temperature, with_negatives(table), self.cutoff)
         if not training.mlm_weight:
@@ -53,7 +53,7 @@ class Contrast(Objective):
 
     def remarks(self, encoder, columns, folders):
         """The greatest dropout of a layer where it learns from texts alone; a warning if that is 0."""
-        from seedbed.encoders.backbone import dropouts
+        from seedbed.encoders.models.loading import dropouts
 
         if columns["anchor"] is not columns["positive"]:
             return {}

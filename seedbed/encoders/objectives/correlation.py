@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Correlation(Queued):
-    """Pearson's correlation and a soft Spearman's of cosines with scores: see `ranking.correlation_loss`.
+    """Pearson's correlation and a soft Spearman's of cosines with scores: see `soft_rank.correlation_loss`.
 
     The queue keeps earlier cosines with their scores, so that a small batch has a correlation. Source: paper 002,
     appendix A.4, equations 27 to 32 (CorrQueue); what it leaves open is in docs/decisions/lira.md.
@@ -45,14 +45,14 @@ class Correlation(Queued):
     def loss(
         self, encoder: SentenceTransformer, table: pd.DataFrame, training: Training, folders: Mapping[str, Path]
     ) -> nn.Module:
-        """`queued.CorrelationLoss`.
+        """`lasr.CorrelationLoss`.
 
         Raises:
             UserError: a score is no number, all are equal, or the warm-up would never end.
         """
         import torch
 
-        from seedbed.encoders.queued import CorrelationLoss
+        from seedbed.encoders.losses.lasr import CorrelationLoss
 
         scores = numbers(table, "score", "correlation")
         if (scores == scores[0]).all():

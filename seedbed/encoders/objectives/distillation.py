@@ -30,13 +30,13 @@ class Distillation(Objective):
         """MSELoss, which is given the teacher's vectors of the rows.
 
         Raises:
-            UserError: the teacher's vectors have another width; or as `opening.opened`.
+            UserError: the teacher's vectors have another width; or as `inference.opened`.
         """
         import torch
         from sentence_transformers.sentence_transformer.losses import MSELoss
 
-        from seedbed.encoders.losses import ByRow
-        from seedbed.encoders.opening import opened
+        from seedbed.encoders.losses.contrastive import ByRow
+        from seedbed.encoders.models.inference import opened
 
         teacher, width = opened(folders["teacher"], BATCH), encoder.get_embedding_dimension()
         if teacher.width != width:

@@ -13,13 +13,13 @@ class Halved(Copy):
     """
 
     def copied(self, encoder, texts, folders):
-        """See `encoders.copies.rounded`."""
-        from seedbed.encoders.copies import rounded
+        """See `encoders.compression.copies.rounded`."""
+        from seedbed.encoders.compression.copies import rounded
 
         return rounded(encoder)
 
     def stored(self, copy):
-        """See `encoders.copies.halved`."""
-        from seedbed.encoders.copies import halved
+        """See `encoders.compression.copies.halved`."""
+        from seedbed.encoders.compression.copies import halved
 
         return halved(copy)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Listwise(Queued):
-    """A differentiable nDCG@k with safe negatives, a hinge and moments: see `queued.ListwiseLoss`.
+    """A differentiable nDCG@k with safe negatives, a hinge and moments: see `lasr.ListwiseLoss`.
 
     Rows are judgements, as of the protocol `retrieval`: a row without a query, or of relevance 0, gives a document
     alone. No document that is relevant to a query is its negative, nor a copy of it in the queue, nor one in another
@@ -64,7 +64,7 @@ class Listwise(Queued):
     def loss(
         self, encoder: SentenceTransformer, table: pd.DataFrame, training: Training, folders: Mapping[str, Path]
     ) -> nn.Module:
-        """`queued.ListwiseLoss`.
+        """`lasr.ListwiseLoss`.
 
         Raises:
             UserError: a relevance is no number, no row has a query and a document that is relevant to it, or no query
@@ -73,7 +73,7 @@ class Listwise(Queued):
         import pandas as pd
         import torch
 
-        from seedbed.encoders.queued import ListwiseLoss
+        from seedbed.encoders.losses.lasr import ListwiseLoss
 
         languages = table.get(LANGUAGE + "document", pd.Series("", table.index))
         queries, spoken = (torch.tensor(column.factorize()[0]) for column in (table["query"], languages))

@@ -23,11 +23,11 @@ Width = Annotated[int, Field(gt=0)]
 class Neighbours(Objective):
     """L_basic + L_queue + L_neighbour on pairs (a, p) with neighbours n^1, ..., n^k of p; without neighbours, vanilla.
 
-    L_basic is `losses.additive_margin`, L_queue `losses.queue_contrast`, L_neighbour `losses.neighbour_contrast`, on
-    what a head of two layers makes of a sentence's vector. The queue holds what a copy of encoder and head, which
-    follows them by momentum, made of earlier anchors and positives. The saved encoder has no head, and its pooling is
-    `training.pooling`: the paper's is last_weighted_train. Source: paper 001, section 3; where it is silent, see
-    docs/decisions/neighxlm.md.
+    L_basic is `contrastive.additive_margin`, L_queue `contrastive.queue_contrast`, L_neighbour
+    `contrastive.neighbour_contrast`, on what a head of two layers makes of a sentence's vector. The queue holds what a
+    copy of encoder and head, which follows them by momentum, made of earlier anchors and positives. The saved encoder
+    has no head, and its pooling is `training.pooling`: the paper's is last_weighted_train. Source: paper 001, section
+    3; where it is silent, see docs/decisions/neighxlm.md.
 
         recipes:
           neighbours:
@@ -80,12 +80,12 @@ class Neighbours(Objective):
     def loss(
         self, encoder: SentenceTransformer, table: pd.DataFrame, training: Training, folders: Mapping[str, Path]
     ) -> nn.Module:
-        """`neighbourhood.NeighbourLoss`.
+        """`neighbours.NeighbourLoss`.
 
         Raises:
             UserError: a pair with equal sides, or a queue without room for a batch.
         """
-        from seedbed.encoders.neighbourhood import NeighbourLoss
+        from seedbed.encoders.losses.neighbours import NeighbourLoss
 
         anchors, positives, *others = self.columns(table).values()
         neighbours = others[int(self.negatives) :]

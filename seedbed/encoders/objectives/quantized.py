@@ -13,9 +13,9 @@ class Quantized(Copy):
     """
 
     def copied(self, encoder, texts, folders):
-        """See `encoders.exporting.quantized`; the texts only say what is lost."""
-        from seedbed.encoders.copies import require_plain
-        from seedbed.encoders.exporting import quantized
+        """See `encoders.compression.onnx_int8.quantized`; the texts only say what is lost."""
+        from seedbed.encoders.compression.copies import require_plain
+        from seedbed.encoders.compression.onnx_int8 import quantized
 
         require_plain(encoder)
         return quantized(encoder)

@@ -29,8 +29,8 @@ class Ranking(Objective):
     """Share of its tokens that each text loses in training, others each time (token cutoff)."""
 
     def loss(self, encoder, table, training, folders):
-        """`cutoff.contrast` at a temperature of 1/scale; `training.temperature` does not count."""
-        from seedbed.encoders.cutoff import contrast
-        from seedbed.encoders.losses import with_negatives
+        """`token_cutoff.contrast` at a temperature of 1/scale; `training.temperature` does not count."""
+        from seedbed.encoders.losses.contrastive import with_negatives
+        from seedbed.encoders.losses.token_cutoff import contrast
 
         return contrast(encoder, 1 / self.scale, with_negatives(table), self.cutoff)

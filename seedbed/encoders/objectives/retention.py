@@ -14,8 +14,8 @@ class Retention(Objective):
 
     Training on pairs of a language moves its sentences, and their translations are no longer found. Here the sentences
     of the pivot language follow: among the translations of a batch they are as similar to each other's sentences as
-    the encoder before training says of the pivot's sentences alone, see `losses.similarity_distillation`. Decided here;
-    docs/recipe.md has what it is worth.
+    the encoder before training says of the pivot's sentences alone, see `contrastive.similarity_distillation`.
+    Decided here; docs/recipe.md has what it is worth.
 
     The corpus has sets (docs/corpora.md): one is named in `translations`, with the pivot's sentence in sentence1 and
     the language's in sentence2; all others are pairs. Without that set it is `ranking`. (A corpus of pairs has each
@@ -58,7 +58,7 @@ class Retention(Objective):
         """
         import torch
 
-        from seedbed.encoders.retention import RetentionLoss
+        from seedbed.encoders.losses.retention import RetentionLoss
 
         of_set = table["id"].astype(str).str.rpartition(":")[0] == self.translations
         translated = torch.tensor(of_set.tolist())

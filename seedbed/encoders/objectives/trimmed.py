@@ -20,7 +20,7 @@ class Trimmed(Copy):
     """A token stays that stands so often in the texts."""
 
     def copied(self, encoder, texts, folders):
-        """See `encoders.copies.trimmed`."""
-        from seedbed.encoders.copies import trimmed
+        """See `encoders.compression.copies.trimmed`."""
+        from seedbed.encoders.compression.copies import trimmed
 
         return trimmed(encoder, texts, least=self.least_count)

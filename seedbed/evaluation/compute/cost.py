@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 from torch import nn
 
-from seedbed.encoders.opening import Opened
+from seedbed.encoders.models.inference import Opened
 from seedbed.evaluation.classification import known_labels
 from seedbed.evaluation.compute.formulae import Sizes
 from seedbed.evaluation.compute.measuring import Read, Span

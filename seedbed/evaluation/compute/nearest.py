@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from seedbed.encoders.opening import Opened, is_remote
+from seedbed.encoders.models.inference import Opened, is_remote
 from seedbed.evaluation.classification import vote
 from seedbed.evaluation.compute import formulae
 from seedbed.evaluation.compute.cost import Cost, Counted, Timed, dtype_of, sample, sizes_of

@@ -20,7 +20,7 @@ from seedbed.evaluation.scores import Answer, Scores, Set
 from seedbed.vectors.types import Encode, Layers, Search
 
 if TYPE_CHECKING:
-    from seedbed.encoders.coupling import Choice, Choose
+    from seedbed.encoders.models.two_paths_setup import Choice, Choose
 
 Opened = TypeVar("Opened")
 

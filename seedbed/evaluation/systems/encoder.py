@@ -7,8 +7,8 @@ from typing import Any
 
 from seedbed import manifests
 from seedbed.corpora.settings import COLUMNS
-from seedbed.encoders.coupling import Choice
-from seedbed.encoders.opening import Opened, opened, pivot_of, vectors_of
+from seedbed.encoders.models.inference import Opened, opened, pivot_of, vectors_of
+from seedbed.encoders.models.two_paths_setup import Choice
 from seedbed.evaluation.protocols import declared, load
 from seedbed.evaluation.reference import check_by_mteb
 from seedbed.evaluation.systems import Opening, System
@@ -20,7 +20,7 @@ LIBRARIES = ("torch", "transformers", "sentence-transformers", "scipy", "mteb")
 
 
 def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
-    """Open the encoder, and encode all texts of the sets at once; UserError: as `encoders.opening.opened`.
+    """Open the encoder, and encode all texts of the sets at once; UserError: as `encoders.models.inference.opened`.
 
     Of a pair of languages open each one's encoder.
 

@@ -14,7 +14,7 @@ from seedbed import manifests
 from seedbed.classifiers.answers import Answers
 from seedbed.classifiers.in_context import ask, asked_by, open_greedy
 from seedbed.classifiers.manifest import parts_of
-from seedbed.encoders.opening import Opened, opened
+from seedbed.encoders.models.inference import Opened, opened
 from seedbed.evaluation.protocols import icl
 from seedbed.evaluation.scores import Trial
 from seedbed.evaluation.systems import BESIDE, MODEL, Opening, System
@@ -31,7 +31,7 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
     """Open the model, and the encoder that finds the examples.
 
     Raises:
-        UserError: as `parts_of`, `servers.today`, `open_greedy` and `encoders.opening.opened`.
+        UserError: as `parts_of`, `servers.today`, `open_greedy` and `encoders.models.inference.opened`.
     """
     settings, parts = manifest["system"], parts_of(folder, manifest, opening.language)
     generator = today(Generator.load(json.dumps(settings["generator"])), folder)

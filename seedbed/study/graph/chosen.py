@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from seedbed.encoders.choosing_settings import Chosen
+from seedbed.encoders.translations.settings import Chosen
 from seedbed.study import paths
 from seedbed.study.generator import StudyGenerator
 from seedbed.study.graph.encoder import Encoder

@@ -19,7 +19,7 @@ from seedbed.study.model import Study
 from seedbed.study.recipe import StudyBackbone, StudyRecipe, endpoints_of, objective_of, untrained
 from seedbed.study.sizes import Load, Sizes
 
-TWO_PATHS, INTEGERS = "seedbed/encoders/coupled.py", "seedbed/encoders/int8.py"
+TWO_PATHS, INTEGERS = "seedbed/encoders/models/two_paths.py", "seedbed/encoders/models/onnx_int8.py"
 
 
 @dataclass(frozen=True)

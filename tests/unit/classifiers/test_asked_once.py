@@ -14,7 +14,7 @@ from scripts import score
 from seedbed import manifests
 from seedbed.classifiers import in_context, likelihood
 from seedbed.classifiers.manifest import describe
-from seedbed.encoders import backbone
+from seedbed.encoders.models import loading
 from seedbed.evaluation.systems import in_context as system
 from seedbed.io import write_json, write_table
 from tests import tiny
@@ -67,7 +67,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     base = tiny.generator(root / "base")
     manifests.write(base, {"kind": "weights"})
     encoder = root / "encoders/tiny/published/mul/0"
-    backbone.load(tiny.backbone(root / "backbone"), pooling="mean").save(str(encoder))
+    loading.load(tiny.backbone(root / "backbone"), pooling="mean").save(str(encoder))
     manifests.write(encoder, {"about": {"backbone": "tiny"}})
     generator = {"source": {"file": str(base)}, "prompts": "plain", "dtype": "float32", "batch_size": 4}
     for variant, shots in VARIANTS.items():

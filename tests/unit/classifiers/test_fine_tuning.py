@@ -18,9 +18,9 @@ from transformers import AutoModel, AutoTokenizer
 
 from seedbed.classifiers import tuning
 from seedbed.classifiers.tuning import Tuned, divided, train
-from seedbed.encoders import backbone
+from seedbed.encoders.export.save import save
+from seedbed.encoders.models import loading
 from seedbed.encoders.settings import Pooling
-from seedbed.encoders.training import save
 from seedbed.encoders.tuning_settings import FineTuning
 from seedbed.io import UserError
 from tests import tiny
@@ -93,7 +93,7 @@ def test_one_seed_is_one_model_and_another_another(base: Path, tuned: Tuned, tmp
 def test_the_encoder_of_a_recipe_is_tuned_like_the_weights_in_it(
     base: Path, tuned: Tuned, tmp_path: Path, pooling: Pooling
 ) -> None:
-    encoder = backbone.load(base, pooling=pooling, layers=2, prefix="", seed=1)
+    encoder = loading.load(base, pooling=pooling, layers=2, prefix="", seed=1)
     save(encoder, tmp_path / "encoder", {}, {})
     assert equal(tune(tmp_path / "encoder", tmp_path), tuned)
 

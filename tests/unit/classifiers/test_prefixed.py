@@ -17,8 +17,8 @@ from seedbed.classifiers.likelihood import log_likelihoods
 from seedbed.classifiers.manifest import describe
 from seedbed.classifiers.reasoning import Asked, ask, require_width
 from seedbed.classifiers.settings import Reasoning
-from seedbed.encoders import backbone
-from seedbed.encoders.anchoring import features
+from seedbed.encoders.losses.anchoring import features
+from seedbed.encoders.models import loading
 from seedbed.encoders.objectives.anchoring import Anchoring
 from seedbed.evaluation.scores import Set, score
 from seedbed.evaluation.settings import Task
@@ -65,7 +65,7 @@ def model(base: Path) -> Backend:
 def anchored(make_weights: Callable[..., Path]) -> SentenceTransformer:
     """Whose features have the generator's width, 32."""
     sides = {"source": make_weights("xlm-roberta"), "english": make_weights("bert")}
-    source = backbone.load(sides["source"], pooling="mean", prefix="query: ")
+    source = loading.load(sides["source"], pooling="mean", prefix="query: ")
     return Anchoring(pool_size=3, hidden=16).prepared(source, sides, 1)
 
 
@@ -158,7 +158,7 @@ def test_the_variant_is_asked_in_english_after_what_the_adaptor_makes_of_the_que
     def answer(trial, labels):
         from seedbed.evaluation.systems.reasoning import prompts
 
-        vectors = features(backbone.open_encoder(tmp_path / "arca"), list(test["question"]))
+        vectors = features(loading.open_encoder(tmp_path / "arca"), list(test["question"]))
         assert vectors.shape == (len(test), 3, 32)
         asked = [*map(Asked, test["id"], prompts(said, str, "plain"), test["question"])]
         return ask(settings(base), lambda: model, asked, labels, HOW, vectors=lambda: vectors)
@@ -180,7 +180,7 @@ def test_features_are_of_anchored_encoders_and_no_order_changes_them(make_weight
     torch.testing.assert_close(features(encoder, texts), alone, atol=1e-5, rtol=1e-4)
     torch.testing.assert_close(alone.mean(dim=1), torch.from_numpy(encoder.encode(texts)), atol=1e-5, rtol=1e-4)
     with pytest.raises(UserError, match="was anchored to no English one"):
-        features(backbone.load(make_weights("bert"), pooling="mean"), texts)
+        features(loading.load(make_weights("bert"), pooling="mean"), texts)
 
 
 def test_a_variants_name_is_not_taken() -> None:

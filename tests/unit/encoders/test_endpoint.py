@@ -20,8 +20,10 @@ from sentence_transformers import SentenceTransformer
 
 from scripts import train_encoder
 from seedbed import servers
-from seedbed.encoders import backbone, card, training
-from seedbed.encoders.opening import batched, folder_of, opened
+from seedbed.encoders.export import card
+from seedbed.encoders.export.save import save
+from seedbed.encoders.models import loading
+from seedbed.encoders.models.inference import batched, folder_of, opened
 from seedbed.encoders.settings import Backbone, Endpoint
 from seedbed.io import UserError, read_json
 from seedbed.vectors import store
@@ -45,7 +47,7 @@ def settings(server: Embedder, **changes: Any) -> Endpoint:
 
 
 def encoder(server: Embedder, prefix: str = "", **changes: Any) -> SentenceTransformer:
-    made = backbone.remote(settings(server, **changes), prefix=prefix)
+    made = loading.remote(settings(server, **changes), prefix=prefix)
     made[0].wait = 0.001
     return made
 
@@ -86,10 +88,10 @@ def test_a_saved_endpoint_is_an_encoder_like_any(
     server: Embedder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EMBEDDER_KEY", SECRET)
-    training.save(encoder(server, prefix="query: "), tmp_path / "encoder", {"method": "published"}, {}, tell=card.write)
+    save(encoder(server, prefix="query: "), tmp_path / "encoder", {"method": "published"}, {}, tell=card.write)
     assert not server.bodies, "saving asks nobody"
     with servers.named([settings(server)]):
-        opened = backbone.open_encoder(tmp_path / "encoder", servers=True)
+        opened = loading.open_encoder(tmp_path / "encoder", servers=True)
     assert opened[0].settings == settings(server)
     expected = np.array([vector(f"query: {text}") for text in TEXTS], np.float32)
     np.testing.assert_array_equal(opened.encode(TEXTS), expected)
@@ -107,7 +109,7 @@ def test_the_program_makes_one_without_weights(server: Embedder, tmp_path: Path)
     about = read_json(tmp_path / "encoder" / "seedbed.json")["about"]
     assert about == {"backbone": "big-one", "endpoint": server.url, "model": "big", "seed": 0}
     with servers.named([settings(server)]):
-        assert backbone.open_encoder(tmp_path / "encoder", servers=True).prompts["document"] == "query: "
+        assert loading.open_encoder(tmp_path / "encoder", servers=True).prompts["document"] == "query: "
     assert not (tmp_path / "state").exists()
 
 
@@ -231,7 +233,7 @@ def test_what_was_paid_for_is_kept(server: Embedder, tmp_path: Path, monkeypatch
     server.faults = [{"data": [row(0), row(1), row(2), row(3)]}, 400]
     for number, changes in enumerate([{"retries": 0}, {"timeout": 7.0, "batch_size": 64, "key": "OTHER"}]):
         made = encoder(server, **changes)
-        training.save(made, tmp_path / str(number), {}, {})
+        save(made, tmp_path / str(number), {}, {})
         folder = folder_of(tmp_path, read_json(tmp_path / str(number) / "seedbed.json"))
         kept = shared(batched(made, 128), folder, remote=True)
         if number == 0:
@@ -241,13 +243,13 @@ def test_what_was_paid_for_is_kept(server: Embedder, tmp_path: Path, monkeypatch
     found = kept(TEXTS)
     assert len(server.texts) == len(TEXTS) - 4
     assert (found == 1).all(axis=1).sum() == 4
-    other = training.save(encoder(server, model="small"), tmp_path / "other", {}, {})
+    other = save(encoder(server, model="small"), tmp_path / "other", {}, {})
     assert other is None and folder != folder_of(tmp_path, read_json(tmp_path / "other" / "seedbed.json"))
 
 
 def test_jobs_at_once_pay_for_no_text_twice(server: Embedder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EMBEDDER_KEY", raising=False)
-    training.save(encoder(server), tmp_path / "encoder", {}, {})
+    save(encoder(server), tmp_path / "encoder", {}, {})
     with servers.named([settings(server)]):
         jobs = [opened(tmp_path / "encoder", 128, tmp_path) for _ in range(4)]
     with ThreadPoolExecutor(len(jobs)) as pool:
@@ -295,7 +297,7 @@ def test_a_backbone_that_brings_a_server_of_its_own_is_refused(
     monkeypatch.setenv("EMBEDDER_KEY", SECRET)
     encoder(server).save_pretrained(str(tmp_path / "theirs"), create_model_card=False)
     shutil.copytree(weights, tmp_path / "theirs", dirs_exist_ok=True)
-    for opening in (partial(backbone.load, pooling="own"), backbone.open_encoder):
+    for opening in (partial(loading.load, pooling="own"), loading.open_encoder):
         with pytest.raises(UserError, match="Endpoint is foreign code"):
             opening(tmp_path / "theirs").encode(TEXTS)
     assert not server.bodies

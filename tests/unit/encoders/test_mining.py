@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from seedbed.encoders import backbone, mining
-from seedbed.encoders.layers import layer_means
+from seedbed.encoders import mining
 from seedbed.encoders.mining import mine, neighbours
+from seedbed.encoders.models import loading
+from seedbed.encoders.models.layers import layer_means
 from seedbed.encoders.settings import Mining
 from seedbed.io import UserError, write_table
 from seedbed.vectors.neighbours import nearest
@@ -35,7 +36,7 @@ def pool(tmp_path: Path) -> Path:
 
 def brute_force(weights: Path, queries: list[str], without: list[str], layer: int, k: int) -> tuple[Any, Any]:
     """Cosines and texts by one `nearest` over the layer's means of all twelve blocks."""
-    encoder, left = backbone.load(weights, pooling="mean", prefix="a: "), [t for t in POOL if t.upper() not in without]
+    encoder, left = loading.load(weights, pooling="mean", prefix="a: "), [t for t in POOL if t.upper() not in without]
     scores, indices = nearest(
         layer_means(encoder, queries)[layer], layer_means(encoder, left)[layer], k, metric="cosine"
     )
@@ -147,9 +148,7 @@ def test_by_chance_they_are_drawn_by_a_seed(weights: Path, pairs: pd.DataFrame, 
     pd.testing.assert_frame_equal(table, draw(1))
     assert not table[names].equals(draw(2)[names])
     assert all(len({*row}) == 5 and POOL[5] not in row for row in table[names].to_numpy().tolist())
-    means = layer_means(backbone.load(weights, pooling="mean", prefix="a: "), [*pairs["text"], *table["neighbour_1"]])[
-        2
-    ]
+    means = layer_means(loading.load(weights, pooling="mean", prefix="a: "), [*pairs["text"], *table["neighbour_1"]])[2]
     means /= np.linalg.norm(means, axis=1, keepdims=True)
     np.testing.assert_allclose(table["cosine_1"].astype(float), (means[:4] * means[4:]).sum(1), atol=2e-6)
 

@@ -17,10 +17,12 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.losses import CoSENTLoss, MSELoss, MultipleNegativesRankingLoss
 from torch import Tensor, nn
 
-from seedbed.encoders import backbone, objectives, training
-from seedbed.encoders.losses import SimCSELoss
+from seedbed.encoders import objectives
+from seedbed.encoders.losses.contrastive import SimCSELoss
+from seedbed.encoders.models import loading
 from seedbed.encoders.objectives import Objective
 from seedbed.encoders.settings import Training
+from seedbed.encoders.training import train
 from seedbed.io import UserError, sha256
 from seedbed.resources import ROOT
 
@@ -36,7 +38,7 @@ SMALL = {"queue_size": 7, "projection": [8, 4], "momentum": 0.5}
 @pytest.fixture
 def teacher(weights: Path, tmp_path: Path) -> Path:
     """An untrained encoder of other weights."""
-    training.train(
+    train.train(
         weights, None, SETTINGS.updated({"pooling": "cls"}), objective=None, prefix="", seed=0,
         output=tmp_path / "teacher", state=tmp_path / "state", minutes=60,
     )  # fmt: skip
@@ -65,7 +67,7 @@ def run(weights: Path, rows: pd.DataFrame, teacher: Path, tmp_path: Path) -> Cal
         options = {"prefix": "query: ", "seed": 1, "minutes": minutes, "folders": {"teacher": teacher}}
         places = {"output": tmp_path / name, "state": tmp_path / "state"}
         settings = SETTINGS.updated(changes)
-        return training.train(weights, table, settings, objective=objective, **options, **places)
+        return train.train(weights, table, settings, objective=objective, **options, **places)
 
     return run
 
@@ -140,17 +142,17 @@ def killed(run: Callable[[str], dict[str, Any]], tmp_path: Path, monkeypatch: py
             raise KeyboardInterrupt
 
     steps: list[int] = []
-    save = training._Trainer._save_checkpoint
+    save = train._Trainer._save_checkpoint
     unbroken = run("unbroken")
     with monkeypatch.context() as patch:
-        patch.setattr(training._Trainer, "_save_checkpoint", save_and_die)
+        patch.setattr(train._Trainer, "_save_checkpoint", save_and_die)
         with pytest.raises(KeyboardInterrupt):
             run("resumed")
         assert run("resumed") == unbroken
     assert steps == [1, 2, 3, 4, 5], "it began anew"
     assert sha256(tmp_path / "resumed") == sha256(tmp_path / "unbroken")
-    plain = {path.name for path in backbone.directory_of(tmp_path / "unbroken").iterdir()}
-    assert not plain & {training.STATE}, "an encoder keeps no state of its loss"
+    plain = {path.name for path in loading.directory_of(tmp_path / "unbroken").iterdir()}
+    assert not plain & {train.STATE}, "an encoder keeps no state of its loss"
 
 
 def test_the_hook_runs_after_each_step(run: Callable[..., dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,7 +163,7 @@ def test_the_hook_runs_after_each_step(run: Callable[..., dict[str, Any]], monke
 
 
 def vectors(texts: list[str], folder: Path) -> np.ndarray:
-    return backbone.open_encoder(folder).encode(texts)
+    return loading.open_encoder(folder).encode(texts)
 
 
 def features(encoder: SentenceTransformer, table: pd.DataFrame, *columns: str) -> list[dict[str, Any]]:
@@ -170,7 +172,7 @@ def features(encoder: SentenceTransformer, table: pd.DataFrame, *columns: str) -
 
 @pytest.fixture
 def encoder(weights: Path) -> SentenceTransformer:
-    return backbone.load(weights, pooling="mean").eval()
+    return loading.load(weights, pooling="mean").eval()
 
 
 def test_ranking_is_the_loss_of_sentence_transformers(encoder: SentenceTransformer, rows: pd.DataFrame) -> None:
@@ -221,7 +223,7 @@ def test_a_student_comes_near_its_teacher_in_both_languages(
     run: Callable[..., dict[str, Any]], rows: pd.DataFrame, teacher: Path, weights: Path, tmp_path: Path
 ) -> None:
     run("student", objectives.load("distillation", TEACHER), minutes=60, epochs=15)
-    backbone.load(weights, pooling="mean", prefix="query: ").save_pretrained(str(tmp_path / "before"))
+    loading.load(weights, pooling="mean", prefix="query: ").save_pretrained(str(tmp_path / "before"))
     target = vectors(rows["pivot"].tolist(), teacher)
     for column in ("pivot", "text"):
         before, after = (
@@ -314,7 +316,7 @@ def test_data_that_an_objective_cannot_read(run: Callable[..., dict[str, Any]], 
 
 
 def test_a_teacher_of_another_width_is_refused(encoder: SentenceTransformer, rows: pd.DataFrame, teacher: Path) -> None:
-    encoder.append(backbone.Dense(32, 16))
+    encoder.append(loading.Dense(32, 16))
     with pytest.raises(UserError, match=r"distillation.teacher:.*32 dimensions.*16"):
         objectives.load("distillation", TEACHER).loss(encoder, rows, SETTINGS, {"teacher": teacher})
 
@@ -323,15 +325,15 @@ def test_a_checkpoint_has_what_is_trained_and_the_state_of_the_loss_each_once(
     run: Callable[..., dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     saved = []
-    save = training._Trainer._save_checkpoint
+    save = train._Trainer._save_checkpoint
 
     def look(trainer: Any, *args: Any) -> None:
         save(trainer, *args)
         saved.append(
-            {*load_file(Path(trainer.args.output_dir, f"checkpoint-{trainer.state.global_step}", training.STATE))}
+            {*load_file(Path(trainer.args.output_dir, f"checkpoint-{trainer.state.global_step}", train.STATE))}
         )
 
-    monkeypatch.setattr(training._Trainer, "_save_checkpoint", look)
+    monkeypatch.setattr(train._Trainer, "_save_checkpoint", look)
     run("queue", Queue(), freeze_word_embeddings=True)
     assert {name for name in saved[0] if not name.startswith("model.")} == {
         "head.weight",

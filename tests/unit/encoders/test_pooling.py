@@ -18,7 +18,9 @@ from sentence_transformers.sentence_transformer.modules import Normalize, Poolin
 from torch import nn
 from transformers import AutoModel, AutoTokenizer
 
-from seedbed.encoders import backbone, card, training
+from seedbed.encoders.export import card
+from seedbed.encoders.export.save import save
+from seedbed.encoders.models import loading
 from seedbed.encoders.pooling import FirstLastAverage, LastTwoAverage, WeightedLayers, dense, learnt_weights
 from seedbed.io import UserError
 
@@ -60,7 +62,7 @@ def direct(directory: Path, texts: list[str], mlp: Any = None) -> dict[str, np.n
 
 @pytest.mark.parametrize("pooling", POOLINGS)
 def test_is_what_its_name_says(directory: Path, sentences: list[str], pooling: Any) -> None:
-    encoder = backbone.load(directory, **THREE, pooling=pooling)
+    encoder = loading.load(directory, **THREE, pooling=pooling)
     expected = direct(directory, sentences, encoder[2] if pooling == "cls_mlp" else None)
     vectors = encoder.encode(sentences)
     np.testing.assert_allclose(vectors, expected.pop(pooling), atol=1e-6)
@@ -69,7 +71,7 @@ def test_is_what_its_name_says(directory: Path, sentences: list[str], pooling: A
 
 @pytest.mark.parametrize("pooling", POOLINGS)
 def test_batch_and_order_do_not_matter(directory: Path, sentences: list[str], pooling: Any) -> None:
-    encoder = backbone.load(directory, **THREE, pooling=pooling)
+    encoder = loading.load(directory, **THREE, pooling=pooling)
     expected = encoder.encode(sentences, batch_size=1)
     np.testing.assert_allclose(encoder.encode(sentences, batch_size=8), expected, atol=1e-6)
     np.testing.assert_allclose(encoder.encode(sentences[::-1], batch_size=3)[::-1], expected, atol=1e-6)
@@ -77,7 +79,7 @@ def test_batch_and_order_do_not_matter(directory: Path, sentences: list[str], po
 
 @pytest.mark.parametrize("pooling", POOLINGS)
 def test_padding_does_not_matter(directory: Path, sentences: list[str], pooling: Any) -> None:
-    encoder = backbone.load(directory, **THREE, pooling=pooling).eval()
+    encoder = loading.load(directory, **THREE, pooling=pooling).eval()
     features = encoder.preprocess(sentences[:1])
     padded = {
         "input_ids": torch.nn.functional.pad(features["input_ids"], (0, 5), value=1),
@@ -94,7 +96,7 @@ def test_a_tokenizer_that_pads_on_the_left_does_not(
 ) -> None:
     shutil.copytree(weights, tmp_path, dirs_exist_ok=True)
     AutoTokenizer.from_pretrained(weights, padding_side=side).save_pretrained(tmp_path)
-    vectors = backbone.load(tmp_path, pooling="cls").encode(sentences)
+    vectors = loading.load(tmp_path, pooling="cls").encode(sentences)
     np.testing.assert_allclose(vectors, direct(weights, sentences)["cls"], atol=1e-6)
 
 
@@ -102,12 +104,12 @@ def test_a_tokenizer_that_pads_on_the_left_does_not(
 def test_saved_encoder_loads_and_gives_the_same(
     directory: Path, tmp_path: Path, sentences: list[str], pooling: Any
 ) -> None:
-    encoder = backbone.load(directory, **THREE, pooling=pooling, prefix="query: ")
-    backbone.stock(encoder).save_pretrained(str(tmp_path), create_model_card=False)
+    encoder = loading.load(directory, **THREE, pooling=pooling, prefix="query: ")
+    loading.stock(encoder).save_pretrained(str(tmp_path), create_model_card=False)
     again = SentenceTransformer(str(tmp_path))
-    assert [type(module) for module in again] == [type(module) for module in backbone.stock(encoder)]
+    assert [type(module) for module in again] == [type(module) for module in loading.stock(encoder)]
     np.testing.assert_array_equal(again.encode(sentences), encoder.encode(sentences))
-    lost = set(again.state_dict()) ^ set(backbone.stock(encoder).state_dict())
+    lost = set(again.state_dict()) ^ set(loading.stock(encoder).state_dict())
     assert not lost, "a pooler has come back"
 
 
@@ -126,10 +128,10 @@ def test_every_saved_encoder_loads_without_this_package(
     expected = {}
     for architecture in ARCHITECTURES:
         for pooling in POOLINGS:
-            encoder = backbone.load(make_weights(architecture), **THREE, pooling=pooling, prefix="query: ")
+            encoder = loading.load(make_weights(architecture), **THREE, pooling=pooling, prefix="query: ")
             encoder = encoder.to("cpu")  # as the other process
             folder = tmp_path / architecture / pooling
-            training.save(encoder, folder, {}, {}, tell=card.write)
+            save(encoder, folder, {}, {}, tell=card.write)
             assert "trust_remote_code" not in (folder / "README.md").read_text()
             expected[str(folder)] = encoder.encode(sentences)
     arguments = [json.dumps(list(expected)), json.dumps(sentences)]
@@ -139,14 +141,14 @@ def test_every_saved_encoder_loads_without_this_package(
 
 
 def test_an_average_of_layers_stays_one_where_training_goes_on(weights: Path, tmp_path: Path) -> None:
-    training.save(backbone.load(weights, pooling="first_last_average"), tmp_path / "encoder", {}, {})
-    encoder = backbone.load(tmp_path / "encoder", pooling="own")
+    save(loading.load(weights, pooling="first_last_average"), tmp_path / "encoder", {}, {})
+    encoder = loading.load(tmp_path / "encoder", pooling="own")
     assert encoder[1].layer_weights.tolist() == [1, 0, 1] and not encoder[1].layer_weights.requires_grad
     assert all(parameter.requires_grad for parameter in encoder[0].parameters())
 
 
 def test_texts_may_be_longer_than_the_positions(directory: Path, sentences: list[str]) -> None:
-    encoder = backbone.load(directory, pooling="first_last_average")
+    encoder = loading.load(directory, pooling="first_last_average")
     assert np.isfinite(encoder.encode(" ".join(sentences))).all()
 
 
@@ -187,15 +189,15 @@ def test_fewer_hidden_states_than_layers_are_told() -> None:
 
 def test_more_layers_than_the_backbone_has_are_told(weights: Path) -> None:
     with pytest.raises(UserError, match=r"^training.layers: 4.*3.*give 3"):
-        backbone.load(weights, pooling="last_average")
+        loading.load(weights, pooling="last_average")
 
 
 @pytest.mark.parametrize("pooling", ["last_weighted", "last_weighted_train", "last_average"])
 def test_what_is_learnt_of_layers_is_saved_or_not(
     weights: Path, tmp_path: Path, sentences: list[str], pooling: Any
 ) -> None:
-    encoder = backbone.load(weights, pooling=pooling, layers=2)
-    plain = backbone.load(weights, pooling="last_two_average").encode(sentences)
+    encoder = loading.load(weights, pooling=pooling, layers=2)
+    plain = loading.load(weights, pooling="last_two_average").encode(sentences)
     np.testing.assert_allclose(encoder.encode(sentences), plain, atol=1e-6)
     assert encoder[1].scores.requires_grad == (pooling != "last_average")
     assert learnt_weights(encoder) == ({} if pooling == "last_average" else {"layer_weights": [0.5, 0.5]})
@@ -204,9 +206,9 @@ def test_what_is_learnt_of_layers_is_saved_or_not(
     encoder.save_pretrained(str(tmp_path / "checkpoint"), create_model_card=False)
     checkpoint = SentenceTransformer(str(tmp_path / "checkpoint"), trust_remote_code=True)
     assert checkpoint[1].scores.tolist() == encoder[1].scores.tolist() and checkpoint[1].layers == 2
-    training.save(encoder, tmp_path / "encoder", {}, {})
+    save(encoder, tmp_path / "encoder", {}, {})
     expected = encoder.encode(sentences) if pooling == "last_weighted" else plain
-    np.testing.assert_allclose(backbone.open_encoder(tmp_path / "encoder").encode(sentences), expected, atol=1e-6)
+    np.testing.assert_allclose(loading.open_encoder(tmp_path / "encoder").encode(sentences), expected, atol=1e-6)
     assert np.abs(encoder.encode(sentences) - plain).max() > 1e-3
 
 
@@ -227,7 +229,7 @@ def test_half_precision_is_averaged_in_single(pooler: Any) -> None:
 
 @pytest.mark.parametrize("pooler", [FirstLastAverage, LastTwoAverage])
 def test_without_hidden_states_it_stops(weights: Path, sentences: list[str], pooler: Any) -> None:
-    encoder = backbone.load(weights, pooling="mean")
+    encoder = loading.load(weights, pooling="mean")
     encoder[1] = pooler(32)
     with pytest.raises(UserError, match=f"{pooler.name}: .* output_hidden_states"):
         encoder.encode(sentences)
@@ -245,31 +247,31 @@ def test_dense_layer_is_drawn_from_the_seed_alone() -> None:
 
 @pytest.mark.parametrize("pooling", ["mean", "cls"])
 def test_other_poolings_are_those_of_sentence_transformers(weights: Path, pooling: str) -> None:
-    module = backbone.load(weights, pooling=pooling)[1]
+    module = loading.load(weights, pooling=pooling)[1]
     assert type(module) is Pooling and module.pooling_mode == pooling
 
 
 def test_prefix_is_put_before_every_text_however_it_is_encoded(
     weights: Path, tmp_path: Path, sentences: list[str]
 ) -> None:
-    plain = backbone.load(weights, pooling="mean").encode([f"query: {text}" for text in sentences])
-    backbone.load(weights, pooling="mean", prefix="query: ").save_pretrained(str(tmp_path))
+    plain = loading.load(weights, pooling="mean").encode([f"query: {text}" for text in sentences])
+    loading.load(weights, pooling="mean", prefix="query: ").save_pretrained(str(tmp_path))
     encoder = SentenceTransformer(str(tmp_path))
     for encode in (encoder.encode, encoder.encode_query, encoder.encode_document):
         np.testing.assert_array_equal(encode(sentences), plain)
 
 
 def test_length_is_the_backbones_own_or_shorter(make_weights: Callable[..., Path]) -> None:
-    lengths = {name: backbone.load(make_weights(name), pooling="mean").max_seq_length for name in ARCHITECTURES}
+    lengths = {name: loading.load(make_weights(name), pooling="mean").max_seq_length for name in ARCHITECTURES}
     assert lengths == {"bert": 64, "xlm-roberta": 62, "modernbert": 64}
-    assert backbone.load(make_weights("bert"), pooling="mean", max_length=12).max_seq_length == 12
+    assert loading.load(make_weights("bert"), pooling="mean", max_length=12).max_seq_length == 12
 
 
 def test_a_sentence_transformers_directory_gives_its_transformer(
     weights: Path, tmp_path: Path, sentences: list[str]
 ) -> None:
-    backbone.load(weights, pooling="cls", prefix="x ").save_pretrained(str(tmp_path))
-    encoder = backbone.load(tmp_path, pooling="first_last_average")
+    loading.load(weights, pooling="cls", prefix="x ").save_pretrained(str(tmp_path))
+    encoder = loading.load(tmp_path, pooling="first_last_average")
     np.testing.assert_allclose(encoder.encode(sentences), direct(weights, sentences)["first_last_average"], atol=1e-6)
 
 
@@ -277,7 +279,7 @@ def test_half_precision_weights_are_loaded_in_single(weights: Path, tmp_path: Pa
     shutil.copytree(weights, tmp_path, dirs_exist_ok=True)
     AutoModel.from_pretrained(weights, dtype=torch.bfloat16).save_pretrained(tmp_path)
     assert json.loads((tmp_path / "config.json").read_text())["dtype"] == "bfloat16"
-    assert {p.dtype for p in backbone.load(tmp_path, pooling="mean").parameters()} == {torch.float32}
+    assert {p.dtype for p in loading.load(tmp_path, pooling="mean").parameters()} == {torch.float32}
 
 
 @pytest.mark.parametrize(
@@ -288,60 +290,60 @@ def test_an_incomplete_directory_is_told_in_one_line(weights: Path, tmp_path: Pa
     shutil.copytree(weights, tmp_path, dirs_exist_ok=True)
     (tmp_path / missing).unlink()
     with pytest.raises(UserError, match=f"{message}; ") as error:
-        backbone.load(tmp_path, pooling="mean")
+        loading.load(tmp_path, pooling="mean")
     assert "\n" not in str(error.value)
 
 
 def test_no_directory(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such directory"):
-        backbone.load(tmp_path / "nothing", pooling="mean")
+        loading.load(tmp_path / "nothing", pooling="mean")
 
 
 @pytest.mark.parametrize("pooling", POOLINGS)
 def test_an_opened_encoder_is_the_saved_one(
     directory: Path, tmp_path: Path, sentences: list[str], pooling: Any
 ) -> None:
-    encoder = backbone.load(directory, **THREE, pooling=pooling, prefix="query: ")
-    backbone.stock(encoder).save_pretrained(str(tmp_path), create_model_card=False)
-    np.testing.assert_array_equal(backbone.open_encoder(tmp_path).encode(sentences), encoder.encode(sentences))
+    encoder = loading.load(directory, **THREE, pooling=pooling, prefix="query: ")
+    loading.stock(encoder).save_pretrained(str(tmp_path), create_model_card=False)
+    np.testing.assert_array_equal(loading.open_encoder(tmp_path).encode(sentences), encoder.encode(sentences))
 
 
 def test_opening_runs_no_code_of_the_directory(weights: Path, tmp_path: Path) -> None:
-    training.save(backbone.load(weights, pooling="first_last_average"), tmp_path, {}, {})
+    save(loading.load(weights, pooling="first_last_average"), tmp_path, {}, {})
     for name in ("seedbed.py", "evil.py"):
         (tmp_path / name).write_text("raise SystemExit('foreign code was run')")
     config = json.loads((tmp_path / "config.json").read_text())
     config["auto_map"] = {"AutoModel": "evil.Model", "AutoConfig": "evil.Config"}
     (tmp_path / "config.json").write_text(json.dumps(config))
-    backbone.open_encoder(tmp_path)
+    loading.open_encoder(tmp_path)
 
     modules = json.loads((tmp_path / "modules.json").read_text())
     for name in ("evil.Pooling", "seedbed.Pooling"):
         modules[1]["type"] = name
         (tmp_path / "modules.json").write_text(json.dumps(modules))
         with pytest.raises(UserError, match=f"{name} is foreign code"):
-            backbone.open_encoder(tmp_path)
+            loading.open_encoder(tmp_path)
 
 
 def test_opening_what_is_no_encoder(weights: Path) -> None:
     with pytest.raises(UserError, match=r"no modules\.json"):
-        backbone.open_encoder(weights)
+        loading.open_encoder(weights)
 
 
 def test_own_pooling_is_what_the_directory_says(weights: Path, sentences: list[str], tmp_path: Path) -> None:
-    theirs = backbone.load(weights, pooling="cls", max_length=7)
+    theirs = loading.load(weights, pooling="cls", max_length=7)
     theirs.append(Normalize())
     theirs.prompts, theirs.default_prompt_name = {"query": "ask "}, "query"
     theirs.save_pretrained(str(tmp_path / "theirs"))
-    ours = backbone.load(tmp_path / "theirs", pooling="own")
+    ours = loading.load(tmp_path / "theirs", pooling="own")
     assert ours.max_seq_length == 7 and [type(module) for module in ours] == [type(module) for module in theirs]
     np.testing.assert_array_equal(ours.encode(sentences), theirs.encode(sentences, prompt=""))
-    prefixed = backbone.load(tmp_path / "theirs", pooling="own", prefix="query: ")
+    prefixed = loading.load(tmp_path / "theirs", pooling="own", prefix="query: ")
     np.testing.assert_array_equal(
         prefixed.encode(sentences), theirs.encode([f"query: {text}" for text in sentences], prompt="")
     )
 
 
 def test_own_pooling_of_a_plain_transformer_is_the_mean(weights: Path, sentences: list[str]) -> None:
-    expected = backbone.load(weights, pooling="mean").encode(sentences)
-    np.testing.assert_array_equal(backbone.load(weights, pooling="own").encode(sentences), expected)
+    expected = loading.load(weights, pooling="mean").encode(sentences)
+    np.testing.assert_array_equal(loading.load(weights, pooling="own").encode(sentences), expected)

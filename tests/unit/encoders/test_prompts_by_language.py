@@ -12,9 +12,12 @@ from transformers import NllbTokenizer
 from transformers.models.m2m_100.modeling_m2m_100 import M2M100Encoder
 
 from seedbed import manifests
-from seedbed.encoders import backbone, batches, objectives, prompts, training
-from seedbed.encoders.opening import folder_of, opened
+from seedbed.encoders import objectives, prompts
+from seedbed.encoders.export.save import save
+from seedbed.encoders.models import loading
+from seedbed.encoders.models.inference import folder_of, opened
 from seedbed.encoders.settings import Training
+from seedbed.encoders.training import batches, train
 from seedbed.io import UserError
 from seedbed.languages import filled, placeholders, registry
 from tests import tiny
@@ -37,7 +40,7 @@ def sonar(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def saved(sonar: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("saved") / "encoder"
-    training.save(backbone.load(sonar, pooling="mean", prefix=prompts.by_language("{flores}")), folder, {}, {})
+    save(loading.load(sonar, pooling="mean", prefix=prompts.by_language("{flores}")), folder, {}, {})
     return folder
 
 
@@ -71,7 +74,7 @@ def test_a_prefix_has_columns_of_the_registry_or_is_the_same_for_all() -> None:
 
 
 def test_the_vector_of_a_text_is_that_of_its_language(sonar: Path, saved: Path) -> None:
-    encoder, native = backbone.open_encoder(saved), tokenizer()
+    encoder, native = loading.open_encoder(saved), tokenizer()
     assert set(encoder.prompts) == {*LANGUAGES, "query", "document"}, "of those that the tokenizer knows"
     for language, code in LANGUAGES.items():
         native.src_lang = code
@@ -80,15 +83,15 @@ def test_the_vector_of_a_text_is_that_of_its_language(sonar: Path, saved: Path) 
         assert np.allclose(opened(saved, 2, language=language).encode(TEXTS[:4]), wanted, atol=1e-5)
     bare = mean(encoder[0].auto_model, native("low")["input_ids"][1:])
     assert np.allclose(encoder.encode(["low"]), [bare], atol=1e-5), "no language is named"
-    own = backbone.load(sonar, pooling="mean", prefix=prompts.by_language("{flores}"), language="yue")
+    own = loading.load(sonar, pooling="mean", prefix=prompts.by_language("{flores}"), language="yue")
     every = [own.encode(["low"]), own.encode_query(["low"]), own.encode(["low"], prompt_name="yue")]
     assert np.allclose(every, encoder.encode(["low"], prompt_name="yue"), atol=1e-5), "an encoder of one language"
 
 
 def test_an_encoder_of_one_language_reads_another_where_that_is_named(sonar: Path, saved: Path) -> None:
-    every = backbone.open_encoder(saved)
+    every = loading.open_encoder(saved)
     for language, read in (("", "yue"), ("kaz", "kaz")):
-        own = backbone.load(sonar, pooling="mean", prefix=prompts.by_language("{flores}"), language="yue")
+        own = loading.load(sonar, pooling="mean", prefix=prompts.by_language("{flores}"), language="yue")
         assert prompts.speak(own, language, sonar) == LANGUAGES[read]
         assert np.allclose(own.encode(["low"]), every.encode(["low"], prompt_name=read), atol=1e-5)
 
@@ -141,7 +144,7 @@ def read_by(
         return module
 
     monkeypatch.setattr(kind, "loss", loss)
-    training.train(
+    train.train(
         sonar, table, SETTINGS.updated(settings), objective=objectives.load(objective), seed=1, state=tmp_path / "state",
         output=tmp_path / "made", minutes=60, prefix=prompts.by_language("{flores}"), **options,
     )  # fmt: skip
@@ -161,7 +164,7 @@ def test_training_reads_the_language_of_each_column(sonar, monkeypatch, tmp_path
     )
     firsts = [{text.split()[0][:8] for text in column} for column in seen[0]]
     assert firsts[:2] == [{"kaz_Cyrl"}, {"eng_Latn"}]
-    encoder = backbone.open_encoder(tmp_path / "made")
+    encoder = loading.open_encoder(tmp_path / "made")
     assert encoder.default_prompt_name == "document" and encoder.prompts["document"] == "kaz_Cyrl"
 
 
@@ -183,7 +186,7 @@ def test_an_encoder_of_all_languages_reads_that_of_each_sentence(sonar, monkeypa
         f"{code}{word}</s>" for word, code in codes.items()
     }
     assert len({text[:8] for column in seen[0] for text in column}) == (3 if crosslingual else 1)
-    assert backbone.open_encoder(tmp_path / "made").default_prompt_name is None
+    assert loading.open_encoder(tmp_path / "made").default_prompt_name is None
 
 
 def test_what_is_written_before_a_sentence_is_of_its_language() -> None:

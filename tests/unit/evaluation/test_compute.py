@@ -13,8 +13,8 @@ from transformers import AutoModel, AutoModelForCausalLM, AutoModelForSequenceCl
 
 from seedbed.classifiers.likelihood import log_likelihoods
 from seedbed.classifiers.settings import InContext
-from seedbed.encoders import backbone
-from seedbed.encoders.opening import Opened, batched
+from seedbed.encoders.models import loading
+from seedbed.encoders.models.inference import Opened, batched
 from seedbed.evaluation.compute import formulae, page
 from seedbed.evaluation.compute.context import in_context, read_whole, require_decoder
 from seedbed.evaluation.compute.cost import Cost, questions
@@ -129,7 +129,7 @@ GENERATOR = {"prompts": "plain", "dtype": "float32", "batch_size": 4, "sampling"
 def costs(models: tuple[Path, Path], **changes: Any) -> dict[str, Cost]:
     """Of all methods on one small set."""
     weights, base = models
-    encoder = backbone.load(weights, pooling="mean")
+    encoder = loading.load(weights, pooling="mean")
     opened = Opened(batched(encoder, 4), WIDTH, None, encoder, {})
     question, kept = questions(TASK, data(12, 1), data(18, 0), opened)
     spec = SPEC.updated(changes)
@@ -174,14 +174,14 @@ def test_a_step_that_is_timed_learns(models: tuple[Path, Path], monkeypatch: pyt
         return step(optimizer, *rest)
 
     monkeypatch.setattr(torch.optim.AdamW, "step", watched)
-    encoder = backbone.load(models[0], pooling="mean")
+    encoder = loading.load(models[0], pooling="mean")
     kept = questions(TASK, data(12, 1), data(18, 0), Opened(batched(encoder, 4), WIDTH, None, encoder, {}))[1]
     fine_tuning(models[0], "b", kept, SPEC)
     assert len(learnt) >= SPEC.repeats and all(learnt)
 
 
 def test_a_prefix_is_read_with_every_text_that_is_learnt(models: tuple[Path, Path]) -> None:
-    encoder = backbone.load(models[0], pooling="mean")
+    encoder = loading.load(models[0], pooling="mean")
     kept = questions(TASK, data(12, 1), data(18, 0), Opened(batched(encoder, 4), WIDTH, None, encoder, {}))[1]
     texts = [
         cost.counted[0].read.tokens - cost.counted[0].read.filling

@@ -13,11 +13,11 @@ import pytest
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Dense
 
-from seedbed.encoders import backbone
-from seedbed.encoders.coupled import Coupled
-from seedbed.encoders.coupling import Choice, read_choices
+from seedbed.encoders.models import loading
+from seedbed.encoders.models.paths import has_paths, path_vectors
+from seedbed.encoders.models.two_paths import Coupled
+from seedbed.encoders.models.two_paths_setup import Choice, read_choices
 from seedbed.encoders.objectives.anchoring import Anchoring
-from seedbed.encoders.paths import has_paths, path_vectors
 from seedbed.evaluation import protocols
 from seedbed.evaluation.scores import score, texts
 from seedbed.evaluation.settings import Task
@@ -100,9 +100,9 @@ def test_the_printed_bound_is_no_less_than_what_it_is_said_to_be_at_least() -> N
 @pytest.mark.parametrize("fusion", ["none", "prefix"])
 def test_of_a_real_encoder_they_are_those_of_its_two_sides(make_weights: Callable[..., Path], fusion: str) -> None:
     sides = {"source": make_weights("xlm-roberta"), "english": make_weights("bert")}
-    source = backbone.load(sides["source"], pooling="mean", prefix="query: ")
+    source = loading.load(sides["source"], pooling="mean", prefix="query: ")
     anchored = Anchoring(pool_size=3, hidden=16).prepared(source, sides, 1)
-    english = backbone.load(sides["english"], pooling="own")
+    english = loading.load(sides["english"], pooling="own")
     encoder = SentenceTransformer(modules=[Coupled(anchored, english, fusion)], device="cpu")
     encoder[0].english = dict(zip([*TEXTS, *HUMAN], [*CHOSEN, *HUMAN], strict=True))
     found = score(Task(protocol="deviation"), TEST, encoder.encode, paths=lambda wanted: path_vectors(encoder, wanted))
@@ -115,9 +115,9 @@ def test_of_a_real_encoder_they_are_those_of_its_two_sides(make_weights: Callabl
 
 
 def test_two_paths_into_other_spaces_are_told(make_weights: Callable[..., Path]) -> None:
-    source = backbone.load(make_weights("bert"), pooling="mean")
+    source = loading.load(make_weights("bert"), pooling="mean")
     source.append(Dense(source.get_embedding_dimension(), 6))
-    encoder = SentenceTransformer(modules=[Coupled(source, backbone.load(make_weights("bert"), pooling="own"), "none")])
+    encoder = SentenceTransformer(modules=[Coupled(source, loading.load(make_weights("bert"), pooling="own"), "none")])
     encoder[0].english = dict(zip(TEXTS, CHOSEN, strict=True))
     assert has_paths(encoder) and not has_paths(source)
     with pytest.raises(UserError, match=r"6 numbers.*English; start from"):

@@ -13,7 +13,7 @@ import pytest
 
 from scripts import score, tabulate
 from seedbed import manifests
-from seedbed.encoders import backbone
+from seedbed.encoders.models import loading
 from seedbed.evaluation import protocols
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError, read_json, write_json, write_table
@@ -106,7 +106,7 @@ def test_a_study_with_it_is_valid(own: Path) -> None:
 def scored(own: Path, recipe: str, seed: int) -> None:
     """Scores of a tiny encoder, by the program."""
     folder = own / "encoders" / recipe / "0"
-    model = backbone.load(tiny.backbone(own / "backbone"), pooling=("mean", "cls")[seed])
+    model = loading.load(tiny.backbone(own / "backbone"), pooling=("mean", "cls")[seed])
     model.save(str(folder))
     manifests.write(folder, {"about": {}})
     call(score, [

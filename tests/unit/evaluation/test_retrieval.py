@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from seedbed.encoders import backbone
+from seedbed.encoders.models import loading
 from seedbed.evaluation import reference
 from seedbed.evaluation.protocols.retrieval import PROTOCOL, TREC_EVAL, collection
 from seedbed.evaluation.reference import as_filed, metrics_of, mteb_result, require_agreement, spread
@@ -162,7 +162,7 @@ def test_bad_judgements_are_named(changes: dict, message: str) -> None:
 
 @pytest.fixture(scope="module")
 def tiny_encoder(tmp_path_factory: pytest.TempPathFactory):
-    return backbone.load(tiny.backbone(tmp_path_factory.mktemp("backbone")), pooling="mean", prefix="query: ")
+    return loading.load(tiny.backbone(tmp_path_factory.mktemp("backbone")), pooling="mean", prefix="query: ")
 
 
 def sentences_judged() -> pd.DataFrame:

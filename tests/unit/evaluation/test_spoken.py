@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from seedbed import manifests
-from seedbed.encoders import training
-from seedbed.encoders.backbone import load, open_encoder
+from seedbed.encoders.export.save import save
+from seedbed.encoders.models.loading import load, open_encoder
 from seedbed.evaluation.scores import Set
 from seedbed.evaluation.settings import Task
 from seedbed.evaluation.systems import Opening, System, open_system
@@ -23,7 +23,7 @@ PROMPTS = {"hau": "Hausa: ", "swh": "Swahili: "}
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    training.save(load(tiny.backbone(tmp_path / "bert"), pooling="mean", prefix=PROMPTS), tmp_path / "encoder", {}, {})
+    save(load(tiny.backbone(tmp_path / "bert"), pooling="mean", prefix=PROMPTS), tmp_path / "encoder", {}, {})
     return tmp_path / "encoder"
 
 
@@ -70,7 +70,7 @@ def test_what_is_saved_names_every_language(folder: Path) -> None:
 
 
 def test_scores_say_the_rows_that_each_encoder_was_last_trained_on(folder: Path, tmp_path: Path) -> None:
-    training.save(open_encoder(folder), tmp_path / "trained", {}, {"examples": 12})
+    save(open_encoder(folder), tmp_path / "trained", {}, {"examples": 12})
     both = system(folder, "hau-swh", second=tmp_path / "trained").about
     assert both["second"]["rows"] == 12 and "rows" not in both["encoder"]
     alone = system(tmp_path / "trained", "hau").about["encoder"]

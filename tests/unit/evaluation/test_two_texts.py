@@ -14,9 +14,9 @@ import pytest
 from scripts import map_texts
 from scripts import score as program
 from seedbed.corpora.settings import COLUMNS
-from seedbed.encoders import backbone
-from seedbed.encoders.coupling import Coupling, couple
-from seedbed.encoders.saving import save
+from seedbed.encoders.export.save import save
+from seedbed.encoders.models import loading
+from seedbed.encoders.models.two_paths_setup import Coupling, couple
 from seedbed.evaluation import protocols
 from seedbed.evaluation.protocols import choice, declared
 from seedbed.evaluation.scores import Set, score
@@ -60,7 +60,7 @@ REFUSED = {
 def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """An encoder of two texts on tiny models, and what was chosen for all of them; elsewhere, for none."""
     root = tmp_path_factory.mktemp("two")
-    source = backbone.load(tiny.backbone(root / "source"), pooling="mean", prefix="query: ")
+    source = loading.load(tiny.backbone(root / "source"), pooling="mean", prefix="query: ")
     save(couple(source, tiny.backbone(root / "english"), Coupling("none", {})), root / "7", {"seed": 7}, {})
     every = [
         *zip(HAUSA, ENGLISH, strict=True),
@@ -80,7 +80,7 @@ def vectors(places: dict[str, Path], texts: Sequence[str], test: pd.DataFrame = 
     english = read_table(places["chosen"], ["text", "english"]).set_index("text")["english"]
     joined = {text: " ".join(english[part] for part in parts) for text, parts in choice.composed(test).items()}
     chosen = {**joined, **english}
-    return backbone.open_encoder(places["encoder"]).encode([(text, chosen[text]) for text in texts])
+    return loading.open_encoder(places["encoder"]).encode([(text, chosen[text]) for text in texts])
 
 
 def by_program(places: dict[str, Path], root: Path, name: str, *tests: pd.DataFrame) -> Path:
@@ -114,7 +114,7 @@ def test_a_score_is_that_of_the_vectors_of_both_texts(places: dict[str, Path], t
         theirs = {"cosine_spearman": "spearman", "ndcg_at_10": "ndcg_at_10"}[checked[0]]
         assert {theirs, "main_score"} <= {*found["metrics"]}, "mteb's own numbers stand beside ours"
     if name not in ("lengths",):  # which embeds nothing
-        alone = backbone.load(places["encoder"] / "source", pooling="own")
+        alone = loading.load(places["encoder"] / "source", pooling="own")
         other = score(task, TEXTS, lambda texts: alone.encode(texts), train=train)
         assert other.items.to_dict() != expected.items.to_dict(), "the English counts"
 

@@ -19,7 +19,7 @@ from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, XGLMConfig
 from seedbed import manifests
 from seedbed.corpora.assets import Store
 from seedbed.corpora.settings import Source
-from seedbed.encoders import backbone
+from seedbed.encoders.models import loading
 from seedbed.generators import conversion, to_safetensors
 from seedbed.generators.fetch import fetch, local_files
 from seedbed.io import UserError, read_json, sha256
@@ -104,24 +104,24 @@ def test_names_that_share_a_tensor_keep_it_each(tmp_path: Path, store: Store, ki
 def labse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An encoder of LaBSE's modules, whose dense layer has weights of its own."""
     folder = tmp_path_factory.mktemp("labse")
-    encoder = backbone.load(tiny.backbone(folder / "weights"), pooling="cls")
+    encoder = loading.load(tiny.backbone(folder / "weights"), pooling="cls")
     encoder.extend([Dense(32, 32), Normalize()])
     encoder.save_pretrained(str(folder / "encoder"), create_model_card=False)
     return folder / "encoder"
 
 
 def test_each_module_of_an_encoder_is_converted(labse: Path, tmp_path: Path, store: Store) -> None:
-    before = backbone.open_encoder(labse).encode(["a text"])
+    before = loading.open_encoder(labse).encode(["a text"])
     model = pickled(Path(shutil.copytree(labse, tmp_path / "model")))
     fetch(Source(file=str(model), convert=True), store, tmp_path / "out")
-    assert (backbone.open_encoder(tmp_path / "out").encode(["a text"]) == before).all()
+    assert (loading.open_encoder(tmp_path / "out").encode(["a text"]) == before).all()
     record = manifests.read(tmp_path / "out" / manifests.MANIFEST)
     assert {*record["converted"]} == {"pytorch_model.bin", "2_Dense/pytorch_model.bin"}
     # A transformer that has safetensors, beside a layer that has none.
     shutil.copy(labse / "model.safetensors", model)
     fetch(Source(file=str(model), convert=True), store, tmp_path / "half")
     assert {*manifests.read(tmp_path / "half" / manifests.MANIFEST)["converted"]} == {"2_Dense/pytorch_model.bin"}
-    assert (backbone.open_encoder(tmp_path / "half").encode(["a text"]) == before).all()
+    assert (loading.open_encoder(tmp_path / "half").encode(["a text"]) == before).all()
 
 
 def test_what_has_safetensors_is_left_as_it_is(tmp_path: Path, store: Store) -> None:

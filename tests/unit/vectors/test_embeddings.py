@@ -16,9 +16,10 @@ import pytest
 from filelock import FileLock
 from sentence_transformers import SentenceTransformer
 
-from seedbed.encoders import backbone, opening, training
 from seedbed.encoders.endpoint import TRANSPORT
-from seedbed.encoders.opening import batched, folder_of, opened, vectors_of
+from seedbed.encoders.export.save import save
+from seedbed.encoders.models import inference, loading
+from seedbed.encoders.models.inference import batched, folder_of, opened, vectors_of
 from seedbed.io import UserError
 from seedbed.vectors import store
 from seedbed.vectors.store import at_once, shared
@@ -170,7 +171,7 @@ def test_other_libraries_make_other_embeddings_but_a_server_the_same(
 ) -> None:
     local, remote = {"files": {"model.safetensors": "a"}}, {"files": {"endpoint.json": "a", TRANSPORT: "b"}}
     before, paid = folder_of(tmp_path, local), folder_of(tmp_path, remote)
-    monkeypatch.setattr(opening, "versions", lambda: {"torch": "99"})
+    monkeypatch.setattr(inference, "versions", lambda: {"torch": "99"})
     assert folder_of(tmp_path, local) != before and folder_of(tmp_path, remote) == paid
 
 
@@ -225,13 +226,13 @@ def test_of_no_texts_nothing_is_asked(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> SentenceTransformer:
-    return backbone.load(tiny.backbone(tmp_path_factory.mktemp("backbone")), pooling="mean", prefix="query: ")
+    return loading.load(tiny.backbone(tmp_path_factory.mktemp("backbone")), pooling="mean", prefix="query: ")
 
 
 def test_an_encoder_that_was_changed_by_hand_is_not_opened(tiny_encoder: SentenceTransformer, tmp_path: Path) -> None:
     """Its embeddings would be kept, and read, under the name of what its job wrote."""
     folder = tmp_path / "encoder"
-    training.save(tiny_encoder, folder, {}, {})
+    save(tiny_encoder, folder, {}, {})
     assert opened(folder, 8).width == 32
     weights = folder / "model.safetensors"
     content = weights.read_bytes()
@@ -253,7 +254,7 @@ def uneven() -> list[str]:
 def test_batches_and_order_change_no_embedding(
     tiny_encoder: SentenceTransformer, rows: int, tokens: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opening, "TOKENS", tokens)
+    monkeypatch.setattr(inference, "TOKENS", tokens)
     texts = uneven()
     expected = np.concatenate([tiny_encoder.encode([text]) for text in texts])  # each alone, without padding
     encode = batched(tiny_encoder, rows)
@@ -273,7 +274,7 @@ def test_batches_hold_few_tokens_and_little_padding(
         real.append(int(inputs[0]["attention_mask"].sum()))
 
     hook = tiny_encoder[0].register_forward_pre_hook(count)
-    monkeypatch.setattr(opening, "TOKENS", 200)
+    monkeypatch.setattr(inference, "TOKENS", 200)
     batched(tiny_encoder, 8)(uneven())
     hook.remove()
     assert sum(rows for rows, _ in shapes) == 60 and max(rows for rows, _ in shapes) == 8

@@ -1,0 +1,1 @@
+"""Copies of an encoder that take less, or are of several seeds."""

@@ -1,0 +1,85 @@
+"""An encoder's transformer as a graph of ONNX, in integers of 8 bits."""
+
+import logging
+import tempfile
+import warnings
+from pathlib import Path
+
+import torch
+from onnxruntime.quantization import QuantType, quantize_dynamic
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import WeightedLayerPooling
+from torch import Tensor, nn
+
+from seedbed.encoders.models.loading import of_modules, stock
+from seedbed.encoders.models.onnx_int8 import Int8Transformer
+
+
+class _States(nn.Module):
+    """Tokens (1, t) of one text, all of which are read, to the states (1, t, d) that are pooled.
+
+    They are the last ones, or what `layers` makes of those of several layers.
+    """
+
+    def __init__(self, transformer: nn.Module, layers: list[WeightedLayerPooling]) -> None:
+        super().__init__()
+        self.transformer, self.layers = transformer, nn.ModuleList(layers)
+
+    def forward(self, input_ids: Tensor) -> Tensor:
+        mask = torch.ones_like(input_ids)
+        found = self.transformer(input_ids=input_ids, attention_mask=mask, output_hidden_states=bool(self.layers))
+        features = {"token_embeddings": found.last_hidden_state, "all_layer_embeddings": found.hidden_states}
+        for module in self.layers:
+            features = module(features)
+        return features["token_embeddings"]
+
+
+def quantized(encoder: SentenceTransformer) -> SentenceTransformer:
+    """An encoder with the weights of its transformer, and what it multiplies, as integers of 8 bits.
+
+    A scale for each column of a matrix. 7 of the 8 bits are used, as processors without instructions for them need,
+    whose sums of 16 bits would overflow: so all machines give the same vectors. Source: dynamic quantisation of
+    onnxruntime, `per_channel` and `reduce_range`.
+    """
+    transformer, *others = stock(encoder)
+    layers = [module for module in others if isinstance(module, WeightedLayerPooling)]  # they become part of the graph
+    with tempfile.TemporaryDirectory() as folder:
+        whole, small = Path(folder, "whole.onnx"), Path(folder, "small.onnx")
+        _export(_States(transformer.auto_model, layers).cpu().eval(), whole, transformer.max_seq_length)
+        settings = {"weight_type": QuantType.QInt8, "per_channel": True, "reduce_range": True}
+        with _Quiet():
+            quantize_dynamic(whole, small, **settings)
+        graph = small.read_bytes()
+    sizes = {"width": int(transformer.get_embedding_dimension()), "weights": transformer.auto_model.num_parameters()}
+    module = Int8Transformer(graph, encoder.tokenizer, max_seq_length=transformer.max_seq_length, **sizes)
+    return of_modules(encoder, [module, *(other for other in others if other not in layers)])
+
+
+def _export(states: _States, path: Path, longest: int | None) -> None:
+    """Write a transformer's graph, for texts of 2 tokens or more."""
+    import onnx
+
+    text, tokens = torch.ones(1, 8, dtype=torch.long), torch.export.Dim("tokens", min=2, max=longest)
+    options = {"input_names": ["input_ids"], "output_names": ["states"], "dynamic_shapes": {"input_ids": {1: tokens}}}
+    with _Quiet():
+        program = torch.onnx.export(states, (text,), dynamo=True, verbose=False, **options)
+    graph = program.model_proto
+    for node in graph.graph.node:  # where in which file of this machine it was written
+        del node.metadata_props[:]
+    for value in (*graph.graph.value_info, *graph.graph.input, *graph.graph.output, graph.graph, graph):
+        del value.metadata_props[:]
+    onnx.save(graph, path)
+
+
+class _Quiet(warnings.catch_warnings):
+    """Without what exporting says of libraries that are not there, and of functions that will be renamed."""
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        warnings.simplefilter("ignore")
+        self.level = logging.root.manager.disable
+        logging.disable(logging.WARNING)
+
+    def __exit__(self, *error: object) -> None:
+        logging.disable(self.level)
+        super().__exit__(*error)

@@ -1,0 +1,1 @@
+"""An encoder as a folder, and its card."""

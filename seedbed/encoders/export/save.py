@@ -1,0 +1,62 @@
+"""An encoder becomes a directory of sentence-transformers, with a manifest, and a card if somebody writes it."""
+
+import contextlib
+import filecmp
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from sentence_transformers import SentenceTransformer
+
+from seedbed import manifests
+from seedbed.encoders.export.card import versions
+from seedbed.encoders.models import loading
+from seedbed.encoders.models.inference import saved_from
+from seedbed.encoders.models.two_paths import SIDES, sides_of
+from seedbed.io import atomic, atomic_directory
+
+
+def save(
+    encoder: SentenceTransformer,
+    output: Path,
+    about: dict[str, Any],
+    training: dict[str, Any],
+    start: Path | None = None,
+    *,
+    starts: Mapping[str, Path] | None = None,
+    beside: Callable[[Path], None] | None = None,
+    tell: manifests.Tell | None = None,
+) -> None:
+    """Save an encoder with its manifest; `output` is replaced as a whole.
+
+    The manifest has `about`, `training` and the `versions` of libraries, see `card.text`; `tell` is `card.write`, or
+    nothing writes a card.
+
+    Weights that are, byte for byte, those of `start`, which it was trained from, are the same file on the disk; so are
+    those of two paths and their `starts`, by SIDES. `beside` writes files of its own into the folder.
+    """
+    with atomic_directory(output) as directory:
+        # Else tokenizer.json would keep the last call's truncation, for whoever reads it without transformers.
+        for tokenizer in filter(None, (side.tokenizer for side in sides_of(encoder))):
+            backend = getattr(tokenizer, "backend_tokenizer", tokenizer)  # of static embeddings it is that itself
+            backend.no_truncation()
+            backend.no_padding()
+        loading.stock(encoder).save_pretrained(str(directory), create_model_card=False)
+        if beside:
+            beside(directory)
+        if start:
+            _share_weights(directory, start)
+            for side in {*SIDES} & {*(starts or {})}:
+                _share_weights(directory / side, starts[side])
+            training = training | saved_from(directory, start)
+        manifests.write(directory, {"about": about, "training": training, "versions": versions()}, tell)
+
+
+def _share_weights(directory: Path, start: Path) -> None:
+    """Have one file on the disk for weights that are as they were; copies stay where there can be no links."""
+    for path in directory.glob("*.safetensors"):
+        if (other := start / path.name).is_file() and filecmp.cmp(path, other, shallow=False):
+            with contextlib.suppress(OSError), atomic(path) as link:
+                link.unlink(missing_ok=True)
+                os.link(other.resolve(), link)

@@ -1,0 +1,1 @@
+"""What an encoder is made of, and how a folder becomes one."""

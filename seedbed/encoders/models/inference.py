@@ -1,0 +1,210 @@
+"""An encoder's directory becomes what scores need of it, be it one encoder or several that are fused."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Transformer
+from tqdm.auto import tqdm
+
+from seedbed import manifests
+from seedbed.encoders.endpoint import TRANSPORT, Endpoint
+from seedbed.encoders.export.card import versions
+from seedbed.encoders.models.ensemble import members_of
+from seedbed.encoders.models.layers import layer_means
+from seedbed.encoders.models.loading import open_encoder
+from seedbed.encoders.models.onnx_int8 import CODE as INT8
+from seedbed.encoders.models.parallel_adapters import ADAPTERS, CODE, MODULE, AdaptedTransformer
+from seedbed.encoders.models.paths import has_paths, path_vectors
+from seedbed.encoders.models.two_paths import CODE as PATHS
+from seedbed.encoders.models.two_paths import Coupled
+from seedbed.encoders.prompts import speak
+from seedbed.io import fingerprint, read_json, sha256
+from seedbed.vectors.fused import search_by, side_by_side
+from seedbed.vectors.store import shared
+from seedbed.vectors.types import Encode, Layers, Search
+
+
+class Opened(NamedTuple):
+    """What scores ask of an encoder."""
+
+    encode: Encode
+    """Several: their embeddings side by side."""
+    width: int
+    """Dimensions of an embedding."""
+    search: Search | None
+    """Several: by their fused distances; of one None, it is searched by the task's."""
+    encoder: SentenceTransformer | None
+    """None: there are several."""
+    about: dict[str, Any]
+    """How it was made."""
+    layers: Layers | None = None
+    """None: there are several, or a server has them, or the encoder has two paths."""
+    paths: Layers | None = None
+    """The vectors (2, n, d) of texts and of their English; None: it has one path, or there are several encoders."""
+    spoken: bool = False
+    """Whether the vectors are those of one language's texts."""
+    english: bool = False
+    """Whether it, or one of several, reads a text and its English."""
+
+
+def opened(
+    folder: Path,
+    rows: int,
+    state: Path | None = None,
+    *,
+    adapters: bool = True,
+    language: str = "",
+    english: Mapping[str, str] | None = None,
+) -> Opened:
+    """Open an encoder, or those of a fusion, each with its own store of embeddings.
+
+    Args:
+        rows: texts that are encoded together at most.
+        state: where the stores lie; None: nothing is kept.
+        adapters: False: parallel adapters are off.
+        language: of the texts, see `prompts.speak`.
+        english: text -> its English, for an encoder of both, which refuses a text without; others do not look at it.
+
+    Raises:
+        UserError: as `open_encoder`, `members_of`, `manifests.read` and `prompts.speak`.
+    """
+    manifest = manifests.read(folder / manifests.MANIFEST)
+    if members := members_of(folder, manifest):
+        each = [
+            opened(member.directory, rows, state, adapters=adapters, language=language, english=english)
+            for member in members
+        ]
+        widths = [one.width for one in each]
+        search = search_by(widths, [member.weight for member in members])
+        facts = {"spoken": any(one.spoken for one in each), "english": any(one.english for one in each)}
+        encode = side_by_side([one.encode for one in each])
+        return Opened(encode, sum(widths), search, None, manifest["about"], **facts)
+    encoder = open_encoder(folder, servers=True)
+    prompt = speak(encoder, language, folder)
+    named = _with_english(encoder, english or {})
+    off = not adapters and isinstance(encoder[0], AdaptedTransformer)
+    encode = batched(encoder, rows, **({"aligned": False} if off else {}))
+    if state:
+        kept = folder_of(state, manifest, adapters=not off, prompt=prompt)
+        encode = shared(encode, kept, remote=is_remote(encoder), named=named)
+    layers = partial(layer_means, encoder, batch_size=rows) if isinstance(encoder[0], Transformer) else None
+    paths = partial(path_vectors, encoder, batch_size=rows) if has_paths(encoder) else None
+    width = int(encoder.get_embedding_dimension())
+    both = isinstance(encoder[0], Coupled)
+    return Opened(encode, width, None, encoder, manifest["about"], layers, paths, bool(prompt), both)
+
+
+def _with_english(encoder: SentenceTransformer, english: Mapping[str, str]) -> Callable[[str], str]:
+    """Tell an encoder of two texts the English of each; and what the vector of a text follows from."""
+    if not isinstance(encoder[0], Coupled):
+        return str
+    encoder[0].english = english
+    return lambda text: f"{text}\0{encoder[0].translation(text)}"
+
+
+TOKENS = 2**10
+"""Tokens of a batch on a CPU, which is busy with so few; more of them only hold more padding (docs/speed.md)."""
+
+
+def batched(encoder: SentenceTransformer, rows: int, **options: Any) -> Encode:
+    """`encoder.encode`, longest texts first, in batches of at most `rows` texts and, on this CPU, about TOKENS tokens.
+
+    Its embeddings depend on a text's batch by rounding errors only (1e-6). `encode` is given the options.
+    """
+
+    def encode(texts: Sequence[str]) -> np.ndarray:
+        lengths = _token_counts(encoder, texts)
+        order = np.argsort(-lengths, kind="stable")
+        embeddings = np.empty((len(texts), encoder.get_embedding_dimension()), np.float32)
+        on_cpu, start = encoder.device.type == "cpu" and not is_remote(encoder), 0
+        with tqdm(total=len(texts), desc="Texts") as bar:
+            while start < len(texts):
+                size = min(rows, max(1, TOKENS // lengths[order[start]])) if on_cpu else rows
+                batch = order[start : start + size]
+                embeddings[batch] = encoder.encode([texts[place] for place in batch], batch_size=size, **options)
+                start += size
+                bar.update(len(batch))
+        return embeddings
+
+    return encode
+
+
+def _token_counts(encoder: SentenceTransformer, texts: Sequence[str]) -> np.ndarray:
+    """Tokens (n,) of each text, as cut to what the encoder reads; its prompt, the same for all, is left out."""
+    if not isinstance(encoder[0], Transformer):  # characters tell them as well
+        return np.array([len(text) for text in texts])
+    found = encoder.tokenizer(list(texts), truncation=True, max_length=encoder.max_seq_length, verbose=False)
+    return np.array([len(tokens) for tokens in found["input_ids"]])
+
+
+def is_remote(encoder: SentenceTransformer) -> bool:
+    """Whether texts are sent to a server, by any part of the encoder."""
+    return any(isinstance(module, Endpoint) for module in encoder.modules())
+
+
+def folder_of(state: Path, manifest: dict[str, Any], *, adapters: bool = True, prompt: str = "") -> Path:
+    """Where the embeddings of an encoder lie: by what they follow from, and the libraries.
+
+    Without parallel adapters they are those of the encoder that got them, and lie where its own do. Where what stands
+    before a text hangs on its language, each `prompt` has a folder in that one: one text has a vector in each language.
+    """
+    remote = TRANSPORT in manifest["files"]  # a server makes the vectors; what was paid for outlives an upgrade here
+    found = vectors_of(manifest, adapters=adapters)
+    folder = state / "embeddings" / fingerprint([found, {} if remote else versions()])[:32]
+    return folder / fingerprint(prompt)[:32] if prompt else folder
+
+
+SOURCE = "saved_from"
+"""In a manifest: `vectors_of` of the encoder that an encoder was started from, where all is as it was but for parallel
+adapters."""
+STOCK = f"{Transformer.__module__}.{Transformer.__name__}"
+"""The type in modules.json of a transformer without adapters."""
+
+
+def vectors_of(manifest: dict[str, Any], *, adapters: bool = True) -> str:
+    """A digest of what an encoder's vectors follow from: the same of two that differ in their cards alone.
+
+    Args:
+        adapters: False: without its parallel adapters.
+    """
+    said = ("README.md", TRANSPORT, CODE, PATHS, INT8)
+    files = {name: digest for name, digest in manifest["files"].items() if Path(name).name not in said}
+    on = adapters and ADAPTERS in files
+    source = "" if on else manifest.get("training", {}).get(SOURCE, "")
+    return source or fingerprint([files, *(["off"] if ADAPTERS in files and not on else [])])
+
+
+def pivot_of(manifest: dict[str, Any]) -> str:
+    """`vectors_of` of the pivot that an encoder was aligned to; empty: it was not."""
+    return manifest.get("training", {}).get("pivot", "")
+
+
+def saved_from(folder: Path, start: Path) -> dict[str, str]:
+    """{SOURCE: ...} of an encoder that is as it was when it was started from another, but maybe for adapters; else {}.
+
+    Args:
+        folder: of the encoder, before it has a manifest.
+    """
+    if not (start / manifests.MANIFEST).is_file():
+        return {}
+    known = manifests.read(start / manifests.MANIFEST)
+    files = {name: digest for name, digest in known["files"].items() if name != "README.md"}
+    if "modules.json" not in files or not all(_same(folder / name, start / name, files[name]) for name in files):
+        return {}
+    return {SOURCE: vectors_of(known)}
+
+
+def _same(path: Path, other: Path, digest: str) -> bool:
+    """Whether a file is as it was, but for what adapters, and how weights are opened, say in it."""
+    if not path.is_file():
+        return False
+    if path.name == "modules.json":
+        return path.read_text(encoding="utf-8").replace(MODULE, STOCK) == other.read_text(encoding="utf-8")
+    if path.name == "sentence_bert_config.json":
+        ours, theirs = ({**read_json(each), "model_kwargs": None} for each in (path, other))
+        return ours == theirs
+    return sha256(path) == digest

@@ -1,0 +1,126 @@
+"""What each block of an encoder says of a sentence: token means of all layers at once, or of one without the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Module, Pooling, Transformer
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+
+from seedbed.encoders.models.loading import of_modules
+from seedbed.io import UserError
+
+
+def layer_means(encoder: SentenceTransformer, texts: Sequence[str], *, batch_size: int = 32) -> np.ndarray:
+    """The token means of every layer, from one pass of each text.
+
+    The mean is over all tokens but padding, special ones and those of the encoder's prompt included. The last layer is
+    the one after the final norm.
+
+    Args:
+        encoder: of any pooling, which does not count.
+        batch_size: texts of a pass. No result depends on it, but for rounding errors (1e-6).
+
+    Returns:
+        Vectors (L + 1, n, width) in float32; the first are of the embeddings.
+
+    Raises:
+        UserError: an encoder without a transformer, as behind an endpoint, or one that gives no hidden states.
+    """
+    transformer = transformer_of(encoder)
+    layers, width = transformer.auto_model.config.num_hidden_layers + 1, transformer.get_embedding_dimension()
+    with _hidden_states(transformer.auto_model):
+        found = of_modules(encoder, [transformer, _Means()]).encode(
+            list(texts), batch_size=batch_size, show_progress_bar=False
+        )
+    return np.ascontiguousarray(np.reshape(found, (len(texts), layers, width)).swapaxes(0, 1), np.float32)
+
+
+def first_layers(encoder: SentenceTransformer, layer: int) -> SentenceTransformer:
+    """An encoder of the token means of one layer, without the blocks above it, which are taken off the given one.
+
+    Its vectors are `layer_means(encoder, texts)[layer]` but for rounding errors.
+
+    Args:
+        encoder: not to be used afterwards; it shares its weights.
+        layer: 1 for the first block.
+
+    Raises:
+        UserError: no such block, or an encoder without a transformer.
+    """
+    transformer = transformer_of(encoder)
+    width, blocks = transformer.get_embedding_dimension(), _blocks(transformer.auto_model)
+    if not 1 <= layer <= len(blocks):
+        raise UserError(f"layer {layer}: the backbone has blocks 1 to {len(blocks)}; give one of these")
+    pooling = Pooling(width, "mean") if layer == len(blocks) else _OfBlock(width, blocks[layer - 1])
+    del blocks[layer:]
+    return of_modules(encoder, [transformer, pooling])
+
+
+def transformer_of(encoder: SentenceTransformer) -> Transformer:
+    """The transformer that reads the texts of an encoder.
+
+    Raises:
+        UserError: there is none.
+    """
+    first = next(iter(encoder), None) if isinstance(encoder, SentenceTransformer) else None
+    if not isinstance(first, Transformer):
+        raise UserError("layers: an encoder without a transformer here has no layers; leave out endpoints and fusions")
+    return first
+
+
+class _Means(Module):
+    """All layers' token means side by side: (batch, (L + 1) width)."""
+
+    def forward(self, features: dict[str, Tensor | Any], **kwargs: Any) -> dict[str, Tensor | Any]:
+        if "all_layer_embeddings" not in features:
+            raise UserError("layers: this kind of backbone gives no hidden states; take another")
+        mask = features["attention_mask"][..., None].float()
+        means = [
+            (states.float() * mask).sum(1) / mask.sum(1)
+            for states in (*features["all_layer_embeddings"][:-1], features["token_embeddings"])
+        ]
+        return features | {"sentence_embedding": torch.cat(means, dim=1)}
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Nothing: no encoder is saved with it."""
+
+
+class _OfBlock(Pooling):
+    """The mean over tokens of what a block gives, before a final norm."""
+
+    def __init__(self, width: int, block: nn.Module) -> None:
+        super().__init__(width, "mean")
+        block.register_forward_hook(self._take)
+
+    def _take(self, block: nn.Module, given: Any, states: Any) -> None:
+        self.states = states if torch.is_tensor(states) else states[0]
+
+    def forward(self, features: dict[str, Tensor | Any], **kwargs: Any) -> dict[str, Tensor | Any]:
+        return super().forward(features | {"token_embeddings": self.states}, **kwargs)
+
+
+@contextmanager
+def _hidden_states(model: PreTrainedModel) -> Iterator[None]:
+    """A context in which a model gives the states of all layers."""
+    before = model.config.output_hidden_states
+    model.config.output_hidden_states = True
+    try:
+        yield
+    finally:
+        model.config.output_hidden_states = before
+
+
+def _blocks(model: PreTrainedModel) -> nn.ModuleList:
+    """The blocks of a transformer, which its kind may keep under any name."""
+    count = model.config.num_hidden_layers
+    for module in model.modules():
+        if isinstance(module, nn.ModuleList) and len(module) == count:
+            return module
+    raise UserError(f"layers: {type(model).__name__} has no list of its {count} blocks; take another backbone")

@@ -1,0 +1,302 @@
+"""A directory of pretrained weights becomes a sentence encoder."""
+
+import copy
+import inspect
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import torch
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import (
+    Dense,
+    Module,
+    Pooling,
+    StaticEmbedding,
+    Transformer,
+    WeightedLayerPooling,
+)
+from sentence_transformers.util import fullname
+from torch import Tensor, nn
+from transformers import MODEL_MAPPING, AutoConfig, AutoModelForMaskedLM, PretrainedConfig, PreTrainedModel
+from transformers.modeling_outputs import BaseModelOutput
+
+from seedbed import model_files
+from seedbed.encoders import settings
+from seedbed.encoders.endpoint import Endpoint
+from seedbed.encoders.models import onnx_int8, parallel_adapters, two_paths
+from seedbed.encoders.pooling import AVERAGES, LAST, OURS, TrainingHead, dense
+from seedbed.encoders.prompts import DOCUMENT, Prefix, put
+from seedbed.io import UserError, read_json
+from seedbed.weights import LOCAL, NO_CODE, opening, require_whole_body
+
+TOKENIZER_FILES = ("tokenizer.json", "sentencepiece.bpe.model", "spiece.model", "tokenizer.model", "vocab.txt")
+WEIGHTED = ("WeightedLayerPooling", "Dense", "LayerNorm", "StaticEmbedding")
+"""Modules with weights of their own."""
+READ = {"use_safetensors": True, "ignore_mismatched_sizes": True}
+"""How weights are read; which of them do not fit `require_whole_body` then says by name."""
+
+
+def load(
+    weights: Path,
+    *,
+    pooling: settings.Pooling,
+    layers: int = 4,
+    prefix: Prefix = "",
+    language: str = "",
+    max_length: int | None = None,
+    seed: int = 0,
+    dropout: float | None = None,
+) -> SentenceTransformer:
+    """Build an encoder: the transformer, then pooling, in float32.
+
+    With cls_mlp and cls_mlp_train a third module follows, a dense layer, of which `stock` leaves out the latter's.
+    With own, modules that sentence-transformers saved there are the encoder's, and the mean where there are none;
+    parallel adapters are kept.
+
+    Args:
+        weights: a directory as `save_pretrained` writes it, of transformers or of sentence-transformers; of the
+            latter only the transformer is used, but with own. Safetensors only; no code is run and no server asked, of
+            the directory's or of its choice, see `model_files.check`.
+        layers: the last blocks that the poolings last_... take.
+        prefix: put before every text by `encode`, `encode_query` and `encode_document`, and saved with the encoder; by
+            language see `prompts.put`, which is given `language`.
+        max_length: tokens of a text; None for as many as the backbone can read.
+        seed: of the dense layer's weights; nothing else is random.
+        dropout: of every layer, in training; None: the backbone's own.
+
+    Raises:
+        UserError: no such directory, no config.json, no tokenizer or no safetensors in it, one that cannot be opened or
+            lacks weights, or as `model_files.check`; a dropout for a backbone that knows none, or for modules of its
+            own; more layers than the backbone has; parallel adapters, and another pooling than own.
+    """
+    if pooling == "own" and (Path(weights) / "modules.json").is_file():
+        if dropout is not None:
+            raise UserError(f"{weights}: dropout cannot be set for modules of its own; take another pooling")
+        encoder = open_encoder(weights)  # of two texts, each side has its tokenizer and a prefix of its own
+        return encoder if isinstance(encoder[0], two_paths.Coupled) else put(encoder, prefix, language)
+    folder = directory_of(Path(weights), adapted=pooling == "own")
+    if pooling == "static":
+        return put(static(folder), prefix, language)
+    pooling = "mean" if pooling == "own" else pooling
+    transformer = _transformer(folder, hidden_states=pooling in {*AVERAGES, *LAST}, dropout=dropout)
+    limit = longest(transformer.auto_model, transformer.max_seq_length)
+    transformer.max_seq_length = min(limit, max_length or limit)
+    # An encoder has its first token at the first place, and BERT's positions count from there.
+    transformer.tokenizer.padding_side = "right"
+    modules = [transformer, *_pooling(pooling, transformer, layers, seed)]
+    return put(SentenceTransformer(modules=modules, local_files_only=True), prefix, language)
+
+
+def static(folder: Path) -> SentenceTransformer:
+    """The mean of the input embeddings of a text's tokens, none of which is special; no vector is normalised.
+
+    Raises:
+        UserError: as `load`.
+    """
+    transformer = _transformer(folder, hidden_states=False, dropout=None)
+    tokens = transformer.tokenizer.backend_tokenizer
+    tokens.no_truncation()
+    weights = transformer.auto_model.get_input_embeddings().weight.detach().float().clone()
+    return SentenceTransformer(modules=[StaticEmbedding(tokens, embedding_weights=weights)], local_files_only=True)
+
+
+def remote(endpoint: settings.Endpoint, *, prefix: Prefix = "") -> SentenceTransformer:
+    """An encoder whose vectors a server makes; no request is sent before there are texts."""
+    return put(SentenceTransformer(modules=[Endpoint(endpoint)], local_files_only=True), prefix)
+
+
+def open_encoder(directory: Path, *, servers: bool = False) -> SentenceTransformer:
+    """Open an encoder that a recipe saved; no file of the directory is run.
+
+    Args:
+        servers: a server may make the vectors, one that is `servers.named`: others would be sent texts and tokens.
+
+    Raises:
+        UserError: no encoder there, one that cannot be opened or lacks weights, a module without safetensors, or as
+            `model_files.check`.
+    """
+    modules = model_files.modules_of(directory)
+    if servers and [kind for kind, _ in modules] == [fullname(Endpoint)]:
+        prompts = read_json(Path(directory) / "config_sentence_transformers.json")["prompts"]
+        encoder = remote(Endpoint.load(str(modules[0][1])).settings, prefix=prompts[DOCUMENT])
+        encoder.prompts = prompts
+        return encoder
+    model_files.check(directory)
+    for kind, folder in modules:
+        if model_files.MODULES[kind] in WEIGHTED and not (folder / "model.safetensors").is_file():
+            raise UserError(f"{folder}: no model.safetensors; save the encoder again with safetensors")
+    with opening(directory):
+        local = {"local_files_only": True, "trust_remote_code": False, "model_kwargs": NO_CODE | READ}
+        others = {"processor_kwargs": dict(NO_CODE), "config_kwargs": dict(NO_CODE)}
+        adapted = {parallel_adapters.MODULE: parallel_adapters.AdaptedTransformer}
+        ours = adapted | two_paths.MODULES | onnx_int8.MODULES  # never the code there
+        encoder = SentenceTransformer._load_with_module_classes(str(directory), ours, **local, **others)
+    _require_whole(encoder, Path(directory))
+    for module in encoder.modules():  # an average of layers stays one where the encoder is trained on
+        if isinstance(module, WeightedLayerPooling):
+            module.requires_grad_(False)
+    return encoder
+
+
+def _require_whole(encoder: SentenceTransformer, directory: Path) -> None:
+    """No transformer of an encoder, or of its two paths, has weights that are not its file's."""
+    for module, (_, folder) in zip(encoder, model_files.modules_of(directory), strict=True):
+        if isinstance(module, Transformer):
+            require_whole_body(module.auto_model, folder)
+        elif isinstance(module, two_paths.Coupled):
+            for name, side in module.sides.items():
+                _require_whole(side, directory / name)
+
+
+def stock(encoder: SentenceTransformer) -> SentenceTransformer:
+    """An encoder as it is saved: of sentence-transformers' modules alone, where it has weights, which are shared.
+
+    So are the two of an encoder of two paths, in place.
+    """
+    transformer, *others = encoder
+    if isinstance(transformer, two_paths.Coupled):
+        for name, side in transformer.sides.items():
+            transformer.sides[name] = stock(side)
+    if not any(isinstance(module, OURS) for module in others):
+        return encoder
+    layers = transformer.auto_model.config.num_hidden_layers
+    parts = [module.stock(layers) if isinstance(module, OURS) else [module] for module in others]
+    return of_modules(encoder, [transformer, *chain.from_iterable(parts)])
+
+
+def of_modules(encoder: SentenceTransformer, modules: list[Module]) -> SentenceTransformer:
+    """An encoder of some modules, with the device and the prompts of another."""
+    return SentenceTransformer(
+        modules=modules,
+        device=str(encoder.device),
+        prompts=encoder.prompts,
+        default_prompt_name=encoder.default_prompt_name,
+        similarity_fn_name=encoder.similarity_fn_name,
+        local_files_only=True,
+    )
+
+
+def load_head(weights: Path, encoder: SentenceTransformer) -> PreTrainedModel:
+    """The backbone's own head for masked language modelling, around an encoder that `load` made of the same weights.
+
+    It is the backbone's `...ForMaskedLM` without its transformer: `head(inputs_embeds=states).logits` are the scores
+    (1, tokens, vocabulary) of last states (1, tokens, width). A decoder that is tied to the word embeddings is tied to
+    the encoder's.
+
+    Raises:
+        UserError: bad weights as in `load`, or weights without such a head, or a tokenizer without a mask token.
+    """
+    advice = "set training.mlm_weight to 0, or take a backbone that was saved with its head"
+    if encoder.tokenizer.mask_token is None:
+        raise UserError(f"{weights}: its tokenizer has no mask token; {advice}")
+    try:
+        head, report = AutoModelForMaskedLM.from_pretrained(
+            directory_of(Path(weights)), **LOCAL, dtype=torch.float32, use_safetensors=True, output_loading_info=True
+        )
+    except ValueError:
+        raise UserError(f"{weights}: of a kind that has no masked language modelling; {advice}") from None
+    transformer = head.base_model_prefix
+    if missing := sorted(key for key in report["missing_keys"] if not key.startswith(f"{transformer}.")):
+        raise UserError(f"{weights}: no head for masked language modelling ({missing[0]} is missing); {advice}")
+    decoder = head.get_output_embeddings()
+    if decoder.weight is head.get_input_embeddings().weight:
+        decoder.weight = encoder[0].auto_model.get_input_embeddings().weight
+    setattr(head, transformer, _Given())
+    return head
+
+
+def head_of(model: PreTrainedModel) -> PreTrainedModel:
+    """The head of a `...ForMaskedLM`, called as that of `load_head`; its weights are the model's, which stays whole."""
+    head = copy.copy(model)
+    head._modules = {**model._modules, model.base_model_prefix: _Given()}
+    return head
+
+
+class _Given(nn.Module):
+    """In the transformer's place: the states are those that are given."""
+
+    def forward(self, *args: Any, inputs_embeds: Tensor, **kwargs: Any) -> BaseModelOutput:
+        return BaseModelOutput(last_hidden_state=inputs_embeds)
+
+
+def directory_of(weights: Path, *, adapted: bool = False) -> Path:
+    """The directory that holds the transformer, checked; with parallel adapters only where they are read too."""
+    if not weights.is_dir():
+        raise UserError(f"{weights}: no such directory; expected weights as save_pretrained writes them")
+    model_files.check(weights)
+    if (weights / "modules.json").is_file():
+        weights = model_files.modules_of(weights)[0][1]
+    if not adapted and (weights / parallel_adapters.ADAPTERS).is_file():
+        raise UserError(f"{weights}: its adapters would be lost; take pooling own, or the encoder that was aligned")
+    if not (weights / "config.json").is_file():
+        raise UserError(f"{weights}: no config.json; expected weights as save_pretrained writes them")
+    if not any((weights / name).is_file() for name in TOKENIZER_FILES):
+        raise UserError(f"{weights}: no tokenizer; expected one of {', '.join(TOKENIZER_FILES)}")
+    if not any(weights.glob("*.safetensors")):
+        raise UserError(f"{weights}: no *.safetensors; save the model again with save_pretrained")
+    return weights
+
+
+def dropouts(config: PretrainedConfig) -> dict[str, float]:
+    """A transformer's probabilities of dropout by their names in its config, without those of classification heads."""
+    ending = ("dropout", "dropout_prob", "dropout_rate")
+    return {
+        name: float(value)
+        for name, value in config.to_dict().items()
+        if name.endswith(ending) and not name.startswith("classifier") and isinstance(value, int | float)
+    }
+
+
+def _transformer(weights: Path, *, hidden_states: bool, dropout: float | None) -> Transformer:
+    """The sentence-transformers module around the weights."""
+    with opening(weights):
+        config = AutoConfig.from_pretrained(weights, **LOCAL)
+        architecture = inspect.signature(MODEL_MAPPING.get(type(config), PreTrainedModel))
+    # Without BERT's pooler, which no pooling here uses and which LoRA would wrap.
+    options = {"add_pooling_layer": False} if "add_pooling_layer" in architecture.parameters else {}
+    rates = {} if dropout is None else dict.fromkeys(dropouts(config), dropout)
+    if dropout is not None and not rates:
+        raise UserError(f"{weights}: this kind of backbone has no dropout to set; leave training.dropout out")
+    with opening(weights):
+        transformer = Transformer(
+            str(weights),
+            model_kwargs=LOCAL | READ | options | {"dtype": torch.float32},
+            processor_kwargs=dict(NO_CODE),  # a tokenizer would save `local_files_only` too
+            config_kwargs=LOCAL | rates | {"output_hidden_states": hidden_states},
+        )
+    require_whole_body(transformer.auto_model, weights)
+    # Saved with the module and read back by it. Without this, loading a saved encoder (or a checkpoint, strictly)
+    # would add a pooler of random weights again.
+    transformer.model_kwargs = options
+    transformer.config_keys = [*transformer.config_keys, "model_kwargs"]
+    return transformer
+
+
+def longest(model: nn.Module, tokenizer_limit: int) -> int:
+    """Tokens that the backbone can read: its tokenizer's limit, or fewer if it has fewer positions.
+
+    RoBERTa counts positions from its padding index + 1, so that XLM-R's 514 positions hold 512 tokens.
+    """
+    tables = (getattr(module, "position_embeddings", None) for module in model.modules())
+    lengths = [
+        table.num_embeddings - (0 if table.padding_idx is None else table.padding_idx + 1)
+        for table in tables
+        if isinstance(table, nn.Embedding)
+    ]
+    return min([tokenizer_limit, *lengths])
+
+
+def _pooling(name: settings.Pooling, transformer: Transformer, layers: int, seed: int) -> list[Module]:
+    width = transformer.get_embedding_dimension()
+    if name in LAST:
+        if layers > (blocks := transformer.auto_model.config.num_hidden_layers):
+            raise UserError(f"training.layers: {layers}, but the backbone has {blocks} blocks; give {blocks} or fewer")
+        return [LAST[name](width, layers)]
+    if name in AVERAGES:
+        return [AVERAGES[name](width)]
+    if name in ("cls_mlp", "cls_mlp_train"):
+        deviation = getattr(transformer.auto_model.config, "initializer_range", 0.02)
+        kind = TrainingHead if name == "cls_mlp_train" else Dense
+        return [Pooling(width, "cls"), dense(width, deviation=deviation, seed=seed, kind=kind)]
+    return [Pooling(width, name)]

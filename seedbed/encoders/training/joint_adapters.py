@@ -1,0 +1,289 @@
+"""Adapters of the encoders of several languages, trained together on rows whose sentences are in different ones."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from safetensors.torch import load_file, save_file
+from sentence_transformers import SentenceTransformer
+from torch import Tensor, nn
+from torch.utils.data import Dataset, SequentialSampler
+from transformers import Trainer, TrainingArguments
+
+from seedbed import manifests
+from seedbed.encoders.export.card import versions
+from seedbed.encoders.losses.contrastive import simcse
+from seedbed.encoders.models import loading, memory, parallel_adapters
+from seedbed.encoders.models.inference import vectors_of
+from seedbed.encoders.objectives import Objective
+from seedbed.encoders.settings import Training
+from seedbed.encoders.training import batches
+from seedbed.encoders.training.crosslingual import gather
+from seedbed.encoders.training.train import STATE, summary
+from seedbed.io import UserError, atomic_directory, fingerprint
+from seedbed.precision import precision
+from seedbed.trainers import encoder_arguments, fit, losses, mixed
+
+
+def align_together(
+    folders: Mapping[str, Path],
+    tables: Mapping[str, pd.DataFrame],
+    training: Training,
+    *,
+    objective: Objective,
+    fixed: Sequence[str] = (),
+    prefix: str,
+    seed: int,
+    about: dict[str, Any] | None = None,
+    output: Path,
+    state: Path,
+    minutes: float,
+) -> dict[str, Any]:
+    """Train the adapters of several languages' encoders together, and write those of each: LANGUAGE.safetensors.
+
+    An epoch has as many steps as aligning each language alone with a pivot would have in all: what the ids make whole
+    batches, times the languages that get adapters. Source: paper 004, table 6; docs/decisions/modular.md.
+
+    Args:
+        folders: language -> its encoder, without adapters yet; it is not changed.
+        tables: language -> its rows with `id`, which translations share, and the columns that the objective reads.
+        training: reduction and scaling of the adapters, and how they are trained.
+        fixed: languages whose encoders get no adapters; they are read without dropout.
+        prefix: put before every text.
+        seed: of adapters, batches and dropout.
+        output: replaced as a whole, at the end.
+        state: a directory for checkpoints. A killed run goes on from its last one, to the same bytes; after success
+            they are removed.
+        minutes, about: as of `trainers.fit`; JSON for the manifest.
+
+    Returns:
+        The manifest: `encoders`, language -> `inference.vectors_of` its encoder; under `training` settings and losses.
+
+    Raises:
+        UserError: as `loading.load`, `parallel_adapters.align` and `batches.laid_out`; two languages with one encoder,
+            encoders of different widths, a loss that is not finite; or, without a GPU, a batch far beyond the memory.
+    """
+    training = training.updated({"precision": precision(training.precision), "crosslingual": True})
+    known = {code: vectors_of(manifests.read(folder / manifests.MANIFEST)) for code, folder in folders.items()}
+    rows, counts = drawn(tables, objective, training, seed, times=len(folders) - len(fixed))
+    together = Together(_opened(folders, known, prefix), fixed, training, prefix, seed)
+    together.require_fit(tables, rows)
+    settings = training.model_dump(mode="json")
+    checkpoints = state / fingerprint([rows.digest(), settings, [*fixed], prefix, seed, known, versions()])
+    torch.manual_seed(mixed(seed))
+    arguments = _arguments(training, seed, checkpoints)
+    trainer = _Trainer(model=together, args=arguments, train_dataset=rows, data_collator=together.read)
+    fit(trainer, minutes)
+    with atomic_directory(output) as directory:
+        for code in together.learning:
+            parallel_adapters.write(together.encoder(code)[0].adapters, directory / f"{code}.safetensors")
+        facts = {"encoders": known, "training": settings | counts | summary(losses(trainer.state))}
+        manifest = manifests.write(directory, {"about": about or {}, **facts, "versions": versions()})
+    shutil.rmtree(checkpoints, ignore_errors=True)
+    return manifest
+
+
+def _opened(folders: Mapping[str, Path], known: Mapping[str, str], prefix: str) -> dict[str, SentenceTransformer]:
+    """The encoders, each of its own language, whose vectors can be compared."""
+    owners: dict[str, str] = {}
+    for code, digest in known.items():
+        if (other := owners.setdefault(digest, code)) != code:
+            raise UserError(f"joint: {other} and {code} have the same encoder; give each language its own")
+    encoders = {code: loading.load(folder, pooling="own", prefix=prefix) for code, folder in folders.items()}
+    widths = {code: encoder.get_embedding_dimension() for code, encoder in encoders.items()}
+    if len({*widths.values()}) > 1:
+        found = ", ".join(f"{width} in {code}" for code, width in widths.items())
+        raise UserError(f"joint: vectors of different widths, {found}; take encoders of one width")
+    return encoders
+
+
+class Rows(Dataset):
+    """The rows of a whole training, in the order in which it reads them.
+
+    Args:
+        languages: column -> the language of each row's sentence.
+        texts: column -> the sentences; empty where a row has no negative.
+    """
+
+    def __init__(self, languages: Mapping[str, Sequence[str]], texts: Mapping[str, Sequence[str]]) -> None:
+        self.languages, self.texts = languages, texts
+
+    def __len__(self) -> int:
+        return len(next(iter(self.texts.values())))
+
+    def __getitem__(self, row: int) -> list[tuple[str, str]]:
+        """Language and text of each sentence of a row."""
+        return [(self.languages[name][row], texts[row]) for name, texts in self.texts.items()]
+
+    def digest(self) -> str:
+        """A digest of all rows in their order."""
+        digest = hashlib.sha256()
+        for row in range(len(self)):
+            digest.update(repr(self[row]).encode())
+        return digest.hexdigest()
+
+
+def drawn(
+    tables: Mapping[str, pd.DataFrame], objective: Objective, training: Training, seed: int, *, times: int
+) -> tuple[Rows, dict[str, Any]]:
+    """The rows of a training and which language each sentence is in, with what `batches.laid_out` counts.
+
+    Args:
+        tables: language -> rows with `id` and the columns that the objective reads.
+        times: so many times as many steps as training.epochs says.
+
+    Raises:
+        UserError: as `batches.laid_out`, and where a language has no such columns.
+    """
+    columns = {code: [*objective.columns(table)] for code, table in tables.items()}
+    names = min(columns.values(), key=len)
+    if wrong := [code for code, own in columns.items() if own[: len(names)] != names]:
+        raise UserError(f"joint: columns {', '.join(columns[wrong[0]])} in {wrong[0]}, {', '.join(names)} in others")
+    # Where a sentence stands, its language: so is drawn what each is in, and the sentences are found by that.
+    marked = {
+        code: pd.DataFrame({"id": table["id"], **{name: np.where(table[name] == "", "", code) for name in names}})
+        for code, table in tables.items()
+    }
+    longer = training.updated({"epochs": training.epochs * times})
+    table, counts = batches.laid_out(marked, names, longer, seed)
+    places = {code: pd.Index(own["id"]) for code, own in tables.items()}
+    texts: dict[str, np.ndarray] = {}
+    for name in names:
+        texts[name] = np.full(len(table), "", dtype=object)
+        for code, own in tables.items():
+            mine = (table[name] == code).to_numpy()
+            texts[name][mine] = own[name].to_numpy()[places[code].get_indexer(table["id"][mine])]
+    return Rows({name: table[name].tolist() for name in names}, texts), counts
+
+
+class Together(nn.Module):
+    """The contrast of rows of which each sentence is read by the encoder of its language.
+
+    Args:
+        encoders: by language; all but the fixed ones get fresh adapters, which alone are trained.
+        fixed: languages that get none; they are read without dropout.
+        training: reduction, scaling, max_length and temperature.
+        seed: of the adapters.
+
+    Raises:
+        UserError: as `parallel_adapters.align`.
+    """
+
+    def __init__(
+        self,
+        encoders: Mapping[str, SentenceTransformer],
+        fixed: Sequence[str],
+        training: Training,
+        prefix: str,
+        seed: int,
+    ) -> None:
+        super().__init__()
+        self.codes, self.prefix, self.training_settings = [*encoders], prefix, training
+        self.learning = [code for code in encoders if code not in fixed]
+        self.encoders = nn.ModuleList(encoders.values())
+        seeds = torch.randint(2**62, (len(encoders),), generator=torch.Generator().manual_seed(seed)).tolist()
+        for (code, encoder), own in zip(encoders.items(), seeds, strict=True):
+            encoder.max_seq_length = min(encoder.max_seq_length, training.max_length)
+            encoder.requires_grad_(False)
+            if code in self.learning:
+                parallel_adapters.align(encoder, reduction=training.reduction, scaling=training.scaling, seed=own)
+
+    def encoder(self, code: str) -> SentenceTransformer:
+        """The encoder of a language."""
+        return self.encoders[self.codes.index(code)]
+
+    def train(self, mode: bool = True) -> Together:
+        """Dropout is on in what learns alone."""
+        super().train(mode)
+        for code in {*self.codes} - {*self.learning}:
+            self.encoder(code).eval()
+        return self
+
+    def require_fit(self, tables: Mapping[str, pd.DataFrame], rows: Rows) -> None:
+        """A batch fits the memory, as `memory.require_fit` has it for a batch in one language."""
+        code = self.learning[0]
+        columns = {name: tables[code][name].tolist() for name in rows.texts}
+        memory.require_fit(self.encoder(code), columns, self.training_settings, self.prefix)
+
+    def read(self, rows: Sequence[Sequence[tuple[str, str]]]) -> dict[str, Any]:
+        """A batch of rows as `forward` takes it: tokens of each language's sentences, and where these belong."""
+        if not any(row[-1][1] for row in rows):  # no row has a negative
+            rows = [row[:-1] for row in rows]
+        owner = rows[0][0][0]  # reads what stands in the place of a negative that a row lacks
+        texts: dict[str, list[str]] = {}
+        places: dict[str, list[tuple[int, int]]] = {}
+        for place, row in enumerate(rows):
+            for column, (code, text) in enumerate(row):
+                texts.setdefault(code or owner, []).append(text)
+                places.setdefault(code or owner, []).append((place, column))
+        features = {code: self._tokens(code, found) for code, found in texts.items()}
+        keep = torch.tensor([bool(row[-1][1]) for row in rows])
+        return {"features": features, "places": places, "keep": None if keep.all() else keep}
+
+    def _tokens(self, code: str, texts: list[str]) -> dict[str, Tensor]:
+        found = self.encoder(code).preprocess(texts, prompt=self.prefix)
+        return {name: value for name, value in found.items() if isinstance(value, Tensor)}
+
+    def forward(
+        self,
+        features: Mapping[str, dict[str, Tensor]],
+        places: Mapping[str, Sequence[tuple[int, int]]],
+        keep: Tensor | None = None,
+    ) -> dict[str, Tensor]:
+        """The loss of one batch.
+
+        Args:
+            features: language -> its sentences' tokens.
+            places: language -> row and column of each of its sentences.
+            keep: which rows (batch,) have a negative; None: all, or there is no column of them.
+        """
+        vectors = []
+        for code, tokens in features.items():
+            with nullcontext() if code in self.learning else torch.no_grad():
+                vectors.append(self.encoder(code)(dict(tokens))["sentence_embedding"].float())
+        every = np.concatenate([np.asarray(each) for each in places.values()])
+        columns = gather(vectors, [*places.values()], tuple(every.max(axis=0) + 1))
+        return {"loss": simcse(*columns, temperature=self.training_settings.temperature, keep=keep)}
+
+
+def _arguments(training: Training, seed: int, checkpoints: Path) -> TrainingArguments:
+    return encoder_arguments(
+        TrainingArguments,
+        training,
+        training.precision,
+        seed,
+        checkpoints,
+        num_train_epochs=1,  # all epochs are laid out
+        adam_epsilon=training.epsilon,
+        lr_scheduler_type=training.schedule,
+        remove_unused_columns=False,
+    )
+
+
+class _Trainer(Trainer):
+    """Reads the rows in their order, and keeps the adapters alone in checkpoints."""
+
+    def _get_train_sampler(self, *args: Any) -> SequentialSampler:
+        return SequentialSampler(self.train_dataset)
+
+    def _learnt(self) -> Iterator[tuple[str, Tensor]]:
+        return ((name, weight) for name, weight in self.model.named_parameters() if weight.requires_grad)
+
+    def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
+        folder = Path(output_dir or self.args.output_dir)
+        folder.mkdir(parents=True, exist_ok=True)
+        save_file(dict(self._learnt()), folder / STATE)
+
+    def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
+        saved = load_file(Path(resume_from_checkpoint) / STATE)
+        with torch.no_grad():
+            for name, weight in self._learnt():
+                weight.copy_(saved[name])

@@ -1,0 +1,218 @@
+"""Masked language modelling of a backbone in one language (paper 004, section 3, "Language Adaptation")."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+from torch.utils.data import Dataset
+from transformers import (
+    AutoModelForMaskedLM,
+    DataCollatorForLanguageModeling,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+    Trainer,
+    TrainingArguments,
+)
+
+from seedbed import manifests
+from seedbed.encoders.export.card import versions
+from seedbed.encoders.models import memory
+from seedbed.encoders.models.loading import directory_of, head_of, longest
+from seedbed.encoders.training.train import STATE, summary
+from seedbed.encoders.vocabulary.corpus import Lines
+from seedbed.encoders.vocabulary.replace import headless
+from seedbed.encoders.vocabulary.settings import Masked
+from seedbed.io import UserError, atomic_directory, fingerprint, sha256
+from seedbed.precision import precision
+from seedbed.trainers import encoder_arguments, fit, losses, mixed
+from seedbed.weights import LOCAL, REPORTED, is_pooler, open_tokenizer, opening, require_whole
+
+TOGETHER = 1000
+"""Sentences that are tokenised together."""
+
+
+def adapt(
+    weights: Path, texts: Lines, settings: Masked, *, output: Path, state: Path, minutes: float, about: dict[str, Any]
+) -> dict[str, Any]:
+    """Train all weights of a backbone to predict masked tokens of a text, and save it with its head, in float32.
+
+    AdamW, linear decay without warm-up. The head reads the masked tokens alone: no scores of the whole vocabulary are
+    made for the others. A backbone without a head gets a new one, whose decoder is tied to the word embeddings.
+
+    Args:
+        weights: a directory as `save_pretrained` writes it, of one tokenizer with a mask token.
+        output: replaced as a whole, at the end.
+        state: a directory for checkpoints. A killed run goes on from its last one, to the same bytes as one that was
+            not; after success they are removed.
+        minutes: as of `trainers.fit`.
+        about: JSON for the manifest.
+
+    Returns:
+        The manifest: the settings, the number of blocks, whether the head is new, steps and the curve of losses.
+
+    Raises:
+        UserError: bad weights; a backbone without masked language modelling, or whose tokenizer has no mask token;
+            blocks that are longer than it reads; a text that is shorter than one; a loss that is not finite; or,
+            without a GPU, a batch far beyond the memory.
+    """
+    settings = settings.updated({"precision": precision(settings.precision)})
+    folder = directory_of(Path(weights))
+    tokenizer = open_tokenizer(folder)
+    if tokenizer.mask_token is None:
+        raise UserError(f"{weights}: its tokenizer has no mask token; give adaptation.vocabulary.mask_token")
+    torch.manual_seed(mixed(settings.seed))  # of a new head
+    model, new = _opened(folder)
+    if settings.length > (limit := longest(model, tokenizer.model_max_length)):
+        raise UserError(
+            f"masked.length: blocks of {settings.length}, but the backbone reads {limit} tokens; give fewer"
+        )
+    rows = blocks(texts, tokenizer, settings.length)
+    _require_fit(model, settings)
+    key = [hashlib.sha256(rows).hexdigest(), settings.model_dump(mode="json"), sha256(weights), versions()]
+    checkpoints = Path(state) / fingerprint(key)
+    torch.manual_seed(mixed(settings.seed))
+    trainer = _Trainer(
+        model=Predicting(model, tokenizer, settings.probability),
+        args=_arguments(settings, checkpoints),
+        train_dataset=_Blocks(rows),
+    )
+    fit(trainer, minutes)
+    result = {"blocks": len(rows), "head": "new" if new else "own"} | summary(losses(trainer.state))
+    with atomic_directory(output) as directory:
+        model.save_pretrained(directory)
+        tokenizer.save_pretrained(directory)
+        facts = {"about": about, "masked": settings.model_dump(mode="json") | result, "versions": versions()}
+        manifest = manifests.write(directory, facts)
+    shutil.rmtree(checkpoints, ignore_errors=True)
+    return manifest
+
+
+def blocks(texts: Lines, tokenizer: PreTrainedTokenizerBase, length: int) -> np.ndarray:
+    """Blocks (n, length) of sentences' tokens, with special tokens, one sentence after the other; the rest is left out.
+
+    Raises:
+        UserError: the text is shorter than one block.
+    """
+    kind = np.uint16 if len(tokenizer) <= 2**16 else np.int32
+    lines, parts = texts.all(), []
+    while batch := [*islice(lines, TOGETHER)]:
+        rows = tokenizer(batch, verbose=False)["input_ids"]
+        parts.append(np.fromiter(chain.from_iterable(rows), kind))
+    tokens = np.concatenate(parts)
+    if len(tokens) < length:
+        raise UserError(
+            f"{texts.path}: {len(tokens)} tokens, less than a block of {length}; give more text, or set masked.length"
+        )
+    return tokens[: len(tokens) // length * length].reshape(-1, length)
+
+
+class Predicting(nn.Module):
+    """The mean cross-entropy of masked tokens, of a model for masked language modelling that reads them alone.
+
+    Args:
+        model: its body reads all tokens, its head the masked ones.
+        probability: that a token is chosen, special ones apart; of these 80 % become the mask, 10 % any token.
+    """
+
+    def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, probability: float) -> None:
+        super().__init__()
+        self.model = model
+        self.mask = DataCollatorForLanguageModeling(tokenizer, mlm_probability=probability).torch_mask_tokens
+        self.special = torch.tensor(tokenizer.all_special_ids)
+        self._head = (head_of(model),)  # in a tuple: its weights are the model's
+
+    def forward(self, input_ids: Tensor) -> dict[str, Tensor]:
+        """The loss of blocks (n, length), which are masked by torch's generator."""
+        ids = input_ids.cpu()
+        masked, targets = self.mask(ids.clone(), torch.isin(ids, self.special))
+        return {"loss": self.loss(masked.to(input_ids.device), targets.to(input_ids.device))}
+
+    def loss(self, masked: Tensor, targets: Tensor) -> Tensor:
+        """The loss of blocks with masks in them; targets are the tokens that belong there, -100 where none is."""
+        states = self.model.base_model(input_ids=masked).last_hidden_state
+        chosen = targets != -100
+        if not chosen.any():
+            return states.sum() * 0
+        scores = self._head[0](inputs_embeds=states[chosen][None]).logits[0]
+        return cross_entropy(scores.to(torch.promote_types(scores.dtype, torch.float32)), targets[chosen])
+
+
+def _opened(folder: Path) -> tuple[PreTrainedModel, bool]:
+    """A model for masked language modelling in float32, and whether its head is new: then its bias is zero."""
+    with opening(folder):
+        try:
+            model, report = AutoModelForMaskedLM.from_pretrained(folder, **LOCAL, **REPORTED, dtype=torch.float32)
+        except ValueError:
+            model, report = None, {}
+    if model is None:
+        raise UserError(f"{folder}: of a kind that has no masked language modelling; take another backbone")
+    new = bool(headless(model, report))
+    require_whole(folder, report, lambda key: is_pooler(key) or key in headless(model, report))
+    decoder = model.get_output_embeddings()
+    if new and decoder.bias is not None:
+        with torch.no_grad():
+            decoder.bias.zero_()
+    return model, new
+
+
+def _require_fit(model: PreTrainedModel, settings: Masked) -> None:
+    """A batch fits the memory, as `memory.require` has it."""
+    memory.require(
+        model,
+        rows=settings.batch_size,
+        tokens=settings.length,
+        half=settings.precision == "bfloat16",
+        setting="adaptation.masked.batch_size",
+        advice="lower adaptation.masked.length, or take a smaller backbone",
+    )
+
+
+class _Blocks(Dataset):
+    """Blocks by their places."""
+
+    def __init__(self, rows: np.ndarray) -> None:
+        self.rows = rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, place: int) -> dict[str, Tensor]:
+        return {"input_ids": torch.from_numpy(self.rows[place].astype(np.int64))}
+
+
+def _arguments(settings: Masked, checkpoints: Path) -> TrainingArguments:
+    return encoder_arguments(
+        TrainingArguments,
+        settings,
+        settings.precision,
+        settings.seed,
+        checkpoints,
+        max_steps=settings.steps,
+        max_grad_norm=settings.max_grad_norm,
+        lr_scheduler_type="linear",
+        remove_unused_columns=False,
+    )
+
+
+class _Trainer(Trainer):
+    """Keeps each weight once in checkpoints: a tied decoder is the word embeddings."""
+
+    def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
+        folder = Path(output_dir or self.args.output_dir)
+        folder.mkdir(parents=True, exist_ok=True)
+        save_file(dict(self.model.named_parameters()), folder / STATE)
+
+    def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
+        saved = load_file(Path(resume_from_checkpoint) / STATE)
+        with torch.no_grad():
+            for name, weight in self.model.named_parameters():
+                weight.copy_(saved[name])

@@ -1,0 +1,296 @@
+"""Training of an encoder by an objective, on sentence-transformers' trainer."""
+
+import contextlib
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from datasets import Dataset
+from safetensors.torch import load_file, save_file
+from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
+from sentence_transformers.base.sampler import DefaultBatchSampler
+from torch import nn
+from torch.utils.data import SequentialSampler
+from transformers import TrainerCallback
+
+from seedbed.encoders import objectives
+from seedbed.encoders.export.card import versions
+from seedbed.encoders.export.save import save
+from seedbed.encoders.models import loading, memory
+from seedbed.encoders.models.two_paths import sides_of
+from seedbed.encoders.models.two_paths_setup import Coupling, couple
+from seedbed.encoders.models.vector_file import take_adapters
+from seedbed.encoders.objectives import Objective
+from seedbed.encoders.pooling import learnt_weights
+from seedbed.encoders.prompts import Prefix, prompted
+from seedbed.encoders.settings import Training
+from seedbed.encoders.training import batches, parameters
+from seedbed.io import UserError, fingerprint, sha256
+from seedbed.manifests import Tell
+from seedbed.precision import precision
+from seedbed.trainers import encoder_arguments, fit, losses, mixed
+
+POINTS = 20
+"""At most so many points of the loss curve are kept."""
+STATE = "state.safetensors"
+"""In a checkpoint: what is trained of the encoder, and what a loss has of its own, such as a head, which no encoder
+keeps."""
+
+
+def train(
+    weights: Path,
+    table: pd.DataFrame | Mapping[str, pd.DataFrame] | None,
+    training: Training,
+    *,
+    objective: Objective | None,
+    folders: Mapping[str, Path] | None = None,
+    prefix: Prefix,
+    languages: Mapping[str, str] | None = None,
+    coupling: Coupling | None = None,
+    seed: int,
+    output: Path,
+    state: Path,
+    minutes: float,
+    about: dict[str, Any] | None = None,
+    tell: Tell | None = None,
+) -> dict[str, Any]:
+    """Make one encoder and save it, in float32, as a sentence-transformers directory.
+
+    AdamW without warm-up, linear decay unless `training` says otherwise, gradients clipped at norm 1: the defaults of
+    Hugging Face's trainer, which paper 000 (appendix A.2.1) uses through SimCSE's code. Training reads `max_length`
+    tokens of a text; the saved encoder reads as many as its backbone can.
+
+    Args:
+        weights, prefix, languages, minutes, about, tell: as of `loading.load`, `prompted`, `trainers.fit` and `save`.
+        table: what to learn from, with the columns that the objective reads; or by language, see `batches.laid_out`.
+        objective: None: the encoder is saved as it is.
+        folders: of the encoders that the objective refers to, by its settings; without one: `adapters`, see `joint`;
+            `english`, the weights of an English encoder.
+        coupling: the encoder reads a text and its English; None: the text alone.
+        seed: of rows' order and dropout. On a CPU, one seed and one number of threads give one file, byte for byte.
+        output: replaced as a whole, at the end. Checkpoints lie in `state`, where a killed run goes on, until then.
+
+    Returns:
+        steps, examples (rows trained on), loss (at most 20 means over equal stretches of steps) and final_loss (the
+        last of them, None without training), remarks of the objective and of `batches`, and maybe `layer_weights`.
+
+    Raises:
+        UserError: bad weights, fewer rows or a smaller batch than the objective needs, a loss that is not finite, or,
+            without an objective, a pooling with weights to train; without a GPU, a batch far beyond the memory.
+    """
+    training = training.updated({"precision": precision(training.precision)})
+    encoder = _opened(weights, training, objective, prefix, seed, (languages or {}).get("", ""))
+    if coupling:
+        encoder, prefix = couple(encoder, (folders or {})["english"], coupling, prefix), ""
+    result, folders, loss = {"examples": 0} | summary([]), {**(folders or {})}, None
+    if objective:
+        told, place = (prefix, languages or {}, coupling), folders | {"weights": weights}
+        encoder, loss, checkpoints, found = _learn(
+            encoder, table, training, objective, place, told, seed, Path(state), minutes
+        )
+        result |= found
+    elif "adapters" in folders:
+        result |= take_adapters(encoder, weights, folders["adapters"])
+    facts = training.model_dump(mode="json") | result | ({"fusion": coupling.fusion} if coupling else {})
+    starts, beside = {"source": weights, **folders} if coupling else {}, getattr(loss, "write_beside", None)
+    save(encoder, output, (about or {}) | {"seed": seed}, facts, weights, starts=starts, beside=beside, tell=tell)
+    if objective:
+        shutil.rmtree(checkpoints, ignore_errors=True)
+    return result
+
+
+def _learn(
+    encoder: SentenceTransformer,
+    table: pd.DataFrame | Mapping[str, pd.DataFrame] | None,
+    training: Training,
+    objective: Objective,
+    folders: Mapping[str, Path],
+    told: tuple[Prefix, Mapping[str, str], Coupling | None],
+    seed: int,
+    state: Path,
+    minutes: float,
+) -> tuple[SentenceTransformer, nn.Module, Path, dict[str, Any]]:
+    """The encoder that has learnt, by which loss, where its checkpoints are, and what is to be said of it.
+
+    Args:
+        told: prefix, languages and coupling, as of `train`.
+    """
+    prefix, languages, coupling = told
+    table, laid_out, once = _in_order(table, objective, training, seed, prefix)
+    read, prefix = prompted(table, _texts(objective), prefix, languages)
+    columns = _columns(objective, read, training)
+    key = [prefix, coupling] if coupling else prefix
+    checkpoints = state / key_of(objective, read, training, key, seed, folders)
+    encoder = objective.prepared(encoder, folders, seed)
+    result = {"examples": len(table)} | laid_out | objective.remarks(encoder, columns, folders)
+    prompts, rates = dict.fromkeys(columns, prefix), objective.rates(training)
+    arguments = _arguments(once, len(table), objective.least, prompts, seed, checkpoints, rates)
+    with parameters.trained(encoder, training, seed), _truncated(encoder, training.max_length):
+        memory.require_fit(encoder, columns, training, prefix)
+        torch.manual_seed(mixed(seed))  # of what a loss draws
+        loss = objective.loss(encoder, table, training, folders)
+        trainer = _Trainer(columns, model=encoder, args=arguments, loss=loss, shuffled=not laid_out)
+        fit(trainer, minutes)
+        found = loss.findings() if hasattr(loss, "findings") else {}
+    return encoder, loss, checkpoints, result | summary(losses(trainer.state)) | learnt_weights(encoder) | found
+
+
+def _in_order(
+    table: pd.DataFrame | Mapping[str, pd.DataFrame] | None,
+    objective: Objective,
+    training: Training,
+    seed: int,
+    prefix: Prefix,
+) -> tuple[pd.DataFrame | None, dict[str, Any], Training]:
+    """The rows as `batches.laid_out` has them, with what is to be said of them, to be read once; or as they are."""
+    tables = {"own": table} if isinstance(table, pd.DataFrame) else table
+    if tables is None or (tables is not table and training.batches == "mixed" and not training.crosslingual):
+        return table, {}, training
+    by_language = "" if tables is not table else prefix
+    laid_out = batches.laid_out(tables, _texts(objective), training, seed, by_language)
+    return *laid_out, training.updated({"epochs": 1})
+
+
+def _texts(objective: Objective) -> list[str]:
+    """What the columns of texts that an objective reads can be called."""
+    return list(dict.fromkeys(chain.from_iterable(objective.shapes)))
+
+
+def _opened(
+    weights: Path, training: Training, objective: Objective | None, prefix: Prefix, seed: int, language: str
+) -> SentenceTransformer:
+    """The encoder before training, if there is any."""
+    if training.pooling == "cls_mlp" and not objective:
+        raise UserError("pooling cls_mlp would be a dense layer of random weights; give cls, or train")
+    if training.pooling == "static" and objective:
+        raise UserError("pooling static is not trained; take mean, or leave the objective out")
+    dropout = training.dropout if objective else None
+    pooling = {"pooling": training.pooling, "layers": training.layers}
+    return loading.load(weights, **pooling, prefix=prefix, language=language, seed=seed, dropout=dropout)
+
+
+def key_of(
+    objective: Objective, table: pd.DataFrame, training: Training, prefix: Any, seed: int, folders: Mapping[str, Path]
+) -> str:
+    """Name of the checkpoints: a hash of all that the trained weights depend on."""
+    read = {*chain.from_iterable(objective.shapes), *objective.values, *objective.optional} & {*table.columns}
+    data = {name: table[name].tolist() for name in read}
+    digests = {name: sha256(folder) for name, folder in folders.items()}
+    settings = [type(objective).__name__, objective.model_dump(mode="json"), training.model_dump(mode="json")]
+    return fingerprint([data, settings, prefix, seed, digests, versions()])
+
+
+def _columns(objective: Objective, table: pd.DataFrame | None, training: Training) -> dict[str, list[str]]:
+    """The texts by column, in the order in which the loss expects them; enough of them for a batch."""
+    name, least, rows = objectives.name_of(objective), objective.least, 0 if table is None else len(table)
+    if rows < least or table is None:
+        raise UserError(f"{name}: {rows} rows to learn from; at least {least} are needed")
+    if training.batch_size < least:
+        raise UserError(f"training.batch_size: {training.batch_size} rows are too few for {name}; give {least} or more")
+    return objective.columns(table)
+
+
+def _arguments(
+    training: Training,
+    rows: int,
+    least: int,
+    prompts: dict[str, str],
+    seed: int,
+    checkpoints: Path,
+    rates: Mapping[str, float] | None = None,
+) -> SentenceTransformerTrainingArguments:
+    steps = {"max_steps": training.steps} if training.steps else {}
+    return encoder_arguments(
+        SentenceTransformerTrainingArguments,
+        training,
+        training.precision,
+        seed,
+        checkpoints,
+        num_train_epochs=training.epochs,
+        adam_epsilon=training.epsilon,
+        lr_scheduler_type=training.schedule,
+        prompts=prompts,
+        dataloader_drop_last=0 < rows % training.batch_size < least,
+        learning_rate_mapping=dict(rates or {}),
+        **steps,
+    )
+
+
+class _Trainer(SentenceTransformerTrainer):
+    """Keeps the state of a loss in checkpoints, tells it of each step, and keeps training sentences out of cards."""
+
+    def __init__(self, columns: dict[str, list[str]], *, shuffled: bool, **options: Any) -> None:
+        self.shuffled = shuffled
+        rows = len(next(iter(columns.values())))
+        # `label` is no text: the loss is given it.
+        super().__init__(train_dataset=Dataset.from_dict({**columns, "label": range(rows)}), **options)
+        if hasattr(self.loss, "after_step"):
+            self.add_callback(_AfterStep(self.loss.after_step))
+
+    def get_batch_sampler(self, dataset: Dataset, **options: Any) -> DefaultBatchSampler:
+        """Batches at random, or of the rows in their order."""
+        if self.shuffled:
+            return super().get_batch_sampler(dataset, **options)
+        return DefaultBatchSampler(SequentialSampler(dataset), **options)
+
+    def _clip_grad_norm(self, model: nn.Module) -> torch.Tensor:
+        """One norm over everything that is trained: sentence-transformers trains a loss's weights, unclipped."""
+        return super()._clip_grad_norm(self.loss)
+
+    def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
+        folder = Path(output_dir or self.args.output_dir)
+        folder.mkdir(parents=True, exist_ok=True)
+        save_file(self._state(), folder / STATE)
+
+    def _load_from_checkpoint(self, checkpoint_path: str) -> None:
+        saved = load_file(Path(checkpoint_path) / STATE)
+        for name, tensor in self._state().items():
+            tensor.copy_(saved[name])
+
+    def _state(self) -> dict[str, torch.Tensor]:
+        """The loss's weights and buffers and the encoder's, each once, without what of the encoder is not trained."""
+        seen = {weight.data_ptr() for weight in self.model.parameters() if not weight.requires_grad}
+        state = {}
+        for name, tensor in self.loss.state_dict().items():
+            if tensor.data_ptr() not in seen:
+                state[name] = tensor
+                seen.add(tensor.data_ptr())
+        return state
+
+    def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
+        """None: sentence-transformers' own copies sentences and their statistics into the card."""
+
+
+class _AfterStep(TrainerCallback):
+    """Calls a loss's hook when the optimiser has made its step."""
+
+    def __init__(self, hook: Callable[[], None]) -> None:
+        self.hook = hook
+
+    def on_optimizer_step(self, *args: Any, **kwargs: Any) -> None:
+        self.hook()
+
+
+@contextlib.contextmanager
+def _truncated(encoder: SentenceTransformer, length: int) -> Iterator[None]:
+    """Read at most `length` tokens of a text inside the block."""
+    limits = [(side, side.max_seq_length) for side in sides_of(encoder)]
+    for side, limit in limits:
+        side.max_seq_length = min(limit, length)
+    try:
+        yield
+    finally:
+        for side, limit in limits:
+            side.max_seq_length = limit
+
+
+def summary(losses: list[float]) -> dict[str, Any]:
+    """The number of steps and the curve of their losses, coarsened."""
+    stretches = np.array_split(losses, min(POINTS, len(losses))) if losses else []
+    curve = [float(np.mean(stretch)) for stretch in stretches]
+    return {"steps": len(losses), "loss": curve, "final_loss": curve[-1] if curve else None}

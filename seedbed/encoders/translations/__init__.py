@@ -1,0 +1,1 @@
+"""One English translation of each text, chosen among several."""

@@ -1,0 +1,121 @@
+"""Candidate translations of texts: from the rows of `generators.translations.candidates` to tensors, and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from seedbed.encoders.translations.rewards import GREATEST, LEAST
+from seedbed.generators.translation_settings import ASPECTS
+from seedbed.generators.translations import candidates
+from seedbed.io import UserError
+
+
+class Candidates(NamedTuple):
+    """K candidates of each of n texts."""
+
+    translators: list[str]
+    """Names of translators (K)."""
+    texts: list[str]
+    """(n)."""
+    english: list[list[str]]
+    """(n, K); whatever it is where `mask` is false."""
+    mask: Tensor
+    """(n, K), true where there is a candidate that can be chosen."""
+    scores: Tensor | None
+    """(n, K, 3), nan where there is no candidate; None: nobody judged."""
+
+    def distinct(self) -> tuple[list[str], Tensor]:
+        """The translations that can be chosen, each once, and where each candidate (n, K) is among them; 0 for none."""
+        places: dict[str, int] = {}
+        rows = [
+            [places.setdefault(text, len(places)) if there else 0 for text, there in zip(row, mask, strict=True)]
+            for row, mask in zip(self.english, self.mask.tolist(), strict=True)
+        ]
+        return list(places), torch.tensor(rows)
+
+
+def packed(found: pd.DataFrame, *, judged: bool = True) -> pd.DataFrame:
+    """A row for each text, with its candidates as JSON, for an objective.
+
+    Args:
+        found: `id`, `text`, `translator`, `english`, `usable`, and ASPECTS where somebody judged: one row for each text
+            and translator, translators in the same order everywhere.
+        judged: False: nobody judged, whatever columns there are.
+
+    Returns:
+        `id`, `text`, `candidates`.
+    """
+    names = [name for name in ASPECTS if judged and name in found.columns]
+    rows: dict[tuple[str, str], list[Any]] = {}
+    for row in found.to_dict("records"):
+        scores = [None if pd.isna(row[name]) else float(row[name]) for name in names]
+        candidate = {"translator": row["translator"], "english": row["english"], "usable": bool(row["usable"])}
+        rows.setdefault((row["id"], row["text"]), []).append(candidate | ({"scores": scores} if names else {}))
+    return pd.DataFrame(
+        [(*key, json.dumps(value, ensure_ascii=False)) for key, value in rows.items()],
+        columns=["id", "text", "candidates"],
+    )
+
+
+def read_candidates(sets: Sequence[Mapping[str, Path]], judgements: Sequence[Path] = ()) -> pd.DataFrame:
+    """The candidates of several sets of texts as `packed` has them, each text once.
+
+    Args:
+        sets: of each, translator -> file, with the same translators in the same order.
+        judgements: a file for each set; empty: nobody judged.
+
+    Raises:
+        UserError: as `translations.candidates`; or a set lacks a translator.
+    """
+    names = [*sets[0]]
+    if any([*one] != names for one in sets):
+        raise UserError(f"translations: a set has none of {', '.join(names)}, or in another order; give each set all")
+    parts = []
+    for place, one in enumerate(sets):
+        judged = dict.fromkeys(names, judgements[place]) if judgements else None
+        parts.append(packed(candidates(one, judged), judged=bool(judged)))
+    return pd.concat(parts, ignore_index=True).drop_duplicates("id", ignore_index=True)
+
+
+def unpacked(table: pd.DataFrame) -> Candidates:
+    """The candidates of a table as `packed` makes it.
+
+    A candidate that a judge could not score cannot be chosen, where another of its text was scored; where none was, as
+    of a text in the pivot language, which is its own translation, all can.
+
+    Raises:
+        UserError: texts with other translators than the first, or fewer than three scores, or one outside 1 to 10; or
+            no text has a candidate.
+    """
+    rows = [json.loads(cell) for cell in table["candidates"]]
+    translators = [one["translator"] for one in rows[0]]
+    for row, own in zip(table["id"], rows, strict=True):
+        if (others := [one["translator"] for one in own]) != translators:
+            raise UserError(f"candidates: text {row!r} is by {', '.join(others)}, others by {', '.join(translators)}")
+    mask = torch.tensor([[one["usable"] and bool(one["english"].strip()) for one in own] for own in rows])
+    scores = None
+    if any("scores" in one for one in rows[0]):
+        cells = [[[torch.nan if x is None else x for x in one["scores"]] for one in own] for own in rows]
+        scores = torch.tensor(cells, dtype=torch.float32)
+        if scores.shape[2:] != (len(ASPECTS),):
+            raise UserError(f"candidates: {scores.shape[2]} scores of a candidate; a judge gives {', '.join(ASPECTS)}")
+        for place in ((scores < LEAST) | (scores > GREATEST)).any(dim=2).nonzero():
+            row, k = place.tolist()
+            found = f"text {table['id'].iloc[row]!r} by {translators[k]} has scores {scores[row, k].tolist()}"
+            raise UserError(f"candidates: {found}; a judge gives {LEAST} to {GREATEST}")
+        scored = mask & ~scores.isnan().any(dim=2)
+        if not scored.any() and (mask.sum(dim=1) > 1).any():
+            raise UserError(f"candidates: the judge could score none of {int(mask.sum())} translations; take another")
+        mask = torch.where(scored.any(dim=1, keepdim=True), scored, mask)
+    if not mask.any():
+        raise UserError(f"candidates: all {mask.numel()} translations are empty or cut; nothing to choose from")
+    return Candidates(
+        translators, table["text"].tolist(), [[one["english"] for one in own] for own in rows], mask, scores
+    )

@@ -1,0 +1,183 @@
+"""One translation of each text is chosen among several."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import get_args
+
+import pandas as pd
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from seedbed.encoders.losses.anchoring import Policy, pooled_inputs, pooled_states, read_actor, similarities
+from seedbed.encoders.models.inference import opened
+from seedbed.encoders.models.loading import load, open_encoder
+from seedbed.encoders.models.two_paths import FeaturePath
+from seedbed.encoders.translations.candidates import Candidates, unpacked
+from seedbed.encoders.translations.settings import WEIGHTS, Choice
+from seedbed.generators.translation_settings import ASPECTS
+from seedbed.io import UserError
+
+HUMAN = "human"
+"""The translator whose translations are a human's."""
+BATCH = 64
+
+
+def given_similarity(candidates: Candidates, folder: Path | None, state: Path | None = None) -> Tensor:
+    """Cosines (n, k) of texts with their candidates by an encoder of both languages; None: 0.
+
+    Args:
+        state: where embeddings are kept, as scores keep theirs, so that several choices encode a text once; None:
+            nothing is kept.
+    """
+    shape = candidates.mask.shape
+    if folder is None:
+        return torch.zeros(*shape)
+    encode = opened(folder, BATCH, state).encode
+    distinct, places = candidates.distinct()
+    vectors = normalize(torch.as_tensor(encode([*candidates.texts, *distinct])), dim=1)
+    texts, english = vectors.split([len(candidates.texts), len(distinct)])
+    return torch.einsum("nd,nkd->nk", texts, english[places])
+
+
+def adaptor_similarity(candidates: Candidates, folder: Path, english: Path) -> Tensor:
+    """Equation 7's (n, k), by an encoder that was anchored to an English one.
+
+    Args:
+        folder: of that encoder.
+        english: the weights of the English one.
+
+    Raises:
+        UserError: it was not anchored, or to one of another width.
+    """
+    encoder, other = open_encoder(folder), load(english, pooling="own")
+    path = encoder[-1]
+    if not isinstance(path, FeaturePath):
+        raise UserError(f"{folder}: it was anchored to no English encoder; take one of a recipe that anchors")
+    if path.width != other[0].auto_model.get_input_embeddings().embedding_dim:
+        raise UserError(f"{folder}: features of width {path.width}, and {english} has another; take its own encoder")
+    distinct, places = candidates.distinct()
+    values = pooled_inputs(other, distinct, path.size)
+    states, found = pooled_states(encoder, candidates.texts, path.size), []
+    with torch.no_grad():
+        for rows in torch.arange(len(states)).split(BATCH):
+            prefix = path.adaptor(states[rows].to(encoder.device)).float().cpu()
+            found.append(similarities(prefix, values[places[rows]]))
+    return torch.cat(found)
+
+
+def choose(
+    table: pd.DataFrame,
+    how: Choice,
+    *,
+    similarity: Tensor | None = None,
+    actor: Path | None = None,
+    seed: int = 0,
+    weights: tuple[float, float, float] = WEIGHTS,
+) -> pd.DataFrame:
+    """One candidate of each text.
+
+    Args:
+        table: as `candidates.packed` makes it.
+        similarity: (n, k).
+        actor: the folder of the policy, for actor.
+        seed: of uniform; the choice depends on it and the text alone.
+        weights: of a judge's scores, for judge.
+
+    Returns:
+        `id`, `text`, `english`, `translator`, `probability` (of the choice; 1 where nothing is uncertain), and for each
+        translator `{translator}:` with `probability` (empty: its English cannot be chosen), ASPECTS where somebody
+        judged, `similarity` where there is one.
+
+    Raises:
+        UserError: a text without a candidate, or what the choice needs is not there; or as `candidates.unpacked`.
+    """
+    candidates = unpacked(table)
+    _require(candidates, how, similarity, actor, table["id"].tolist())
+    chances = _chances(candidates, how, similarity, actor, seed, weights)
+    best = chances.argmax(dim=1)  # the first of equals
+    if how == "uniform":
+        best = torch.tensor(
+            [_drawn(text, own, seed) for text, own in zip(candidates.texts, candidates.mask, strict=True)]
+        )
+    chosen = best.tolist()
+    found = pd.DataFrame(
+        {
+            "id": table["id"].to_numpy(),
+            "text": candidates.texts,
+            "english": [row[k] for row, k in zip(candidates.english, chosen, strict=True)],
+            "translator": [candidates.translators[k] for k in chosen],
+            "probability": _cells(chances.gather(1, best[:, None])[:, 0]),
+        }
+    )
+    for k, name in enumerate(candidates.translators):
+        found[f"{name}:probability"] = _cells(chances[:, k].masked_fill(~candidates.mask[:, k], torch.nan))
+        if candidates.scores is not None:
+            for place, judged in enumerate(ASPECTS):
+                found[f"{name}:{judged}"] = _cells(candidates.scores[:, k, place])
+        if similarity is not None:
+            found[f"{name}:similarity"] = _cells(similarity[:, k])
+    return found
+
+
+def _require(candidates: Candidates, how: str, similarity: Tensor | None, actor: Path | None, ids: list[str]) -> None:
+    without = (~candidates.mask.any(dim=1)).nonzero()[:, 0].tolist()
+    if without:
+        found = f"{len(without)} of {len(ids)} texts, like {ids[without[0]]} {candidates.texts[without[0]][:60]!r}"
+        raise UserError(f"choose: {found}, have no translation that can be chosen; add a translator, or leave them out")
+    if how not in get_args(Choice):
+        raise UserError(f"choose: no {how!r}; expected {', '.join(get_args(Choice))}")
+    if how == "actor" and (actor is None or similarity is None):
+        raise UserError("choose: actor needs an encoder with a policy; start from a recipe that trains one")
+    if how == "judge" and candidates.scores is None:
+        raise UserError("choose: judge, and nobody judged; name a `judge`")
+    if how == "critic" and similarity is None:
+        raise UserError(
+            "choose: critic needs a similarity; name an encoder as `similarity`, or start from an anchored one"
+        )
+    if how == "oracle" and HUMAN not in candidates.translators:
+        known = ", ".join(candidates.translators)
+        raise UserError(f"choose: oracle takes what translator {HUMAN!r} wrote, and there are {known}")
+
+
+def _chances(
+    candidates: Candidates,
+    how: str,
+    similarity: Tensor | None,
+    actor: Path | None,
+    seed: int,
+    weights: tuple[float, float, float],
+) -> Tensor:
+    """The chance (n, k) of each candidate."""
+    mask = candidates.mask
+    if how == "actor":
+        policy = Policy(candidates, weights, 1.0)
+        with torch.no_grad():
+            logits = read_actor(actor)(policy.features(torch.arange(len(mask)), similarity))
+        return logits.masked_fill(~mask, -torch.inf).softmax(dim=1)
+    if how == "uniform":
+        return mask / mask.sum(dim=1, keepdim=True)
+    worth = -torch.arange(mask.shape[1], dtype=torch.float32).expand(mask.shape)
+    if how == "judge":
+        worth = (candidates.scores * torch.tensor(weights)).sum(dim=2)
+    elif how == "critic":
+        worth = similarity
+    elif how == "oracle":
+        human = candidates.translators.index(HUMAN)
+        if not mask[:, human].all():
+            raise UserError(f"choose: oracle, and {int((~mask[:, human]).sum())} texts have no English of {HUMAN!r}")
+        worth = torch.nn.functional.one_hot(torch.full((len(mask),), human), mask.shape[1]).float()
+    best = worth.nan_to_num().masked_fill(~mask, -torch.inf).argmax(dim=1)
+    return torch.nn.functional.one_hot(best, mask.shape[1]).float()
+
+
+def _drawn(text: str, mask: Tensor, seed: int) -> int:
+    """A candidate at random, by a hash of seed and text."""
+    usable = mask.nonzero()[:, 0].tolist()
+    return usable[int(hashlib.sha256(f"{seed} {text}".encode()).hexdigest(), 16) % len(usable)]
+
+
+def _cells(numbers: Tensor) -> list[str]:
+    return ["" if torch.isnan(number) else f"{float(number):.6f}" for number in numbers]

@@ -1,0 +1,1 @@
+"""Another tokenizer for a backbone, and the rows of its tokens."""

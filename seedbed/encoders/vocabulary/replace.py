@@ -1,0 +1,167 @@
+"""A backbone with a tokenizer of one language, and rows of word embeddings to go with it (paper 004, section 3)."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import inspect
+import logging
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+from transformers import (
+    MODEL_MAPPING,
+    AutoConfig,
+    AutoModel,
+    AutoModelForMaskedLM,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
+
+from seedbed import manifests
+from seedbed.encoders.models.loading import directory_of
+from seedbed.encoders.vocabulary import fasttext, focus, tokenizer
+from seedbed.encoders.vocabulary.corpus import Lines
+from seedbed.encoders.vocabulary.settings import Vocabulary
+from seedbed.io import UserError, atomic_directory
+from seedbed.weights import LOCAL, REPORTED, is_pooler, open_tokenizer, opening, require_whole
+
+log = logging.getLogger(__name__)
+
+NUMBERED = ("pad_token", "bos_token", "eos_token", "cls_token", "sep_token", "mask_token")
+"""Special tokens whose ids a configuration may have."""
+
+
+def swap(
+    weights: Path, texts: Lines, settings: Vocabulary, output: Path, *, about: dict[str, Any], mask: bool = True
+) -> dict[str, Any]:
+    """Write a backbone with the vocabulary of a text: all its weights but the word embeddings, whose rows are new.
+
+    A head for masked language modelling stays where the backbone has one, with a bias of zero for each new token.
+
+    Args:
+        weights: a directory as `save_pretrained` writes it, of transformers or of sentence-transformers; of the latter
+            the transformer alone is taken.
+        texts: in the language.
+        output: replaced as a whole, at the end.
+        about: JSON for the manifest.
+        mask: masked language modelling follows.
+
+    Returns:
+        The manifest: the settings, what there is to say of the rows (`focus.initialise`), the share of unknown
+        tokens and the tokens of a word in held-out sentences, of the old tokenizer and of the new one.
+
+    Raises:
+        UserError: bad weights; a padding token whose id is not the configuration's, or moves where positions hang on
+            it; as `tokenizer.learn`; too many unknown tokens in held-out sentences; or as `focus.initialise`.
+    """
+    folder = directory_of(Path(weights))
+    source, model = open_tokenizer(folder), open_model(folder)
+    _require_padding(weights, source, model)
+    target = tokenizer.learn(source, texts.learnt, settings, mask=mask)
+    facts = _held_out(source, target, texts, settings)
+    embeddings = model.get_input_embeddings().weight.detach().numpy()
+    rows, counts = _rows(embeddings, source, target, texts, settings)
+    _set(model, target, torch.from_numpy(rows), weights)
+    facts |= {"settings": settings.model_dump(mode="json"), "sentences": texts.count, "rows": counts}
+    with atomic_directory(output) as directory:
+        model.save_pretrained(directory)
+        target.save_pretrained(directory)
+        return manifests.write(directory, {"about": about, "vocabulary": facts, "versions": versions()})
+
+
+def versions() -> dict[str, str]:
+    """The libraries that a vocabulary and its rows depend on."""
+    names = ("tokenizers", "sentencepiece", "fasttext-wheel", "numpy", "torch", "transformers")
+    return {name: importlib.metadata.version(name) for name in names}
+
+
+def open_model(folder: Path) -> PreTrainedModel:
+    """The transformer of a folder, in float32: with its head for masked language modelling if the folder has one.
+
+    Raises:
+        UserError: it cannot be opened, or weights of its body are missing; a pooler is not read.
+    """
+    with opening(folder):
+        config = AutoConfig.from_pretrained(folder, **LOCAL)
+        options = REPORTED | {"dtype": torch.float32}
+        if type(config) in AutoModelForMaskedLM._model_mapping:
+            model, report = AutoModelForMaskedLM.from_pretrained(folder, **LOCAL, **options)
+            if not headless(model, report):
+                require_whole(folder, report, is_pooler)
+                return model
+        architecture = inspect.signature(MODEL_MAPPING.get(type(config), PreTrainedModel))
+        if "add_pooling_layer" in architecture.parameters:
+            options |= {"add_pooling_layer": False}
+        model, report = AutoModel.from_pretrained(folder, **LOCAL, **options)
+        require_whole(folder, report, is_pooler)
+    return model
+
+
+def headless(model: PreTrainedModel, report: dict[str, Any]) -> list[str]:
+    """The weights of its head that a model for masked language modelling did not find."""
+    return sorted(key for key in report["missing_keys"] if not key.startswith(f"{model.base_model_prefix}."))
+
+
+def _require_padding(weights: Path, tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel) -> None:
+    if (told := model.config.pad_token_id) not in (None, own := tokenizer.pad_token_id):
+        raise UserError(
+            f"{weights}: the tokenizer's padding has id {own}, and config.json says {told}; save both with one id"
+        )
+
+
+def _held_out(
+    source: PreTrainedTokenizerBase, target: PreTrainedTokenizerBase, texts: Lines, settings: Vocabulary
+) -> dict[str, Any]:
+    """What held-out sentences say of both tokenizers; UserError: too much is unknown."""
+    share, length = tokenizer.unknown_share(target, texts.held_out())
+    before, old_length = tokenizer.unknown_share(source, texts.held_out())
+    if share > settings.unknown:
+        raise UserError(
+            f"vocabulary: {share:.1%} of the tokens of held-out sentences are unknown, over {settings.unknown:.1%}; "
+            "give more text, or text in one script, or raise vocabulary.unknown"
+        )
+    return {"unknown": {"old": before, "new": share}, "tokens_of_a_word": {"old": old_length, "new": length}}
+
+
+def _rows(
+    embeddings: Any,
+    source: PreTrainedTokenizerBase,
+    target: PreTrainedTokenizerBase,
+    texts: Lines,
+    settings: Vocabulary,
+) -> tuple[Any, dict[str, Any]]:
+    """As `focus.initialise`: by vectors of fastText, or by pieces."""
+    old = {token: place for token, place in tokenizer.matched(source, target).items() if place < len(embeddings)}
+    if settings.initialisation == "pieces":
+        composed = tokenizer.pieces(source, target)
+        return focus.initialise(embeddings, old, target.get_vocab(), {}, seed=settings.seed, pieces=composed)
+    auxiliary = fasttext.vectors((target.tokenize(text, verbose=False) for text in texts.all()), settings)
+    return focus.initialise(embeddings, old, target.get_vocab(), auxiliary, seed=settings.seed)
+
+
+def _set(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, rows: torch.Tensor, weights: Path) -> None:
+    """Give a model rows for the tokens of a tokenizer, in its embeddings, its head and its configuration."""
+    pad = tokenizer.pad_token_id
+    for module in model.modules():
+        table = getattr(module, "position_embeddings", None)
+        if isinstance(table, nn.Embedding) and table.padding_idx not in (None, pad):
+            raise UserError(
+                f"{weights}: positions count from the padding's id, {table.padding_idx}, which would be {pad}; save "
+                "the tokenizer with its special tokens first"
+            )
+    model.resize_token_embeddings(len(rows), mean_resizing=False)
+    embeddings = model.get_input_embeddings()
+    with torch.no_grad():
+        embeddings.weight.copy_(rows)
+        decoder = model.get_output_embeddings()
+        if decoder is not None and decoder.weight is not embeddings.weight:
+            decoder.weight.copy_(rows)
+        if decoder is not None and decoder.bias is not None:
+            decoder.bias.zero_()
+    if embeddings.padding_idx is not None:
+        embeddings.padding_idx = pad
+    for name in NUMBERED:
+        if getattr(model.config, f"{name}_id", None) is not None:
+            setattr(model.config, f"{name}_id", getattr(tokenizer, f"{name}_id"))

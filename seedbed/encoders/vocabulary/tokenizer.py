@@ -1,0 +1,260 @@
+"""A tokenizer of one language in the form of another: learnt anew, byte for byte the same from the same text.
+
+transformers' `train_new_from_iterator` is not: scores of a unigram tokenizer differ by a thousandth from run to run,
+and WordPiece takes other tokens, since its first ones stand in the order of a hash.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import sentencepiece
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
+
+from seedbed.encoders.vocabulary.settings import Vocabulary
+from seedbed.io import UserError
+
+Texts = Callable[[], Iterator[str]]
+"""Begins to read texts from the first."""
+START = "▁"
+"""What stands for the beginning of a word."""
+NO_TEXT = "\ufffd"
+"""What decoders write for bytes that are no text."""
+LONGEST = 2**20
+"""Bytes of a text that SentencePiece reads."""
+
+
+def learn(
+    source: PreTrainedTokenizerBase, texts: Texts, settings: Vocabulary, *, mask: bool = True
+) -> PreTrainedTokenizerFast:
+    """Learn a tokenizer of the source's kind, with its normaliser and its special tokens, which come first.
+
+    Unigram is learnt by SentencePiece, which is the same for a fixed number of threads; WordPiece and BPE by
+    `tokenizers`, WordPiece with all characters that continue a word given beforehand, in their order.
+
+    Args:
+        texts: read once or twice.
+        mask: it must have a mask token: masked language modelling follows.
+
+    Raises:
+        UserError: a source that has no fast tokenizer, or one of another kind, or no mask token; or a text that cannot
+            fill the vocabulary.
+    """
+    if not source.is_fast:
+        raise UserError(f"{source.name_or_path}: no fast tokenizer, which alone can be learnt anew; save it with one")
+    form = json.loads(source.backend_tokenizer.to_str())
+    special = _special(source, form, settings.mask_token, mask=mask)
+    kind = form["model"]["type"]
+    if kind not in (kinds := {"Unigram": _unigram, "WordPiece": _wordpiece, "BPE": _bpe}):
+        raise UserError(f"{source.name_or_path}: a tokenizer of kind {kind}; expected one of {', '.join(kinds)}")
+    if settings.size <= len(special):
+        raise UserError(f"vocabulary.size: {settings.size}, and {len(special)} tokens are special; give more")
+    model = kinds[kind](form, [token["content"] for token in special], texts, settings)
+    if (found := len(model["vocab"])) != settings.size:
+        raise _unfilled(settings.size, found)
+    ids = {token["content"]: place for place, token in enumerate(special)}
+    whole = form | {
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [token | {"id": place} for place, token in enumerate(special)],
+        "post_processor": renumbered(form["post_processor"], ids),
+        "model": form["model"] | model,
+    }
+    return PreTrainedTokenizerFast(
+        tokenizer_object=Tokenizer.from_str(json.dumps(whole)),
+        **source.special_tokens_map | ({"mask_token": settings.mask_token} if settings.mask_token in ids else {}),
+        model_max_length=source.model_max_length,
+        model_input_names=source.model_input_names,
+        padding_side="right",
+    )
+
+
+def _special(source: PreTrainedTokenizerBase, form: dict[str, Any], piece: str, *, mask: bool) -> list[dict[str, Any]]:
+    """The special tokens as a tokenizer's file has them, in the order of their ids; with the mask's piece, if given."""
+    names = {*source.all_special_tokens}
+    special = [token for token in form["added_tokens"] if token["special"] or token["content"] in names]
+    if piece and source.mask_token not in (None, piece):
+        raise UserError(f"vocabulary.mask_token: {piece!r}, but the backbone's is {source.mask_token!r}; leave it out")
+    if piece and piece not in (vocabulary := source.get_vocab()):
+        raise UserError(f"vocabulary.mask_token: {piece!r} is no token of the backbone; give one of its vocabulary")
+    if mask and not piece and source.mask_token is None:
+        raise UserError(
+            f"{source.name_or_path}: its tokenizer has no mask token, for masked language modelling; name the piece "
+            "that is to be it as adaptation.vocabulary.mask_token, or take another backbone"
+        )
+    if piece and piece not in {token["content"] for token in special}:
+        flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+        special.append({"id": vocabulary[piece], "content": piece, **flags, "special": True})
+    return sorted((token | {"special": True} for token in special), key=lambda token: token["id"])
+
+
+def renumbered(processor: Any, ids: dict[str, int]) -> Any:
+    """What puts special tokens around a text, with their new ids by name."""
+    if not processor:
+        return processor
+    if processor["type"] == "Sequence":
+        return processor | {"processors": [renumbered(one, ids) for one in processor["processors"]]}
+    if processor["type"] == "TemplateProcessing":
+        tokens = processor["special_tokens"]
+        return processor | {
+            "special_tokens": {
+                name: one | {"ids": [ids[token] for token in one["tokens"]]} for name, one in tokens.items()
+            }
+        }
+    return processor | {
+        name: [processor[name][0], ids[processor[name][0]]] for name in ("sep", "cls") if name in processor
+    }
+
+
+def _unfilled(size: int, found: int) -> UserError:
+    return UserError(
+        f"vocabulary.size: {size} tokens, and the text fills {found}; give that many or fewer, or more text"
+    )
+
+
+def _unigram(form: dict[str, Any], special: list[str], texts: Texts, settings: Vocabulary) -> dict[str, Any]:
+    """A model of SentencePiece, as `tokenizers` reads one: pieces with logarithms of probabilities."""
+    steps = form["pre_tokenizer"] or {"type": "None"}
+    kinds = {step["type"] for step in steps.get("pretokenizers", [steps])}
+    if not kinds <= {"Metaspace", "WhitespaceSplit"}:
+        raise UserError(f"tokenizer: unigram on words of {', '.join(sorted(kinds))}; expected Metaspace")
+    normal, written = _normalised(form, texts), io.BytesIO()
+    unknown = form["model"]["unk_id"]
+    known = form["model"]["vocab"][unknown][0] if unknown is not None else ""
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=normal, model_writer=written, model_type="unigram",
+            vocab_size=settings.size - len(special) + 1, num_threads=settings.threads, minloglevel=2,
+            normalization_rule_name="identity", max_sentence_length=LONGEST,
+            unk_id=0, bos_id=-1, eos_id=-1, pad_id=-1,
+        )  # fmt: skip
+    except RuntimeError as error:  # it alone knows how many there are
+        if found := re.search(r"value <= (\d+)", str(error)):
+            raise _unfilled(settings.size, int(found[1]) + len(special) - 1) from None
+        reason = " ".join(str(error).split())[:200]
+        raise UserError(
+            f"vocabulary.size: {settings.size} tokens cannot be learnt by SentencePiece ({reason})"
+        ) from None
+    model = sentencepiece.SentencePieceProcessor(model_proto=written.getvalue())
+    pieces = [(model.id_to_piece(place), model.get_score(place)) for place in range(1, model.get_piece_size())]
+    learnt = [[piece, score] for piece, score in pieces if piece not in special]
+    vocabulary = [[token, 0.0] for token in special] + learnt
+    return {"vocab": vocabulary, "unk_id": special.index(known) if known else None}
+
+
+def _normalised(form: dict[str, Any], texts: Texts) -> Iterator[str]:
+    """The texts as the tokenizer reads them before it looks for pieces."""
+    normalizer = Tokenizer.from_str(json.dumps(_bare(form, models.Unigram()))).normalizer
+    for text in texts():
+        yield normalizer.normalize_str(text) if normalizer else text
+
+
+def _bare(form: dict[str, Any], model: Any) -> dict[str, Any]:
+    """A tokenizer's file with another model and no tokens."""
+    empty = json.loads(Tokenizer(model).to_str())["model"]
+    return form | {"added_tokens": [], "post_processor": None, "model": empty, "truncation": None, "padding": None}
+
+
+def _wordpiece(form: dict[str, Any], special: list[str], texts: Texts, settings: Vocabulary) -> dict[str, Any]:
+    """A model of WordPiece: the characters that continue words come first, which a hash would order else."""
+    model = form["model"]
+    prefix = model["continuing_subword_prefix"]
+    bare = _empty(form, models.WordPiece(unk_token=model["unk_token"], continuing_subword_prefix=prefix))
+    inside = {letter for text in texts() for word in _words(bare, text) for letter in word[1:]}
+    given = [f"{prefix}{letter}" for letter in sorted(inside)]
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=settings.size,
+        special_tokens=[*special, *given],
+        continuing_subword_prefix=prefix,
+        show_progress=False,
+    )
+    bare.train_from_iterator(texts(), trainer)
+    return {"vocab": json.loads(bare.to_str())["model"]["vocab"]}
+
+
+def _words(tokenizer: Tokenizer, text: str) -> Iterator[str]:
+    normal = tokenizer.normalizer.normalize_str(text) if tokenizer.normalizer else text
+    splitter = tokenizer.pre_tokenizer
+    return (word for word, _ in splitter.pre_tokenize_str(normal)) if splitter else iter([normal])
+
+
+def _bpe(form: dict[str, Any], special: list[str], texts: Texts, settings: Vocabulary) -> dict[str, Any]:
+    """A model of byte-pair encoding."""
+    steps = form["pre_tokenizer"] or {"type": "None"}
+    kinds = {step["type"] for step in steps.get("pretokenizers", [steps])}
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet()) if "ByteLevel" in kinds else []
+    bare = _empty(form, models.BPE(unk_token=form["model"].get("unk_token")))
+    trainer = trainers.BpeTrainer(
+        vocab_size=settings.size, special_tokens=special, initial_alphabet=alphabet, show_progress=False
+    )
+    bare.train_from_iterator(texts(), trainer)
+    model = json.loads(bare.to_str())["model"]
+    return {"vocab": model["vocab"], "merges": model["merges"]}
+
+
+def _empty(form: dict[str, Any], model: Any) -> Tokenizer:
+    return Tokenizer.from_str(json.dumps(_bare(form, model)))
+
+
+def forms(tokenizer: PreTrainedTokenizerBase) -> dict[str, str]:
+    """Token -> the form by which tokens of two tokenizers are compared: its text, with ▁ where a word begins.
+
+    Source: deepfocus 1.0.1, of Dobler and de Melo (2023), which takes all parts of characters for one token, and all
+    white space too (docs/decisions/modular.md). Special tokens are compared like others.
+    """
+    model = json.loads(tokenizer.backend_tokenizer.to_str())["model"]
+    if model["type"] == "WordPiece":
+        prefix = model["continuing_subword_prefix"]
+        return {
+            token: token.removeprefix(prefix) if token.startswith(prefix) else START + token
+            for token in tokenizer.get_vocab()
+        }
+    byte_level = isinstance(tokenizer.backend_tokenizer.decoder, decoders.ByteLevel)
+    return {token: _text_of_bytes(token) if byte_level else token for token in tokenizer.get_vocab()}
+
+
+def _text_of_bytes(token: str) -> str:
+    """The form of a token of bytes: its text; where bytes are a part of a character, the token itself, marked."""
+    text = decoders.ByteLevel().decode([token])
+    return f"{NO_TEXT}{token}" if NO_TEXT in text else text.replace(" ", START)
+
+
+def matched(source: PreTrainedTokenizerBase, target: PreTrainedTokenizerBase) -> dict[str, int]:
+    """Token of the target -> id of the source's token that has its form; of several, the highest, as deepfocus does."""
+    known, ids = forms(source), source.get_vocab()
+    found = {known[token]: ids[token] for token in sorted(ids, key=ids.__getitem__)}
+    return {token: found[form] for token, form in forms(target).items() if form in found}
+
+
+def pieces(source: PreTrainedTokenizerBase, target: PreTrainedTokenizerBase) -> dict[str, list[int]]:
+    """Token of the target -> ids of the pieces that the source makes of it, without unknown ones."""
+    model, unknown = source.backend_tokenizer.model, source.unk_token_id
+    prefix = getattr(model, "continuing_subword_prefix", None) or ""
+    return {
+        token: [piece.id for piece in model.tokenize(token.removeprefix(prefix)) if piece.id != unknown]
+        for token in target.get_vocab()
+    }
+
+
+def unknown_share(tokenizer: PreTrainedTokenizerBase, texts: Iterable[str]) -> tuple[float, float]:
+    """The share of unknown tokens among those of some texts, and the tokens of a word (between blanks).
+
+    Raises:
+        UserError: there is no token.
+    """
+    tokens = words = unknown = 0
+    for text in texts:
+        ids = tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+        tokens, words, unknown = (
+            tokens + len(ids),
+            words + len(text.split()),
+            unknown + ids.count(tokenizer.unk_token_id),
+        )
+    if not tokens:
+        raise UserError("vocabulary: the held-out sentences have no token; give more text")
+    return unknown / tokens, tokens / words

@@ -1,0 +1,224 @@
+"""Encoders of a text and its English: the vector by hand, elsewhere, in training, and kept by both texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from sentence_transformers import SentenceTransformer
+from torch.nn.functional import normalize
+
+from seedbed.encoders.compression.compress import copy
+from seedbed.encoders.export.save import save
+from seedbed.encoders.models import loading
+from seedbed.encoders.models.inference import opened
+from seedbed.encoders.models.two_paths import Coupled
+from seedbed.encoders.models.two_paths_setup import Coupling, couple, read_english
+from seedbed.encoders.objectives.anchoring import Anchoring
+from seedbed.encoders.objectives.correlation import Correlation
+from seedbed.encoders.objectives.halved import Halved
+from seedbed.encoders.settings import Training
+from seedbed.encoders.training.train import train
+from seedbed.io import UserError
+
+TEXTS = [
+    "Ruwan sama ya sauka.",
+    "Yara suna wasa a filin makaranta.",
+    "Kasuwa ta cika da mutane.",
+    "Manoma sun fara girbi.",
+]
+ENGLISH = [
+    "The rain came down.",
+    "Children play in the school yard.",
+    "The market is full.",
+    "Farmers began the harvest.",
+]
+CHOSEN = dict(zip(TEXTS, ENGLISH, strict=True))
+
+
+@pytest.fixture(scope="module")
+def sides(make_weights: Callable[..., Path]) -> dict[str, Path]:
+    return {"source": make_weights("xlm-roberta"), "english": make_weights("bert")}
+
+
+def anchored(sides: dict[str, Path]) -> SentenceTransformer:
+    source = loading.load(sides["source"], pooling="mean", prefix="query: ")
+    return Anchoring(pool_size=3, hidden=16).prepared(source, sides, 1)
+
+
+def made(sides: dict[str, Path], output: Path, fusion: str, start: Path | None = None) -> Path:
+    training = Training(pooling="own" if start else "mean")
+    options = {"objective": None, "prefix": "query: ", "seed": 1, "state": output.with_suffix(".state"), "minutes": 60}
+    folders, coupling = {"english": sides["english"]}, Coupling(fusion, {})
+    train(start or sides["source"], None, training, folders=folders, coupling=coupling, output=output, **options)
+    return output
+
+
+@pytest.mark.parametrize("fusion", ["none", "concat", "english"])
+def test_a_vector_is_that_of_both_paths(sides: dict[str, Path], tmp_path: Path, fusion: str) -> None:
+    folder = made(sides, tmp_path / "encoder", fusion)
+    encoder = loading.open_encoder(folder)
+    found = encoder.encode([*CHOSEN.items()])
+    g = loading.load(sides["source"], pooling="mean", prefix="query: ").encode(TEXTS, normalize_embeddings=True)
+    h = loading.load(sides["english"], pooling="mean").encode(ENGLISH, normalize_embeddings=True)
+    expected = h if fusion == "english" else np.concatenate([g, h], axis=1) / (1 if fusion == "concat" else np.sqrt(2))
+    unit = expected / np.linalg.norm(expected, axis=1, keepdims=True)
+    np.testing.assert_allclose(found / np.linalg.norm(found, axis=1, keepdims=True), unit, atol=1e-6)
+    assert encoder.get_embedding_dimension() == found.shape[1]
+    elsewhere = SentenceTransformer(str(folder), trust_remote_code=True, device="cpu", local_files_only=True)
+    np.testing.assert_array_equal(elsewhere.encode([*CHOSEN.items()]), found)
+    one_by_one = np.concatenate([encoder.encode([pair]) for pair in reversed(CHOSEN.items())])[::-1]
+    np.testing.assert_allclose(one_by_one, found, atol=1e-6)
+
+
+@pytest.mark.parametrize("pooling", ["first_last_average", "cls_mlp"])
+def test_the_source_may_have_a_pooling_of_ours(sides: dict[str, Path], tmp_path: Path, pooling: str) -> None:
+    source = loading.load(sides["source"], pooling=pooling, seed=1)
+    one = source.encode(TEXTS, normalize_embeddings=True)
+    encoder = couple(source, sides["english"], Coupling("none", CHOSEN))
+    save(encoder, tmp_path / "encoder", {}, {})
+    again = loading.open_encoder(tmp_path / "encoder")
+    again[0].english = CHOSEN
+    np.testing.assert_allclose(again.encode(TEXTS)[:, : one.shape[1]] * 2**0.5, one, atol=1e-5)
+
+
+def test_features_stand_before_the_tokens_of_the_english(sides: dict[str, Path]) -> None:
+    source = anchored(sides)
+    encoder = couple(source, sides["english"], Coupling("prefix", CHOSEN))
+    found = encoder.encode(TEXTS)
+    english = loading.load(sides["english"], pooling="mean")
+    for text, vector in zip(TEXTS, found, strict=True):
+        prefix = source(source.preprocess([text], prompt="query: "))["prefix"]
+        ids = torch.tensor([english.tokenizer(CHOSEN[text])["input_ids"]])
+        given = torch.cat([prefix, english[0].auto_model.get_input_embeddings()(ids)], dim=1)
+        states = english[0].auto_model(inputs_embeds=given).last_hidden_state
+        expected = normalize(states.mean(dim=1), dim=1)[0].detach().numpy()
+        np.testing.assert_allclose(vector, expected, atol=1e-5)
+    with pytest.raises(UserError, match=r"fusion prefix:.*features.*32"):
+        couple(loading.load(sides["source"], pooling="mean"), sides["english"], Coupling("prefix", {}))
+
+
+def test_a_text_that_is_cut_after_features_ends_as_it_would(sides: dict[str, Path]) -> None:
+    encoder = couple(anchored(sides), sides["english"], Coupling("prefix", CHOSEN))
+    transformer, long = encoder[0].sides["english"][0], f"{ENGLISH[0]} {ENGLISH[1]}"
+    ids, size = transformer.tokenizer(long)["input_ids"], encoder[0].sides["source"][-1].size
+    transformer.max_seq_length = size + 5
+    given: list[torch.Tensor] = []
+    look_up = transformer.auto_model.get_input_embeddings()
+    look_up.register_forward_pre_hook(lambda module, read: given.append(read[0]))
+    encoder.encode([(TEXTS[0], long), (TEXTS[1], "Yes.")], batch_size=2)
+    read = {tuple(row) for row in given[-1].tolist()}
+    assert (*ids[:4], ids[-1]) in read and ids[-1] == transformer.tokenizer.sep_token_id
+    transformer.max_seq_length = size
+    with pytest.raises(UserError, match=f"{size} features leave none of {size} tokens"):
+        Coupled(anchored(sides), encoder[0].sides["english"], "prefix")
+
+
+@pytest.mark.parametrize("wrong", [[("one",)], [("a text", "its English", "more")]])
+def test_what_is_no_pair_is_told(sides: dict[str, Path], wrong: list) -> None:
+    encoder = couple(anchored(sides), sides["english"], Coupling("none", CHOSEN))
+    with pytest.raises(UserError, match=r"texts.*place.*give.*\(text, English\)"):
+        encoder.encode(wrong)
+
+
+def test_a_text_without_english_is_told(sides: dict[str, Path], tmp_path: Path) -> None:
+    folder = made(sides, tmp_path / "encoder", "none")
+    encode = opened(folder, 8, tmp_path / "state", english={TEXTS[0]: ENGLISH[0], TEXTS[1]: " "}).encode
+    for text in TEXTS[1:3]:
+        with pytest.raises(UserError, match=f"no English of '{text}'; give a list of pairs .text, English."):
+            encode([TEXTS[0], text])
+    assert not [*(tmp_path / "state").rglob("*.npz")], "nothing half-written"
+    with pytest.raises(UserError, match="is empty"):
+        loading.open_encoder(folder).encode([(TEXTS[0], "")])
+
+
+def test_vectors_are_kept_by_both_texts(sides: dict[str, Path], tmp_path: Path) -> None:
+    folder, calls = made(sides, tmp_path / "encoder", "none"), []
+    other = {TEXTS[0]: ENGLISH[3]}
+    first = opened(folder, 8, tmp_path / "state", english=CHOSEN).encode([TEXTS[0]])
+    second = opened(folder, 8, tmp_path / "state", english=other).encode([TEXTS[0]])
+    assert not np.allclose(first, second)
+    np.testing.assert_array_equal(opened(folder, 8, tmp_path / "state", english=CHOSEN).encode([TEXTS[0]]), first)
+    assert len([*(tmp_path / "state").rglob("*.npz")]) == 2
+    del calls
+
+
+@pytest.mark.parametrize("fusion", ["concat", "prefix"])
+def test_a_trained_fusion_learns_what_stands_after_the_backbones(
+    sides: dict[str, Path], tmp_path: Path, fusion: str
+) -> None:
+    start, source = tmp_path / "start", anchored(sides)
+    source.save_pretrained(str(start), create_model_card=False)
+    rows = {"id": ["1", "2", "3"], "sentence1": TEXTS[:3], "sentence2": TEXTS[1:], "score": ["1", "4", "2"]}
+    folders = {"english": sides["english"]}
+
+    def run(output: Path, minutes: float) -> Path:
+        training = Training(pooling="own", part="head", batch_size=2, epochs=3, learning_rate=1e-2, precision="float32")
+        options = {"prefix": "query: ", "seed": 1, "state": tmp_path / "state", "minutes": minutes}
+        coupling = Coupling(fusion, CHOSEN)
+        objective = Correlation(queue_size=8, warm_up=2)
+        train(
+            start,
+            pd.DataFrame(rows),
+            training,
+            objective=objective,
+            folders=folders,
+            coupling=coupling,
+            output=output,
+            **options,
+        )
+        return output
+
+    made_at_once, again = run(tmp_path / "one", 60), run(tmp_path / "two", 0)
+    weights = sorted(str(path.relative_to(made_at_once)) for path in made_at_once.rglob("*.safetensors"))
+    assert all((made_at_once / name).read_bytes() == (again / name).read_bytes() for name in weights)
+    learnt = loading.open_encoder(made_at_once)
+    untouched = loading.load(sides["english"], pooling="mean")
+    for name, weight in untouched[0].auto_model.state_dict().items():
+        torch.testing.assert_close(learnt[0].auto_model.state_dict()[name], weight, rtol=0, atol=0)
+    moved = (learnt[0].sides["source"][1].adaptor.layers[3].weight - source[1].adaptor.layers[3].weight).abs().max()
+    assert moved > 1e-4, "the adaptor learns"
+    if fusion == "concat":
+        assert (learnt[1].linear.weight - torch.eye(64)).abs().max() > 1e-4
+
+
+def test_an_encoder_of_two_texts_goes_on_from_another(sides: dict[str, Path], tmp_path: Path) -> None:
+    """As LiRA's does, which learns graded pairs after queries: without a step it is what it starts from."""
+    first = made(sides, tmp_path / "first", "concat")
+    again = made(sides, tmp_path / "again", "concat", first)
+    one, two = (loading.open_encoder(folder) for folder in (first, again))
+    pairs = list(CHOSEN.items())
+    np.testing.assert_array_equal(two.encode(pairs), one.encode(pairs))
+    assert two.prompts == one.prompts, "its sides have theirs"
+    rows = {"id": ["1", "2", "3"], "sentence1": TEXTS[:3], "sentence2": TEXTS[1:], "score": ["1", "4", "2"]}
+    training = Training(pooling="own", part="head", batch_size=2, epochs=3, learning_rate=1e-2, precision="float32")
+    options = {"prefix": "query: ", "seed": 1, "state": tmp_path / "state", "minutes": 60}
+    told = {"folders": {"english": sides["english"]}, "coupling": Coupling("concat", CHOSEN)}
+    objective = Correlation(queue_size=8, warm_up=2)
+    train(first, pd.DataFrame(rows), training, objective=objective, output=tmp_path / "learnt", **told, **options)
+    learnt = loading.open_encoder(tmp_path / "learnt")
+    assert (learnt[1].linear.weight - one[1].linear.weight).abs().max() > 1e-4
+    for name, weight in one[0].state_dict().items():
+        torch.testing.assert_close(learnt[0].state_dict()[name], weight, rtol=0, atol=0)
+    with pytest.raises(UserError, match=r"fusion none:.*concat"):
+        made(sides, tmp_path / "other", "none", first)
+
+
+def test_two_choices_of_one_text_are_told(tmp_path: Path) -> None:
+    for name, english in (("one", "a"), ("two", "b")):
+        (tmp_path / name).write_text(f"id\ttext\tenglish\n1\tx\t{english}\n")
+    assert read_english([tmp_path / "one"]) == {"x": "a"}
+    with pytest.raises(UserError, match="'x' has other English here"):
+        read_english([tmp_path / "one", tmp_path / "two"])
+
+
+def test_an_encoder_of_two_texts_is_not_copied(sides: dict[str, Path], tmp_path: Path) -> None:
+    folder, table = made(sides, tmp_path / "encoder", "none"), pd.DataFrame({"id": ["1", "2"], "text": ["a", "b"]})
+    options = {"objective": Halved(), "prefix": "", "seed": 1, "output": tmp_path / "copy", "about": {}}
+    for pooling in ("own", "mean"):
+        with pytest.raises(UserError, match=r"encoder:.*two texts.*copy one"):
+            copy(folder, table, Training(pooling=pooling), **options)

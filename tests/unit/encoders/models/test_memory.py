@@ -1,0 +1,100 @@
+"""A batch that cannot fit is refused with one that fits, and nothing that runs is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import torch
+
+from seedbed.encoders import objectives
+from seedbed.encoders.models import loading, memory
+from seedbed.encoders.settings import Training
+from seedbed.encoders.training.train import train
+from seedbed.io import UserError
+
+TEXTS = {name: ["Kasuwa ta cika da mutane yau."] * 600 for name in ("anchor", "positive")}
+
+
+@pytest.fixture
+def encoder(weights: Path) -> Any:
+    return loading.load(weights, pooling="mean", prefix="", seed=1)
+
+
+def has(monkeypatch: pytest.MonkeyPatch, megabytes: float) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(memory, "machine", lambda: int(megabytes * 2**20))
+
+
+@pytest.mark.parametrize("architecture", ["bert", "xlm-roberta", "modernbert"])
+def test_the_estimate_is_below_what_training_keeps(make_weights: Callable[..., Path], architecture: str) -> None:
+    """Counted: the distinct tensors that one forward pass saves for backpropagation, but for the weights."""
+    encoder = loading.load(make_weights(architecture), pooling="mean", prefix="", seed=1).train()
+    own = {weight.untyped_storage().data_ptr() for weight in encoder.parameters()}
+    kept: dict[int, torch.UntypedStorage] = {}
+
+    def keep(tensor: torch.Tensor) -> torch.Tensor:
+        if tensor.untyped_storage().data_ptr() not in own:
+            kept[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage()
+        return tensor
+
+    batch = encoder.tokenize(["Kasuwa ta cika da mutane yau da safe."] * 64)
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        encoder(batch)
+    _, token = memory.least(encoder, half=False)
+    counted = sum(storage.nbytes() for storage in kept.values()) / batch["input_ids"].numel()
+    assert 0.3 * counted < token < counted
+
+
+def test_a_batch_that_cannot_fit_is_refused_and_the_one_that_is_offered_is_not(
+    encoder: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    has(monkeypatch, 12)
+    with pytest.raises(UserError, match=r"^training.batch_size: 512 rows.*no GPU; set") as error:
+        memory.require_fit(encoder, TEXTS, Training(), "")
+    offered = int(re.search(r"batch_size to (\d+)$", str(error.value))[1])
+    assert 2 <= offered < 512
+    memory.require_fit(encoder, TEXTS, Training(batch_size=offered), "")
+    memory.require_fit(encoder, {name: texts[:offered] for name, texts in TEXTS.items()}, Training(), "")
+
+
+def test_a_training_asks_before_its_first_step(weights: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    has(monkeypatch, 12)
+    table = pd.DataFrame(TEXTS | {"id": [str(row) for row in range(600)]})
+    places = {"output": tmp_path / "encoder", "state": tmp_path / "state", "minutes": 60}
+    settings = Training(pooling="mean", precision="float32")
+    with pytest.raises(UserError, match=r"^training.batch_size: 512 rows"):
+        train(weights, table, settings, objective=objectives.load("ranking"), prefix="", seed=1, **places)
+    assert not (tmp_path / "encoder").exists()
+
+
+def test_weights_that_do_not_fit_are_no_matter_of_the_batch(encoder: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    has(monkeypatch, 0.1)
+    with pytest.raises(UserError, match=r"freeze_word_embeddings.*max_length.*backbone"):
+        memory.require_fit(encoder, TEXTS, Training(batch_size=2), "")
+
+
+def test_frozen_weights_and_half_precision_take_less(encoder: Any) -> None:
+    weights, token = memory.least(encoder, half=False)
+    encoder[0].auto_model.get_input_embeddings().requires_grad_(False)
+    assert memory.least(encoder, half=True) == (pytest.approx(weights, rel=0.5), token / 2)
+    assert memory.least(encoder, half=True)[0] < weights
+
+
+def test_a_gpu_and_this_machine_are_not_refused(encoder: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory.require_fit(encoder, TEXTS, Training(), "")
+    has(monkeypatch, 0.1)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    memory.require_fit(encoder, TEXTS, Training(), "")
+
+
+def test_a_container_has_what_it_is_given(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    whole = memory.machine()
+    monkeypatch.setattr(memory, "CGROUP", tmp_path / "memory.max")
+    for text, expected in (("max\n", whole), (f"{10**15}", whole), ("0", whole - memory.psutil.virtual_memory().total)):
+        (tmp_path / "memory.max").write_text(text)
+        assert memory.machine() == expected

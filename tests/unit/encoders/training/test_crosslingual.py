@@ -1,0 +1,95 @@
+"""Languages of a batch's sentences, and vectors back in their places, by brute force."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import permutations
+
+import numpy as np
+import pytest
+import torch
+
+from seedbed.encoders.training.crosslingual import draw, gather
+from seedbed.io import UserError
+
+
+@pytest.mark.parametrize(("columns", "languages", "at_most"), [(2, 2, 6), (2, 5, 6), (3, 3, 6), (3, 9, 6), (3, 9, 3)])
+def test_a_row_is_in_different_languages_each_as_likely(columns: int, languages: int, at_most: int) -> None:
+    counts: Counter[tuple[int, ...]] = Counter()
+    for seed in range(1000):
+        drawn = draw(8, columns, languages, np.random.default_rng(seed), at_most=at_most)
+        assert drawn.shape == (8, columns)
+        assert len({*drawn.ravel().tolist()}) <= at_most
+        counts.update(map(tuple, drawn.tolist()))
+    allowed = [*permutations(range(languages), columns)]
+    assert {*counts} <= {*allowed}
+    if len(allowed) <= 20:
+        assert {*counts} == {*allowed}
+        assert max(counts.values()) < 1.6 * min(counts.values())
+    numbers = Counter(language for row, count in counts.items() for language in row for _ in range(count))
+    assert {*numbers} == {*range(languages)} and max(numbers.values()) < 1.6 * min(numbers.values())
+
+
+def test_a_batch_has_six_languages_if_nothing_else_is_said() -> None:
+    """As the code of paper 004."""
+    assert {len({*draw(64, 2, 9, np.random.default_rng(seed)).ravel().tolist()}) for seed in range(20)} == {6}
+
+
+def test_of_two_languages_the_negative_is_in_either() -> None:
+    drawn = draw(4000, 3, 2, np.random.default_rng(0))
+    counts = Counter(map(tuple, drawn.tolist()))
+    assert {*counts} == {(0, 1, 0), (0, 1, 1), (1, 0, 0), (1, 0, 1)}
+    assert all(900 < count < 1100 for count in counts.values())
+
+
+def test_one_state_of_the_generator_gives_one_draw() -> None:
+    one, other = (draw(30, 3, 9, np.random.default_rng(7)) for _ in range(2))
+    assert np.array_equal(one, other) and not np.array_equal(one, draw(30, 3, 9, np.random.default_rng(8)))
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "languages", "said"),
+    [
+        (4, 1, 3, "columns: 1; a row has"),
+        (4, 4, 9, "columns: 4; a row has"),
+        (4, 2, 1, r"languages: 1.*give 2"),
+        (0, 2, 2, "rows: 0; give 1 or more"),
+    ],
+)
+def test_what_cannot_be_drawn(rows: int, columns: int, languages: int, said: str) -> None:
+    with pytest.raises(UserError, match=f"^{said}"):
+        draw(rows, columns, languages, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("columns", [2, 3])
+def test_vectors_come_back_to_their_places_with_their_gradients(columns: int) -> None:
+    rng, rows, width = np.random.default_rng(columns), 7, 4
+    languages = draw(rows, columns, 3, rng)
+    texts = torch.from_numpy(rng.normal(size=(rows, columns, width))).requires_grad_()
+    places = [rng.permutation(np.argwhere(languages == language)) for language in range(3)]
+    vectors = [texts[place[:, 0], place[:, 1]] * (language + 1) for language, place in enumerate(places)]
+    found = gather(vectors, places, (rows, columns))
+    assert len(found) == columns
+    for row in range(rows):
+        for column in range(columns):
+            expected = texts[row, column] * (int(languages[row, column]) + 1)
+            assert torch.equal(found[column][row], expected)
+    sum((column**2).sum() for column in found).backward()
+    factors = torch.from_numpy(languages + 1)[..., None]
+    assert torch.allclose(texts.grad, 2 * texts.detach() * factors**2)
+
+
+@pytest.mark.parametrize(
+    ("places", "said"),
+    [
+        ([[(0, 0), (0, 1)], [(1, 0), (0, 1)]], r"more than one.*row 0, column 1"),
+        ([[(0, 0), (0, 1)], [(1, 0), (2, 1)]], r"place \(2, 1\).*2 rows"),
+        ([[(0, 0), (0, 1)], [(1, 0), (1, -1)]], r"place \(1, -1\).*batch"),
+        ([[(0, 0), (0, 1)], [(1, 0)]], r"\[2, 2\] vectors.*\[2, 1\]"),
+    ],
+)
+def test_what_does_not_fill_a_batch(places: list[list[tuple[int, int]]], said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        gather([torch.ones(2, 3), torch.ones(2, 3)], places, (2, 2))
+    with pytest.raises(UserError, match="no vector for row 1, column 1"):
+        gather([torch.ones(2, 3), torch.ones(1, 3)], [[(0, 0), (0, 1)], [(1, 0)]], (2, 2))
