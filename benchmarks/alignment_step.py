@@ -23,9 +23,10 @@ from torch import Tensor
 from benchmarks.encoder_step import texts_of_columns
 from benchmarks.models import MULTILINGUAL, random_weights
 from seedbed.encoders.export.save import save
+from seedbed.encoders.losses.alignment import AlignmentLoss
 from seedbed.encoders.models import loading
 from seedbed.encoders.models.parallel_adapters import align
-from seedbed.encoders.models.vector_file import AlignmentLoss, Vectors, write_vectors
+from seedbed.encoders.models.vector_file import Vectors, write_vectors
 
 TOLERANCE = 1e-5
 

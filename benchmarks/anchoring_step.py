@@ -18,10 +18,11 @@ import torch
 from torch import Tensor
 
 from benchmarks.models import WIDE, least_seconds, random_texts, random_weights
-from seedbed.encoders.losses.anchoring import AnchoringLoss, pooled_inputs, pooled_states, unit_vectors
+from seedbed.encoders.losses.anchoring import AnchoringLoss
 from seedbed.encoders.models import loading
 from seedbed.encoders.objectives.anchoring import Anchoring
 from seedbed.encoders.translations.candidates import Candidates, unpacked
+from seedbed.encoders.translations.policy import pooled_inputs, pooled_states, unit_vectors
 
 TOLERANCE = 1e-5
 
@@ -41,7 +42,8 @@ def main(argv: list[str] | None = None) -> None:
         settings, candidates = Anchoring(), drawn(args.batch_size, args.translators)
         english = loading.load(weights["english"], pooling="own")
         encoder = settings.prepared(loading.load(weights["source"], pooling="mean"), weights, 1)
-        loss, rows = AnchoringLoss(encoder, settings, candidates, english), torch.arange(args.batch_size)
+        loss = AnchoringLoss(encoder, candidates, english, **settings.options)
+        rows = torch.arange(args.batch_size)
         kept = [loss.states, loss.values, loss.documents]
 
         def step(*, again: bool) -> Tensor:

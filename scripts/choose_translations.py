@@ -29,7 +29,8 @@ class Job(cli.Job):
 
 def main(job: Job) -> None:
     from seedbed.encoders.translations.candidates import packed, unpacked
-    from seedbed.encoders.translations.choose import adaptor_similarity, choose, given_similarity
+    from seedbed.encoders.translations.choose import choose
+    from seedbed.encoders.translations.similarity import adaptor_similarity, given_similarity
     from seedbed.generators.translations import candidates
     from seedbed.io import write_table
     from seedbed.servers import named

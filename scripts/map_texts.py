@@ -32,7 +32,7 @@ class Job(cli.Job):
 def main(job: Job) -> None:
     from seedbed.corpora.settings import COLUMNS
     from seedbed.encoders.models.inference import opened
-    from seedbed.encoders.models.two_paths_setup import read_english
+    from seedbed.encoders.translations.files import read_english
     from seedbed.evaluation.maps import sample, sample_pairs, to_plane, write
     from seedbed.io import UserError, read_table
     from seedbed.servers import named

@@ -96,7 +96,7 @@ def read_sets(job: Job) -> "dict[str, list[Set]]":
 
 def score_all(job: Job, place: int, language: str, sets: "list[Set]", **shared: Any) -> list[Path]:
     """Score a system on the tasks of a language; `shared` are fields of its `Opening`. Returns what was written."""
-    from seedbed.encoders.models.two_paths_setup import read_choices, read_english
+    from seedbed.encoders.translations.files import read_choices, read_english
     from seedbed.evaluation.protocols import declared
     from seedbed.evaluation.scores import write_scores
     from seedbed.evaluation.systems import Opening, open_system

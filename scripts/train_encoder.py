@@ -88,9 +88,10 @@ def make(job: Job, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) 
     from seedbed.choices import chosen
     from seedbed.encoders.export.save import save
     from seedbed.encoders.models.loading import remote
-    from seedbed.encoders.models.two_paths_setup import Coupling, read_english
+    from seedbed.encoders.models.two_paths_setup import Coupling
     from seedbed.encoders.prompts import by_language
     from seedbed.encoders.training.train import train
+    from seedbed.encoders.translations.files import read_english
 
     given = chosen(job.chosen_prefix, "prefix", str) if job.chosen_prefix else job.prefix
     prefix = by_language(given, job.own_prefixes)
@@ -113,8 +114,8 @@ def make(job: Job, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) 
 def read_rows(job: Job) -> "pd.DataFrame | Files | None":
     """What is learnt from, with the pivot's rows beside it; neighbours must be those that the backbone finds."""
     from seedbed.corpora.subset import subset
-    from seedbed.encoders.mined import require_mined
-    from seedbed.encoders.models.vector_file import with_pivot
+    from seedbed.encoders.mining import require_mined
+    from seedbed.encoders.objectives.alignment import with_pivot
     from seedbed.encoders.training.batches import Files
     from seedbed.encoders.translations.candidates import read_candidates
     from seedbed.io import read_table

@@ -4,6 +4,7 @@ A folder of a model has a manifest in it, `seedbed.json`; scores have a list nex
 are what the workflow waits for, are written last, and hold the digests under `files`.
 """
 
+import importlib.metadata
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -78,3 +79,8 @@ def digest_of(directory: Path | None) -> str:
         return ""
     manifest = directory / MANIFEST
     return fingerprint(read(manifest)["files"]) if manifest.is_file() else sha256(directory)
+
+
+def versions() -> dict[str, str]:
+    """Versions of the libraries that trained weights depend on."""
+    return {name: importlib.metadata.version(name) for name in ("torch", "transformers", "sentence-transformers")}

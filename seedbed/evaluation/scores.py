@@ -32,7 +32,7 @@ from seedbed.vectors.types import Encode, Layers, Search
 
 if TYPE_CHECKING:
     from seedbed.classifiers.answers import Answers
-    from seedbed.encoders.models.two_paths_setup import Choose
+    from seedbed.encoders.translations.files import Chooser
 
 Embed = Callable[..., list[np.ndarray]]
 """Columns of texts to the embeddings of each."""
@@ -59,7 +59,7 @@ class Trial:
     """Columns of texts to what every layer makes of each, (n, layers + 1, d); None: there are no layers to look at."""
     paths: Embed | None = None
     """Columns of texts to a vector of each and one of its English, (n, 2, d); None: no English is read."""
-    choices: Choose | None = None
+    choices: Chooser | None = None
     """Whose English is read; None: nobody's."""
     language: str = ""
     """Language of the test items."""
@@ -91,7 +91,7 @@ def score(
     answer: Answer | None = None,
     layers: Layers | None = None,
     paths: Layers | None = None,
-    choices: Choose | None = None,
+    choices: Chooser | None = None,
     language: str = "",
     second: Encode | None = None,
 ) -> Scores:

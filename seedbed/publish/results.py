@@ -8,7 +8,7 @@ from huggingface_hub import EvalResult
 
 from seedbed import origins
 from seedbed.encoders.export.card import table
-from seedbed.encoders.models.inference import vectors_of
+from seedbed.encoders.models.digests import vectors_of
 from seedbed.evaluation import protocols
 from seedbed.evaluation.protocols import Metric
 from seedbed.evaluation.significance import LEAST_ITEMS, percentiles, replicates

@@ -7,8 +7,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
 from seedbed import manifests
-from seedbed.encoders.export import use
-from seedbed.encoders.export.use import Use
+from seedbed.encoders.export.card import Use, use_of
 from seedbed.evaluation import lexical
 from seedbed.tables.quotes import NO_INTERVAL
 
@@ -39,7 +38,7 @@ class Listed(NamedTuple):
         manifest = manifests.read(folder / manifests.MANIFEST)
         about, training = manifest.get("about", {}), manifest.get("training") or {}
         names = (str(about.get(key, "")) for key in ("backbone", "recipe"))
-        return cls(str(folder), *names, training.get("examples") or 0, use.of(folder))
+        return cls(str(folder), *names, training.get("examples") or 0, use_of(folder))
 
 
 def text(best: Mapping[str, Mapping[str, Any]], encoders: Mapping[str, Sequence[Listed]] = MappingProxyType({})) -> str:

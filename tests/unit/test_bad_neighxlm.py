@@ -14,7 +14,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from seedbed.encoders.mined import audit_of
+from seedbed.encoders.mining import audit_of
 from seedbed.io import UserError, sha256, write_json, write_table
 from tests import tiny
 from tests.programs import call

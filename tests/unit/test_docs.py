@@ -10,7 +10,7 @@ import pytest
 
 from seedbed import model_files, servers
 from seedbed.corpora import assets, downloads
-from seedbed.encoders.export.use import Use
+from seedbed.encoders.export.card import Use
 from seedbed.generators import journal
 from seedbed.generators.backends import vllm
 from seedbed.operations.verify import Reference

@@ -67,7 +67,7 @@ def test_models_are_opened_from_their_folder_without_their_own_code() -> None:
 def test_no_foreign_code_is_trusted() -> None:
     """Not in a call; who uses encoders whose own code lies beside them is told it, where Seedbed may not be installed."""
     found = {path: re.findall(r".*trust_remote_code\W+True.*", path.read_text()) for path in PROGRAMS}
-    (told,) = found.pop(Path("seedbed/encoders/export/use.py"))
+    (told,) = found.pop(Path("seedbed/encoders/export/card.py"))
     assert '.py"' in told and not any(found.values())
 
 

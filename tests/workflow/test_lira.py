@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from seedbed.encoders.models.loading import load, open_encoder
-from seedbed.encoders.models.two_paths_setup import read_english
+from seedbed.encoders.translations.files import read_english
 from seedbed.evaluation.scores import score
 from seedbed.evaluation.settings import Task
 from seedbed.io import read_json, read_table

@@ -1,14 +1,12 @@
 """What an encoder carries with it for people: a model card, by its manifest."""
 
-import importlib.metadata
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from huggingface_hub import ModelCardData
 
 from seedbed import licences, origins
-from seedbed.encoders.export import use
 
 TEMPLATE = """---
 {front_matter}
@@ -71,11 +69,6 @@ def write(directory: Path, facts: Mapping[str, Any]) -> None:
     (directory / "README.md").write_text(card, encoding="utf-8")
 
 
-def versions() -> dict[str, str]:
-    """Versions of the libraries that trained weights depend on."""
-    return {name: importlib.metadata.version(name) for name in ("torch", "transformers", "sentence-transformers")}
-
-
 def text(
     directory: Path,
     about: Mapping[str, Any],
@@ -106,7 +99,7 @@ def text(
     # Without the loss curve; an untrained encoder used none of the settings.
     rows = [(k, f"{v:.4g}" if isinstance(v, float) else v) for k, v in training.items() if k != "loss"]
     opening = REMOTE if (directory / "endpoint.json").is_file() else OPENING
-    needs = use.of(directory)
+    needs = use_of(directory)
     code = sorted(path.name for path in directory.glob("*.py"))
     pinned = f', revision="{REVISION}"' if code and place != PLACE else ""
     return TEMPLATE.format(
@@ -158,3 +151,25 @@ def table(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
     cells = [[str(cell).replace("|", "\\|") for cell in row] for row in (header, *rows)]
     lines = [f"| {' | '.join(row)} |" for row in cells]
     return "\n".join([lines[0], "|" + " --- |" * len(cells[0]), *lines[1:]])
+
+
+class Use(NamedTuple):
+    """How an encoder is used, as text that stands in Python."""
+
+    options: str = ""
+    """What opens it besides its folder."""
+    packages: str = ""
+    """What must be installed besides sentence-transformers."""
+    texts: str = '["a sentence", "another one"]'
+    """What it reads."""
+
+
+PAIRS = '[("a sentence", "its English"), ("another one", "its English")]'
+"""What an encoder of two texts reads."""
+
+
+def use_of(directory: Path) -> Use:
+    """How the encoder in a folder is used: some bring code of their own, a graph, or a side for English."""
+    trusted = ", trust_remote_code=True" if any(directory.glob("*.py")) else ""
+    packages = " onnxruntime" if any(directory.glob("*.onnx")) else ""
+    return Use(trusted, packages, PAIRS) if (directory / "english").is_dir() else Use(trusted, packages)

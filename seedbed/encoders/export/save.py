@@ -10,11 +10,11 @@ from typing import Any
 from sentence_transformers import SentenceTransformer
 
 from seedbed import manifests
-from seedbed.encoders.export.card import versions
 from seedbed.encoders.models import loading
-from seedbed.encoders.models.inference import saved_from
+from seedbed.encoders.models.digests import saved_from
 from seedbed.encoders.models.two_paths import SIDES, sides_of
 from seedbed.io import atomic, atomic_directory
+from seedbed.manifests import versions
 
 
 def save(

@@ -2,135 +2,116 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.util import batch_to_device
 from torch import Tensor, nn
-from torch.nn.functional import cosine_similarity, normalize
+from torch.nn.functional import cosine_similarity
 
-from seedbed.encoders.models import memory
-from seedbed.encoders.models.two_paths import FeaturePath, pool_time
+from seedbed.encoders.models.two_paths import FeaturePath
 from seedbed.encoders.translations.candidates import Candidates
-from seedbed.encoders.translations.rewards import Actor, anchor_loss, policy_loss, reward
+from seedbed.encoders.translations.policy import (
+    ACTOR,
+    BATCH,
+    Policy,
+    pooled_inputs,
+    pooled_states,
+    similarities,
+    unit_vectors,
+)
+from seedbed.encoders.translations.rewards import Actor
 from seedbed.io import UserError
 
-if TYPE_CHECKING:
-    from seedbed.encoders.objectives.anchoring import Anchoring
 
-ACTOR = "actor.safetensors"
-"""The policy, beside the encoder that it was trained with."""
-BATCH = 64
-"""Texts whose states are made together."""
-SHARE = 0.5
-"""The share of the memory that kept states may take."""
+def policy_loss(
+    logits: Tensor,
+    rewards: Tensor,
+    actions: Tensor | None = None,
+    *,
+    mask: Tensor | None = None,
+    baseline: Literal["none", "mean"] = "none",
+) -> Tensor:
+    """REINFORCE of a choice among candidates: the mean over rows of -log pi(a) (R_a - baseline).
 
-
-def require_room(settings: Anchoring, texts: int, translations: int, source: int, width: int) -> None:
-    """What is kept of all texts and translations fits the memory.
+    Without actions it is the expectation itself, -sum_k pi(k) (R_k - baseline), whose gradient is what that of drawn
+    actions is in the mean. Source: paper 002, equation 11, which has no baseline.
 
     Args:
-        source, width: numbers of a state of a text, and of a translation.
+        logits: of the policy, (b, k).
+        rewards: (b, k), which get no gradient.
+        actions: the candidate that was drawn, (b,).
+        mask: (b, k), true where there is a candidate; None: everywhere. What stands elsewhere does not count.
+        baseline: mean: the policy's own expected reward of the row.
+
+    Returns:
+        A scalar, in float32 at least.
 
     Raises:
-        UserError: it does not.
+        UserError: shapes that do not fit, a row without a candidate, an action that is none, or another baseline.
     """
-    needed, has = settings.kept_bytes(texts, translations, source, width), memory.machine()
-    if needed <= SHARE * has:
-        return
-    size = settings.pool_size
-    numbers = f"4 bytes x {size} states x ({texts} texts x {source} + {translations} translations x {width})"
-    fitting = int(size * SHARE * has / needed)
-    raise UserError(
-        f"anchoring.pool_size: {numbers} = {needed / memory.GIB:.1f} GiB to be kept, and this machine has "
-        f"{has / memory.GIB:.1f}, of which half may be taken; give {max(1, fitting)} or less, or fewer rows"
-    )
+    mask = torch.ones_like(logits, dtype=torch.bool) if mask is None else mask
+    shapes = [tuple(x.shape) for x in (logits, rewards, mask)]
+    if logits.ndim != 2 or not logits.numel() or len({*shapes}) > 1 or mask.dtype != torch.bool:
+        raise UserError(
+            f"policy_loss: shapes {', '.join(map(str, shapes))}, mask {mask.dtype}; all must be the same (b, k), the "
+            "mask torch.bool"
+        )
+    if baseline not in ("none", "mean"):
+        raise UserError(f"policy_loss: baseline {baseline!r}; expected 'none' or 'mean'")
+    if (empty := (~mask.any(dim=1)).nonzero()).numel():
+        raise UserError(f"policy_loss: row {empty[0].item()} has no candidate; leave it out")
+    precision = torch.promote_types(logits.dtype, torch.float32)
+    logs = logits.to(precision).masked_fill(~mask, -torch.inf).log_softmax(dim=1)
+    chances, rewards = logs.exp(), rewards.detach().to(precision).masked_fill(~mask, 0)
+    if baseline == "mean":
+        rewards = rewards - (chances.detach() * rewards).sum(dim=1, keepdim=True)
+    if actions is None:
+        return -(chances * rewards).sum(dim=1).mean()
+    if actions.shape != logits.shape[:1] or not _chosen(mask, actions).all():
+        raise UserError(f"policy_loss: actions {actions.tolist()}; each must be a candidate of its row")
+    return -(logs.gather(1, actions[:, None]) * rewards.gather(1, actions[:, None])).mean()
 
 
-@torch.no_grad()
-def pooled_states(encoder: SentenceTransformer, texts: Sequence[str], size: int) -> Tensor:
-    """What a transformer makes of texts, with the encoder's prompt before them, as (n, size, d), on the CPU."""
-    return _by_batches(encoder, texts, lambda tokens: _states(encoder, tokens, size))
+def _chosen(mask: Tensor, actions: Tensor) -> Tensor:
+    """Whether each action (b,) is a candidate of its row of (b, k)."""
+    inside = (actions >= 0) & (actions < mask.shape[1])
+    return inside & mask.gather(1, actions.clamp(0, mask.shape[1] - 1)[:, None])[:, 0]
 
 
-def _states(encoder: SentenceTransformer, tokens: dict[str, Any], size: int) -> Tensor:
-    made = encoder[0](dict(tokens))
-    return pool_time(made["token_embeddings"], made["attention_mask"], size)
+def anchor_loss(features: Tensor, documents: Tensor, *, form: Literal["squared", "cosine"] = "squared") -> Tensor:
+    """How far the mean of a feature path's states is from the vector of the translation.
 
-
-@torch.no_grad()
-def pooled_inputs(encoder: SentenceTransformer, texts: Sequence[str], size: int) -> Tensor:
-    """Input embeddings of texts, as (n, size, d): v of equation 6, without what A.4 does not have."""
-    look_up = encoder[0].auto_model.get_input_embeddings()
-    return _by_batches(
-        encoder, texts, lambda tokens: pool_time(look_up(tokens["input_ids"]), tokens["attention_mask"], size)
-    )
-
-
-@torch.no_grad()
-def features(encoder: SentenceTransformer, texts: Sequence[str]) -> Tensor:
-    """What an anchored encoder's adaptor makes of texts, (n, size, width); UserError: it was not anchored."""
-    if not isinstance(encoder[-1], FeaturePath):
-        raise UserError("features: this encoder was anchored to no English one; take one of a recipe that anchors")
-    return _by_batches(encoder, texts, lambda tokens: encoder(dict(tokens))["prefix"])
-
-
-@torch.no_grad()
-def unit_vectors(encoder: SentenceTransformer, texts: Sequence[str]) -> Tensor:
-    """Vectors of texts (n, d), of length one: h."""
-    return _by_batches(encoder, texts, lambda tokens: normalize(encoder(dict(tokens))["sentence_embedding"], dim=1))
-
-
-def _by_batches(encoder: SentenceTransformer, texts: Sequence[str], make: Any) -> Tensor:
-    """What `make` gives of tokens, in the order of the texts; batches are of texts of like length.
-
-    The result is there once: states may take half of the memory.
-    """
-    encoder.eval()
-    order = sorted(range(len(texts)), key=lambda place: -len(texts[place]))
-    prompt = encoder.prompts.get(encoder.default_prompt_name) or None
-    found = torch.empty(0)
-    for start in range(0, len(order), BATCH):
-        places = order[start : start + BATCH]
-        tokens = encoder.preprocess([texts[place] for place in places], prompt=prompt)
-        made = make(batch_to_device(tokens, encoder.device)).float().cpu()
-        found = found if start else made.new_empty(len(texts), *made.shape[1:])
-        found[places] = made
-    return found
-
-
-def similarities(prefix: Tensor, values: Tensor) -> Tensor:
-    """Equation 7: cosines (b, k) of features (b, s, d) with candidates (b, k, s, d), each flattened."""
-    with torch.autocast(prefix.device.type, enabled=False):
-        return cosine_similarity(prefix.float().flatten(1)[:, None], values.float().flatten(2), dim=2)
-
-
-class Policy:
-    """What a policy is shown and rewarded for, beyond a similarity.
+    The mean over rows of |g - h|^2, or of 1 - cos(g, h). Source: paper 002, equations 3 and 5; its second version (v2)
+    has the cosine.
 
     Args:
-        candidates: whose scores are looked at, where somebody judged.
-        weights, similarity_weight: of `rewards.reward`.
+        features: states at the positions of the prefix, (b, s, d); g is their mean.
+        documents: h, (b, d).
+
+    Returns:
+        A scalar, in float32 at least.
+
+    Raises:
+        UserError: shapes that do not fit, or another form.
     """
-
-    def __init__(self, candidates: Candidates, weights: tuple[float, float, float], similarity_weight: float) -> None:
-        scores, self.mask = candidates.scores, candidates.mask
-        zero = torch.zeros(*self.mask.shape)
-        self.judged = zero if scores is None else reward(scores, zero, weights=weights).nan_to_num()
-        self.shown = torch.zeros(*self.mask.shape, 3) if scores is None else scores.nan_to_num() / 10
-        self.weight = similarity_weight
-
-    def features(self, rows: Tensor, similarity: Tensor) -> Tensor:
-        """c of equation 9 (b, k, 4); a judge's scores as fractions of 10."""
-        return torch.cat([self.shown[rows].to(similarity), similarity[..., None]], dim=2)
-
-    def rewards(self, rows: Tensor, similarity: Tensor) -> Tensor:
-        """R of equation 10 (b, k)."""
-        return self.judged[rows].to(similarity) + self.weight * similarity
+    if (
+        features.ndim != 3
+        or features[:, 0:1].shape != (len(documents), 1, *documents.shape[1:])
+        or not features.numel()
+    ):
+        shapes = f"features {tuple(features.shape)}, documents {tuple(documents.shape)}"
+        raise UserError(f"anchor_loss: {shapes}; expected (b, s, d) and (b, d)")
+    precision = torch.promote_types(features.dtype, torch.float32)
+    g, h = features.to(precision).mean(dim=1), documents.to(precision)
+    if form == "squared":
+        return (g - h).square().sum(dim=1).mean()
+    if form == "cosine":
+        return (1 - cosine_similarity(g, h, dim=1)).mean()
+    raise UserError(f"anchor_loss: form {form!r}; expected 'squared' or 'cosine'")
 
 
 class AnchoringLoss(nn.Module):
@@ -138,32 +119,42 @@ class AnchoringLoss(nn.Module):
 
     Args:
         encoder: a transformer and a `FeaturePath`, in training.
-        settings: of the objective.
         candidates: of all rows.
         english: encoder of the translations; it stays as it is, and is not kept.
         given: similarities (n, k) that stand in the place of the adaptor's in features and rewards; None: its own.
         kept: the transformer stays as it is, so that states of the texts are made once.
+        weights, similarity_weight: of the reward, see `rewards.reward`.
+        alignment_weight, anchor_weight: eta and lambda.
+        form, baseline: as of `anchor_loss` and `policy_loss`.
+        actions: what the policy learns from: a candidate that is drawn, or the expectation over all.
     """
 
     def __init__(
         self,
         encoder: SentenceTransformer,
-        settings: Anchoring,
         candidates: Candidates,
         english: SentenceTransformer,
         *,
         given: Tensor | None = None,
         kept: bool = True,
+        weights: tuple[float, float, float],
+        similarity_weight: float,
+        alignment_weight: float,
+        anchor_weight: float,
+        form: Literal["squared", "cosine"],
+        baseline: Literal["none", "mean"],
+        actions: Literal["drawn", "expected"],
     ) -> None:
         super().__init__()
-        self.model, self.settings, self.candidates, self.kept = encoder, settings, candidates, kept
+        self.model, self.candidates, self.kept = encoder, candidates, kept
+        self.alignment_weight, self.anchor_weight, self.form = alignment_weight, anchor_weight, form
+        self.baseline, self.actions = baseline, actions
         self.path: FeaturePath = encoder[1]
         self.actor, self.given = Actor().to(encoder.device), given
         size = self.path.size
         distinct, self.places = candidates.distinct()
-        require_room(settings, len(candidates.texts), len(distinct), self.path.source, self.path.width)
         self.values, self.documents = pooled_inputs(english, distinct, size), unit_vectors(english, distinct)
-        self.policy = Policy(candidates, settings.weights, settings.similarity_weight)
+        self.policy = Policy(candidates, weights, similarity_weight)
         self.states = pooled_states(encoder, candidates.texts, size)
         with torch.no_grad():
             self.before = self._outcome()
@@ -185,13 +176,13 @@ class AnchoringLoss(nn.Module):
         logits = self.actor(self.policy.features(rows, shown)).float()
         mask = self.policy.mask[rows].to(logits.device)
         actions = logits.detach().masked_fill(~mask, -torch.inf).softmax(dim=1).multinomial(1)[:, 0]
-        drawn = None if self.settings.actions == "expected" else actions
-        options = {"mask": mask, "baseline": self.settings.baseline}
+        drawn = None if self.actions == "expected" else actions
+        options = {"mask": mask, "baseline": self.baseline}
         policy = policy_loss(logits, self.policy.rewards(rows, shown), drawn, **options)
         alignment = -own.gather(1, actions[:, None]).mean()
         chosen = self.documents[self.places[rows].gather(1, actions.cpu()[:, None])[:, 0]].to(prefix.device)
-        anchor = anchor_loss(prefix, chosen, form=self.settings.form)
-        return policy + self.settings.alignment_weight * alignment + self.settings.anchor_weight * anchor
+        anchor = anchor_loss(prefix, chosen, form=self.form)
+        return policy + self.alignment_weight * alignment + self.anchor_weight * anchor
 
     def _prefix(self, tokens: dict[str, Any], rows: Tensor) -> Tensor:
         if self.kept:
@@ -246,16 +237,3 @@ class AnchoringLoss(nn.Module):
 
 def _rounded(number: Tensor) -> float:
     return round(float(number), 6)
-
-
-def read_actor(folder: Path) -> Actor:
-    """The policy beside an encoder; UserError: there is none."""
-    try:
-        state = load_file(folder / ACTOR)
-        actor = Actor(len(state["layers.0.bias"]))
-        actor.load_state_dict(state)
-    except (OSError, KeyError, RuntimeError) as error:
-        reason = " ".join(str(error).split())[:120]
-        advice = "take an encoder of a recipe that trains one"
-        raise UserError(f"{folder}: no policy in {ACTOR} ({reason}); {advice}") from None
-    return actor.eval()

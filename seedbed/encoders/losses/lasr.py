@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 import torch
 from sentence_transformers import SentenceTransformer
@@ -14,10 +14,6 @@ from torch.nn.functional import normalize
 from seedbed.encoders.losses.momentum import Queue
 from seedbed.encoders.losses.soft_rank import correlation_loss, safe_weights, soft_ndcg
 
-if TYPE_CHECKING:
-    from seedbed.encoders.objectives.correlation import Correlation
-    from seedbed.encoders.objectives.listwise import Listwise
-
 
 class CorrelationLoss(nn.Module):
     """`soft_rank.correlation_loss` of the cosines of pairs with their scores, in the batch and a queue of earlier ones.
@@ -26,14 +22,29 @@ class CorrelationLoss(nn.Module):
 
     Args:
         encoder: in training.
-        settings: of the objective.
         scores: of all pairs (rows,). They are data and no state.
+        queue_size: K: how many earlier pairs count beside the batch; 0: none.
+        warm_up: N_min: with fewer pairs in batch and queue, nothing is learnt.
+        pearson_weight, temperature: as of `correlation_loss`.
     """
 
-    def __init__(self, encoder: SentenceTransformer, settings: Correlation, scores: Tensor) -> None:
+    def __init__(
+        self,
+        encoder: SentenceTransformer,
+        scores: Tensor,
+        *,
+        queue_size: int,
+        warm_up: int,
+        pearson_weight: float,
+        temperature: float,
+    ) -> None:
         super().__init__()
-        self.model, self.settings, self.scores = encoder, settings, scores
-        self.queue = Queue(settings.queue_size, 2) if settings.queue_size else None
+        self.model = encoder
+        self.scores = scores
+        self.queue = Queue(queue_size, 2) if queue_size else None
+        self.warm_up = warm_up
+        self.pearson_weight = pearson_weight
+        self.temperature = temperature
 
     def forward(self, features: Iterable[dict[str, Any]], rows: Tensor) -> Tensor:
         """The loss of one batch; during the warm-up 0, with a gradient of 0.
@@ -46,11 +57,15 @@ class CorrelationLoss(nn.Module):
         predicted, gold = (one * two).sum(dim=1), self.scores[rows.cpu()].to(rows.device)
         self.batch = torch.stack([predicted.detach(), gold], dim=1), rows
         held = predicted.new_zeros(0, 2) if self.queue is None else self.queue.vectors
-        if len(held) + len(predicted) < self.settings.warm_up:
+        if len(held) + len(predicted) < self.warm_up:
             return 0 * predicted.sum()
-        history = (held[:, 0], held[:, 1])
-        options = {"pearson_weight": self.settings.pearson_weight, "temperature": self.settings.temperature}
-        return correlation_loss(predicted, gold, history=history, **options)
+        return correlation_loss(
+            predicted,
+            gold,
+            history=(held[:, 0], held[:, 1]),
+            pearson_weight=self.pearson_weight,
+            temperature=self.temperature,
+        )
 
     def after_step(self) -> None:
         """The batch's cosines and scores join the queue."""
@@ -67,31 +82,56 @@ class ListwiseLoss(nn.Module):
 
     Args:
         encoder: in training.
-        settings: of the objective.
         queries, documents: numbers (rows,) of each row's query and document, the same for equal texts.
         relevant: whether the row's document is relevant to its query (rows,); where not, it is a document alone.
         languages: numbers (rows,) of the languages of the documents, one for each document; None: all have one.
+        queue_size: how many earlier documents are candidates beside the batch's; 0: none.
+        negatives: M: so many candidates, the nearest to the query, are ranked with its own document.
+        k, temperature, cut_temperature: as of `soft_rank.soft_ndcg`.
+        gate: how negatives that may be relevant too are spared. ranks: they count little in the ranks of others, and
+            not in the hinge. discounts: in the discounts, as the paper prints it. none: not at all.
+        margin, gate_temperature: of `soft_rank.safe_weights`: who is no farther below the own document's cosine than
+            the margin may be relevant too, and how soft that border is.
+        hinge_weight, hinge_margin: of the hinge, which draws the own document above the nearest other by the margin.
+        moments_weight, variance: of the term that draws the mean of a list's cosines to 0, and their variance to this.
     """
 
     def __init__(
         self,
         encoder: SentenceTransformer,
-        settings: Listwise,
         queries: Tensor,
         documents: Tensor,
         relevant: Tensor,
         languages: Tensor | None = None,
+        *,
+        queue_size: int,
+        negatives: int,
+        k: int,
+        temperature: float,
+        cut_temperature: float,
+        gate: Literal["ranks", "discounts", "none"],
+        margin: float,
+        gate_temperature: float,
+        hinge_weight: float,
+        hinge_margin: float,
+        moments_weight: float,
+        variance: float,
     ) -> None:
         super().__init__()
-        self.model, self.settings = encoder, settings
+        self.model = encoder
         self.queries, self.documents, self.relevant = queries, documents, relevant
+        self.negatives = negatives
+        self.ranking = {"k": k, "temperature": temperature, "cut_temperature": cut_temperature}
+        self.gate, self.margin, self.gate_temperature = gate, margin, gate_temperature
+        self.hinge_weight, self.hinge_margin = hinge_weight, hinge_margin
+        self.moments_weight, self.variance = moments_weight, variance
         self.count = int(documents.max()) + 1
         self.pairs = (queries * self.count + documents)[relevant].unique()
         self.register_buffer("language", torch.zeros(self.count, dtype=torch.int64), persistent=False)
         if languages is not None:
             self.language[documents] = languages
         width = encoder.get_embedding_dimension()
-        self.queue = Queue(settings.queue_size, width) if settings.queue_size else None
+        self.queue = Queue(queue_size, width) if queue_size else None
 
     def forward(self, features: Iterable[dict[str, Any]], rows: Tensor) -> Tensor:
         """The mean over the queries of a batch that have a document to tell their own from; 0 if none has.
@@ -115,7 +155,7 @@ class ListwiseLoss(nn.Module):
             scores = queries @ others.T
         spared = torch.isin(pairs, self.pairs.to(rows.device)) | (language[:, None] != self.language[numbers])
         scores = scores.masked_fill(spared, -torch.inf)
-        hardest = scores.topk(min(self.settings.negatives, scores.shape[1])).values
+        hardest = scores.topk(min(self.negatives, scores.shape[1])).values
         asked = self.relevant[rows.cpu()].to(rows.device) & (hardest > -torch.inf).any(dim=1)
         if not asked.any():
             return 0 * own.sum()
@@ -123,25 +163,21 @@ class ListwiseLoss(nn.Module):
 
     def _of_lists(self, scores: Tensor) -> Tensor:
         """Equation 42 (n,) of lists (n, c) whose column 0 is relevant; minus infinity is no document."""
-        settings = self.settings
         relevance = torch.zeros_like(scores)
         relevance[:, 0] = 1
         weights = None
-        if settings.gate != "none":
+        if self.gate != "none":
             # A constant: else a negative would be drawn nearer, to count less.
-            weights = safe_weights(
-                scores.detach(), relevance, margin=settings.margin, temperature=settings.gate_temperature
-            )
-        cut = {"k": settings.k, "temperature": settings.temperature, "cut_temperature": settings.cut_temperature}
-        printed = settings.gate == "discounts"
-        gain = soft_ndcg(scores, relevance, weights=weights, gate="discounts" if printed else "ranks", **cut)
+            weights = safe_weights(scores.detach(), relevance, margin=self.margin, temperature=self.gate_temperature)
+        printed = self.gate == "discounts"
+        gain = soft_ndcg(scores, relevance, weights=weights, gate="discounts" if printed else "ranks", **self.ranking)
         negatives = scores[:, 1:]
         if weights is not None and not printed:
             negatives = negatives.masked_fill(weights[:, 1:] < 0.5, -torch.inf)
-        hinge = (settings.hinge_margin + negatives.max(dim=1).values - scores[:, 0]).clamp(min=0)
+        hinge = (self.hinge_margin + negatives.max(dim=1).values - scores[:, 0]).clamp(min=0)
         mean, variance = _moments(scores)
-        moments = mean.square() + (variance - settings.variance).abs()
-        return 1 - gain + settings.hinge_weight * hinge + settings.moments_weight * moments
+        moments = mean.square() + (variance - self.variance).abs()
+        return 1 - gain + self.hinge_weight * hinge + self.moments_weight * moments
 
     def after_step(self) -> None:
         """The batch's documents join the queue."""

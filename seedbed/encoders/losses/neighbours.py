@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -17,42 +17,62 @@ from torch import Tensor, nn
 from seedbed.encoders.losses.contrastive import additive_margin, neighbour_contrast, queue_contrast
 from seedbed.encoders.losses.momentum import Follower, Queue, follow
 
-if TYPE_CHECKING:
-    from seedbed.encoders.objectives.neighbours import Neighbours
-
 
 class NeighbourLoss(nn.Module):
     """L_basic + L_queue + L_neighbour (paper 001, equation 6), and what changes after each step of the optimiser.
 
     Args:
         encoder: in training.
-        settings: of the objective.
         sides: the texts of all pairs: anchors and positives.
         neighbours: the texts of each rank.
+        margin, temperature: of `additive_margin`; the temperature is that of neighbours too.
+        queue: who is pushed away from the queue: anchors, positives and neighbours too (all), or none; then there is no
+            queue.
+        queue_size, queue_temperature: vectors in it at most, and its loss's temperature; None: `temperature`.
+        mask_own: no pair has its own earlier vectors in the queue as negatives, nor another with an equal side, there
+            or in the batch, nor that one's neighbours.
+        momentum: how much of itself the copy keeps at each step.
+        projection: widths of the head's two layers.
+        normalise: weights of the ranks sum to 1.
+        negatives: a batch has a column of hard negatives, which join the sum of equation 2.
         half: the copy computes in bfloat16 where its weights, which stay float32, are multiplied.
     """
 
     def __init__(
         self,
         encoder: SentenceTransformer,
-        settings: Neighbours,
         sides: Sequence[Sequence[str]],
         neighbours: Sequence[Sequence[str]],
         *,
+        margin: float,
+        temperature: float,
+        queue: Literal["anchors", "all", "none"],
+        queue_size: int,
+        queue_temperature: float | None,
+        mask_own: bool,
+        momentum: float,
+        projection: tuple[int, int],
+        normalise: bool,
+        negatives: bool,
         half: bool = False,
     ) -> None:
         super().__init__()
-        self.settings, self.half = settings, half
-        inner, outer = settings.projection
+        self.margin, self.temperature = margin, temperature
+        self.pushed, self.queue_temperature = queue, queue_temperature or temperature
+        self.mask_own, self.momentum = mask_own, momentum
+        self.negatives, self.half = negatives, half
+        total = sum(1 / rank for rank in range(1, len(neighbours) + 1))
+        self.share = 1 / total if normalise and total else 1.0
+        inner, outer = projection
         self.model = encoder
         self.head = nn.Sequential(
             nn.Linear(encoder.get_embedding_dimension(), inner), nn.ReLU(), nn.Linear(inner, outer)
         )
         self.pairs = torch.from_numpy(same_pairs(*sides))
         self.ranks = torch.from_numpy(same_texts(neighbours))
-        if settings.queue != "none":
+        if queue != "none":
             self.slow = Follower(nn.ModuleList([encoder, self.head]))
-            self.queue = Queue(settings.queue_size, outer)
+            self.queue = Queue(queue_size, outer)
 
     def forward(self, features: Iterable[dict[str, Any]], rows: Tensor) -> Tensor:
         """The loss of one batch.
@@ -66,52 +86,46 @@ class NeighbourLoss(nn.Module):
         # Copies: where columns cannot be read together, each pass leaves its states in them.
         self.batch = [dict(column) for column in columns[:2]], self.pairs[rows.cpu()].to(rows.device)
         embedded = self.head(torch.stack(embed_columns(self.model, columns, separate_first=False)))
-        ids, settings = self.batch[1], self.settings
-        keep = ids[:, None] != ids[None] if settings.mask_own else None
+        ids = self.batch[1]
+        keep = ids[:, None] != ids[None] if self.mask_own else None
         anchor, positive, *others = embedded.unbind(0)
-        hard, neighbours = others[: int(settings.negatives)], others[int(settings.negatives) :]
+        hard, neighbours = others[: int(self.negatives)], others[int(self.negatives) :]
         total = additive_margin(
             anchor,
             positive,
-            temperature=settings.temperature,
-            margin=settings.margin,
+            temperature=self.temperature,
+            margin=self.margin,
             keep=keep,
             negatives=hard[0] if hard else None,
         )
         if neighbours:
             same = self.ranks[rows.cpu()].to(rows.device)
             near = torch.stack(neighbours, dim=1)
-            total = total + self._share() * neighbour_contrast(
-                anchor, near, temperature=settings.temperature, ids=same, keep=keep
+            total = total + self.share * neighbour_contrast(
+                anchor, near, temperature=self.temperature, ids=same, keep=keep
             )
-        return total if settings.queue == "none" else total + self._away(anchor, positive, neighbours, ids)
+        return total if self.pushed == "none" else total + self._away(anchor, positive, neighbours, ids)
 
     def _away(self, anchor: Tensor, positive: Tensor, neighbours: Sequence[Tensor], ids: Tensor) -> Tensor:
         """L_queue: anchors, and with the queue for all positives and neighbours too, away from what is in the queue."""
-        keep = ids[:, None] != self.queue.ids[None] if self.settings.mask_own else None
-        temperature = self.settings.queue_temperature or self.settings.temperature
+        keep = ids[:, None] != self.queue.ids[None] if self.mask_own else None
 
         def away(one: Tensor, other: Tensor) -> Tensor:
-            return queue_contrast(one, other, self.queue.vectors, temperature=temperature, keep=keep)
+            return queue_contrast(one, other, self.queue.vectors, temperature=self.queue_temperature, keep=keep)
 
         total = away(anchor, positive)
-        if self.settings.queue == "all":
+        if self.pushed == "all":
             ranked = (away(near, anchor) / rank for rank, near in enumerate(neighbours, start=1))
-            total = total + away(positive, anchor) + self._share() * sum(ranked)
+            total = total + away(positive, anchor) + self.share * sum(ranked)
         return total
-
-    def _share(self) -> float:
-        """What the sum over ranks is multiplied by."""
-        total = sum(1 / rank for rank in range(1, self.settings.neighbours + 1))
-        return 1 / total if self.settings.normalise and total else 1.0
 
     @torch.no_grad()
     def after_step(self) -> None:
         """The copy follows; then it reads the batch's anchors and positives, which join the queue."""
-        if self.settings.queue == "none":
+        if self.pushed == "none":
             return
         encoder, head = self.slow.copy
-        follow(self.slow.copy, nn.ModuleList([self.model, self.head]), momentum=self.settings.momentum)
+        follow(self.slow.copy, nn.ModuleList([self.model, self.head]), momentum=self.momentum)
         columns, ids = self.batch
         with torch.autocast(ids.device.type, torch.bfloat16, enabled=self.half):
             vectors = head(torch.cat(embed_columns(encoder, columns, separate_first=False)))

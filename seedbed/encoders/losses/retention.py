@@ -8,9 +8,11 @@ from typing import Any
 import torch
 from sentence_transformers.base.losses.merged_forward import embed_columns
 from torch import Tensor, nn
+from torch.nn.functional import kl_div
 
-from seedbed.encoders.losses.contrastive import simcse, similarity_distillation
+from seedbed.encoders.losses.contrastive import cosines, require_rows, simcse
 from seedbed.encoders.losses.token_cutoff import cut_off
+from seedbed.io import UserError
 
 
 class RetentionLoss(nn.Module):
@@ -71,3 +73,53 @@ class RetentionLoss(nn.Module):
         cut = cut_off(column, self.cutoff, self.model.tokenizer.all_special_ids)
         mask = torch.where(pairs[:, None], cut["attention_mask"], column["attention_mask"])
         return column | {"attention_mask": mask}
+
+
+def similarity_distillation(
+    teacher: Tensor, pivot: Tensor, text: Tensor, *, temperature: float, others: Tensor | None = None
+) -> Tensor:
+    """How far the pivot's sentences are from being as similar to each other's translations as a teacher says.
+
+    With P_ij = softmax_j(cos(m_i, m_j)/t) of the teacher's vectors m of the pivot's sentences, and Q(u, v) the same of
+    cosines between u_i and v_j, it is (KL(P, Q(e, [x, y])) + KL(P, Q(x, e)))/4 + KL'(P, Q(e, e))/2, each the mean over
+    i, of vectors e of the pivot's sentences, x of their translations and y of other sentences, to which none should be
+    similar; KL' leaves out j = i on both sides. Translations and others get no gradient: what trains them is another
+    loss. Similarities are soft targets as in Fang et al. (2021, "SEED: Self-supervised distillation for visual
+    representation"), equation 5, whose candidates are a queue.
+
+    Args:
+        teacher, pivot, text: vectors, all (batch, width); row i of each belongs to one sentence.
+        temperature: t.
+        others: vectors (n, width) of sentences in the language of the translations; None: there are none.
+
+    Returns:
+        A scalar, computed in float32 at least.
+
+    Raises:
+        UserError: the shapes differ, or are not (batch, width) of two rows or more.
+    """
+    require_rows("similarity_distillation", teacher, pivot, text)
+    if len(pivot) < 2:
+        raise UserError("similarity_distillation: one row has no others to be similar to; give two or more")
+    target, still = cosines(teacher, teacher) / temperature, text.detach()
+    candidates = still if others is None else torch.cat([still, others.detach()])
+    forward = _divergence(target, cosines(pivot, candidates) / temperature)
+    backward = _divergence(target, cosines(still, pivot) / temperature)
+    within = _divergence(_without_diagonal(target), _without_diagonal(cosines(pivot, pivot) / temperature))
+    return (forward + backward) / 4 + within / 2
+
+
+def _divergence(target: Tensor, scores: Tensor) -> Tensor:
+    """Mean over rows of the Kullback-Leibler divergence of scores' softmax from the target's.
+
+    Args:
+        target: (n, m); scores: (n, m or more), where the target of what is more is 0.
+    """
+    logs = scores.log_softmax(1)[:, : target.shape[1]]
+    return kl_div(logs, target.to(logs.dtype).log_softmax(1), log_target=True, reduction="batchmean")
+
+
+def _without_diagonal(scores: Tensor) -> Tensor:
+    """Scores (n, n) without each row's own: (n, n - 1)."""
+    n = len(scores)
+    return scores[~torch.eye(n, dtype=torch.bool, device=scores.device)].view(n, n - 1)

@@ -11,18 +11,15 @@ from sentence_transformers.sentence_transformer.modules import Transformer
 from tqdm.auto import tqdm
 
 from seedbed import manifests
-from seedbed.encoders.endpoint import TRANSPORT, Endpoint
-from seedbed.encoders.export.card import versions
+from seedbed.encoders.endpoint import Endpoint
+from seedbed.encoders.models.digests import folder_of
 from seedbed.encoders.models.ensemble import members_of
 from seedbed.encoders.models.layers import layer_means
 from seedbed.encoders.models.loading import open_encoder
-from seedbed.encoders.models.onnx_int8 import CODE as INT8
-from seedbed.encoders.models.parallel_adapters import ADAPTERS, CODE, MODULE, AdaptedTransformer
-from seedbed.encoders.models.paths import has_paths, path_vectors
-from seedbed.encoders.models.two_paths import CODE as PATHS
+from seedbed.encoders.models.parallel_adapters import AdaptedTransformer
 from seedbed.encoders.models.two_paths import Coupled
+from seedbed.encoders.models.two_paths_setup import has_paths, path_vectors
 from seedbed.encoders.prompts import speak
-from seedbed.io import fingerprint, read_json, sha256
 from seedbed.vectors.fused import search_by, side_by_side
 from seedbed.vectors.store import shared
 from seedbed.vectors.types import Encode, Layers, Search
@@ -144,67 +141,3 @@ def _token_counts(encoder: SentenceTransformer, texts: Sequence[str]) -> np.ndar
 def is_remote(encoder: SentenceTransformer) -> bool:
     """Whether texts are sent to a server, by any part of the encoder."""
     return any(isinstance(module, Endpoint) for module in encoder.modules())
-
-
-def folder_of(state: Path, manifest: dict[str, Any], *, adapters: bool = True, prompt: str = "") -> Path:
-    """Where the embeddings of an encoder lie: by what they follow from, and the libraries.
-
-    Without parallel adapters they are those of the encoder that got them, and lie where its own do. Where what stands
-    before a text hangs on its language, each `prompt` has a folder in that one: one text has a vector in each language.
-    """
-    remote = TRANSPORT in manifest["files"]  # a server makes the vectors; what was paid for outlives an upgrade here
-    found = vectors_of(manifest, adapters=adapters)
-    folder = state / "embeddings" / fingerprint([found, {} if remote else versions()])[:32]
-    return folder / fingerprint(prompt)[:32] if prompt else folder
-
-
-SOURCE = "saved_from"
-"""In a manifest: `vectors_of` of the encoder that an encoder was started from, where all is as it was but for parallel
-adapters."""
-STOCK = f"{Transformer.__module__}.{Transformer.__name__}"
-"""The type in modules.json of a transformer without adapters."""
-
-
-def vectors_of(manifest: dict[str, Any], *, adapters: bool = True) -> str:
-    """A digest of what an encoder's vectors follow from: the same of two that differ in their cards alone.
-
-    Args:
-        adapters: False: without its parallel adapters.
-    """
-    said = ("README.md", TRANSPORT, CODE, PATHS, INT8)
-    files = {name: digest for name, digest in manifest["files"].items() if Path(name).name not in said}
-    on = adapters and ADAPTERS in files
-    source = "" if on else manifest.get("training", {}).get(SOURCE, "")
-    return source or fingerprint([files, *(["off"] if ADAPTERS in files and not on else [])])
-
-
-def pivot_of(manifest: dict[str, Any]) -> str:
-    """`vectors_of` of the pivot that an encoder was aligned to; empty: it was not."""
-    return manifest.get("training", {}).get("pivot", "")
-
-
-def saved_from(folder: Path, start: Path) -> dict[str, str]:
-    """{SOURCE: ...} of an encoder that is as it was when it was started from another, but maybe for adapters; else {}.
-
-    Args:
-        folder: of the encoder, before it has a manifest.
-    """
-    if not (start / manifests.MANIFEST).is_file():
-        return {}
-    known = manifests.read(start / manifests.MANIFEST)
-    files = {name: digest for name, digest in known["files"].items() if name != "README.md"}
-    if "modules.json" not in files or not all(_same(folder / name, start / name, files[name]) for name in files):
-        return {}
-    return {SOURCE: vectors_of(known)}
-
-
-def _same(path: Path, other: Path, digest: str) -> bool:
-    """Whether a file is as it was, but for what adapters, and how weights are opened, say in it."""
-    if not path.is_file():
-        return False
-    if path.name == "modules.json":
-        return path.read_text(encoding="utf-8").replace(MODULE, STOCK) == other.read_text(encoding="utf-8")
-    if path.name == "sentence_bert_config.json":
-        ours, theirs = ({**read_json(each), "model_kwargs": None} for each in (path, other))
-        return ours == theirs
-    return sha256(path) == digest

@@ -1,10 +1,8 @@
 """A directory of pretrained weights becomes a sentence encoder."""
 
-import copy
 import inspect
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import torch
 from sentence_transformers import SentenceTransformer
@@ -17,9 +15,8 @@ from sentence_transformers.sentence_transformer.modules import (
     WeightedLayerPooling,
 )
 from sentence_transformers.util import fullname
-from torch import Tensor, nn
-from transformers import MODEL_MAPPING, AutoConfig, AutoModelForMaskedLM, PretrainedConfig, PreTrainedModel
-from transformers.modeling_outputs import BaseModelOutput
+from torch import nn
+from transformers import MODEL_MAPPING, AutoConfig, PretrainedConfig, PreTrainedModel
 
 from seedbed import model_files
 from seedbed.encoders import settings
@@ -175,49 +172,6 @@ def of_modules(encoder: SentenceTransformer, modules: list[Module]) -> SentenceT
         similarity_fn_name=encoder.similarity_fn_name,
         local_files_only=True,
     )
-
-
-def load_head(weights: Path, encoder: SentenceTransformer) -> PreTrainedModel:
-    """The backbone's own head for masked language modelling, around an encoder that `load` made of the same weights.
-
-    It is the backbone's `...ForMaskedLM` without its transformer: `head(inputs_embeds=states).logits` are the scores
-    (1, tokens, vocabulary) of last states (1, tokens, width). A decoder that is tied to the word embeddings is tied to
-    the encoder's.
-
-    Raises:
-        UserError: bad weights as in `load`, or weights without such a head, or a tokenizer without a mask token.
-    """
-    advice = "set training.mlm_weight to 0, or take a backbone that was saved with its head"
-    if encoder.tokenizer.mask_token is None:
-        raise UserError(f"{weights}: its tokenizer has no mask token; {advice}")
-    try:
-        head, report = AutoModelForMaskedLM.from_pretrained(
-            directory_of(Path(weights)), **LOCAL, dtype=torch.float32, use_safetensors=True, output_loading_info=True
-        )
-    except ValueError:
-        raise UserError(f"{weights}: of a kind that has no masked language modelling; {advice}") from None
-    transformer = head.base_model_prefix
-    if missing := sorted(key for key in report["missing_keys"] if not key.startswith(f"{transformer}.")):
-        raise UserError(f"{weights}: no head for masked language modelling ({missing[0]} is missing); {advice}")
-    decoder = head.get_output_embeddings()
-    if decoder.weight is head.get_input_embeddings().weight:
-        decoder.weight = encoder[0].auto_model.get_input_embeddings().weight
-    setattr(head, transformer, _Given())
-    return head
-
-
-def head_of(model: PreTrainedModel) -> PreTrainedModel:
-    """The head of a `...ForMaskedLM`, called as that of `load_head`; its weights are the model's, which stays whole."""
-    head = copy.copy(model)
-    head._modules = {**model._modules, model.base_model_prefix: _Given()}
-    return head
-
-
-class _Given(nn.Module):
-    """In the transformer's place: the states are those that are given."""
-
-    def forward(self, *args: Any, inputs_embeds: Tensor, **kwargs: Any) -> BaseModelOutput:
-        return BaseModelOutput(last_hidden_state=inputs_embeds)
 
 
 def directory_of(weights: Path, *, adapted: bool = False) -> Path:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from itertools import compress
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Dense
 from torch import nn
 
 from seedbed.encoders.models import loading
-from seedbed.encoders.models.two_paths import Coupled, Fusion
+from seedbed.encoders.models.two_paths import SIDES, Coupled, Fusion
 from seedbed.encoders.prompts import Prefix
-from seedbed.io import UserError, read_table
+from seedbed.io import UserError
 
 
 class Coupling(NamedTuple):
@@ -24,18 +24,6 @@ class Coupling(NamedTuple):
     fusion: Fusion
     english: Mapping[str, str]
     """Text -> its English, of all texts that are trained on."""
-
-
-class Choice(NamedTuple):
-    """Whose English of a text was chosen."""
-
-    translator: str
-    usable: tuple[str, ...]
-    """The translators whose English could be."""
-
-
-Choose = Callable[[Sequence[str]], list[Choice]]
-"""Texts to whose English was chosen for each."""
 
 
 def couple(source: SentenceTransformer, english: Path, coupling: Coupling, prefix: Prefix = "") -> SentenceTransformer:
@@ -67,28 +55,24 @@ def couple(source: SentenceTransformer, english: Path, coupling: Coupling, prefi
     return SentenceTransformer(modules=modules, device=str(source.device), local_files_only=True)
 
 
-def read_english(files: Sequence[Path]) -> dict[str, str]:
-    """Text -> the English that was chosen for it, of several files of choices.
+def has_paths(encoder: SentenceTransformer) -> bool:
+    """Whether it reads a text and its English."""
+    return isinstance(encoder[0], Coupled) and len(encoder[0].sides) == len(SIDES)
+
+
+def path_vectors(encoder: SentenceTransformer, texts: Sequence[str], *, batch_size: int = 32) -> np.ndarray:
+    """Vectors (2, n, d) of texts and of their English, each of length one: g(x) and h(y) of paper 002, section 3.
 
     Raises:
-        UserError: as `read_table`; or a text has two.
+        UserError: a text without English, or the two paths end in spaces of another width.
     """
-    found: dict[str, str] = {}
-    for file in files:
-        table = read_table(file, ["id", "text", "english"])
-        for text, english in zip(table["text"], table["english"], strict=True):
-            if found.setdefault(text, english) != english:
-                raise UserError(f"{file}: {text[:60]!r} has other English here than before; have it chosen again")
-    return found
-
-
-def read_choices(files: Sequence[Path]) -> dict[str, Choice]:
-    """Text -> whose English was chosen for it, of several files of choices; UserError: as `read_table`."""
-    ending, found = ":probability", {}
-    for file in files:
-        table = read_table(file, ["id", "text", "translator"])
-        chances = {name.removesuffix(ending): table[name] for name in table.columns if name.endswith(ending)}
-        there = zip(*(column != "" for column in chances.values()), strict=True)
-        for text, translator, usable in zip(table["text"], table["translator"], there, strict=True):
-            found[text] = Choice(translator, tuple(compress(chances, usable)))
-    return found
+    sides = encoder[0].sides
+    read = dict(zip(SIDES, (list(texts), [encoder[0].translation(text) for text in texts]), strict=True))
+    options = {"batch_size": batch_size, "normalize_embeddings": True, "show_progress_bar": False}
+    source, english = (sides[name].encode(read[name], **options) for name in SIDES)
+    if source.shape != english.shape:
+        raise UserError(
+            f"paths: vectors of {source.shape[1]} numbers for texts and {english.shape[1]} for their English; start "
+            "from a recipe that anchors texts to this English encoder"
+        )
+    return np.stack([source, english])

@@ -6,13 +6,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from seedbed import manifests
 from seedbed.encoders.objectives import Objective
 from seedbed.encoders.settings import Pivot, Training
+from seedbed.io import UserError
 
 if TYPE_CHECKING:
     import pandas as pd
     from sentence_transformers import SentenceTransformer
     from torch import nn
+
+PIVOT = "pivot_"
+"""What the columns of the pivot's texts begin with, where a row has several."""
 
 
 def _fixed(table: pd.DataFrame) -> list[str]:
@@ -55,9 +60,10 @@ class Alignment(Objective):
     def loss(
         self, encoder: SentenceTransformer, table: pd.DataFrame, training: Training, folders: Mapping[str, Path]
     ) -> nn.Module:
-        """`vector_file.AlignmentLoss`; UserError: a text of the pivot without a vector, or encoders of two widths."""
-        from seedbed.encoders.losses.contrastive import with_negatives
-        from seedbed.encoders.models.vector_file import PIVOT, AlignmentLoss, Vectors
+        """`alignment.AlignmentLoss`; UserError: a text of the pivot without a vector, or encoders of two widths."""
+        from seedbed.encoders.losses.alignment import AlignmentLoss
+        from seedbed.encoders.losses.rows import with_negatives
+        from seedbed.encoders.models.vector_file import Vectors
 
         names = _fixed(table) or [PIVOT + name for name in self.columns(table)]
         texts = [table[name].tolist() for name in names]
@@ -68,6 +74,23 @@ class Alignment(Objective):
         self, encoder: SentenceTransformer, columns: Mapping[str, list[str]], folders: Mapping[str, Path]
     ) -> dict[str, Any]:
         """The digest of the encoder that it is aligned with."""
-        from seedbed.encoders.models.vector_file import described
+        folder = folders["pivot"]
+        return {"pivot": manifests.read(folder / manifests.MANIFEST)["encoder"]} if folder else {}
 
-        return described(folders)
+
+def with_pivot(table: pd.DataFrame, pivot: pd.DataFrame) -> pd.DataFrame:
+    """Rows of a language with the texts of the pivot's rows of the same ids, in columns that begin with PIVOT.
+
+    Raises:
+        UserError: they have no id in common, or the pivot lacks a column.
+    """
+    names = [name for name in ("anchor", "positive", "negative") if name in table.columns]
+    if lacking := [name for name in names if name not in pivot.columns]:
+        raise UserError(f"the pivot's rows have no column {lacking[0]!r}; give rows as the language's are")
+    joined = table.merge(pivot[["id", *names]].rename(columns={name: PIVOT + name for name in names}), on="id")
+    if joined.empty:
+        raise UserError(
+            f"no row has a row of the pivot language with its id (like {table['id'].iloc[0]!r}, and there "
+            f"{pivot['id'].iloc[0]!r}); give translations the ids of what they translate"
+        )
+    return joined

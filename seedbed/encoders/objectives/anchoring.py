@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
     from torch import nn
 
+    from seedbed.encoders.models.two_paths import FeaturePath
+    from seedbed.encoders.translations.candidates import Candidates
+
+SHARE = 0.5
+"""The share of the memory that kept states may take."""
+
 
 class Anchoring(Objective):
     """REINFORCE of a choice among candidate translations, alignment and anchoring: see `anchoring.AnchoringLoss`.
@@ -104,7 +110,7 @@ class Anchoring(Objective):
         from seedbed.encoders.losses.anchoring import AnchoringLoss
         from seedbed.encoders.models.loading import load
         from seedbed.encoders.translations.candidates import unpacked
-        from seedbed.encoders.translations.choose import given_similarity
+        from seedbed.encoders.translations.similarity import given_similarity
 
         candidates = unpacked(table)
         if len(candidates.translators) < 2:
@@ -115,7 +121,33 @@ class Anchoring(Objective):
         english, given = load(folders["english"], pooling="own"), None
         if self.similarity != "adaptor":
             given = given_similarity(candidates, folders.get("similarity") if self.similarity == "given" else None)
-        return AnchoringLoss(encoder, self, candidates, english, given=given, kept=training.part == "head")
+        self._require_room(candidates, encoder[1])
+        return AnchoringLoss(encoder, candidates, english, given=given, kept=training.part == "head", **self.options)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The settings that the loss has, by its keywords."""
+        named = {"weights", "similarity_weight", "alignment_weight", "anchor_weight", "form", "baseline", "actions"}
+        return self.model_dump(include=named)
+
+    def _require_room(self, candidates: Candidates, path: FeaturePath) -> None:
+        """States of all texts and translations fit the memory; UserError: they do not."""
+        from seedbed.encoders.models import memory
+
+        texts, translations = len(candidates.texts), len(candidates.distinct()[0])
+        needed = self.kept_bytes(texts, translations, path.source, path.width)
+        has = memory.machine()
+        if needed <= SHARE * has:
+            return
+        numbers = (
+            f"4 bytes x {self.pool_size} states x ({texts} texts x {path.source} + {translations} translations x "
+            f"{path.width})"
+        )
+        fitting = int(self.pool_size * SHARE * has / needed)
+        raise UserError(
+            f"anchoring.pool_size: {numbers} = {needed / memory.GIB:.1f} GiB to be kept, and this machine has "
+            f"{has / memory.GIB:.1f}, of which half may be taken; give {max(1, fitting)} or less, or fewer rows"
+        )
 
     def remarks(self, encoder: Any, columns: Any, folders: Mapping[str, Path]) -> dict[str, Any]:
         """The encoder that anchors."""

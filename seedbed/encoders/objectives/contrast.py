@@ -35,14 +35,15 @@ class Contrast(Objective):
         return {"anchor": columns["text"], "positive": columns["text"]} if "text" in columns else columns
 
     def loss(self, encoder, table, training, folders):
-        """`token_cutoff.contrast`, inside `contrastive.WithMaskedLM` if there is a weight.
+        """`token_cutoff.contrast`, inside `mlm.WithMaskedLM` if there is a weight.
 
         Raises:
-            UserError: as `loading.load_head`, if there is a weight.
+            UserError: as `mlm_head.load_head`, if there is a weight.
         """
-        from seedbed.encoders.losses.contrastive import WithMaskedLM, with_negatives
+        from seedbed.encoders.losses.mlm import WithMaskedLM
+        from seedbed.encoders.losses.rows import with_negatives
         from seedbed.encoders.losses.token_cutoff import contrast
-        from seedbed.encoders.models.loading import load_head
+        from seedbed.encoders.models.mlm_head import load_head
 
         loss = contrast(encoder, training.temperature, with_negatives(table), self.cutoff)
         if not training.mlm_weight:

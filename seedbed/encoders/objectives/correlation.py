@@ -64,4 +64,4 @@ class Correlation(Queued):
         if (most := self.queue_size + training.batch_size) < self.warm_up:
             found = f"batch and queue have {most} pairs at most"
             raise UserError(f"correlation.warm_up: {self.warm_up}, but {found}; lower it, or enlarge the queue")
-        return CorrelationLoss(encoder, self, torch.from_numpy(scores))
+        return CorrelationLoss(encoder, torch.from_numpy(scores), **self.model_dump())

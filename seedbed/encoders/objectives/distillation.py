@@ -35,7 +35,7 @@ class Distillation(Objective):
         import torch
         from sentence_transformers.sentence_transformer.losses import MSELoss
 
-        from seedbed.encoders.losses.contrastive import ByRow
+        from seedbed.encoders.losses.rows import ByRow
         from seedbed.encoders.models.inference import opened
 
         teacher, width = opened(folders["teacher"], BATCH), encoder.get_embedding_dimension()

@@ -29,7 +29,7 @@ class Graded(Objective):
         import torch
         from sentence_transformers.sentence_transformer.losses import CoSENTLoss
 
-        from seedbed.encoders.losses.contrastive import ByRow
+        from seedbed.encoders.losses.rows import ByRow
 
         return ByRow(CoSENTLoss(encoder, scale=self.scale), torch.from_numpy(numbers(table, "score", "graded")))
 

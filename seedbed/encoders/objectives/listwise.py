@@ -83,7 +83,7 @@ class Listwise(Queued):
             relevant &= torch.from_numpy(numbers(table, "relevance", "listwise") > 0)
         if not relevant.any():
             raise UserError(f"listwise: none of {len(table)} rows has a query with a relevant document; give some")
-        loss = ListwiseLoss(encoder, self, queries, documents, relevant, spoken)
+        loss = ListwiseLoss(encoder, queries, documents, relevant, spoken, **self.model_dump())
         answers = pd.DataFrame({"query": loss.pairs // loss.count, "language": loss.language[loss.pairs % loss.count]})
         known = answers.groupby(["query", "language"])["query"].transform("size")
         if (known == torch.bincount(loss.language)[answers["language"]].numpy()).all():

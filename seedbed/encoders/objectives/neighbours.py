@@ -99,4 +99,6 @@ class Neighbours(Objective):
             raise UserError(
                 f"neighbours.queue_size: {self.queue_size} vectors, but each batch adds {added}; give {added} or more"
             )
-        return NeighbourLoss(encoder, self, [anchors, positives], neighbours, half=training.precision == "bfloat16")
+        settings = self.model_dump(exclude={"neighbours"})
+        half = training.precision == "bfloat16"
+        return NeighbourLoss(encoder, [anchors, positives], neighbours, **settings, half=half)

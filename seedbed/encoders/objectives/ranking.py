@@ -30,7 +30,7 @@ class Ranking(Objective):
 
     def loss(self, encoder, table, training, folders):
         """`token_cutoff.contrast` at a temperature of 1/scale; `training.temperature` does not count."""
-        from seedbed.encoders.losses.contrastive import with_negatives
+        from seedbed.encoders.losses.rows import with_negatives
         from seedbed.encoders.losses.token_cutoff import contrast
 
         return contrast(encoder, 1 / self.scale, with_negatives(table), self.cutoff)

@@ -14,7 +14,7 @@ class Retention(Objective):
 
     Training on pairs of a language moves its sentences, and their translations are no longer found. Here the sentences
     of the pivot language follow: among the translations of a batch they are as similar to each other's sentences as
-    the encoder before training says of the pivot's sentences alone, see `contrastive.similarity_distillation`.
+    the encoder before training says of the pivot's sentences alone, see `retention.similarity_distillation`.
     Decided here; docs/recipe.md has what it is worth.
 
     The corpus has sets (docs/corpora.md): one is named in `translations`, with the pivot's sentence in sentence1 and

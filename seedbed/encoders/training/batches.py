@@ -16,10 +16,10 @@ import numpy as np
 import pandas as pd
 
 from seedbed.corpora.subset import subset
+from seedbed.encoders.losses.crosslingual import draw
 from seedbed.encoders.objectives import LANGUAGE
 from seedbed.encoders.prompts import BEFORE, Prefix, prompt_of
 from seedbed.encoders.settings import Training
-from seedbed.encoders.training.crosslingual import draw
 from seedbed.io import UserError, read_table
 
 log = logging.getLogger(__name__)

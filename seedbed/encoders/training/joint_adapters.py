@@ -19,16 +19,16 @@ from torch.utils.data import Dataset, SequentialSampler
 from transformers import Trainer, TrainingArguments
 
 from seedbed import manifests
-from seedbed.encoders.export.card import versions
 from seedbed.encoders.losses.contrastive import simcse
+from seedbed.encoders.losses.crosslingual import gather
 from seedbed.encoders.models import loading, memory, parallel_adapters
-from seedbed.encoders.models.inference import vectors_of
+from seedbed.encoders.models.digests import vectors_of
 from seedbed.encoders.objectives import Objective
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training import batches
-from seedbed.encoders.training.crosslingual import gather
 from seedbed.encoders.training.train import STATE, summary
 from seedbed.io import UserError, atomic_directory, fingerprint
+from seedbed.manifests import versions
 from seedbed.precision import precision
 from seedbed.trainers import encoder_arguments, fit, losses, mixed
 
@@ -65,7 +65,7 @@ def align_together(
         minutes, about: as of `trainers.fit`; JSON for the manifest.
 
     Returns:
-        The manifest: `encoders`, language -> `inference.vectors_of` its encoder; under `training` settings and losses.
+        The manifest: `encoders`, language -> `digests.vectors_of` its encoder; under `training` settings and losses.
 
     Raises:
         UserError: as `loading.load`, `parallel_adapters.align` and `batches.laid_out`; two languages with one encoder,

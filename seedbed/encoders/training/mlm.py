@@ -24,14 +24,15 @@ from transformers import (
 )
 
 from seedbed import manifests
-from seedbed.encoders.export.card import versions
 from seedbed.encoders.models import memory
-from seedbed.encoders.models.loading import directory_of, head_of, longest
+from seedbed.encoders.models.loading import directory_of, longest
+from seedbed.encoders.models.mlm_head import head_of
 from seedbed.encoders.training.train import STATE, summary
 from seedbed.encoders.vocabulary.corpus import Lines
 from seedbed.encoders.vocabulary.replace import headless
 from seedbed.encoders.vocabulary.settings import Masked
 from seedbed.io import UserError, atomic_directory, fingerprint, sha256
+from seedbed.manifests import versions
 from seedbed.precision import precision
 from seedbed.trainers import encoder_arguments, fit, losses, mixed
 from seedbed.weights import LOCAL, REPORTED, is_pooler, open_tokenizer, opening, require_whole

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import torch
 from sentence_transformers import SentenceTransformer
 
+from seedbed import manifests
+from seedbed.encoders.models import parallel_adapters
+from seedbed.encoders.models.digests import vectors_of
 from seedbed.encoders.models.parallel_adapters import AdaptedTransformer, align
 from seedbed.encoders.models.two_paths import FeaturePath
 from seedbed.encoders.settings import Training
@@ -55,3 +60,27 @@ def trained(encoder: SentenceTransformer, training: Training, seed: int) -> Iter
             f"training.part: head, and pooling {training.pooling} has no weights to train; take cls_mlp, or part all"
         )
     yield
+
+
+def take_adapters(encoder: SentenceTransformer, start: Path, folder: Path) -> dict[str, Any]:
+    """Give an encoder the adapters that were trained beside those of other languages; one that was fixed has none.
+
+    Args:
+        encoder: is changed in place.
+        start: the folder that it was opened from.
+        folder: of the adapters, as `joint_adapters.align_together` writes them.
+
+    Returns:
+        What a manifest says of the space that they share: of all that were trained together the same.
+
+    Raises:
+        UserError: they were trained beside other encoders; or as `parallel_adapters.put`.
+    """
+    known = manifests.read(folder / manifests.MANIFEST)
+    own = vectors_of(manifests.read(start / manifests.MANIFEST))
+    code = next((code for code, digest in known["encoders"].items() if digest == own), "")
+    if not code:
+        raise UserError(f"{folder}: adapters of other encoders than {start}; have them trained again")
+    if (file := folder / f"{code}.safetensors").is_file():
+        parallel_adapters.put(encoder, parallel_adapters.read(file))
+    return {"pivot": manifests.digest_of(folder)}

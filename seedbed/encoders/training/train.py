@@ -19,19 +19,18 @@ from torch.utils.data import SequentialSampler
 from transformers import TrainerCallback
 
 from seedbed.encoders import objectives
-from seedbed.encoders.export.card import versions
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models import loading, memory
 from seedbed.encoders.models.two_paths import sides_of
 from seedbed.encoders.models.two_paths_setup import Coupling, couple
-from seedbed.encoders.models.vector_file import take_adapters
 from seedbed.encoders.objectives import Objective
 from seedbed.encoders.pooling import learnt_weights
 from seedbed.encoders.prompts import Prefix, prompted
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training import batches, parameters
+from seedbed.encoders.training.parameters import take_adapters
 from seedbed.io import UserError, fingerprint, sha256
-from seedbed.manifests import Tell
+from seedbed.manifests import Tell, versions
 from seedbed.precision import precision
 from seedbed.trainers import encoder_arguments, fit, losses, mixed
 

@@ -20,7 +20,7 @@ from seedbed.evaluation.scores import Answer, Scores, Set
 from seedbed.vectors.types import Encode, Layers, Search
 
 if TYPE_CHECKING:
-    from seedbed.encoders.models.two_paths_setup import Choice, Choose
+    from seedbed.encoders.translations.files import Chooser, ChosenEnglish
 
 Opened = TypeVar("Opened")
 
@@ -45,7 +45,7 @@ class Opening:
     """Whether parallel adapters of encoders are on."""
     english: Mapping[str, str] = field(default_factory=dict)
     """Text -> its English, for what reads both."""
-    choices: Mapping[str, Choice] = field(default_factory=dict)
+    choices: Mapping[str, ChosenEnglish] = field(default_factory=dict)
     """Text -> whose English that is."""
     second: Path | None = None
     """The system of the second language of a pair; None: one language is tested."""
@@ -86,7 +86,7 @@ class System:
     """None: neighbours are found by the task's distance."""
     layers: Layers | None = None
     paths: Layers | None = None
-    choices: Choose | None = None
+    choices: Chooser | None = None
     answer: Answer | None = None
     check: Callable[[Set, Scores], None] | None = None
     """Compares scores with another implementation's, and adds what it finds; None: there is none."""

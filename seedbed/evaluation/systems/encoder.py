@@ -7,8 +7,9 @@ from typing import Any
 
 from seedbed import manifests
 from seedbed.corpora.settings import COLUMNS
-from seedbed.encoders.models.inference import Opened, opened, pivot_of, vectors_of
-from seedbed.encoders.models.two_paths_setup import Choice
+from seedbed.encoders.models.digests import pivot_of, vectors_of
+from seedbed.encoders.models.inference import Opened, opened
+from seedbed.encoders.translations.files import ChosenEnglish
 from seedbed.evaluation.protocols import declared, load
 from seedbed.evaluation.reference import check_by_mteb
 from seedbed.evaluation.systems import Opening, System
@@ -44,7 +45,7 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
     return System(about, encode=encode, search=found.search, check=check, **more)
 
 
-def _whose(choices: Mapping[str, Choice], texts: Sequence[str]) -> list[Choice]:
+def _whose(choices: Mapping[str, ChosenEnglish], texts: Sequence[str]) -> list[ChosenEnglish]:
     if lacking := [text for text in texts if text not in choices]:
         raise UserError(f"score: nothing was chosen for {lacking[0][:60]!r}; give the choices of all texts")
     return [choices[text] for text in texts]

@@ -21,8 +21,8 @@ from seedbed.classifiers.manifest import parts_of
 from seedbed.classifiers.reasoning import Asked, ask
 from seedbed.classifiers.settings import Reasoning
 from seedbed.corpora.choices import options
-from seedbed.encoders.losses.anchoring import features
 from seedbed.encoders.models.loading import open_encoder
+from seedbed.encoders.translations.policy import features
 from seedbed.evaluation.scores import Trial
 from seedbed.evaluation.systems import BESIDE, MODEL, Opening, System
 from seedbed.generators.asked import answers

@@ -17,9 +17,9 @@ from seedbed.classifiers.likelihood import log_likelihoods
 from seedbed.classifiers.manifest import describe
 from seedbed.classifiers.reasoning import Asked, ask, require_width
 from seedbed.classifiers.settings import Reasoning
-from seedbed.encoders.losses.anchoring import features
 from seedbed.encoders.models import loading
 from seedbed.encoders.objectives.anchoring import Anchoring
+from seedbed.encoders.translations.policy import features
 from seedbed.evaluation.scores import Set, score
 from seedbed.evaluation.settings import Task
 from seedbed.evaluation.systems import Opening, open_system

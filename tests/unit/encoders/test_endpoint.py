@@ -23,7 +23,8 @@ from seedbed import servers
 from seedbed.encoders.export import card
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models import loading
-from seedbed.encoders.models.inference import batched, folder_of, opened
+from seedbed.encoders.models.digests import folder_of
+from seedbed.encoders.models.inference import batched, opened
 from seedbed.encoders.settings import Backbone, Endpoint
 from seedbed.io import UserError, read_json
 from seedbed.vectors import store

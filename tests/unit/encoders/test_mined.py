@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from scripts import mine_neighbours, train_encoder
-from seedbed.encoders.mined import audit_of
+from seedbed.encoders.mining import audit_of
 from seedbed.io import UserError, read_json, write_json, write_table
 from tests import tiny
 from tests.programs import call

@@ -15,7 +15,8 @@ from seedbed import manifests
 from seedbed.encoders import objectives, prompts
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models import loading
-from seedbed.encoders.models.inference import folder_of, opened
+from seedbed.encoders.models.digests import folder_of
+from seedbed.encoders.models.inference import opened
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training import batches, train
 from seedbed.io import UserError

@@ -14,10 +14,10 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Dense
 
 from seedbed.encoders.models import loading
-from seedbed.encoders.models.paths import has_paths, path_vectors
 from seedbed.encoders.models.two_paths import Coupled
-from seedbed.encoders.models.two_paths_setup import Choice, read_choices
+from seedbed.encoders.models.two_paths_setup import has_paths, path_vectors
 from seedbed.encoders.objectives.anchoring import Anchoring
+from seedbed.encoders.translations.files import ChosenEnglish, read_choices
 from seedbed.evaluation import protocols
 from seedbed.evaluation.scores import score, texts
 from seedbed.evaluation.settings import Task
@@ -131,7 +131,7 @@ def test_shares_are_counted_with_what_a_choice_at_random_would_give(tmp_path: Pa
     table.insert(0, "id", range(4))
     write_table(table, tmp_path / "choices.tsv")
     known = read_choices([tmp_path / "choices.tsv"])
-    assert known["text 0"] == Choice("human", ("human", "opus")) and known["text 2"].usable == ("human",)
+    assert known["text 0"] == ChosenEnglish("human", ("human", "opus")) and known["text 2"].usable == ("human",)
     test = table[["id", "text"]].astype(str)
     found = score(Task(protocol="shares"), test, choices=lambda wanted: [known[text] for text in wanted])
     uniform = (1 / 2 + 1 / 3 + 1 + 1 / 3) / 4

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from seedbed.checkpoints import RECORD, own_state
-from seedbed.encoders.models.inference import folder_of
+from seedbed.encoders.models.digests import folder_of
 from seedbed.generators.journal import ANSWERS
 from seedbed.io import write_json
 from seedbed.operations.job import Job

@@ -154,7 +154,7 @@ def test_a_comment_a_docstring_and_another_layout_change_nothing(changed, file):
         ("seedbed/encoders/losses/contrastive.py", "simcse",
          {*(f"train_encoder {name}" for name in ("contrast", "ranking", "retention", "alignment")), "align_encoders"}),
         ("seedbed/encoders/models/vector_file.py", "write_vectors", {"embed_pivot"}),
-        ("seedbed/encoders/training/crosslingual.py", "gather", {"train_encoder alignment", "align_encoders"}),
+        ("seedbed/encoders/losses/crosslingual.py", "gather", {"train_encoder alignment", "align_encoders"}),
         ("seedbed/encoders/objectives/graded.py", "loss", {"train_encoder graded"}),
         ("seedbed/encoders/training/train.py", "train", ENCODING),
         ("seedbed/classifiers/tuning.py", "train", {"fine_tune", "tune_encoder labelled_texts"}),

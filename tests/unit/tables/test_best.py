@@ -12,7 +12,7 @@ from scipy.stats import spearmanr
 
 from scripts import choose_best
 from seedbed import manifests
-from seedbed.encoders.export.use import PAIRS, Use
+from seedbed.encoders.export.card import PAIRS, Use
 from seedbed.evaluation.scores import Scores, write
 from seedbed.io import UserError, write_table
 from seedbed.tables import answer, best

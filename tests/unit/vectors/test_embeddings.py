@@ -19,7 +19,8 @@ from sentence_transformers import SentenceTransformer
 from seedbed.encoders.endpoint import TRANSPORT
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models import inference, loading
-from seedbed.encoders.models.inference import batched, folder_of, opened, vectors_of
+from seedbed.encoders.models.digests import folder_of, vectors_of
+from seedbed.encoders.models.inference import batched, opened
 from seedbed.io import UserError
 from seedbed.vectors import store
 from seedbed.vectors.store import at_once, shared

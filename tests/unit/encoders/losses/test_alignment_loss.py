@@ -15,14 +15,16 @@ from sentence_transformers import SentenceTransformer
 
 from seedbed.encoders import objectives
 from seedbed.encoders.export.save import save
+from seedbed.encoders.losses.alignment import AlignmentLoss
 from seedbed.encoders.losses.contrastive import simcse
+from seedbed.encoders.losses.crosslingual import draw
 from seedbed.encoders.models import loading
 from seedbed.encoders.models import vector_file as pivot_module
 from seedbed.encoders.models.parallel_adapters import ADAPTERS, align
-from seedbed.encoders.models.vector_file import PIVOT, AlignmentLoss, Vectors, with_pivot, write_vectors
+from seedbed.encoders.models.vector_file import Vectors, write_vectors
+from seedbed.encoders.objectives.alignment import PIVOT, with_pivot
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training import train
-from seedbed.encoders.training.crosslingual import draw
 from seedbed.io import UserError, read_json, sha256
 
 SETTINGS = Training(

@@ -14,14 +14,8 @@ from hypothesis import strategies as st
 from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 from torch import Tensor, nn
 
-from seedbed.encoders.losses.contrastive import (
-    SimCSELoss,
-    additive_margin,
-    neighbour_contrast,
-    queue_contrast,
-    simcse,
-    with_negatives,
-)
+from seedbed.encoders.losses.contrastive import SimCSELoss, additive_margin, neighbour_contrast, queue_contrast, simcse
+from seedbed.encoders.losses.rows import with_negatives
 from seedbed.io import UserError
 
 

@@ -15,8 +15,9 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy, pad
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
-from seedbed.encoders.losses.contrastive import SimCSELoss, WithMaskedLM
-from seedbed.encoders.models import loading
+from seedbed.encoders.losses.contrastive import SimCSELoss
+from seedbed.encoders.losses.mlm import WithMaskedLM
+from seedbed.encoders.models import loading, mlm_head
 from seedbed.io import UserError
 
 WEIGHT = 0.1
@@ -34,7 +35,7 @@ def encoder(directory: Path) -> SentenceTransformer:
 
 
 def module(directory: Path, encoder: SentenceTransformer, probability: float = 0.3, **options: Any) -> WithMaskedLM:
-    head = loading.load_head(directory, encoder)
+    head = mlm_head.load_head(directory, encoder)
     return WithMaskedLM(SimCSELoss(encoder, 0.05), head, weight=WEIGHT, probability=probability, **options)
 
 
@@ -107,7 +108,7 @@ def test_a_decoder_of_its_own_stays_so(make_weights: Callable[..., Path], tmp_pa
     untied.get_output_embeddings().weight.data.fill_(0.5)
     untied.save_pretrained(tmp_path)
     encoder = loading.load(tmp_path, pooling="mean")
-    decoder = loading.load_head(tmp_path, encoder).get_output_embeddings().weight
+    decoder = mlm_head.load_head(tmp_path, encoder).get_output_embeddings().weight
     assert torch.equal(decoder, torch.full_like(decoder, 0.5))
 
 
@@ -189,5 +190,5 @@ def test_what_cannot_be_trained_so_is_told_in_one_line(
         damage(tmp_path)
         encoder.tokenizer.mask_token = AutoTokenizer.from_pretrained(tmp_path).mask_token if head else None
     with pytest.raises(UserError, match=message) as error:
-        loading.load_head(tmp_path, encoder)
+        mlm_head.load_head(tmp_path, encoder)
     assert "\n" not in str(error.value)

@@ -60,7 +60,11 @@ def make(encoder: SentenceTransformer, rows: pd.DataFrame) -> Callable[..., Neig
 
 
 def features(loss: NeighbourLoss, table: pd.DataFrame) -> list[dict[str, Any]]:
-    names = ("anchor", "positive", *(f"neighbour_{rank + 1}" for rank in range(loss.settings.neighbours)))
+    names = (
+        "anchor",
+        "positive",
+        *(f"neighbour_{rank + 1}" for rank in range(loss.ranks.shape[1] if loss.ranks.numel() else 0)),
+    )
     return [loss.model.preprocess(table[name].tolist()) for name in names]
 
 

@@ -35,7 +35,7 @@ class Given(nn.Module):
 
 
 def made(kind: type, name: str, *data: Any, **settings: Any) -> Any:
-    return kind(Given(), objectives.load(name, settings), *data).double()
+    return kind(Given(), *data, **objectives.load(name, settings).model_dump()).double()
 
 
 def drawn(seed: int, *shape: int) -> Tensor:

@@ -12,7 +12,8 @@ from scipy.special import rel_entr, softmax
 from sentence_transformers import SentenceTransformer
 
 from seedbed.encoders import objectives
-from seedbed.encoders.losses.contrastive import SimCSELoss, similarity_distillation
+from seedbed.encoders.losses.contrastive import SimCSELoss
+from seedbed.encoders.losses.retention import similarity_distillation
 from seedbed.encoders.models import loading
 from seedbed.encoders.settings import Training
 from seedbed.io import UserError

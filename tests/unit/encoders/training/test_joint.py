@@ -16,12 +16,12 @@ from seedbed.encoders import objectives
 from seedbed.encoders.export.save import save
 from seedbed.encoders.losses.contrastive import simcse
 from seedbed.encoders.models import loading
-from seedbed.encoders.models.inference import pivot_of
+from seedbed.encoders.models.digests import pivot_of
 from seedbed.encoders.models.parallel_adapters import ADAPTERS
-from seedbed.encoders.models.vector_file import take_adapters
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training import joint_adapters, train
 from seedbed.encoders.training.joint_adapters import Together, align_together, drawn
+from seedbed.encoders.training.parameters import take_adapters
 from seedbed.io import UserError, read_json, sha256
 from tests.unit.encoders.models.test_memory import has
 

@@ -14,16 +14,18 @@ from sentence_transformers import SentenceTransformer
 from torch.nn.functional import adaptive_avg_pool1d
 
 from seedbed import manifests
-from seedbed.encoders.losses import anchoring
-from seedbed.encoders.losses.anchoring import AnchoringLoss, pooled_inputs, pooled_states, read_actor
+from seedbed.encoders.losses.anchoring import AnchoringLoss
 from seedbed.encoders.models import inference, loading, memory
 from seedbed.encoders.objectives.anchoring import Anchoring
 from seedbed.encoders.recipes import presets
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training.train import train
+from seedbed.encoders.translations import policy
 from seedbed.encoders.translations.candidates import packed, unpacked
-from seedbed.encoders.translations.choose import adaptor_similarity, choose, given_similarity
+from seedbed.encoders.translations.choose import choose
+from seedbed.encoders.translations.policy import pooled_inputs, pooled_states, read_actor
 from seedbed.encoders.translations.rewards import Actor
+from seedbed.encoders.translations.similarity import adaptor_similarity, given_similarity
 from seedbed.io import UserError
 from seedbed.trainers import mixed
 
@@ -185,7 +187,7 @@ def loss_of(sides: dict[str, Path], *, kept: bool, judged: bool = True, **change
     source, english = (loading.load(sides[name], pooling="mean") for name in ("source", "english"))
     encoder = settings.prepared(source, sides, 1)
     torch.manual_seed(0)
-    return AnchoringLoss(encoder, settings, unpacked(packed(found(judged))), english, kept=kept)
+    return AnchoringLoss(encoder, unpacked(packed(found(judged))), english, kept=kept, **settings.options)
 
 
 def test_kept_states_give_the_loss_of_reading_again(sides: dict[str, Path]) -> None:
@@ -228,14 +230,16 @@ def test_a_loss_is_equation_12(sides: dict[str, Path]) -> None:
 def test_states_that_cannot_be_kept_are_refused(sides: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "machine", lambda: 4000)
     arithmetic = r"4 bytes x 3 states x \(4 texts x 32 \+ 8 translations x 32\).* give 1 or less"
+    settings = Anchoring(pool_size=3, hidden=16)
+    encoder = settings.prepared(loading.load(sides["source"], pooling="mean"), sides, 1)
     with pytest.raises(UserError, match=arithmetic):
-        loss_of(sides, kept=True)
+        settings.loss(encoder, packed(found(True)), Training(), sides)
 
 
 def test_states_are_there_once(sides: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """Batches are let go as they are made, and the states of a text do not hang on the others."""
     encoder, alive = loading.load(sides["source"], pooling="mean"), []
-    pool = anchoring.pool_time
+    pool = policy.pool_time
 
     def counted(*given: object) -> torch.Tensor:
         assert sum(made() is not None for made in alive) <= 1, "the last one alone"
@@ -243,8 +247,8 @@ def test_states_are_there_once(sides: dict[str, Path], monkeypatch: pytest.Monke
         return states
 
     alone = [pooled_states(encoder, [text], 3)[0] for text in TEXTS]
-    monkeypatch.setattr(anchoring, "pool_time", counted)
-    monkeypatch.setattr(anchoring, "BATCH", 1)
+    monkeypatch.setattr(policy, "pool_time", counted)
+    monkeypatch.setattr(policy, "BATCH", 1)
     assert torch.equal(pooled_states(encoder, TEXTS, 3), torch.stack(alone)) and len(alive) == 4
 
 

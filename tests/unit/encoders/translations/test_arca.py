@@ -13,7 +13,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import adaptive_avg_pool1d, pad
 
-from seedbed.encoders.translations.rewards import anchor_loss, policy_loss, pool_time, reward
+from seedbed.encoders.losses.anchoring import anchor_loss, policy_loss
+from seedbed.encoders.models.two_paths import pool_time
+from seedbed.encoders.translations.rewards import reward
 from seedbed.io import UserError
 
 

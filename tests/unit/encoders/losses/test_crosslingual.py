@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from seedbed.encoders.training.crosslingual import draw, gather
+from seedbed.encoders.losses.crosslingual import draw, gather
 from seedbed.io import UserError
 
 

@@ -1,0 +1,58 @@
+"""A backbone's own head for masked language modelling, around an encoder."""
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import torch
+from sentence_transformers import SentenceTransformer
+from torch import Tensor, nn
+from transformers import AutoModelForMaskedLM, PreTrainedModel
+from transformers.modeling_outputs import BaseModelOutput
+
+from seedbed.encoders.models.loading import directory_of
+from seedbed.io import UserError
+from seedbed.weights import LOCAL
+
+
+def load_head(weights: Path, encoder: SentenceTransformer) -> PreTrainedModel:
+    """The backbone's own head for masked language modelling, around an encoder that `load` made of the same weights.
+
+    It is the backbone's `...ForMaskedLM` without its transformer: `head(inputs_embeds=states).logits` are the scores
+    (1, tokens, vocabulary) of last states (1, tokens, width). A decoder that is tied to the word embeddings is tied to
+    the encoder's.
+
+    Raises:
+        UserError: bad weights as in `load`, or weights without such a head, or a tokenizer without a mask token.
+    """
+    advice = "set training.mlm_weight to 0, or take a backbone that was saved with its head"
+    if encoder.tokenizer.mask_token is None:
+        raise UserError(f"{weights}: its tokenizer has no mask token; {advice}")
+    try:
+        head, report = AutoModelForMaskedLM.from_pretrained(
+            directory_of(Path(weights)), **LOCAL, dtype=torch.float32, use_safetensors=True, output_loading_info=True
+        )
+    except ValueError:
+        raise UserError(f"{weights}: of a kind that has no masked language modelling; {advice}") from None
+    transformer = head.base_model_prefix
+    if missing := sorted(key for key in report["missing_keys"] if not key.startswith(f"{transformer}.")):
+        raise UserError(f"{weights}: no head for masked language modelling ({missing[0]} is missing); {advice}")
+    decoder = head.get_output_embeddings()
+    if decoder.weight is head.get_input_embeddings().weight:
+        decoder.weight = encoder[0].auto_model.get_input_embeddings().weight
+    setattr(head, transformer, _Given())
+    return head
+
+
+def head_of(model: PreTrainedModel) -> PreTrainedModel:
+    """The head of a `...ForMaskedLM`, called as that of `load_head`; its weights are the model's, which stays whole."""
+    head = copy.copy(model)
+    head._modules = {**model._modules, model.base_model_prefix: _Given()}
+    return head
+
+
+class _Given(nn.Module):
+    """In the transformer's place: the states are those that are given."""
+
+    def forward(self, *args: Any, inputs_embeds: Tensor, **kwargs: Any) -> BaseModelOutput:
+        return BaseModelOutput(last_hidden_state=inputs_embeds)

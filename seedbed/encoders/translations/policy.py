@@ -1,0 +1,119 @@
+"""States of texts and translations, and the policy that chooses a translation by them (paper 002, section 4.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.util import batch_to_device
+from torch import Tensor
+from torch.nn.functional import cosine_similarity, normalize
+
+from seedbed.encoders.models.two_paths import FeaturePath, pool_time
+from seedbed.encoders.translations.candidates import Candidates
+from seedbed.encoders.translations.rewards import Actor, reward
+from seedbed.io import UserError
+
+ACTOR = "actor.safetensors"
+"""The policy, beside the encoder that it was trained with."""
+BATCH = 64
+"""Texts whose states are made together."""
+
+
+@torch.no_grad()
+def pooled_states(encoder: SentenceTransformer, texts: Sequence[str], size: int) -> Tensor:
+    """What a transformer makes of texts, with the encoder's prompt before them, as (n, size, d), on the CPU."""
+    return _by_batches(encoder, texts, lambda tokens: _states(encoder, tokens, size))
+
+
+def _states(encoder: SentenceTransformer, tokens: dict[str, Any], size: int) -> Tensor:
+    made = encoder[0](dict(tokens))
+    return pool_time(made["token_embeddings"], made["attention_mask"], size)
+
+
+@torch.no_grad()
+def pooled_inputs(encoder: SentenceTransformer, texts: Sequence[str], size: int) -> Tensor:
+    """Input embeddings of texts, as (n, size, d): v of equation 6, without what A.4 does not have."""
+    look_up = encoder[0].auto_model.get_input_embeddings()
+    return _by_batches(
+        encoder, texts, lambda tokens: pool_time(look_up(tokens["input_ids"]), tokens["attention_mask"], size)
+    )
+
+
+@torch.no_grad()
+def features(encoder: SentenceTransformer, texts: Sequence[str]) -> Tensor:
+    """What an anchored encoder's adaptor makes of texts, (n, size, width); UserError: it was not anchored."""
+    if not isinstance(encoder[-1], FeaturePath):
+        raise UserError("features: this encoder was anchored to no English one; take one of a recipe that anchors")
+    return _by_batches(encoder, texts, lambda tokens: encoder(dict(tokens))["prefix"])
+
+
+@torch.no_grad()
+def unit_vectors(encoder: SentenceTransformer, texts: Sequence[str]) -> Tensor:
+    """Vectors of texts (n, d), of length one: h."""
+    return _by_batches(encoder, texts, lambda tokens: normalize(encoder(dict(tokens))["sentence_embedding"], dim=1))
+
+
+def _by_batches(encoder: SentenceTransformer, texts: Sequence[str], make: Any) -> Tensor:
+    """What `make` gives of tokens, in the order of the texts; batches are of texts of like length.
+
+    The result is there once: states may take half of the memory.
+    """
+    encoder.eval()
+    order = sorted(range(len(texts)), key=lambda place: -len(texts[place]))
+    prompt = encoder.prompts.get(encoder.default_prompt_name) or None
+    found = torch.empty(0)
+    for start in range(0, len(order), BATCH):
+        places = order[start : start + BATCH]
+        tokens = encoder.preprocess([texts[place] for place in places], prompt=prompt)
+        made = make(batch_to_device(tokens, encoder.device)).float().cpu()
+        found = found if start else made.new_empty(len(texts), *made.shape[1:])
+        found[places] = made
+    return found
+
+
+def similarities(prefix: Tensor, values: Tensor) -> Tensor:
+    """Equation 7: cosines (b, k) of features (b, s, d) with candidates (b, k, s, d), each flattened."""
+    with torch.autocast(prefix.device.type, enabled=False):
+        return cosine_similarity(prefix.float().flatten(1)[:, None], values.float().flatten(2), dim=2)
+
+
+class Policy:
+    """What a policy is shown and rewarded for, beyond a similarity.
+
+    Args:
+        candidates: whose scores are looked at, where somebody judged.
+        weights, similarity_weight: of `rewards.reward`.
+    """
+
+    def __init__(self, candidates: Candidates, weights: tuple[float, float, float], similarity_weight: float) -> None:
+        scores, self.mask = candidates.scores, candidates.mask
+        zero = torch.zeros(*self.mask.shape)
+        self.judged = zero if scores is None else reward(scores, zero, weights=weights).nan_to_num()
+        self.shown = torch.zeros(*self.mask.shape, 3) if scores is None else scores.nan_to_num() / 10
+        self.weight = similarity_weight
+
+    def features(self, rows: Tensor, similarity: Tensor) -> Tensor:
+        """c of equation 9 (b, k, 4); a judge's scores as fractions of 10."""
+        return torch.cat([self.shown[rows].to(similarity), similarity[..., None]], dim=2)
+
+    def rewards(self, rows: Tensor, similarity: Tensor) -> Tensor:
+        """R of equation 10 (b, k)."""
+        return self.judged[rows].to(similarity) + self.weight * similarity
+
+
+def read_actor(folder: Path) -> Actor:
+    """The policy beside an encoder; UserError: there is none."""
+    try:
+        state = load_file(folder / ACTOR)
+        actor = Actor(len(state["layers.0.bias"]))
+        actor.load_state_dict(state)
+    except (OSError, KeyError, RuntimeError) as error:
+        reason = " ".join(str(error).split())[:120]
+        advice = "take an encoder of a recipe that trains one"
+        raise UserError(f"{folder}: no policy in {ACTOR} ({reason}); {advice}") from None
+    return actor.eval()
