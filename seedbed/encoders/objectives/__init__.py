@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, PlainSerializer, ValidationError
@@ -32,6 +33,8 @@ START = "start"
 
 COPYING = "seedbed/encoders/compression/compress.py"
 """What makes copies."""
+COPIES = ("averaged", "condensed", "halved", "quantized", "trimmed")
+"""Ways of copying, which are files of `compression`, not of this folder."""
 
 
 class Objective(Settings):
@@ -166,12 +169,12 @@ class Copy(Objective):
 @cache
 def known() -> tuple[str, ...]:
     """The names of all objectives, in order; the folder is read once."""
-    return tuple(sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py")))
+    return tuple(sorted([*(path.stem for path in Path(__file__).parent.glob("[a-z]*.py")), *COPIES]))
 
 
 def module_of(name: str) -> str:
     """The file of an objective, from the project's folder: its code counts for what is trained by it."""
-    return f"seedbed/encoders/objectives/{name}.py"
+    return f"seedbed/encoders/{'compression' if name in COPIES else 'objectives'}/{name}.py"
 
 
 def modules_of(objective: Objective) -> list[str]:
@@ -181,14 +184,19 @@ def modules_of(objective: Objective) -> list[str]:
 
 def copier() -> Callable[..., dict[str, Any]]:
     """`compress.copy`, loaded by name: what trains never runs it."""
-    return importlib.import_module(COPYING.removesuffix(".py").replace("/", ".")).copy
+    return _imported(COPYING).copy
+
+
+def _imported(file: str) -> ModuleType:
+    """The module of a file."""
+    return importlib.import_module(file.removesuffix(".py").replace("/", "."))
 
 
 def load(name: str, settings: Mapping[str, Any] | None = None) -> Objective:
     """An objective by its name; UserError: no such objective, or settings that it does not have."""
     if name not in (names := known()):
         raise UserError(f"objective: no {name!r}; {suggest(name, [*names])}")
-    kind = getattr(importlib.import_module(f"{__name__}.{name}"), name.capitalize())
+    kind = getattr(_imported(module_of(name)), name.capitalize())
     try:
         return kind.model_validate(dict(settings or {}))
     except ValidationError as error:

@@ -13,6 +13,7 @@ from sentence_transformers import SentenceTransformer
 from torch.nn.functional import normalize
 
 from seedbed.encoders.compression.compress import copy
+from seedbed.encoders.compression.halved import Halved
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models import loading
 from seedbed.encoders.models.inference import opened
@@ -20,7 +21,6 @@ from seedbed.encoders.models.two_paths import Coupled
 from seedbed.encoders.models.two_paths_setup import Coupling, couple
 from seedbed.encoders.objectives.anchoring import Anchoring
 from seedbed.encoders.objectives.correlation import Correlation
-from seedbed.encoders.objectives.halved import Halved
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training.train import train
 from seedbed.encoders.translations.files import read_english

@@ -24,7 +24,6 @@ from sentence_transformers import SentenceTransformer
 from scripts import train_encoder
 from seedbed.checkpoints import last_complete
 from seedbed.encoders import objectives
-from seedbed.encoders.export.save import save
 from seedbed.encoders.losses import contrastive
 from seedbed.encoders.models import loading
 from seedbed.encoders.settings import Training
@@ -216,7 +215,7 @@ def test_other_settings_do_not_resume(
     run: Callable[..., dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(save, "save", kill)
+        patch.setattr(train, "save", kill)
         with pytest.raises(KeyboardInterrupt):
             run("killed")
     (left,) = (tmp_path / "state").iterdir()
