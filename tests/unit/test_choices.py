@@ -11,7 +11,7 @@ from scripts import choose as program
 from scripts import train_encoder
 from seedbed import manifests
 from seedbed.choices import choose, chosen
-from seedbed.encoders import backbone
+from seedbed.encoders.models import loading
 from seedbed.io import UserError, read_json, write_json, write_table
 from tests import tiny
 from tests.programs import call
@@ -78,7 +78,7 @@ def test_the_prefix_of_the_better_recipe_is_chosen_and_put_before_every_text(tmp
             "--weights", str(weights), "--training", json.dumps({"pooling": "mean"}), "--prefix=query: ", *given,
             "--seed", "1", "--state", str(tmp_path / "state"), "--output", str(tmp_path / "encoder"),
         ])  # fmt: skip
-        assert backbone.open_encoder(tmp_path / "encoder").prompts["query"] == expected
+        assert loading.open_encoder(tmp_path / "encoder").prompts["query"] == expected
 
 
 def test_what_does_not_fit_is_one_line(tmp_path: Path) -> None:

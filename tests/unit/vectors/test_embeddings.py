@@ -18,7 +18,7 @@ from sentence_transformers import SentenceTransformer
 
 from seedbed.encoders.endpoint import TRANSPORT
 from seedbed.encoders.export.save import save
-from seedbed.encoders.models import inference, loading
+from seedbed.encoders.models import digests, inference, loading
 from seedbed.encoders.models.digests import folder_of, vectors_of
 from seedbed.encoders.models.inference import batched, opened
 from seedbed.io import UserError
@@ -172,7 +172,7 @@ def test_other_libraries_make_other_embeddings_but_a_server_the_same(
 ) -> None:
     local, remote = {"files": {"model.safetensors": "a"}}, {"files": {"endpoint.json": "a", TRANSPORT: "b"}}
     before, paid = folder_of(tmp_path, local), folder_of(tmp_path, remote)
-    monkeypatch.setattr(inference, "versions", lambda: {"torch": "99"})
+    monkeypatch.setattr(digests, "versions", lambda: {"torch": "99"})
     assert folder_of(tmp_path, local) != before and folder_of(tmp_path, remote) == paid
 
 
