@@ -1,4 +1,4 @@
-"""Count what the packages of the demo have of each language, as the demo reads it: the table of docs/demo-languages.md.
+"""Count what the packages of the demo have of each language, as the demo reads it: docs/demo-languages.md.
 
 python docs/demo_languages.py    six minutes; downloads two wheels, of 104 and 8 MB, unless `downloads` has them
 """
@@ -18,8 +18,22 @@ from seedbed.study.model import Study
 from seedbed.tables.cells import grid
 
 PAGE = Path("docs/demo-languages.md")
-MARK = "<!-- counted: python docs/demo_languages.py -->\n\n"
-"""Above the table; what a person wrote stands before it."""
+HEAD = """# The demo's languages
+
+For someone without a file of text: any language of this list can be added to the demo by its code; the table says how
+much text there is.
+
+    make demo LANGUAGES="swh yor"
+
+Text comes from the translated interfaces of Kolibri (MIT) and, for languages that it lacks, Django (BSD), out of
+packages that are not installed. They have no graded pairs: translations choose the best encoder (`kolibri-dev`), and
+others report (`kolibri-bitext`). Few sentences train little, and few test items give wide intervals or none. Languages
+for which Django has fewer than 32 such messages (Frisian, Kabyle, Luxembourgish, Tamil) are left out: they fill no
+batch. Any other language needs a text: [your language](your-language.md).
+
+<!-- counted: python docs/demo_languages.py -->
+
+"""
 HEADS = ["code", "language", "package", "sentences that train", "translations that choose", "translations that report"]
 
 
@@ -48,8 +62,7 @@ def main() -> None:
     study = Study.model_validate(config | {"languages": {code: {} for code in covered}})
     with tempfile.TemporaryDirectory() as folder:
         rows = [counted(study, code, Path(folder)) for code in covered if code != study.pivot]
-    before = PAGE.read_text(encoding="utf-8").partition(MARK)[0]
-    PAGE.write_text(f"{before}{MARK}{grid([HEADS, *rows])}\n", encoding="utf-8")
+    PAGE.write_text(f"{HEAD}{grid([HEADS, *rows])}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

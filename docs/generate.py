@@ -1,4 +1,4 @@
-"""Write what follows from others: docs/config.md, schemas/config.schema.json, and the README's lines on the demo.
+"""Write what follows from others: docs/config.md, the schema, the options of config/README.md, and the demo's answer.
 
 python docs/generate.py            write them
 python docs/generate.py --check    fail if one is out of step
@@ -7,6 +7,7 @@ python docs/generate.py --check    fail if one is out of step
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
@@ -20,8 +21,13 @@ from seedbed.settings import NO_RESULT
 from seedbed.study.model import Study
 from seedbed.tables import answer
 
-BEGIN, END = "<!-- the demo's answer: python docs/generate.py -->\n", "<!-- end -->\n"
-"""What stands around the generated lines of the README."""
+ANSWER, OPTIONS = (f"<!-- {name}: python docs/generate.py -->\n" for name in ("the demo's answer", "options"))
+"""Comments before generated lines of a page, which END closes."""
+END = "<!-- end -->\n"
+ANSWERED, OPTED = Path("docs/getting-started.md"), Path("config/README.md")
+"""The pages that have them."""
+NUMBER = re.compile(r"(?<=[ @L])\d+")
+"""The number in the name of a metric at so many neighbours, edits or layers."""
 MARKED = ("It", f"{NO_RESULT}.")
 HEAD = """# Every key of the configuration
 
@@ -53,8 +59,20 @@ def reference() -> str:
 def protocol(name: str) -> str:
     """A heading, the protocol's own words, and its metrics."""
     module = protocols.load(name)
-    shown = ", ".join(f"`{metric}`" for metric in module.METRICS)
-    return f"## Protocol `{name}`\n\n{module.__doc__.strip()}\n\nMetrics of tables: {shown}.\n"
+    return f"## Protocol `{name}`\n\n{module.__doc__.strip()}\n\nMetrics of tables: {metrics([*module.METRICS])}.\n"
+
+
+def metrics(names: list[str]) -> str:
+    """Names of metrics; of those that differ in a number alone one, with N for the number, and the numbers."""
+    numbers: dict[str, list[str]] = {}
+    for name in names:
+        several = len([other for other in names if NUMBER.sub("N", other) == NUMBER.sub("N", name)]) > 1
+        numbers.setdefault(NUMBER.sub("N", name) if several else name, []).extend(NUMBER.findall(name) * several)
+    alike: dict[str, list[str]] = {}
+    for name, found in numbers.items():
+        run = [str(n) for n in range(len(found))]
+        alike.setdefault(f"0 to {run[-1]}" if found == run and found else ", ".join(found), []).append(f"`{name}`")
+    return "; ".join(", ".join(same) + (f" for N = {found}" if found else "") for found, same in alike.items())
 
 
 def section(path: str, model: type[BaseModel]) -> str:
@@ -64,12 +82,17 @@ def section(path: str, model: type[BaseModel]) -> str:
         "",
         (model.__doc__ or "").strip().split("\n\n")[0].replace("\n", " ").replace("    ", ""),
     ]
-    lines += ["", "| key | type | default | meaning |", "| --- | --- | --- | --- |"]
+    return "\n".join([*lines, "", *table(model)]) + "\n"
+
+
+def table(model: type[BaseModel]) -> list[str]:
+    """The lines of a table of a model's keys."""
+    lines = ["| key | type | default | meaning |", "| --- | --- | --- | --- |"]
     for name, field in model.model_fields.items():
         meaning = " ".join([*(field.description or "").split(), *(MARKED if NO_RESULT in field.metadata else ())])
         cells = [f"`{field.alias or name}`", kind(field.annotation), default(field), meaning]
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def nested(annotation: Any) -> list[tuple[type[BaseModel], str]]:
@@ -114,23 +137,38 @@ def default(field: Any) -> str:
     return "" if value in (None, "", {}, []) else f"`{text}`"
 
 
-def readme() -> str:
-    """The README, with the lines that the reference run of the demo ended in; as it is, if the reference has none."""
-    page = Path("README.md").read_text(encoding="utf-8")
+def answered() -> str:
+    """The page with the lines that the reference run of the demo ended in; unchanged, if the reference has none."""
     best = Reference.load(spec_file("reference", "demo")).best
+    page = ANSWERED.read_text(encoding="utf-8")
     return with_answer(page, best) if best else page
 
 
 def with_answer(page: str, best: dict[str, dict[str, Any]]) -> str:
-    """A page with the lines of `answer.text` between BEGIN and END, without their heading."""
-    before, begin, rest = page.partition(BEGIN)
+    """A page with the lines of `answer.text`, without their heading."""
+    return _with(ANSWERED, page, ANSWER, answer.text(best).removeprefix(f"{answer.TITLE}\n"))
+
+
+def opted() -> str:
+    """The page with the options of a study."""
+    return _with(OPTED, OPTED.read_text(encoding="utf-8"), OPTIONS, "\n" + "\n".join(table(Study)) + "\n\n")
+
+
+def _with(path: Path, page: str, begin: str, lines: str) -> str:
+    """A page with other lines between a comment and END."""
+    before, found, rest = page.partition(begin)
     _, end, after = rest.partition(END)
-    if not begin or not end:
-        sys.exit(f"README.md: no lines {BEGIN.strip()} and {END.strip()}, between which the demo's answer stands")
-    return "".join([before, BEGIN, answer.text(best).removeprefix(f"{answer.TITLE}\n"), END, after])
+    if not found or not end:
+        sys.exit(f"{path}: no lines {begin.strip()} and {END.strip()}, between which generated ones belong")
+    return "".join([before, begin, lines, END, after])
 
 
-FILES = {Path("docs/config.md"): reference, Path("schemas/config.schema.json"): schema, Path("README.md"): readme}
+FILES = {
+    Path("docs/config.md"): reference,
+    Path("schemas/config.schema.json"): schema,
+    ANSWERED: answered,
+    OPTED: opted,
+}
 
 
 def main() -> None:

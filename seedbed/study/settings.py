@@ -60,7 +60,7 @@ class OwnCorpus(Source):
 
     kind: Kind = "text"
     """Of text sentences, of which recipes draw as many as they learn from; of any other kind recipes learn the rows as
-    they are, whose columns docs/own-study.md lists."""
+    they are, whose columns docs/data.md lists."""
 
     @property
     def source(self) -> Source:

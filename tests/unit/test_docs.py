@@ -20,7 +20,7 @@ from seedbed.tables import answer
 from seedbed.vectors import store
 from tests.unit.tables.test_best import told
 
-PAGES = [Path("README.md"), *sorted(Path("docs").rglob("*.md"))]
+PAGES = [Path("README.md"), Path("CONTRIBUTING.md"), *sorted(Path("docs").rglob("*.md"))]
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
 
 
@@ -62,20 +62,21 @@ def generated():
     return module
 
 
-def test_the_readme_has_the_lines_in_which_the_demo_ends() -> None:
+def test_a_page_has_the_lines_in_which_the_demo_ends() -> None:
     """Word for word as `make demo`, answer.md and the report have them; the numbers are those of the reference."""
-    generate, page = generated(), Path("README.md").read_text(encoding="utf-8")
+    generate = generated()
+    page = generate.ANSWERED.read_text(encoding="utf-8")
     best = {"results/demo/best/hau": told()}
     lines = answer.text(best).split("\n", 1)[1]
     changed = generate.with_answer(page, best)
-    assert f"{generate.BEGIN}{lines}{generate.END}" in changed and answer.TITLE not in changed
-    assert changed.partition(generate.BEGIN)[0] == page.partition(generate.BEGIN)[0]
+    assert f"{generate.ANSWER}{lines}{generate.END}" in changed and answer.TITLE not in changed
+    assert changed.partition(generate.ANSWER)[0] == page.partition(generate.ANSWER)[0]
     assert changed.partition(generate.END)[2] == page.partition(generate.END)[2]
-    assert generate.readme() == page, "python docs/generate.py"
+    assert generate.answered() == page, "python docs/generate.py"
     assert answer.lines_of("results/demo/best/hau", Use()) in page, "which tests/workflow/test_place.py runs"
 
 
-def test_the_readmes_numbers_are_those_of_the_demos_table() -> None:
+def test_the_numbers_of_these_lines_are_those_of_the_demos_table() -> None:
     reference = Reference.load(spec_file("reference", "demo"))
     for one in reference.best.values():
         scores = reference.numbers["table1"][one["backbone"]][f"Bitext retrieval ({one['test']['task']})"]

@@ -1,4 +1,4 @@
-"""docs/own-study.md keeps its word: its studies load and can be planned, each piece of its advice too."""
+"""docs/your-language.md keeps its word: its studies load and can be planned, each piece of its advice too."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from seedbed.study.model import Study
 from seedbed.tables.figure_specs import FigureSpec
 from tests.refusals import tells
 
-PAGE = Path("docs/own-study.md").read_text()
+PAGE = Path("docs/your-language.md").read_text()
 WHOLE, FROM_HUBS, SMALL = (yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", PAGE, flags=re.S))
-COMMANDS = re.findall(r"^    (snakemake .*)$", PAGE, flags=re.M)
+COMMANDS = re.findall(r"^    (snakemake --configfile study.yaml (?!.*--snakefile).*)$", PAGE, flags=re.M)
 RECIPES = list(WHOLE["recipes"])
-NEEDS = dict(re.findall(r"^\| (\w+) \| (.*) \|$", PAGE, flags=re.M))
+NEEDS = dict(re.findall(r"^\| `(\w+)` \| ([^|]*) \|", Path("docs/recipes.md").read_text(), flags=re.M))
 
 
 @pytest.fixture

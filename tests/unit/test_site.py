@@ -32,7 +32,7 @@ def site(tmp_path_factory) -> Path:
 
 def test_it_begins_with_the_readme_and_shows_scripts(site):
     start = (site / "index.html").read_text()
-    assert Path("README.md").read_text().splitlines()[0].strip("# ") in start and 'href="architecture/' in start
+    assert Path("README.md").read_text().splitlines()[0].strip("# ") in start and 'href="contributing/' in start
     assert "scripts.fetch_corpus" in (site / "walkthrough/index.html").read_text()
 
 
@@ -48,7 +48,7 @@ def test_the_api_of_each_room_is_there_from_its_docstrings(site, room):
 
 
 def test_a_page_links_to_files_of_the_project_that_lie_in_the_site(site):
-    page = (site / "architecture/index.html").read_text()
+    page = (site / "contributing/index.html").read_text()
     (target,) = {*re.findall(r'href="([^"]*languages\.tsv)"', page)}
     assert (site / "architecture" / target).resolve().is_file()
 

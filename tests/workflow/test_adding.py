@@ -67,7 +67,7 @@ def added(project: Project, file: str, kind: str) -> tuple[str, dict[str, int]]:
 def test_text_alone_ends_in_an_answer_that_is_written_last(begun):
     results = begun.root / "results/hau"
     text = (results / "answer.md").read_text()
-    assert "**Hausa: adjacent** of me5-small, trained on " in text and "docs/hausa.md" in text and "is weak" in text
+    assert "**Hausa: adjacent** of me5-small, trained on " in text and "docs/results.md" in text and "is weak" in text
     for recipe, folder in (("base", "mul/0"), ("bare", "mul/0"), ("unsupervised", "hau/1"), ("adjacent", "hau/1")):
         place = f"results/hau/encoders/me5-small/{recipe}/{folder}"
         assert f'SentenceTransformer("{place}")' in text and (begun.root / place / "modules.json").is_file()

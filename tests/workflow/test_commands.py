@@ -7,6 +7,7 @@ is seen here, before a wrong number comes of it. What all trainings are told ali
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import json
 import re
 import shlex
@@ -17,7 +18,7 @@ import pytest
 import yaml
 
 from tests.unit.test_house import ALL_RULES, RULES
-from tests.workflow.conftest import copy_files
+from tests.workflow.conftest import Project, copy_files
 
 Value = dict[str, Any]
 """What a program is told, as JSON."""
@@ -88,10 +89,9 @@ def output(value: Value) -> str:
     return value.get("output") or value["positive_output"]
 
 
-@pytest.fixture(scope="module")
-def commands(tmp_path_factory) -> list[str]:
-    """The shell commands of the plan."""
-    project = copy_files(tmp_path_factory.mktemp("told"), STUDY)
+def copied_with_study(root: Path) -> Project:
+    """The project's files, copied, with the study that has everything and the files that it names, all of them empty."""
+    project = copy_files(root, STUDY)
     own = project.root / "own"
     for folder in ("generator", "backbone", "other", "published", "translator"):
         (own / folder).mkdir(parents=True)
@@ -103,6 +103,13 @@ def commands(tmp_path_factory) -> list[str]:
     for kind in ("tables", "figures", "reference"):
         for name, spec in PLAN[kind].items():
             (project.root / f"resources/{kind}/{name}.yaml").write_text(yaml.safe_dump(spec, sort_keys=False))
+    return project
+
+
+@pytest.fixture(scope="module")
+def commands(tmp_path_factory) -> list[str]:
+    """The shell commands of the plan."""
+    project = copied_with_study(tmp_path_factory.mktemp("told"))
     done = project.snakemake("--dry-run", "--printshellcmds", "--forceall", *PLAN["targets"])
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
     text = (done.stdout + done.stderr).replace(f"{project.root}/", "")
@@ -159,3 +166,12 @@ def test_every_argument_of_a_program_is_given_by_its_rule(told):
 def test_only_downloads_reach_the_hub(commands):
     online = {parsed(command)[0] for command in commands if "HF_HUB_OFFLINE=0" in shlex.split(command)}
     assert online == {"fetch_corpus", "fetch_model"}
+
+
+def test_the_picture_of_the_rules_is_that_of_this_plan():
+    spec = importlib.util.spec_from_file_location("rule_graph", "docs/rule_graph.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    stages = module.rules()
+    drawn = module.picture(stages, module.direct(module.forward(module.edges(), [*stages])))
+    assert {*stages} == {*ALL_RULES} and module.PICTURE.read_text() == drawn, "python docs/rule_graph.py"

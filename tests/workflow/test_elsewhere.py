@@ -24,7 +24,7 @@ SMALL = {name: STUDY[name] for name in KEPT} | {
     "recipes": {"base": {}},
     "tasks": {"own-sts": STUDY["tasks"]["own-sts"]},
 }
-(EXAMPLE,) = re.findall(r"```python\n(.*?)```", Path("docs/own-study.md").read_text(), flags=re.S)
+(EXAMPLE,) = re.findall(r"```python\n(.*?)```", Path("docs/your-language.md").read_text(), flags=re.S)
 MODULE = EXAMPLE.replace("/path/to/seedbed", str(SNAKEFILE.parent))
 """A Snakefile of the user's, as the page has it."""
 TABLE, FIGURE = "results/own/tables/table1.csv", "results/own/figures/table1.svg"

@@ -15,7 +15,7 @@ def draw(rows: int, columns: int, languages: int, rng: np.random.Generator, *, a
     """The language of each sentence of a batch, at random: those of a row are in different ones.
 
     A batch has `at_most` languages, all equally likely. With two languages, an anchor and its positive are in
-    different ones, and the negative is in either. Source: paper 004, section 4 and its code; docs/decisions/modular.md.
+    different ones, and the negative is in either. Source: paper 004, section 4 and its code; docs/papers/modular.md.
 
     Args:
         rows: of the batch.

@@ -104,7 +104,7 @@ def _with_english(encoder: SentenceTransformer, english: Mapping[str, str]) -> C
 
 
 TOKENS = 2**10
-"""Tokens of a batch on a CPU, which is busy with so few; more of them only hold more padding (docs/speed.md)."""
+"""Tokens of a batch on a CPU, which is busy with so few; more of them only hold more padding (docs/quality.md)."""
 
 
 def batched(encoder: SentenceTransformer, rows: int, **options: Any) -> Encode:

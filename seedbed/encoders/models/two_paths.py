@@ -81,7 +81,7 @@ class Adaptor(nn.Module):
 class FeaturePath(Module):
     """Token states to `size` features of another encoder's width, and their mean, which is the sentence's vector.
 
-    Source: paper 002, section 4.1.1 and appendix A.4; the vector is g of equation 3 (see docs/decisions/lira.md).
+    Source: paper 002, section 4.1.1 and appendix A.4; the vector is g of equation 3 (see docs/papers/lira.md).
     """
 
     config_keys = ["source", "width", "hidden", "size"]

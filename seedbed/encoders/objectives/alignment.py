@@ -35,7 +35,7 @@ class Alignment(Objective):
     learnt is the language's, usually by parallel adapters. Of triplets without rows of the pivot, positives and
     negatives are in the pivot language themselves (XL-LoRA writes such), and the anchors alone are learnt. An encoder
     of the pivot language itself learns nothing: it is the one that training starts from. Source: paper 004, section 4
-    and appendix B; docs/decisions/modular.md.
+    and appendix B; docs/papers/modular.md.
 
         recipes:
           aligned:

@@ -23,7 +23,7 @@ class Correlation(Queued):
     """Pearson's correlation and a soft Spearman's of cosines with scores: see `soft_rank.correlation_loss`.
 
     The queue keeps earlier cosines with their scores, so that a small batch has a correlation. Source: paper 002,
-    appendix A.4, equations 27 to 32 (CorrQueue); what it leaves open is in docs/decisions/lira.md.
+    appendix A.4, equations 27 to 32 (CorrQueue); what it leaves open is in docs/papers/lira.md.
 
         corpora: {others: {own-scores: {kind: pairs, file: "own/{lang}.scores.tsv"}}}
         recipes:

@@ -10,7 +10,7 @@ class Joint(Objective):
 
     Each sentence is read by the encoder of its own language, which stays as it is but for its parallel adapters; those
     of all languages learn together. A batch has six languages at most. Source: paper 004, table 6;
-    docs/decisions/modular.md.
+    docs/papers/modular.md.
 
         corpora: {others: {paraphrases: {kind: paraphrases, file: "own/{lang}.paraphrases.tsv"}}}
         recipes:

@@ -25,7 +25,7 @@ class Listwise(Queued):
     Rows are judgements, as of the protocol `retrieval`: a row without a query, or of relevance 0, gives a document
     alone. No document that is relevant to a query is its negative, nor a copy of it in the queue, nor one in another
     language. Source: paper 002, section 4.2 and appendix A.4, equations 33 to 42 (DocQueue); what it leaves open is in
-    docs/decisions/lira.md.
+    docs/papers/lira.md.
 
         corpora: {others: {own-queries: {kind: retrieval, file: "own/{lang}.queries.tsv"}}}
         recipes:

@@ -27,7 +27,7 @@ class Neighbours(Objective):
     `contrastive.neighbour_contrast`, on what a head of two layers makes of a sentence's vector. The queue holds what a
     copy of encoder and head, which follows them by momentum, made of earlier anchors and positives. The saved encoder
     has no head, and its pooling is `training.pooling`: the paper's is last_weighted_train. Source: paper 001, section
-    3; where it is silent, see docs/decisions/neighxlm.md.
+    3; where it is silent, see docs/papers/neighxlm.md.
 
         recipes:
           neighbours:

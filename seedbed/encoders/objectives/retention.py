@@ -15,9 +15,9 @@ class Retention(Objective):
     Training on pairs of a language moves its sentences, and their translations are no longer found. Here the sentences
     of the pivot language follow: among the translations of a batch they are as similar to each other's sentences as
     the encoder before training says of the pivot's sentences alone, see `retention.similarity_distillation`.
-    Decided here; docs/recipe.md has what it is worth.
+    Decided here; docs/results.md has what it is worth.
 
-    The corpus has sets (docs/corpora.md): one is named in `translations`, with the pivot's sentence in sentence1 and
+    The corpus has sets (docs/data.md): one is named in `translations`, with the pivot's sentence in sentence1 and
     the language's in sentence2; all others are pairs. Without that set it is `ranking`. (A corpus of pairs has each
     sentence1 once: were it the language's in all sets, translations of the running text would be left out.)
 

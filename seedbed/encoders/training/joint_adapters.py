@@ -50,7 +50,7 @@ def align_together(
     """Train the adapters of several languages' encoders together, and write those of each: LANGUAGE.safetensors.
 
     An epoch has as many steps as aligning each language alone with a pivot would have in all: what the ids make whole
-    batches, times the languages that get adapters. Source: paper 004, table 6; docs/decisions/modular.md.
+    batches, times the languages that get adapters. Source: paper 004, table 6; docs/papers/modular.md.
 
     Args:
         folders: language -> its encoder, without adapters yet; it is not changed.

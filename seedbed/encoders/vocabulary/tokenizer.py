@@ -205,7 +205,7 @@ def forms(tokenizer: PreTrainedTokenizerBase) -> dict[str, str]:
     """Token -> the form by which tokens of two tokenizers are compared: its text, with ▁ where a word begins.
 
     Source: deepfocus 1.0.1, of Dobler and de Melo (2023), which takes all parts of characters for one token, and all
-    white space too (docs/decisions/modular.md). Special tokens are compared like others.
+    white space too (docs/papers/modular.md). Special tokens are compared like others.
     """
     model = json.loads(tokenizer.backend_tokenizer.to_str())["model"]
     if model["type"] == "WordPiece":

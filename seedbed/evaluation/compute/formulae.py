@@ -1,7 +1,7 @@
 """MINERS' table 4 (Winata et al. 2024, section 4.3): floating-point operations of three ways to label a test set.
 
 The formulae themselves are an image in the paper; these follow from its caption's symbols and section 4.3
-(docs/compute.md says which part is whose). Each holds for seconds too, where f and b are seconds.
+(docs/papers/miners.md says which part is whose). Each holds for seconds too, where f and b are seconds.
 """
 
 from collections.abc import Callable

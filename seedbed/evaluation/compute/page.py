@@ -13,7 +13,7 @@ from seedbed.evaluation.compute.measuring import Span
 HEAD = """# What labels cost (MINERS, table 4)
 
 {task} in {language}: {train} training, {dev} development and {test} test texts. Formulae and what is
-counted: docs/compute.md.
+counted: docs/papers/miners.md.
 
 """
 FOOT = """

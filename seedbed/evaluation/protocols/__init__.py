@@ -132,9 +132,9 @@ def load(name: str) -> ModuleType:
         reason = " ".join(str(error).split())
         raise UserError(f"{_own(name)}: {type(error).__name__}{': ' * bool(reason)}{reason}; mend the file") from None
     if not isinstance(getattr(module, "PROTOCOL", None), Protocol):
-        raise UserError(f"{_own(name)}: no PROTOCOL = Protocol(...); see docs/evaluation.md")
+        raise UserError(f"{_own(name)}: no PROTOCOL = Protocol(...); see docs/contributing.md")
     if not callable(getattr(module, "score", None)) or not isinstance(getattr(module, "METRICS", None), Mapping):
-        raise UserError(f"{_own(name)}: no METRICS, or no function score; see docs/evaluation.md")
+        raise UserError(f"{_own(name)}: no METRICS, or no function score; see docs/contributing.md")
     return module
 
 

@@ -216,10 +216,10 @@ FAULTS = {
     "def (": "SyntaxError: .*; mend the file",
     "raise BaseException": "BaseException; mend the file",
     "raise ValueError('one\\ntwo')": "ValueError: one two; mend the file",
-    "": r"no PROTOCOL.*docs/evaluation.md",
-    "PROTOCOL = 3": r"no PROTOCOL.*docs/evaluation.md",
-    MARGIN.replace("def score(", "def rates("): "no METRICS.*function score.*docs/evaluation.md",
-    MARGIN.replace("METRICS = ", "METRICS = None and "): "no METRICS.*function score.*docs/evaluation.md",
+    "": r"no PROTOCOL.*docs/contributing.md",
+    "PROTOCOL = 3": r"no PROTOCOL.*docs/contributing.md",
+    MARGIN.replace("def score(", "def rates("): "no METRICS.*function score.*docs/contributing.md",
+    MARGIN.replace("METRICS = ", "METRICS = None and "): "no METRICS.*function score.*docs/contributing.md",
 }
 
 

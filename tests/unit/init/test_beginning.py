@@ -477,7 +477,7 @@ def test_a_short_text_is_told_from_english_and_english_of_any_kind_is_not():
     for lines, code in ((indonesian, "ind"), (HAUSA["sentence1"], "hau")):
         short = [" ".join(line.split()[:5]) for line in lines[:50]]
         assert language_of(Path(f"{code}.txt"), short).code == code
-    prose = (ROOT / "docs/encoders.md").read_text() + (ROOT / "docs/triplets.md").read_text()
+    prose = (ROOT / "docs/recipes.md").read_text() + (ROOT / "docs/data.md").read_text()
     told = [" ".join(prose.split()[first : first + 20]) for first in range(0, 20 * 200, 20)]
     for count in (50, 200):
         with pytest.raises(UserError, match="reads like English"):

@@ -148,7 +148,7 @@ def test_the_papers_preset_has_the_numbers_of_its_tables() -> None:
 
 
 def test_the_papers_steps_leave_its_policy_near_its_start(sides: dict[str, Path], tmp_path: Path) -> None:
-    """Why `arca` has more steps, at ten times the rates. Nobody judged, as in docs/lira.md, so that rewards are near."""
+    """Why `arca` has more steps, at ten times the rates. Nobody judged, as in docs/papers/lira.md, so that rewards are near."""
     moved = {}
     for name, steps in (("arca-paper", 120), ("arca", 240)):
         preset = presets()[name]

@@ -1,4 +1,4 @@
-"""docs/architecture.md: its examples, added to a copy of the project all at once, do what the page says."""
+"""docs/contributing.md: its examples, added to a copy of the project all at once, do what the page says."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import yaml
 from tests.workflow.conftest import STUDY, Project, copy_project
 from tests.workflow.test_graph import planned
 
-PAGE = Path("docs/architecture.md").read_text()
+PAGE = Path("docs/contributing.md").read_text()
 EXAMPLES = re.findall(r"^```\w+\n# (\S+)\n(.*?)^```", PAGE, flags=re.M | re.S)
 """The file of each example, and its text."""
 SMALL = STUDY | {"generators": {}, "recipes": {"base": {}}}
@@ -68,6 +68,15 @@ def test_the_new_objective_trained_what_the_other_recipe_had_begun(made: Path) -
 def test_the_new_rule_counts_words(made: Path) -> None:
     texts = pd.read_csv(made / "results/own/corpora/hau/text.tsv", sep="\t")["text"]
     assert json.loads((made / MADE[1]).read_text()) == {"words": int(texts.str.split().str.len().sum())}
+
+
+def test_an_example_is_short() -> None:
+    assert max(len(text.splitlines()) for _, text in EXAMPLES) < 40 and len(EXAMPLES) > 10
+
+
+def test_the_new_encoder_to_start_from_is_in_the_graph(extended: Project) -> None:
+    done = extended.snakemake("--dry-run", "results/own/encoders/prefixed/base/mul/0/seedbed.json")
+    assert planned(done).keys() >= {"train_encoder"}
 
 
 def test_the_study_then_lacks_its_report_alone(made: Path, extended: Project) -> None:
