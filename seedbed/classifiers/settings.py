@@ -91,8 +91,9 @@ class Reasoning(Settings):
     max_new_tokens: int = Field(512, gt=0)
     """Length limit of an answer; of one that it cuts, the last number that is there counts."""
 
-    english: str = ""
-    """A name under `translators`: variant translated is asked in its English, options too."""
+    english: str | Reference = ""
+    """Whose English variant translated is prompted with, options too: a name under `translators`, or `{backbone: PAIR,
+    recipe: RECIPE}` for the translations that an encoder's recipe chooses."""
 
     prefixes: dict[Name, Reference] = {}
     """Further variants, like `prefixed: {backbone: PAIR, recipe: translated}`: before the tokens of a question stand

@@ -228,7 +228,7 @@ def _classifier(study: Study, name: str, classifier: Classifier) -> None:
         for variant, shown in spec.variants.items():
             _retriever(study, f"{where}.in_context.variants.{variant}", shown.retriever or spec.retriever)
     if classifier.reasoning:
-        _require(f"{where}.reasoning.english", "translator", classifier.reasoning.english, study.translators)
+        _english(study, f"{where}.reasoning.english", classifier.reasoning.english)
         for variant, of in classifier.reasoning.prefixes.items():
             _prefix(study, f"{where}.reasoning.prefixes.{variant}", of, study.generators[classifier.generator])
     if spec := classifier.prompted:
@@ -247,6 +247,16 @@ def _classifier(study: Study, name: str, classifier: Classifier) -> None:
                 f"{where}.{form}.answer: backend {backend} of {classifier.generator} has no likelihoods of labels; "
                 "take generation, or backend transformers"
             )
+
+
+def _english(study: Study, where: str, english: str | Reference) -> None:
+    if isinstance(english, str):
+        _require(where, "translator", english, study.translators)
+        return
+    _require(f"{where}.backbone", "pair", english.backbone, study.paired)
+    _require(f"{where}.recipe", "recipe", english.recipe, study.recipes)
+    if "choices" not in StudyRecipe.get(study, english.recipe).gives:
+        raise ValueError(f"{where}.recipe: {english.recipe} chooses no translations; take one that does, like translated")
 
 
 def _prefix(study: Study, where: str, of: Reference, generator: Generator) -> None:

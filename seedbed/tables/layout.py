@@ -32,7 +32,7 @@ def layout(
         quoted: backbone and column -> what others report on the same tests, in rows below ours.
     """
     compared = table["paper"].notna().any()
-    parts = [f"# {spec.title}", spec.caption]
+    parts = [f"# {spec.title}", spec.caption, *_absent(table, spec, published)]
     if spec.paper and not compared:
         parts.append("**No number here has a counterpart in the paper.**")
     if spec.across == "languages":
@@ -51,6 +51,20 @@ def layout(
         groups = {column.label: column.group for column in spec.columns}
         parts += _summary(table, means or table["column"], groups)
     return "\n\n".join([*parts, *_against(table, spec, published)]) + "\n"
+
+
+def _absent(table: pd.DataFrame, spec: TableSpec, published: Published) -> list[str]:
+    """The columns, and rows of the paper, that the table lacks, by reason; nothing where all are there."""
+    columns = [column for column in spec.columns if column.label in {*table["column"]}]
+    shown = {name for column in columns for name in (column.label, column.group)}
+    cells = (tuple(name.split(NAME)) for name in table["paper_cell"].unique() if name)
+    shown |= {published.cells[key].system for key in cells}
+    lacking: dict[str, list[str]] = {}
+    for name, why in spec.absent.items():
+        if name not in shown:
+            lacking.setdefault(why, []).append(name)
+    told = "; ".join(f"{', '.join(names)} ({why})" for why, names in lacking.items())
+    return [f"Not in this table: {told}."] if told else []
 
 
 def _legend(block: pd.DataFrame, metric: Metric) -> str:

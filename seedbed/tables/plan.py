@@ -197,7 +197,7 @@ def of_labellers(
             column=column,
             tests=tests,
             systems=[system],
-            names={system.recipe: name},
+            names={system.recipe: spec.classifier_name(system.recipe, name)},
             baseline=spec.baseline or baseline,
         )
         for name, offered in _shown(spec, classifiers).items()

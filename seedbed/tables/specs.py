@@ -168,9 +168,10 @@ class TableSpec(Spec):
     baselines are taken, and of classifiers in the same table; left out, the study's `statistics.baseline_backbone`."""
     backbones: OnceEach[str] = ()
     """Only these backbones, by the papers' names or the study's; left out, all but those on request."""
-    classifiers: OnceEach[str] = ()
+    classifiers: OnceEach[str] | dict[str, str] = ()
     """The study's classifiers of these kinds are rows too, in the columns of protocol knn and in those that classifiers
-    alone answer: random, majority, fine-tuned; or zero-shot, source or another variant of a language model."""
+    alone answer: random, majority, fine-tuned; or zero-shot, source or another variant of a language model. Kind ->
+    printed name where a classifier has several, else the classifier's name is printed."""
     languages: OnceEach[str] = ()
     """Languages in print order; others come after them."""
     only_languages: bool = False
@@ -187,6 +188,9 @@ class TableSpec(Spec):
     a backbone has (a layer above its last); a mean of columns is then of the others."""
     paper: Paper | None = None
     """Left out, no paper has this table."""
+    absent: dict[str, str] = {}
+    """A column, a group of columns or a row of the paper that its shipped study does not make -> why; printed below the
+    caption where it is not there."""
 
     @model_validator(mode="after")
     def _own_recipes(self) -> Self:
@@ -234,6 +238,10 @@ class TableSpec(Spec):
         for mean in self.over_columns:
             metrics[mean.label] = metrics[[*mean.columns, *metrics][0]]
         return {(each.paper_task, metrics[each.label]) for each in (*self.columns, *self.over_columns)}
+
+    def classifier_name(self, kind: str, name: str) -> str:
+        """How a row of a classifier of a kind is called."""
+        return self.classifiers[kind] if isinstance(self.classifiers, dict) else name
 
     @property
     def of_classifiers(self) -> bool:

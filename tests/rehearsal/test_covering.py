@@ -81,13 +81,20 @@ def test_every_column_and_row_of_the_specs_is_there(paper, config, plans):
         for table, spec in specs.items()
         for column in spec["columns"]
         if {*column.get("tasks", [])} <= there
-        for recipe in column.get("recipes") or spec["recipes"]
-        if column["protocol"] not in ASKED or recipe in variants(config)
+        for recipe in promised(spec, column)
     }
     assert len(specs) == len(plans) == TABLES[paper.group]
-    assert wanted == {(*row[:3], row[4]) for row in measured(plans) if row[4] in specs[row[0]]["recipes"]}
+    named = {table: {*spec["recipes"], *spec.get("classifiers", ())} for table, spec in specs.items()}
+    assert wanted == {(*row[:3], row[4]) for row in measured(plans) if row[4] in named[row[0]]}
     drawn = {read(path).get("table") for path in resource("figures").glob(f"{paper.group}_*.yaml")} - {None}
     assert drawn - unmade <= {*plans}
+
+
+def promised(spec, column):
+    """The rows of a column: recipes, or the variants of language models, where they alone answer; or both."""
+    of_models, kinds = column["protocol"] in ASKED, [*spec.get("classifiers", ())]
+    recipes = [] if of_models and kinds else column.get("recipes") or spec["recipes"]
+    return [*recipes, *(kinds if of_models or column["protocol"] == "knn" else ())]
 
 
 def variants(config):
@@ -113,6 +120,9 @@ def test_every_entry_of_the_configuration_takes_part(config, plans):
         backbone = config["backbones"].get(cell.backbone, {})
         used |= {*backbone.get("fusion", {}).get("of", {}), *backbone.get("pair", {}).values()}
         used |= behind(config, recipes, cell.recipe)
+        for of in choosers(entry):
+            used |= {of["backbone"], of["recipe"], *config["backbones"][of["backbone"]]["pair"].values()}
+            used |= behind(config, recipes, of["recipe"])
         if cell.recipe in recipes and config.get("generators"):
             used.add(recipes[cell.recipe].get("data", {}).get("by") or next(iter(config["generators"])))
     for kind in ("recipes", "generators", "backbones", "classifiers", "tasks"):
@@ -136,6 +146,12 @@ def retrievers(classifier):
     spec = classifier.get("in_context", {})
     found = [spec, *spec.get("variants", {}).values()]
     return {one["retriever"]["backbone"] for one in found if "retriever" in one}
+
+
+def choosers(classifier):
+    """The encoders that choose the English of questions, or give the vectors before them."""
+    spec = classifier.get("reasoning", {})
+    return [one for one in (spec.get("english"), *spec.get("prefixes", {}).values()) if isinstance(one, dict)]
 
 
 def parents(entries, names):

@@ -127,10 +127,17 @@ class StudyClassifier(Part):
         return self.spec.reasoning.prefixes.get(variant) if self.spec.reasoning else None
 
     def helping(self, variant: str) -> Reference | None:
-        """The encoder that finds the examples of a variant, or gives the vectors before its questions and chooses their
-        English; None: none is needed."""
-        examples = self.examples(variant)
-        return examples.retriever if examples else self.prefixing(variant)
+        """The encoder that finds the examples of a variant, or chooses the English of its questions; None: none is
+        needed."""
+        if examples := self.examples(variant):
+            return examples.retriever
+        return self.prefixing(variant) or (self._chooser if variant == TRANSLATED else None)
+
+    @property
+    def _chooser(self) -> Reference | None:
+        """The encoder whose recipe chooses the English of variant translated; None: a translator has it."""
+        english = self.spec.reasoning.english if self.spec.reasoning else ""
+        return english if isinstance(english, Reference) else None
 
     def retriever_backbone(self, variant: str) -> str:
         """The backbone of the encoder that finds the examples of a variant; empty: none is needed."""

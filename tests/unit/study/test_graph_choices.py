@@ -169,7 +169,9 @@ LEARNT = {"corpora": PLAIN["corpora"] | {"others": {"graded": {"kind": "pairs", 
 SERVER = {"backend": "openai-chat", "endpoint": "http://host/v1", "served_model": "m"}
 
 
-def solving(of: dict[str, dict[str, str]] = OF, generator: str = "chat") -> Study:
+def solving(
+    of: dict[str, dict[str, str]] = OF, generator: str = "chat", english: str | dict[str, str] = "one"
+) -> Study:
     """A study with a language model that is asked after vectors."""
     problems = {"protocol": "math", "source": {"file": "own/{lang}.math.tsv"}, "languages": ["hau"]}
     changed = LEARNT | {
@@ -177,7 +179,7 @@ def solving(of: dict[str, dict[str, str]] = OF, generator: str = "chat") -> Stud
         | {"translated": {"english": {"translators": ["one", "human"], "choose": "actor", "actor": "arca"}}},
         "tasks": PLAIN["tasks"] | {"sums": problems},
         "generators": PLAIN["generators"] | {"server": SERVER},
-        "classifiers": {"solver": {"generator": generator, "reasoning": {"english": "one", "prefixes": of}}},
+        "classifiers": {"solver": {"generator": generator, "reasoning": {"english": english, "prefixes": of}}},
     }
     return Study.model_validate(PLAIN | changed)
 
@@ -207,6 +209,21 @@ def test_questions_are_asked_after_an_anchored_encoders_vectors_in_the_english_t
         assert ask(Scores, **scored, recipe=variant).helpers == ([encoder] if encoder else [])
     job = {"backbone": "two", "recipe": "translated", "lang": "mul", "seed": "0", "test_lang": "hau", "corpus": "sums"}
     assert ask(ChosenTranslations, **job).actor == ARCA
+
+
+def test_variant_translated_is_asked_in_a_translators_english_or_in_what_a_recipe_chooses() -> None:
+    study = solving(english={"backbone": "two", "recipe": "translated"})
+    checks.consistent(study)
+    scores = asking(study)(Scores, backbone="solver", recipe="translated", lang="mul", test_lang="hau", tasks="all")
+    assert scores.english == {"0/hau": ["encoders/two/translated/choices/mul/0/hau/sums.tsv"]}
+    assert scores.helpers == [], "no vector stands before its questions"
+    for english, message in (
+        ("two", "solver.reasoning.english: no translator 'two'"),
+        ({"backbone": "bert", "recipe": "translated"}, "solver.reasoning.english.backbone: no pair 'bert'"),
+        ({"backbone": "two", "recipe": "arca"}, "solver.reasoning.english.recipe: arca chooses no translations"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            checks.consistent(solving(english=english))
 
 
 @pytest.mark.parametrize(
