@@ -256,7 +256,7 @@ def _english(study: Study, where: str, english: str | Reference) -> None:
     _require(f"{where}.backbone", "pair", english.backbone, study.paired)
     _require(f"{where}.recipe", "recipe", english.recipe, study.recipes)
     if "choices" not in StudyRecipe.get(study, english.recipe).gives:
-        raise ValueError(f"{where}.recipe: {english.recipe} chooses no translations; take one that does, like translated")
+        raise ValueError(f"{where}.recipe: {english.recipe} chooses no translations; take one that does")
 
 
 def _prefix(study: Study, where: str, of: Reference, generator: Generator) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.asking import study_of
 from tests.workflow import plans
 from tests.workflow.conftest import Project
 from tests.workflow.test_lazretrieval import LANGUAGES, LAZ, write
@@ -65,6 +66,14 @@ def test_the_papers_scale_is_planned_as_computed_by_hand(plan: plans.Planned) ->
         "describe_classifier": variants,
         "plan_table": tables, "tabulate": tables, "plot": 3,  # figures 4, 5 and 10
     }  # fmt: skip
+
+
+def test_the_pages_have_the_numbers_of_the_plan(plan: plans.Planned) -> None:
+    jobs, counts = sum(plan.counts.values()), plan.counts
+    page = Path("docs/papers/lira.md").read_text()
+    assert f"{jobs:,} jobs, {counts['translate']:,} of them translate, {counts['judge']} judge" in page
+    assert f"{len(study_of('config/lira.yaml').languages)} languages" in page
+    assert f"instead of {jobs:,})" in Path("docs/quality.md").read_text()
 
 
 def test_with_a_place_the_tables_of_lazretrieval_are_planned_too(

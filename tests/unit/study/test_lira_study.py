@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from seedbed.io import read_table
+from seedbed.operations.jobs import planned
 from seedbed.study import paired
 from seedbed.study.graph.chosen import ChosenTranslations
 from seedbed.study.graph.corpus import Corpus
@@ -136,3 +137,15 @@ def test_every_encoder_of_the_study_is_planned() -> None:
     assert critic.critic == actor.critic == "encoders/me5-small/base/mul/0/seedbed.json"
     assert (critic.actor, actor.actor) == ("", "encoders/pair/arca/mul/1/seedbed.json")
     assert StudyRecipe.get(study, "anchored-critic").seeds == [1, 2]
+
+
+def test_the_study_has_as_many_jobs_as_its_page_says_and_runs_no_language_model(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What its default rows do not read, a translator and a judge of 270M, is neither fetched nor asked."""
+    made(data, tmp_path / "made", monkeypatch)
+    jobs = planned([Path(FILE)], {"paths": {"data": str(data), "candidates": str(tmp_path / "made")}}, {}, ["all"])
+    assert f" {len(jobs)} jobs, " in Path("docs/papers/lira.md").read_text()
+    fetched = {job.outputs[0].split("/")[-3] for job in jobs if job.rule == "fetch_model"}
+    assert fetched == {"me5-small", "minilm"}
+    assert not any(job.rule == "judge" or "/small/" in job.outputs[0] for job in jobs)
