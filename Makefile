@@ -8,6 +8,8 @@ ADDED = $(filter-out hau ind,$(LANGUAGES))
 comma = ,
 MORE = $(if $(ADDED),--config 'languages={$(foreach code,$(ADDED),$(code): {}$(comma))}')
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+# Some environments keep no bytecode; hundreds of processes of a run of tests would each compile all modules.
+test test-quick: export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: demo verify forecast status clean-state test test-quick rehearsal test-papers test-faults test-mutants test-slurm test-browser env env-gpu env-vllm \
 	check-gpu lint audit site clean
@@ -88,9 +90,9 @@ site: env
 test-quick: env
 	python -m pytest -n 2 --dist loadfile tests/unit/study tests/unit/evaluation
 
-# A file of tests on each core; the workflow's, the longest, come first.
+# A file of tests on each core; the workflow's, the longest, come first, and short ones last, so that no core waits.
 test: lint
-	python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	python -m pytest -n 2 --dist loadfile --no-loadscope-reorder tests/workflow tests/rehearsal tests/unit tests/slurm tests/browser
 
 # Every corpus and test set of config.yaml, config/neighxlm.yaml, config/lira.yaml and config/miners.yaml, in every language, and
 # every model, fetched from a local replica of the hub and of archives, and opened. Nothing is trained or scored. And the

@@ -39,7 +39,8 @@ LIBRARIES = {
     "snakemake": [
         "snakemake.cli", "snakemake.api", "snakemake.dag", "snakemake_logger_plugin_rich", "pandas", "smart_open",
         "snakemake.profiles", "snakemake.report.html_reporter", "snakemake.storage", "snakemake_executor_plugin_slurm",
-        "PIL.Image", "pyarrow.pandas_compat",
+        "PIL.Image", "pyarrow.pandas_compat", "pyarrow.vendored.version", "pandas.core.methods.to_dict",
+        "argparse_dataclass", "graphlib", "packaging.version", "platformdirs.unix", "snakemake.benchmark",
     ],
     "scripts": [
         "pandas", "scipy.stats", "sklearn.linear_model", "matplotlib.pyplot", "torch", "transformers", "datasets",
@@ -72,6 +73,7 @@ OWN = {
             for folder in ("encoders/objectives", "evaluation/protocols")
             for file in HOME.glob(f"seedbed/{folder}/*.py")
         ),
+        *sorted(module_of(file) for file in HOME.glob("scripts/*.py")),
     ],
     "scripts": ["scripts.cli", *sorted(module_of(file) for file in HOME.glob("seedbed/**/*.py"))],
 }
@@ -213,7 +215,7 @@ class Ahead:
 
 def _files(project: Path) -> dict[str, int]:
     """File -> checksum, of the library and of what programs share."""
-    files = [*project.glob("scripts/cli.py"), *project.glob("seedbed/**/*.*")]
+    files = [*project.glob("scripts/*.py"), *project.glob("seedbed/**/*.*")]
     return {
         str(file.relative_to(project)): zlib.crc32(file.read_bytes())
         for file in files
@@ -356,6 +358,8 @@ def main() -> None:
             return
         for library in LIBRARIES[kind]:
             importlib.import_module(library)
+        if kind == "snakemake":
+            sys.modules["snakemake.cli"].get_argument_parser()  # looks for plugins in all folders, once
         ahead = Ahead(OWN[kind])
         for one in [*weakref.finalize._registry]:
             one.atexit = False  # libraries take themselves apart; each fork would copy a tenth of them for it
