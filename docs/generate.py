@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
 
@@ -28,11 +29,13 @@ ANSWERED, OPTED = Path("docs/getting-started.md"), Path("config/README.md")
 """The pages that have them."""
 NUMBER = re.compile(r"(?<=[ @L])\d+")
 """The number in the name of a metric at so many neighbours, edits or layers."""
-MARKED = ("It", f"{NO_RESULT}.")
-HEAD = """# Every key of the configuration
+MARKED = (f"{NO_RESULT.capitalize()}.",)
+HEAD = """# Configuration
 
-Generated from the settings models by `python docs/generate.py`; do not edit.
-An editor that reads the first line of a shipped config completes and checks these keys as you type.
+For someone who writes a study: after looking a key up you know its type, its default and its effect.
+
+Generated from the settings models by `python docs/generate.py`; do not edit. A blank default means none. An editor that
+reads the first line of a shipped configuration completes and checks these keys as you type.
 """
 
 
@@ -43,13 +46,13 @@ def schema() -> str:
 
 def reference() -> str:
     """One section per group of settings, in the order in which a study names them."""
-    sections, seen, todo = [HEAD], set(), [("", Study)]
+    sections, places, todo = [HEAD], {}, [("", Study)]
     while todo:
         path, model = todo.pop(0)
-        if model in seen:
+        if model in places:
             continue
-        seen.add(model)
-        sections.append(section(path, model))
+        places[model] = path
+        sections.append(section(path, model, places))
         for name, field in model.model_fields.items():
             for inner, key in nested(field.annotation):
                 todo.append((".".join(filter(None, [path, name, key])), inner))
@@ -75,20 +78,26 @@ def metrics(names: list[str]) -> str:
     return "; ".join(", ".join(same) + (f" for N = {found}" if found else "") for found, same in alike.items())
 
 
-def section(path: str, model: type[BaseModel]) -> str:
-    """A heading, the model's own words, and a table of its keys."""
-    lines = [
-        f"## {f'`{path}`' if path else 'Top level'}",
-        "",
-        (model.__doc__ or "").strip().split("\n\n")[0].replace("\n", " ").replace("    ", ""),
-    ]
-    return "\n".join([*lines, "", *table(model)]) + "\n"
+def section(path: str, model: type[BaseModel], places: Mapping[type, str]) -> str:
+    """A heading, the model's own words, and a table of its keys, without those of a model that it extends.
+
+    Args:
+        places: models -> where a study has them, of those that have a section.
+    """
+    words = (model.__doc__ or "").strip().split("\n\n")[0].replace("\n", " ").replace("    ", "")
+    base = next((one for one in model.__mro__[1:] if one in places), None)
+    shown = set(base.model_fields) if base else set()
+    also = f" It has all keys of `{places[base]}`, and:" if base else ""
+    heading = f"## {f'`{path}`' if path else 'Top level'}"
+    return "\n".join([heading, "", words + also, "", *table(model, shown)]) + "\n"
 
 
-def table(model: type[BaseModel]) -> list[str]:
-    """The lines of a table of a model's keys."""
+def table(model: type[BaseModel], shown: Collection[str] = ()) -> list[str]:
+    """The lines of a table of a model's keys but those that are shown elsewhere."""
     lines = ["| key | type | default | meaning |", "| --- | --- | --- | --- |"]
     for name, field in model.model_fields.items():
+        if name in shown:
+            continue
         meaning = " ".join([*(field.description or "").split(), *(MARKED if NO_RESULT in field.metadata else ())])
         cells = [f"`{field.alias or name}`", kind(field.annotation), default(field), meaning]
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
@@ -110,7 +119,7 @@ def kind(annotation: Any) -> str:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return "group"
     if annotation in (str, int, float, bool):
-        return {str: "text", int: "whole number", float: "number", bool: "true or false"}[annotation]
+        return {str: "text", int: "integer", float: "number", bool: "boolean"}[annotation]
     arguments = [argument for argument in get_args(annotation) if argument is not type(None)]
     origin = get_origin(annotation)
     if origin is Annotated:
@@ -132,7 +141,7 @@ def default(field: Any) -> str:
         return ""  # it follows from other keys, as the meaning says
     value = field.get_default(call_default_factory=True)
     if isinstance(value, BaseModel):
-        return "its defaults"
+        return "defaults"
     text = json.dumps(value, ensure_ascii=False, default=lambda group: json.loads(group.dump()))
     return "" if value in (None, "", {}, []) else f"`{text}`"
 

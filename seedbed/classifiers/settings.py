@@ -26,25 +26,24 @@ class Examples(Settings):
     """The examples in a prompt, where they are not those of the classifier."""
 
     shots: int | None = Field(None, gt=0)
-    """Examples in a prompt; left out, as many as the classifier says."""
+    """Examples in a prompt; default: the classifier's."""
     percentile: int = Field(0, ge=0, lt=100)
-    """Examples are the nearest texts from this percentile of all training texts on, by distance (MINERS, figure 4).
-    Only tasks that a table needs are scored."""
+    """Examples from this percentile of distance on (MINERS, figure 4)."""
     retriever: Reference | None = None
-    """Another encoder that finds the examples (MINERS, table 16)."""
+    """Another retriever (MINERS, table 16)."""
 
 
 class InContext(Answering):
     """Learning from examples in the prompt: the training texts nearest to the one that is to be labelled (MINERS)."""
 
     retriever: Reference
-    """The encoder whose embeddings say which texts are the nearest."""
+    """The encoder that retrieves examples."""
     shots: int = Field(1, gt=0)
-    """Examples in a prompt; the variant is one-shot, or few-shot if there are several. Variant zero-shot has none."""
+    """Examples in a prompt: variant one-shot, or few-shot."""
     balance: bool = False
-    """`shots` examples of each label, not in all."""
+    """`shots` examples of each label."""
     variants: dict[Name, Examples] = {}
-    """Further variants that a table can print: with farther examples, or with another retriever."""
+    """Further variants: farther examples, or another retriever."""
 
     @model_validator(mode="after")
     def _of_all(self) -> Self:
@@ -82,24 +81,21 @@ class Reasoning(Settings):
     """Problems and questions with options, without examples (LiRA, paper 002, section 5)."""
 
     answer: Literal["likelihood", "generation"] = "likelihood"
-    """How one of several options is found. likelihood: its letter is the likeliest next; backend transformers alone.
-    generation: its letter is the one that the model's answer names."""
+    """likelihood: the option with the likeliest letter (transformers). generation: the letter that the answer names."""
     bos: bool = False
-    """Begin a prompt of `prompts: plain` with BOS, as a Gemma needs it."""
+    """Begin plain prompts with BOS, which a Gemma needs."""
     label_prefix: str = ""
-    """likelihood: what stands between prompt and letter; " " is what most tokenizers expect after a plain prompt."""
+    """likelihood: text between prompt and letter; most tokenizers expect " "."""
     max_new_tokens: int = Field(512, gt=0)
-    """Length limit of an answer; of one that it cuts, the last number that is there counts."""
+    """Length limit of an answer."""
 
     english: str | Reference = ""
-    """Whose English variant translated is prompted with, options too: a name under `translators`, or `{backbone: PAIR,
-    recipe: RECIPE}` for the translations that an encoder's recipe chooses."""
+    """Whose English variant translated has, options too: a name under `translators`, or `{backbone: PAIR, recipe:
+    RECIPE}` for what a recipe chooses."""
 
     prefixes: dict[Name, Reference] = {}
-    """Further variants, like `prefixed: {backbone: PAIR, recipe: translated}`: before the tokens of a question stand
-    the features that the recipe's anchored encoder makes of it. It is asked in the English that the recipe chooses, by
-    the anchored recipe itself in its own language. The English side of the pair has the generator's width. Back end
-    transformers alone."""
+    """Further variants, like `prefixed: {backbone: PAIR, recipe: translated}`: the anchored encoder's features before
+    the question's tokens; widths must be equal (transformers)."""
 
     @field_validator("prefixes")
     @classmethod
@@ -124,40 +120,35 @@ class Classifier(Settings):
     backbone: str = ""
     """The encoder."""
     recipe: str = ""
-    """fine_tuning: the recipe whose encoder is fine-tuned, that of the backbone and of the training set's language;
-    left out, the backbone as it was published."""
+    """fine_tuning: the recipe whose encoder is fine-tuned; left out, the published backbone."""
     generator: str = ""
-    """The language model; its own `lora`, `language_data`, `composition` and `dtype` hold, and none is given here."""
+    """The language model, with its own `lora`, `language_data`, `composition` and `dtype`."""
     paper: str = ""
-    """The classifier's name in the papers' tables, if it is there."""
+    """The classifier's name in the papers' tables."""
     on_request: bool = False
-    """Only in tables that name it."""
+    """Tables show it only if they name it."""
     languages: Once[str] | None = None
-    """Only for these test languages."""
+    """Test languages; default: all."""
     tasks: Once[str] | None = None
-    """Only on these tasks."""
+    """Tasks; default: all."""
     lora: Lora = Lora()
-    """Training of every adapter of the encoder, and of the head that learns with the task's adapter."""
+    """Training of the encoder's adapters and head."""
     language_data: Literal["instructions", "annotated", "text"] = "instructions"
-    """What the encoder's language adapters learn from, by masked language modelling."""
+    """Training data of the encoder's language adapters (masked language modelling)."""
     composition: Composition = Composition()
-    """How the encoder's adapters are composed."""
+    """Composition of the encoder's adapters."""
     scales: list[Annotated[float, Field(ge=0)]] = []
-    """Other lambdas of the encoder's composition: variants `composition-{scale}` (paper 000, figure 10)."""
+    """Further scales: variants `composition-{scale}` (paper 000, figure 10)."""
     dtype: Precision = "auto"
     """bfloat16: autocast in training; the encoder's weights stay float32."""
     in_context: InContext | None = None
-    """The generator has no adapters and learns in context. It is scored on tasks of protocol icl, and on those of
-    protocol knn that `tasks` names, so that a table can show it next to encoders."""
+    """In-context learning, on tasks of protocol icl, and on knn tasks that `tasks` names."""
     reasoning: Reasoning | None = None
-    """The generator has no adapters and is asked without examples; it is scored on tasks of protocol math, and on those
-    of protocol multiple_choice that `tasks` names."""
+    """Prompts without examples, on tasks of protocol math, and on multiple_choice tasks that `tasks` names."""
     fine_tuning: FineTuning | None = None
-    """The backbone has no adapters: all its weights learn the training set of a task of protocol knn, a model for each
-    training set and seed of the study, and it is scored on those tasks alone."""
+    """Fine-tuning of all weights on the training set of each knn task, one model per set and seed."""
     baseline: Literal["", "random", "majority"] = ""
-    """Without a model, on tasks of protocol knn. random: each label of the training set with the same probability, once
-    for each seed of the study. majority: the most frequent one."""
+    """No model, on knn tasks. random: a random label for each seed. majority: the most frequent label."""
 
     @model_validator(mode="after")
     def _one_form(self) -> Self:

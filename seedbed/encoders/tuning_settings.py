@@ -21,15 +21,15 @@ class FineTuning(Settings):
     batch_size: int = Field(8, gt=0)
     """Texts of a step."""
     learning_rate: float = Field(5e-5, gt=0)
-    """Rate of AdamW at the first step; it falls linearly to zero."""
+    """First rate of AdamW; it falls linearly to zero."""
     weight_decay: float = Field(0.01, ge=0)
     """Weight decay of AdamW."""
     max_length: int = Field(512, gt=1)
-    """Tokens of a text, or as many as the encoder can read; longer texts are cut."""
+    """Tokens of a text; longer ones are cut."""
     held_out: float = Field(0.1, gt=0, lt=1)
-    """Share of the training texts, of each label alike, on whose accuracy the epoch is chosen."""
+    """Share of the training texts on whose accuracy the epoch is chosen."""
     patience: int = Field(2, gt=0)
-    """Stop after so many epochs in a row that were no better than the best; its weights are kept."""
+    """Stop after so many epochs without improvement."""
 
 
 class Reading(Settings):
@@ -50,15 +50,15 @@ class Reading(Settings):
     warmup_steps: int = Field(500, ge=0)
     """Steps in which the rate rises."""
     max_length: int = Field(384, gt=1)
-    """Tokens of a question and a window of its context, or as many as the encoder can read."""
+    """Tokens of a question and a window of its context."""
     stride: int = Field(128, gt=0)
-    """Tokens of a context that two neighbouring windows share."""
+    """Tokens that neighbouring windows share."""
     max_question: int = Field(64, gt=0)
-    """Tokens of a question; the rest is cut off."""
+    """Tokens of a question; more are cut."""
     max_answer: int = Field(30, gt=0)
     """Tokens of an answer, at most."""
     candidates: int = Field(20, gt=0)
-    """Likeliest first tokens of an answer, and last ones, that are tried with one another in each window."""
+    """Likeliest first and last tokens of an answer to combine in each window."""
 
     @model_validator(mode="after")
     def _moves_on(self) -> Self:

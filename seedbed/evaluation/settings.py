@@ -25,60 +25,55 @@ class MtebTask(Settings):
     name: str
     """Exact name in mteb."""
     subset: str = "default"
-    """hf_subset; may hold registry placeholders. `languages=` filters of mteb are not exclusive, this is."""
+    """hf_subset; may contain registry placeholders."""
 
 
 class Task(Settings):
     """One protocol on one data set."""
 
     protocol: protocols.Name
-    """How it is scored: a protocol of the list below, or a file of `protocols/` in the folder of the study."""
+    """A protocol listed below, or a file of `protocols/` in the study's folder."""
     source: Source | None = None
-    """The test set as a template over the registry; a language's own `tests` entry goes before it."""
+    """The test set; `tests` of a language overrides it."""
     set_of: str = ""
-    """Instead of a source: the test set is that of this task, and so is the training set."""
+    """The test and training sets are those of this task."""
     train: Source | None = None
-    """knn, icl, tuned and qa: the training set, as a template over the registry."""
+    """knn, icl, tuned, qa: the training set."""
     train_language: str = ""
-    """knn, icl, tuned and qa: the training set is in this language, which is then no test itself; left out, in the
-    test's own."""
+    """knn, icl, tuned, qa: the training set's language, which is then not tested; left out, the test's."""
     distance: Distance = "cosine"
-    """bitext, knn and icl: how far sentences lie apart. MINERS takes euclidean."""
+    """bitext, knn, icl: distance of sentences. MINERS: euclidean."""
     instruction: str = "Generate a sentiment label for a given input."
-    """icl: how a label is asked for; MINERS says topic in the place of sentiment where labels are topics."""
+    """icl: the instruction; MINERS says topic instead of sentiment for topics."""
     labels: Once[str] = []
-    """icl: what a model may answer as well as the labels of the training set; MINERS offers neutral for NollySenti,
-    which has no such text."""
+    """icl: further possible labels; MINERS offers neutral for NollySenti."""
     k: Annotated[list[int], Field(min_length=1)] = [1]
-    """bitext and knn: how many of the nearest sentences count; a score for each, in this order."""
+    """bitext, knn: numbers of neighbours, a score for each."""
     fine_tuning: FineTuning = FineTuning()
-    """tuned: how an encoder is fine-tuned on the labelled texts."""
+    """tuned: fine-tuning settings."""
     unseen: Literal["drop", "keep", "refuse"] = "drop"
-    """tuned: test texts whose label no training text has are left out and counted; or they stay, each an error; or they
-    are refused."""
+    """tuned: test texts with a label that no training text has are dropped and counted, count as errors, or are
+    refused."""
     reading: Reading = Reading()
-    """qa: how an encoder is fine-tuned on the questions, and how it finds answers."""
+    """qa: fine-tuning and search of answers."""
     mteb: MtebTask | None = None
-    """Score through mteb; `source` must then be the data set and revision that mteb pins."""
+    """Also score through mteb; `source` must be what mteb pins."""
     languages: Once[str] | None = None
-    """Only these languages have the task; left out, all for which the source resolves."""
+    """Languages; default: all that have a source."""
     pairs: Literal["all"] | Once[Pair] | dict[Pair, dict[str, Any]] = []
-    """sts and choice: tests of two languages besides, `aze-kaz`. `all`: of all languages of the task, whose test sets
-    are joined by id; or of these pairs. Or for each order, the first language going first, the changes to `source` that
-    make it the test set of that order, as in `{deu-eng: {config: de-en}}`. Orders are scored apart and averaged; one
-    that is alone stays alone."""
+    """sts, choice: also tests of two languages, `aze-kaz`: `all`, some, or changes to `source` for each order, like
+    `{deu-eng: {config: de-en}}`. Orders are scored separately and averaged."""
     on_request: bool = False
-    """Only in tables that name the task: development sets, say."""
+    """Tables show it only if they name it: development sets."""
     clean: bool = False
-    """Apply the study's `cleaning` to the test set: for text that is no published benchmark."""
+    """Apply `cleaning` to the test set: for text that is no published benchmark."""
     apart_from: Once[Name] = []
-    """Corpora that were trained on before this test set was there: rows of it that repeat a text of theirs are left out
-    of the test set, so that nothing is trained again. Other training data leave out what repeats a test set."""
+    """Corpora trained on before this test set existed: its rows that repeat their text are dropped, so nothing is
+    retrained."""
     scale: tuple[float, float] = (0.0, 1.0)
     """Least and greatest gold score."""
     batch_size: NoResult[int] = Field(128, gt=0)
-    """Sentences encoded together at most; on a CPU fewer if they are long. A job with several tasks takes their least
-    number."""
+    """Sentences encoded together at most; of a job's tasks the least counts."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:

@@ -83,7 +83,7 @@ class Lora(Settings):
     dropout: float = Field(0.05, ge=0, lt=1)
     """Dropout before A."""
     targets: Annotated[str, AfterValidator(_expression)] = "all-linear"
-    """Modules that get an adapter: a peft keyword or a regular expression."""
+    """Modules with an adapter: a peft keyword or a regular expression."""
     examples: int = Field(10_000, gt=0)
     """Training examples for each adapter."""
     epochs: float = Field(3, gt=0)
@@ -91,7 +91,7 @@ class Lora(Settings):
     batch_size: int = Field(64, gt=0)
     """Examples in an optimiser step."""
     micro_batch_size: int = Field(16, gt=0)
-    """Examples in a forward pass. Another number draws other dropout, so it is part of the result."""
+    """Examples in a forward pass; part of the result, because of dropout."""
     learning_rate: float = Field(2.0e-4, gt=0)
     """AdamW."""
     schedule: Literal["constant", "linear", "cosine"] = "constant"
@@ -99,46 +99,45 @@ class Lora(Settings):
     max_grad_norm: float = Field(0.3, gt=0)
     """Gradient clipping."""
     max_length: int = Field(512, gt=8)
-    """Tokens of prompt and completion; longer examples are dropped and counted, never cut."""
+    """Tokens of prompt and completion; longer examples are dropped and counted."""
     quantization: Literal["none", "nf4"] = "none"
     """nf4: the base in 4 bits (QLoRA; needs bitsandbytes and a GPU)."""
     seed: Seed = 42
-    """Order of examples, dropout, and the initial A: one seed for all adapters that are composed."""
+    """Order of examples, dropout, and the initial A; one for all composed adapters."""
 
 
 class Sampling(Settings):
-    """How a completion is drawn. Gemma 3 ships top_k 64 and top_p 0.95."""
+    """How completions are sampled. Gemma 3 ships top_k 64 and top_p 0.95."""
 
     temperature: float = Field(1.0, ge=0)
     """Temperature of sampling. 0: greedy."""
     top_p: float = Field(0.95, gt=0, le=1)
     """Nucleus sampling: the likeliest tokens that together have this probability."""
     top_k: int = Field(64, ge=0)
-    """Only so many of the likeliest tokens are drawn. 0: no limit."""
+    """Number of likeliest tokens to sample from. 0: no limit."""
     repetition_penalty: float = Field(1.0, ge=1)
-    """Penalty of tokens that are there already, as in transformers. 1: none."""
+    """Penalty of repeated tokens, as in transformers. 1: none."""
     max_new_tokens: int = Field(128, gt=0)
-    """Length limit; a completion that it cuts is marked, and the audit drops it."""
+    """Length limit; a cut completion is marked, and the audit drops it."""
     max_prompt_tokens: int = Field(512, gt=16)
-    """A longer prompt is refused and its row marked, never cut. openai-chat: only the server can count."""
+    """A longer prompt is refused and its row marked; not for openai-chat."""
     seed: Seed = 42
-    """Each row draws from its own stream, a hash of this seed, the row id and the polarity. vllm: a shard has one."""
+    """Each row samples by a hash of this seed, its id and polarity; vllm: each shard."""
 
 
 class Choice(Settings):
-    """A scale chosen for each language: encoders learn from triplets written with each scale, and the best on a task
-    wins."""
+    """A scale chosen for each language: encoders train on triplets of each scale, and a task chooses the best."""
 
     dev: str = Field(min_length=1)
-    """A task on request, whose main score chooses; none of its rows may test anything."""
+    """A task with `on_request`, whose main score chooses; none of its rows may be tested."""
     candidates: Annotated[list[float], Field(min_length=2), EACH_ONCE] = [0.25, 0.5, 0.75, 1.0]
-    """Scales to choose from; among equally good ones the first is taken."""
+    """Scales; of equally good ones the first."""
     rows: int = Field(50_000, gt=1)
-    """Triplets that are written with each scale (paper 000's ablations), or fewer where the recipe has fewer."""
+    """Triplets generated with each scale (paper 000's ablations)."""
     backbone: str = ""
-    """Backbone of the encoders that are compared; left out, the first that is trained."""
+    """Backbone of the compared encoders; default: the first that is trained."""
     seed: Seed | None = None
-    """Seed of the encoders that are compared, one of the study's; left out, the least."""
+    """Seed of the compared encoders; default: the least."""
 
 
 def _scale(value: Any) -> Any:
@@ -153,8 +152,8 @@ class Composition(Settings):
     """Adapter composition, paper 000 equation 2: task + scale (target - source)."""
 
     scale: Annotated[float | Choice, BeforeValidator(_scale)] = 1.0
-    """Lambda. The paper plots it and prints no value. 0: the task adapter as it is (paper 000, table 8); no language
-    adapter is trained. A generator may also say `{dev: ...}`: chosen for each language on a development task."""
+    """Lambda; the paper prints none. 0: only the task adapter (paper 000, table 8). `{dev: ...}`: chosen per language
+    on a development task."""
     space: Literal["factors", "product"] = "product"
     """factors: A and B element-wise, as AdaMergeX's code does. product: exact on B A, rank 3r."""
 
@@ -167,9 +166,8 @@ class XlLora(Settings):
     source: Literal["build", "published"] = "build"
     """build: from `parts`. published: `corpora.published_positive` and `corpora.published_negative`."""
     parts: Annotated[list[Part], Field(min_length=1), EACH_ONCE] = ["human", "synthetic"]
-    """What examples are built of (paper 000, table 12); each fills up what those before it left open. human: human NLI
-    translations with the pivot anchor swapped out. synthetic: parallel text whose targets the task adapters generate.
-    machine: machine-translated NLI in the place of human."""
+    """Parts of the examples, filled in this order (paper 000, table 12). human: human NLI translations. synthetic:
+    parallel text with generated targets. machine: machine-translated NLI."""
 
     def uses(self, part: Part) -> bool:
         """Whether examples are built, and of this part too."""
@@ -177,76 +175,73 @@ class XlLora(Settings):
 
 
 class Generator(Settings):
-    """A language model that writes positives and negatives."""
+    """A language model that generates positives and negatives."""
 
     source: Source | None = None
-    """Weights: hub, a local directory, or a package with `format: gguf`; backend openai-chat alone has none."""
+    """Weights: hub, local directory, or a package with `format: gguf`; none for openai-chat."""
     like: str = ""
-    """A generator that this one varies: it has all its settings but those given here, and shares with it all adapters
-    and triplets that do not depend on them."""
+    """A generator whose settings this one has, but for those given here; it shares all adapters and triplets that they
+    do not affect."""
     backend: Literal["transformers", "vllm", "openai", "openai-chat", "published"] = "transformers"
-    """What runs the model; all but the last give the same interface and the same files. openai: a server that takes
-    tokens. openai-chat: one that takes messages; its weights are not here, so there are no adapters, limits in tokens
-    or likelihoods. published: nothing runs, see `triplets`."""
+    """What runs the model. openai: a server that takes tokens. openai-chat: one that takes messages, without adapters,
+    token limits or likelihoods. published: nothing, see `triplets`."""
     prompts: Literal["chat", "plain"] = "chat"
     """chat: zero-shot instructions in the model's chat template. plain: short prompts for a base model."""
     template: dict[str, bool | str] = {}
-    """What the chat template is told besides, like `{enable_thinking: false}` of Qwen3; openai-chat: sent as
-    `chat_template_kwargs`. Adapters learn without."""
+    """Variables of the chat template, like `{enable_thinking: false}`; for openai-chat sent as `chat_template_kwargs`.
+    Not used in training adapters."""
     shots: int = Field(5, ge=0, le=18)
-    """Examples in a prompt of method prompting, of a pool of 18."""
+    """Examples in a prompt of method prompting, from a pool of 18."""
     dtype: Precision = "auto"
-    """Precision of the weights; auto: bfloat16 on a GPU or a CPU that is faster in it (AMX, AMD's AVX-512), else
-    float32. Never float16: Gemma 3 overflows."""
+    """Precision of the weights; auto: bfloat16 on a GPU or a CPU that is faster in it, else float32. Never float16, in
+    which Gemma 3 overflows."""
     lora: Lora = Lora()
     """Training of every adapter."""
     quantisation: Literal["none", "nf4"] = "none"
-    """How the base is loaded to write. nf4: in 4 bits, as paper 000's code does (backend transformers alone; needs
-    bitsandbytes and a GPU). In training it is `lora.quantization`."""
+    """nf4: the base generates in 4 bits (transformers, bitsandbytes and a GPU). For training see
+    `lora.quantization`."""
     sampling: Sampling = Sampling()
-    """Drawing of completions."""
+    """Sampling of completions."""
     composition: Composition = Composition()
     """How adapters are composed."""
     task_adapters: Literal["two", "one"] = "two"
-    """two: one for each polarity. one: a single adapter, trained on both polarities of half as many rows (paper 000,
-    table 9). XL-LoRA adapters are always two."""
+    """two: one per polarity. one: a single adapter for both, on half as many rows of each (paper 000, table 9). XL-LoRA
+    always has two."""
     language_data: LanguageData = "instructions"
-    """What language adapters learn from (paper 000, tables 9 and 10). instructions: `corpora.instructions`. annotated:
-    the same without its `top_up`. text: sentences. passages: sentences put together, up to `lora.max_length` tokens.
-    translations: `corpora.parallel`, into the pivot language, for `translators`."""
+    """Training data of language adapters. instructions: `corpora.instructions`. annotated: the same without its
+    `top_up`. text: sentences. passages: sentences joined up to `lora.max_length` tokens. translations:
+    `corpora.parallel`, into the pivot language, for `translators`."""
     language_text: str = ""
-    """A name of `corpora.others`, whose sentences text and passages are, in the pivot too; left out, `corpora.text`."""
+    """A name of `corpora.others` for text and passages, in the pivot too; left out, `corpora.text`."""
     language_loss: LanguageLoss = "text"
-    """Which tokens of instructions language adapters learn. text: prompt and response alike. response: that alone."""
+    """Tokens of instructions in the loss. text: prompt and response. response: only that."""
     xllora: XlLora = XlLora()
     """Training set of the XL-LoRA adapter."""
     adapters: dict[Method, dict[Polarity, Source]] = {}
-    """Published adapters by method and polarity, templates over the registry; used where the study starts at `adapters`
-    or later."""
+    """Published adapters by method and polarity; used if the study starts at `adapters` or later."""
     triplets: dict[Method, Source] = {}
-    """Published triplets by method, templates over the registry; used where the study starts at `triplets` or later."""
+    """Published triplets by method; used if the study starts at `triplets` or later."""
     batch_size: NoResult[int] = Field(64, gt=0)
-    """Rows that the transformers back end decodes together; requests that are under way at a server."""
+    """transformers: rows decoded together; servers: concurrent requests."""
     shard_rows: int = Field(10_000, gt=0)
     """Anchors in one synthesis job."""
     endpoint: BaseUrl = ""
-    """openai, openai-chat: base URL, with the version; requests go to `{endpoint}/completions` or
-    `{endpoint}/chat/completions`. For openai another address changes no result; for openai-chat it says whose model it
-    is."""
+    """openai, openai-chat: base URL with the version, before `/completions` or `/chat/completions`. For openai another
+    address changes no result."""
     served_model: str = ""
-    """openai, openai-chat: model name for the base; an adapter's name there is its path, slashes as dashes."""
+    """openai, openai-chat: the model's name; an adapter's is its path, slashes as dashes."""
     key: NoResult[Variable] = "SEEDBED_API_KEY"
-    """openai, openai-chat: the name of the environment variable that holds the token, never the token."""
+    """openai, openai-chat: the environment variable with the token, never the token."""
     timeout: NoResult[float] = Field(100, gt=0)
-    """openai, openai-chat: seconds for one whole answer, queueing on the server included; more for a model that thinks
-    long. A server that answers nobody for so long hangs, and the job ends."""
+    """openai, openai-chat: seconds for one whole answer, queueing included. A server without any answer for so long
+    ends the job."""
     retries: NoResult[int] = Field(6, ge=0)
-    """openai, openai-chat: tries after the first of a server that is busy or broken, with pauses of 1, 2, 4, ...
-    seconds, or as long as it says."""
+    """openai, openai-chat: further tries if a server is busy or broken, after 1, 2, 4, ... seconds, or as long as it
+    says."""
     gpu_memory: NoResult[float] = Field(0.9, gt=0, le=1)
     """vllm: share of the GPU's memory."""
     tensor_parallel: NoResult[int] = Field(1, gt=0)
-    """vllm: the number of GPUs that share the model."""
+    """vllm: GPUs that share the model."""
 
     @model_validator(mode="after")
     def _weights_or_messages(self) -> Self:
@@ -290,16 +285,16 @@ class Answering(Settings):
     """The prompt by which a language model labels a text, and the form of its answer (MINERS, sections 2.2, A.5)."""
 
     answer: Literal["likelihood", "generation"] = "likelihood"
-    """likelihood: the label with the greatest mean log-probability of its tokens; backend transformers alone.
-    generation: what the model writes, with the labels named in the prompt."""
+    """likelihood: the label with the greatest mean log-probability (transformers). generation: what the model
+    generates, with the labels named in the prompt."""
     instruct: bool = False
-    """Ask for the label alone, as MINERS does of all models but BLOOMZ and Aya-23."""
+    """Request only the label, as MINERS except for BLOOMZ and Aya-23."""
     bos: bool = False
-    """Begin a prompt of `prompts: plain` with BOS. MINERS' have none; a Gemma needs it."""
+    """Begin plain prompts with BOS, which a Gemma needs; MINERS does not."""
     label_prefix: str = ""
-    """likelihood: what stands between prompt and label. MINERS has nothing; " " is what most tokenizers expect."""
+    """likelihood: text between prompt and label; MINERS: nothing; most tokenizers expect " "."""
     case: Literal["fold", "exact"] = "fold"
-    """generation: whether an answer must have the label's upper and lower case."""
+    """generation: whether upper and lower case count."""
     max_new_tokens: int = Field(10, gt=0)
     """generation: length limit of an answer."""
 

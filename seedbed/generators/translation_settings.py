@@ -16,21 +16,19 @@ SCALE = tuple(range(1, 11))
 
 
 class Translator(Settings):
-    """Who puts texts into the pivot language, one candidate a text: a generator, which writes greedily, or files."""
+    """What translates texts into the pivot language: a generator, greedily, or files."""
 
     generator: str = ""
     """A name under `generators`: a chat model, a base model, or an encoder-decoder."""
     given: Source | None = None
-    """Translations that are there: columns `text` and `english`, as a template over the registry."""
+    """Existing translations: columns `text` and `english`."""
     reads: Literal["prompt", "codes", "text"] = "prompt"
-    """prompt: the words of resources/prompts/translation.yaml around the text. codes: the text after its language's
-    token, and what is written begins with the pivot's (NLLB, M2M100). text: the text alone (OPUS-MT)."""
+    """Input. prompt: resources/prompts/translation.yaml around the text. codes: language tokens before text and output
+    (NLLB, M2M100). text: only the text (OPUS-MT)."""
     code: str = Field("{flores}", min_length=1)
-    """What a language's token is called under `reads: codes`, as a template over the registry: `{flores}` of NLLB,
-    `__{iso1}__` of M2M100."""
+    """A language's token under `reads: codes`: `{flores}` of NLLB, `__{iso1}__` of M2M100."""
     adapter: bool = False
-    """Write with the generator's language adapter of the text's language, which has learnt to translate: the generator
-    has `language_data: translations`."""
+    """Use the generator's language adapter, trained with `language_data: translations`."""
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -42,12 +40,12 @@ class Translator(Settings):
 
 
 class Judge(Settings):
-    """Who scores translations from 1 to 10 on each aspect: a generator."""
+    """A generator that scores translations from 1 to 10 on each aspect."""
 
     generator: str = Field(min_length=1)
     """A name under `generators`."""
     answer: Literal["likelihood", "numbers"] = "likelihood"
-    """likelihood: the expectation over 1 to 10 by the model's own probabilities; backend transformers alone. numbers:
-    whole numbers that it writes."""
+    """likelihood: the expectation over 1 to 10 by the model's probabilities (transformers). numbers: integers that it
+    generates."""
     translators: Annotated[Once[str], Field(min_length=1)] | None = None
-    """Whose candidates it judges; left out, those of all translators."""
+    """Whose translations it scores; left out, all translators'."""

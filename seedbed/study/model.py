@@ -58,10 +58,10 @@ class Study(Settings):
     lock: Place = "assets.lock.json"
     """Revisions, digests and licences of unpinned downloads; commit it with your study."""
     paths: Paths = {}
-    """Folders of data: each name is a `{placeholder}` of every source. none: nobody has it, and no source that names it
-    is read."""
+    """Folders of data: each name is a `{placeholder}` of every source; `none`: nobody has it, and no source that names
+    it is read."""
     pivot: Code = "eng"
-    """The language of `corpora.nli`, from which the study's languages learn."""
+    """The language of `corpora.nli` and of translations."""
     seeds: Annotated[list[Seed], Field(min_length=1), EACH_ONCE] = [1]
     """One encoder of each trained recipe per seed."""
     languages: Annotated[dict[Code, Language], Field(min_length=1)]
@@ -73,52 +73,52 @@ class Study(Settings):
     anchors: Anchors = Anchors()
     """Choice of anchors."""
     seed_pairs: SeedPairs = SeedPairs()
-    """Choice of translation pairs for recipes that learn from `seed_pairs`."""
+    """Sample of translation pairs for recipes that train on `seed_pairs`."""
     start: Start = "scratch"
-    """Where the study takes up published work; the rest is made from scratch."""
+    """How much published work the study takes; the rest is built from scratch."""
     generators: dict[Name, Generator] = {}
     """Language models; the first is the default of every recipe."""
     translators: dict[Name, Translator] = {}
-    """Who puts texts into the pivot language, for encoders that read a text and its translation (LiRA)."""
+    """What translates texts into the pivot language, for encoders that read a text and its translation (LiRA)."""
     judges: dict[Name, Judge] = {}
-    """Who scores those translations."""
+    """What scores those translations."""
     audit: Audit = Audit()
     """What a triplet must be."""
     backbones: Annotated[dict[Name, Backbone], Field(min_length=1)]
     """Pretrained encoders."""
     mining: dict[Name, Mining] = {"layer9": Mining()}
     """Ways of mining neighbours of the seed pairs among the anchors (NeighXLM), for `data: {neighbours: NAME}` of
-    recipes. A file of neighbours serves all recipes that name it, whatever number of them each takes."""
+    recipes."""
     adaptation: Adaptation = Adaptation()
     """Backbones of one language, for recipes with `from: adapted` or `from: vocabulary` (paper 004)."""
     training: Training = Training()
     """Encoder training, before what methods and recipes change."""
     checkpoint_minutes: NoResult[float] = Field(MINUTES, ge=0)
-    """Minutes between two checkpoints of any training; a killed job goes on from the last. 0: one after each step."""
+    """Minutes between two checkpoints of a training, from which a killed job resumes. 0: after each step."""
     changed_code: NoResult[Literal["rerun", "keep"]] = "rerun"
-    """`keep`: finished jobs whose code has changed since stand as they are; settings and inputs count as ever."""
+    """`keep`: finished jobs whose code has changed are not run again; settings and inputs still count."""
     report_to: NoResult[Tracker] = "none"
-    """Where trainings report the loss and the rate of each step: under `<results>/tensorboard`, or in
-    `<results>/trackio`. The package of that name must be installed."""
+    """Where trainings report loss and rate: `<results>/tensorboard` or `<results>/trackio`. The package must be
+    installed."""
     recipes: Annotated[dict[Name, Recipe], Field(min_length=1, json_schema_extra=_several)]
-    """The ways of making an encoder."""
+    """How encoders are made."""
     classifiers: dict[Name, Classifier] = {}
-    """Models that label pairs of sentences, or texts: in tables of their own, or next to encoders."""
+    """Models that label texts or pairs of sentences."""
     tasks: dict[Name, Task] = {}
     """What encoders and classifiers are scored on."""
     best: Best | None = None
-    """How the best encoder of each language is chosen, which then lies in `<results>/best`; left out, none is."""
+    """How the best encoder of each language, `<results>/best`, is chosen; left out, none is."""
     quoted: Once[Quoted] = []
-    """Scores that others report on the study's test sets, which tables and the answer show next to ours."""
+    """Scores that others report on the study's test sets, shown next to the study's."""
     statistics: Statistics = Statistics()
     """Intervals and tests."""
     tables: Once[Spec] = ["table1"]
-    """Specs of tables: those of seedbed/resources/tables, and your own in resources/tables where you run."""
+    """Specs of tables, in seedbed/resources/tables or in resources/tables of the study's folder."""
     figures: Once[Spec] = Field(default_factory=lambda data: _named_as(data["tables"]))
-    """Specs of figures: those of seedbed/resources/figures, and your own in resources/figures where you run; left out,
-    those named as one of `tables`."""
+    """Specs of figures, in seedbed/resources/figures or resources/figures; left out, those named like one of
+    `tables`."""
     compute: Compute | None = None
-    """What labels cost, counted and timed by rule `measure_compute`; left out, nothing is measured."""
+    """The cost of labels, counted and timed by rule `measure_compute`; left out, not measured."""
     gpus: NoResult[Gpus] = Gpus()
     """The GPUs that the cluster has."""
     forecast: NoResult[Forecast] = Forecast()

@@ -30,18 +30,17 @@ class Language(Settings):
     script: Annotated[str, AfterValidator(_known_script)] = ""
     """ISO 15924, like Latn."""
     corpus: Source | None = None
-    """The language's sentences, in the place of `corpora.text`. A list is read until a source is there (see
-    `otherwise`)."""
+    """Sentences, instead of `corpora.text`. Of a list the first source that exists is read (see `otherwise`)."""
     instructions: Source | None = None
-    """The language's instructions, in the place of `corpora.instructions`."""
+    """Instructions, instead of `corpora.instructions`."""
     corpora: dict[Name, Source] = {}
-    """The language's own sources of `corpora.others` by name, in the place of the ones there."""
+    """Sources instead of those of the same name in `corpora.others`."""
     tests: dict[Name, Source] = {}
-    """The language's own test sets by task, in the place of all of the task's source: its `replace`, say, too."""
+    """Test sets by task, instead of the task's whole source."""
     codes: dict[Word, Annotated[str, written(r"[\p{L}\p{M}\p{N}_ .,:/+()'-]+", "a plain name, like hin_Deva")]] = {}
-    """Registry columns to set or to change: what some resource calls the language."""
+    """Values of registry columns: what some resource calls the language."""
     on_request: bool = False
-    """Only in tables that name it."""
+    """Tables show it only if they name it."""
 
     @field_validator("corpus", mode="before")
     @classmethod
@@ -56,11 +55,10 @@ class Language(Settings):
 
 
 class OwnCorpus(Source):
-    """A source under a name of one's own, with the kind of its rows."""
+    """A named source with the kind of its rows."""
 
     kind: Kind = "text"
-    """Of text sentences, of which recipes draw as many as they learn from; of any other kind recipes learn the rows as
-    they are, whose columns docs/data.md lists."""
+    """Text is sampled as sentences; of other kinds all rows are used. docs/data.md lists their columns."""
 
     @property
     def source(self) -> Source:
@@ -69,7 +67,7 @@ class OwnCorpus(Source):
 
 
 class Corpora(Settings):
-    """Where text comes from, as templates over the registry. What only scores encoders needs none."""
+    """Sources of text, as templates over the registry; a study that only scores encoders needs none."""
 
     text: Source | None = None
     """Sentences of a language: `text`."""
@@ -84,20 +82,19 @@ class Corpora(Settings):
     parallel: Source | None = None
     """Human translations: `text` in a language, `pivot` in the pivot language."""
     nli_pairs: Source | None = None
-    """Labelled pairs of a language, which classifiers learn from: `premise`, `hypothesis`, `label`."""
+    """Labelled pairs of a language, for classifiers: `premise`, `hypothesis`, `label`."""
     published_positive: Source | None = None
     """Ready examples for the positive XL-LoRA adapter: `anchor` in any language, `target` in the pivot language."""
     published_negative: Source | None = None
     """Ready examples for the negative XL-LoRA adapter, with the columns of `published_positive`."""
     others: dict[Name, OwnCorpus] = {}
-    """Corpora under names of your own, which recipes name in their `data`; each says its `kind`."""
+    """Further corpora, which recipes name in their `data`; each says its `kind`."""
 
 
 class Gpus(Settings):
     """The GPUs that a cluster has, so that each job asks for one that its model fits."""
 
     memory: dict[GpuKind, Annotated[int, Field(gt=0)]] = {}
-    """MiB of each kind; a job that fits none is refused before anything is submitted. Empty: no job says which."""
+    """MiB of each kind; a job that fits none is refused. Empty: jobs do not say which."""
     told_by: Literal["constraint", "gpu_model"] = "constraint"
-    """What the names are to Slurm. constraint: features; all that fit are offered. gpu_model: types of `--gpus`; the
-    smallest that fits is asked for."""
+    """constraint: features, all that fit. gpu_model: types of `--gpus`, the smallest that fits."""

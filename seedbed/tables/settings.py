@@ -20,10 +20,9 @@ class Statistics(Settings):
     level: float = Field(0.95, gt=0.5, lt=1)
     """Confidence level of the intervals."""
     baseline: str = ""
-    """The recipe that differences are taken from; left out, crosslingual, else base, else the first. Tables name it."""
+    """The recipe that differences are computed against; left out, crosslingual, else base, else the first."""
     baseline_backbone: str = ""
-    """The backbone, or classifier, from whose baseline the differences of other backbones' baselines are taken, in
-    tables that show it; left out, backbones are not compared."""
+    """The backbone or classifier that other backbones' baselines are compared with; left out, none."""
     seed: Seed = 42
     """Seed of the resampling."""
 
@@ -32,9 +31,9 @@ class Forecast(Settings):
     """What `snakemake forecast` says of the cost of the study."""
 
     device: Literal["gpu", "cpu"] = "gpu"
-    """Where jobs that ask for a GPU run: cpu on a machine without one."""
+    """Where GPU jobs run: cpu on a machine without one."""
     targets: Once[str] = []
-    """Files or rules to forecast; empty: all that the study makes."""
+    """Files or rules to forecast; empty: all."""
     gpu_hour: float = Field(0, ge=0)
     """Price of a GPU for an hour."""
     cpu_hour: float = Field(0, ge=0)
@@ -47,20 +46,19 @@ class Best(Settings):
     """Which encoder of a language is the best one: one task chooses it, and another says how good it is."""
 
     dev: Name | None = None
-    """The task that chooses, by its main score; no test may have its texts."""
+    """The task that chooses, by its main score; no test may share its texts."""
     mean_with: Once[Name] = []
-    """Further tasks that choose, in languages that they test: the mean of all main scores does."""
+    """Further tasks: the mean of the main scores chooses."""
     recipe: Name | None = None
-    """Where no task can choose: the recipe that is recommended; of several seeds the first is taken."""
+    """Where no task can choose: the recommended recipe, its first seed."""
     test: Name | None = None
-    """The task that says how good it is; left out, the first other one that tests the language and could choose, graded
-    pairs before others."""
+    """The task that reports; left out, the first other one that could choose, graded pairs first."""
     also: Once[Name] = []
-    """Further tasks whose scores of all encoders the answer shows."""
+    """Further tasks that the answer shows."""
     why: str = ""
-    """Why the recipe is recommended, in a sentence; the answer repeats it."""
+    """Why the recipe is recommended, for the answer."""
     limits: str = ""
-    """What the scores do not say, in a sentence or two; the answer repeats it."""
+    """What the scores do not say, for the answer."""
 
     @model_validator(mode="after")
     def _one_chooses(self) -> Self:
@@ -79,18 +77,17 @@ class Quoted(Settings):
     """Scores that others report of a system, shown next to ours: numbers, or a result file of mteb."""
 
     system: Said
-    """What the system is called."""
+    """Name of the system."""
     task: Name
-    """The task of the study on whose test set the system was scored."""
+    """The task on whose test set it was scored."""
     metric: str = ""
-    """Which number it is, by its name in tables; left out, the one that the answer shows of the task."""
+    """Name of the number in tables; left out, the one in the answer."""
     values: dict[str, float] = {}
-    """Language, or pair of languages -> the score as tables print it: 56.5, not 0.565."""
+    """Language, or pair of languages -> score as tables print it: 56.5, not 0.565."""
     results: Place | None = None
-    """Instead of `values`: a file `results/{model}/{revision}/{task}.json` of mteb's public results, or of your own run
-    of mteb. It has a number for each language of the study that it covers."""
+    """Instead of `values`: a result file of mteb, `results/{model}/{revision}/{task}.json`."""
     source: Said | None = None
-    """Where the scores were published; with `results`, left out, which file of mteb it is."""
+    """Where the scores were published; default: which file of mteb."""
 
     @model_validator(mode="after")
     def _published(self) -> Self:

@@ -11,24 +11,22 @@ class Audit(Settings):
     """Checks that each triplet must pass before training; each has a value at which it is off."""
 
     finished: bool = True
-    """Drop completions that the length limit cut (paper 000's code keeps them)."""
+    """Drop completions cut by the length limit (paper 000's code does not)."""
     language_id: bool = True
-    """Drop a row whose anchor is not in its language, or whose positive or negative is not in the language that it
-    should be written in."""
+    """Drop a row of which a text is not in its language."""
     script_share: float = Field(0.7, ge=0, le=1)
-    """Least share of a text's letters in the expected script; catches texts that switch scripts altogether."""
+    """Least share of letters in the expected script."""
     other_script: bool = True
     """Drop a text with a word, or two letters in a row, in a script that is neither the expected one nor Latin."""
     latin_words: float = Field(1.0, ge=0, le=1)
-    """Greatest share of Latin words in a text of another script: names and brands are written so; 1: not checked."""
+    """Greatest share of Latin words in a text of another script; 1: not checked."""
     foreign_words: float = Field(0.0, ge=0, lt=1)
-    """Drop a text with a word that the other language (the pivot; for targets in the pivot the anchor's) makes far
-    likelier; how far is set so that this share of the language's own sentences would be dropped. 0: not checked."""
+    """Drop a text with a word that the other language makes far likelier; the threshold would drop this share of the
+    language's own sentences. 0: not checked."""
     unlikely_words: float = Field(0.0, ge=0, lt=1)
-    """Drop a text with an unknown word of improbable spelling (garbled, or of a third language); the number is a share
-    as in `foreign_words`. 0: not checked."""
+    """Drop a text with an unknown word of improbable spelling; a share as in `foreign_words`. 0: not checked."""
     length_ratio: float = Field(8.0, gt=1)
-    """Greatest ratio of the characters of anchor and target, either way; entailments are often much shorter."""
+    """Greatest ratio of characters of anchor and target, either way."""
     max_repetition: float = Field(0.5, gt=0, le=1)
     """Greatest share of one word among the words of a text of six words or more."""
     refusals: Once[str] = [
@@ -37,9 +35,9 @@ class Audit(Settings):
     ]  # fmt: skip
     """A text that starts so is a refusal, a preamble or an echo of the prompt."""
     max_lost: float = Field(0.98, gt=0, le=1)
-    """If more than this share of rows is dropped the job fails: the generator does not work for this language."""
+    """The job fails if a greater share of rows is dropped."""
     min_rows: int = Field(16, gt=0)
-    """If fewer rows are left the job fails."""
+    """The job fails if fewer rows are left."""
 
     @property
     def reads_pivot(self) -> bool:

@@ -13,27 +13,27 @@ class Compute(Settings):
     """
 
     task: str
-    """The knn or icl task whose training and test set are labelled; an icl task also says how a label is asked for."""
+    """The knn or icl task whose sets are labelled."""
     language: str
     """Language of the test set."""
     encoder: Reference
-    """The encoder that finds the nearest texts, which are the examples in prompts too."""
+    """The encoder that retrieves neighbours and examples."""
     fine_tuned: str = ""
-    """The backbone that is fine-tuned with a head; left out, the encoder's."""
+    """The backbone that is fine-tuned; left out, the encoder's."""
     classifiers: Once[str] = []
-    """Names under `classifiers` that learn in context; each is measured with all its examples."""
+    """In-context classifiers to measure."""
     epochs: int = Field(10, gt=0)
-    """Epochs of fine-tuning, n_epoch of the formula (MINERS: 10)."""
+    """Epochs of fine-tuning (MINERS: 10)."""
     batch_size: int = Field(8, gt=0)
     """Texts of a step of fine-tuning (MINERS: 8)."""
     dev: int = Field(0, ge=0)
-    """|D_dev|: texts of a development set, which fine-tuning reads after each epoch; they cost as training texts do."""
+    """|D_dev|: texts of a development set read after each epoch."""
     sample: int = Field(64, gt=0)
-    """Texts that the encoder and fine-tuning are counted on, and that fine-tuning is timed on; scaled to the sets."""
+    """Texts that encoder and fine-tuning are counted and timed on, then scaled."""
     queries: int = Field(16, gt=0)
-    """Test texts that each language model is counted and timed on; scaled to the test set."""
+    """Test texts that language models are counted and timed on, then scaled."""
     repeats: int = Field(3, gt=0)
-    """Timed runs, after one that is not."""
+    """Timed runs, after one untimed."""
 
     @property
     def learner(self) -> str:

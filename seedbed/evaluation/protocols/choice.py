@@ -1,4 +1,4 @@
-"""Multiple choice: the answer that, with its question, lies nearest to the passage by cosine.
+"""Multiple choice: the answer that, with its question, is nearest to the passage by cosine.
 
 Corpora: `passage`, `question`, `answers`, a list in JSON of two or more, and `correct`, the number of the right one,
 from 1; or a column for each answer, `answer_1`, `answer_2`, and so on. A candidate is "question answer". Items: id,

@@ -1,4 +1,4 @@
-"""Natural language inference: the share of labelled pairs whose label a classifier finds, and macro F1.
+"""Natural language inference: the share of labelled pairs that a classifier labels rightly, and macro F1.
 
 Corpora: `premise`, `hypothesis`, `label` (entailment, neutral, contradiction). Items: id, gold, predicted, correct.
 No encoder is scored. The main score is accuracy.

@@ -1,4 +1,4 @@
-"""How far a translation leads from a human's, beside the error and the bound of LiRA's theorem (paper 002, section 3).
+"""How far a translation is from a human's, with the error and the bound of LiRA's theorem (paper 002, section 3).
 
 Of an encoder of a text x and its chosen English y, where a human's English y* is known; g and h have length one:
 

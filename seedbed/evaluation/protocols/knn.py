@@ -4,7 +4,7 @@ Accuracy (main, at the last k) and macro F1 at each k. A classifier has one answ
 with those of neighbours. Corpora: `text`, `label`, of the test and of the training set, which may be in another
 language. Items: id, gold, predicted and correct at each k.
 
-A language model in context is asked by `instruction`.
+A language model in context is prompted with `instruction`.
 
     topics:
       protocol: knn

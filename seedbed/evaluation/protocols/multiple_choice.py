@@ -1,6 +1,6 @@
 """Questions with options, answered by a language model: the option whose letter is likeliest (X-CSQA; LiRA, paper 002).
 
-Accuracy (main) beside `chance`, the mean of 1 / options; `unanswered` counts the answers that are no letter of the
+Accuracy (main) and `chance`, the mean of 1 / options; `unanswered` counts the answers that are no letter of the
 question's. Corpora as of `choice`; `passage` may be missing. Items: id, gold, predicted, correct.
 
     xcsqa:

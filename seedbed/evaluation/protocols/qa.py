@@ -1,4 +1,4 @@
-"""Extractive question answering: an encoder learns to find answers in contexts, and is asked (NeighXLM, section 4.1).
+"""Extractive question answering: an encoder is fine-tuned to locate answers in contexts (NeighXLM, section 4.1).
 
 SQuAD's F1 of words (main) and exact match, of the best of a question's right answers; articles are taken out in English
 alone. Every recipe's encoder is fine-tuned, once for each seed and training set, however many languages are tested.

@@ -1,7 +1,7 @@
 """Semantic textual similarity: Spearman's rho of the cosine of two sentences with their gold score.
 
 Corpora: `sentence1`, `sentence2`, `score` within `scale`. Items: id, gold, cosine. The main score is `cosine_spearman`;
-`cosine_pearson` stands next to it. Reimers and Gurevych 2019 (arXiv 1908.10084), section 4.
+`cosine_pearson` is next to it. Reimers and Gurevych 2019 (arXiv 1908.10084), section 4.
 
     semrel-sts:
       protocol: sts
