@@ -1,4 +1,4 @@
-"""Write what follows from others: docs/config.md, the schema, the options of config/README.md, and the demo's answer.
+"""Write what follows from others: docs/config.md, docs/claims.md, the schema, config/README.md, and the demo's answer.
 
 python docs/generate.py            write them
 python docs/generate.py --check    fail if one is out of step
@@ -21,12 +21,26 @@ from seedbed.resources import spec_file
 from seedbed.settings import NO_RESULT
 from seedbed.study.model import Study
 from seedbed.tables import answer
+from seedbed.tables.claims import Claims
+from seedbed.tables.claims import page as of_claims
 
 ANSWER, OPTIONS = (f"<!-- {name}: python docs/generate.py -->\n" for name in ("the demo's answer", "options"))
 """Comments before generated lines of a page, which END closes."""
 END = "<!-- end -->\n"
 ANSWERED, OPTED = Path("docs/getting-started.md"), Path("config/README.md")
 """The pages that have them."""
+CLAIMED = """# The papers' claims
+
+For someone who asks what of five papers holds: after this page you know what each claims that a table can test, its
+own numbers, what ran here, and what nobody ran.
+
+Generated from `seedbed/resources/claims.yaml` by `python docs/generate.py`; do not edit. The papers' numbers are
+those of their tables; where a claim holds in only some of them, the page says in how many. **Not run:** no study
+here ran at the papers' scale, which needs a cluster. **In a small study:** what a study on two CPU cores gave, with
+other data and smaller models, so it neither confirms nor refutes the paper; brackets are 95 % intervals. The report
+of a study that builds a table on the paper's data and encoders has the verdicts of its own numbers: reproduced, if
+the difference is significant and has the paper's sign.
+"""
 NUMBER = re.compile(r"(?<=[ @L])\d+")
 """The number in the name of a metric at so many neighbours, edits or layers."""
 MARKED = (f"{NO_RESULT.capitalize()}.",)
@@ -172,7 +186,13 @@ def _with(path: Path, page: str, begin: str, lines: str) -> str:
     return "".join([before, begin, lines, END, after])
 
 
+def claims() -> str:
+    """The papers' claims, their numbers and ours."""
+    return f"{CLAIMED}\n{of_claims(Claims.load())}"
+
+
 FILES = {
+    Path("docs/claims.md"): claims,
     Path("docs/config.md"): reference,
     Path("schemas/config.schema.json"): schema,
     ANSWERED: answered,

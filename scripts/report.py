@@ -43,7 +43,8 @@ def main(job: Job) -> None:
     from seedbed.io import atomic, read_json
     from seedbed.languages import registry
     from seedbed.manifests import MANIFEST
-    from seedbed.tables import answer, making
+    from seedbed.tables import answer, making, tabulate
+    from seedbed.tables.claims import Claims, of_study
     from seedbed.tables.report import GROUPS, report
     from seedbed.tables.standing import standing
 
@@ -52,7 +53,9 @@ def main(job: Job) -> None:
     encoders = {name: [answer.Listed.of(folder) for folder in folders] for name, folders in job.encoders.items()}
     text, families = answer.text(best, encoders), {code: facts.get("family", "") for code, facts in registry().items()}
     made = making.told(job.benchmarks, job.prices, job.gpus) if job.benchmarks else {}
-    shown = {"answer": text, "made": made, "languages": standing(best.values(), families)}
+    claims = Claims.load()
+    claimed = of_study(claims, {file.stem: tabulate.read(file) for file in job.tables if file.stem in claims.tables})
+    shown = {"answer": text, "claims": claimed, "made": made, "languages": standing(best.values(), families)}
     limits = {"sample": job.sample, "anchors": job.anchors, "max_megabytes": job.max_megabytes}
     report(files, job.output, job.title, **shown, **limits)
     if job.answer:

@@ -38,6 +38,7 @@ def report(
     title: str,
     *,
     answer: str = "",
+    claims: str = "",
     made: Mapping[str, str] = MappingProxyType({}),
     languages: Sequence[Standing] = (),
     sample: int = 5,
@@ -50,6 +51,7 @@ def report(
     Args:
         files: paths of each of GROUPS; a group may be empty or left out.
         answer: Markdown that the page begins with, see `answer.text`.
+        claims: Markdown of what the papers claim and this study tested, see `claims.of_study`.
         made: when, where and at what cost, see `making.told`.
         languages: where each stands, see `standing`.
         sample: pairs shown of each language with mined neighbours, and rejected triplets of each file; see
@@ -70,7 +72,7 @@ def report(
     large = {name: path.stat().st_size / 1e6 for name, path in members.items() if name not in small}
     shown = {group: named.get(group, {}) for group in GROUPS}
     facts = {"title": title, "members": sorted(small), "large": large, "made": made, "languages": languages}
-    page = _page(shown, sample, anchors, template, answer=_markdown(answer, below=0), **facts)
+    page = _page(shown, sample, anchors, template, answer=_markdown(answer, below=0), claims=_markdown(claims), **facts)
     with atomic(output) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         _add(archive, "index.html", page.encode())
         for name, path in sorted(small.items()):

@@ -97,8 +97,8 @@ class Report(Product, rule="report", place=paths.REPORT):
         }
 
     def code(self) -> Code:
-        """The page's template and script, and what is known of languages."""
-        return Code(data=tuple(map(resource, ("report.html.j2", "report.js", "languages.tsv"))))
+        """The page's template and script, what is known of languages, and what papers claim."""
+        return Code(data=tuple(map(resource, ("report.html.j2", "report.js", "languages.tsv", "claims.yaml"))))
 
 
 def _scored(study: Study, cell: Cell) -> Iterator[Encoder]:

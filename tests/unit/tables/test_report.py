@@ -46,10 +46,10 @@ def files(tmp_path):
     write_table(pd.DataFrame(near, columns=columns), mined / "hau.tsv")
     write_json(MINED, mined / "hau.audit.json")
     plain = {
-        "tables/table1.csv": "a,b\n1,2\n",
-        "tables/table1.md": f"# Title {HOSTILE}\n\n| Method | hau |\n| --- | ---: |\n| XL | **1.0** ▲ |\n",
-        "figures/table1.svg": f"<svg xmlns='http://www.w3.org/2000/svg'>{HOSTILE}</svg>",
-        "figures/table1.png": "png",
+        "tables/own.csv": "a,b\n1,2\n",
+        "tables/own.md": f"# Title {HOSTILE}\n\n| Method | hau |\n| --- | ---: |\n| XL | **1.0** ▲ |\n",
+        "figures/own.svg": f"<svg xmlns='http://www.w3.org/2000/svg'>{HOSTILE}</svg>",
+        "figures/own.png": "png",
         "card/README.md": f"---\nlicense: {HOSTILE}\n---\n# Card\n\n[a](javascript:alert(1)) ![b](b.png) {HOSTILE}\n",
         "config.yaml": f"a: {HOSTILE}\n",
     }
@@ -59,9 +59,9 @@ def files(tmp_path):
         path.write_text(text)
     methods = [folder / method for method in ("prompting", "xllora")]
     return {
-        "tables": [root / "tables/table1.csv"],
-        "layouts": [root / "tables/table1.md"],
-        "figures": [root / "figures/table1.svg", root / "figures/table1.png"],
+        "tables": [root / "tables/own.csv"],
+        "layouts": [root / "tables/own.md"],
+        "figures": [root / "figures/own.svg", root / "figures/own.png"],
         "audits": [method / "hau.audit.json" for method in methods],
         "triplets": [method / "hau.tsv" for method in methods],
         "rejected": [method / "hau.rejected.tsv" for method in methods],
@@ -115,11 +115,11 @@ def test_the_zip_holds_the_page_and_the_files(files, tmp_path):
         assert archive.testzip() is None
         assert archive.namelist() == [
             "index.html", "audits/prompting/hau.audit.json", "audits/xllora/hau.audit.json", "cards/README.md",
-            "config/config.yaml", "figures/table1.png", "figures/table1.svg", "layouts/table1.md",
+            "config/config.yaml", "figures/own.png", "figures/own.svg", "layouts/own.md",
             "neighbours/hau.audit.json", "neighbours/hau.tsv", "rejected/prompting/hau.rejected.tsv", "rejected/xllora/hau.rejected.tsv",
-            "tables/table1.csv", "triplets/prompting/hau.tsv", "triplets/xllora/hau.tsv",
+            "tables/own.csv", "triplets/prompting/hau.tsv", "triplets/xllora/hau.tsv",
         ]  # fmt: skip
-        assert archive.read("tables/table1.csv") == files["tables"][0].read_bytes()
+        assert archive.read("tables/own.csv") == files["tables"][0].read_bytes()
         assert {entry.date_time for entry in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
         page = Page(archive.read("index.html").decode())
         assert {link for link in page.links if not link.startswith("#")} - {"b.png"} <= set(archive.namelist())
@@ -253,7 +253,7 @@ def test_large_files_are_named_and_left_out(files, tmp_path):
     with zipfile.ZipFile(tmp_path / "report.zip") as archive:
         assert archive.namelist() == ["index.html"]
     page = read_page(tmp_path / "report.zip")
-    assert "tables/table1.csv left out" in " ".join(page.text.split()) and page.links == ["#files"]
+    assert "tables/own.csv left out" in " ".join(page.text.split()) and page.links == ["#files"]
 
 
 def test_a_png_is_shown_where_there_is_no_svg(files, tmp_path):
@@ -277,3 +277,11 @@ def test_faults_are_told(files, tmp_path):
         with pytest.raises(UserError, match=told):
             report(given, output, "Seedbed")
     assert not output.exists()
+
+
+def test_what_a_study_tested_of_the_papers_claims_is_a_section_of_its_own(tmp_path):
+    said = "| Claim | Verdict |\n| --- | --- |\n| XL-LoRA <b>wins</b> | reproduced |"
+    for claims in (said, ""):
+        report({}, tmp_path / "r.zip", "Seedbed", claims=claims)
+        page = zipfile.ZipFile(tmp_path / "r.zip").read("index.html").decode()
+        assert ('<section id="claims">' in page) == bool(claims) == ("&lt;b&gt;wins" in page)

@@ -1,0 +1,251 @@
+"""What the papers claim and a table can test: their numbers, ours where a study ran it, and a verdict."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple, Self
+
+import pandas as pd
+from pydantic import Field, ValidationError, model_validator
+
+from seedbed import yamls
+from seedbed.io import UserError
+from seedbed.resources import resource, spec_file
+from seedbed.settings import OnceEach, Settings, explain
+from seedbed.tables.cells import grid
+from seedbed.tables.published import AVERAGE, NAME, Published
+from seedbed.tables.specs import Column, TableSpec
+from seedbed.tables.tabulate import NOT_REPRODUCED, NOT_RUN, REPRODUCED
+
+CANNOT = "cannot be run"
+FILE = resource("claims.yaml")
+FEW = 4
+"""Pairs of numbers that a cell of the page has at most."""
+
+
+class Side(Settings):
+    """One of two rows that are compared."""
+
+    recipe: str
+    """A recipe of the table, or a kind of classifier."""
+    backbone: str = ""
+    """By the paper's name; left out, each backbone that has both rows."""
+
+
+class Ours(Settings):
+    """What a study of this project gave."""
+
+    study: str
+    """Its file."""
+    page: str
+    """The page that reports it."""
+    numbers: str
+    """With n, seeds and interval."""
+    verdict: Literal["reproduced", "not reproduced", "undecided"]
+    """At this study's scale; undecided: nothing was tested, or intervals overlap."""
+
+
+class Claim(Settings):
+    """One row of a table is better than another."""
+
+    claim: str
+    """In a sentence."""
+    where: str
+    """Where the paper says so."""
+    table: str
+    """A table's name."""
+    columns: Annotated[OnceEach[str], Field(min_length=1)]
+    """Labels of the table's columns, or of means of them."""
+    better: Side
+    than: Side
+    languages: OnceEach[str] = (AVERAGE,)
+    """Where the paper's numbers are, or their average."""
+    cannot: str = ""
+    """Why nobody can run it; left out, a cluster can."""
+    ours: list[Ours] = []
+
+    @model_validator(mode="after")
+    def _of_the_table(self) -> Self:
+        spec = self.spec
+        for label in self.columns:
+            if label not in columns_of(spec):
+                raise ValueError(f"columns: table {self.table} has no {label!r}")
+        for side in (self.better, self.than):
+            if side.recipe not in {*spec.recipes, *spec.classifiers}:
+                raise ValueError(f"{side.recipe}: no row of table {self.table}")
+        return self
+
+    @property
+    def spec(self) -> TableSpec:
+        """The table that tests it."""
+        return TableSpec.load(spec_file("tables", self.table))
+
+
+class Claims(Settings):
+    """The claims of each paper."""
+
+    papers: dict[str, list[Claim]]
+    """Title of a paper -> its claims."""
+
+    @classmethod
+    def load(cls) -> Self:
+        """Read and check them.
+
+        Raises:
+            UserError: an unknown key, table, column or row.
+        """
+        try:
+            return cls.model_validate(yamls.read(FILE))
+        except ValidationError as error:
+            raise UserError(explain(error, cls, where=str(FILE))) from None
+
+    @property
+    def tables(self) -> set[str]:
+        """The tables that test them."""
+        return {claim.table for own in self.papers.values() for claim in own}
+
+
+class Compared(NamedTuple):
+    """Two numbers of one column, backbone and language."""
+
+    what: str
+    better: float
+    than: float
+
+    @property
+    def text(self) -> str:
+        """`72.3 > 70.4 (XLM-R)`."""
+        sign = ">" if self.better > self.than else "=" if self.better == self.than else "<"
+        return f"{self.better:.1f} {sign} {self.than:.1f}{f' ({self.what})' if self.what else ''}"
+
+
+def columns_of(spec: TableSpec) -> dict[str, Column]:
+    """Columns, and means of them, by their labels; a mean's metric is that of its first column."""
+    found = {column.label: column for column in spec.columns}
+    for mean in spec.over_columns:
+        first = found[[*mean.columns, *found][0]]
+        found[mean.label] = first.model_copy(update={"label": mean.label, "paper_task": mean.paper_task})
+    return found
+
+
+def printed(claim: Claim) -> list[Compared]:
+    """The paper's numbers of both rows, of every column, backbone and language that has both."""
+    spec = claim.spec
+    published, columns = Published(spec.paper, resource("paper")), columns_of(spec)
+    backbones = list(dict.fromkeys(key[1] for key in published.cells))
+    several = len({*backbones} - {AVERAGE}) > 1
+    found = []
+    for label in claim.columns:
+        for backbone in [""] if claim.better.backbone else backbones:
+            for language in claim.languages:
+                sides = [
+                    published.cell(columns[label], side.recipe, side.backbone or backbone, language)
+                    for side in (claim.better, claim.than)
+                ]
+                if all(sides):
+                    names = [label if len(claim.columns) > 1 else "", backbone if several else ""]
+                    names.append(language if len(claim.languages) > 1 else "")
+                    found.append(Compared(", ".join(filter(None, names)), *(side.value for side in sides)))
+    return found
+
+
+def held_by_its_paper(claim: Claim) -> str:
+    """`in 3 of 4`: in how many of its own numbers a claim holds; empty: in all."""
+    found = printed(claim)
+    held = sum(one.better > one.than for one in found)
+    return "" if held == len(found) else f"in {held} of {len(found)}"
+
+
+# ------------------------------------------------------------------------------------------------------- the page
+
+
+def page(claims: Claims) -> str:
+    """All claims in Markdown, a table for each paper: as studies of this project left them."""
+    parts = []
+    for paper, own in claims.papers.items():
+        lines = [["Claim", "The paper's numbers", "Here", "Verdict"]]
+        lines += [[_claim(one), _printed(one), _here(one), _verdict(one)] for one in own]
+        parts += [f"## {paper}", _left(lines)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _left(lines: list[list[str]]) -> str:
+    """A table whose cells are texts."""
+    return grid(lines).replace("---:", "---")
+
+
+def _claim(claim: Claim) -> str:
+    """The claim, where it is, and the table that tests it, by the paper's number."""
+    tested = claim.spec.title.partition(":")[0].rpartition(", ")[2].lower()
+    return f"{claim.claim} ({', '.join(dict.fromkeys([claim.where, tested]))})"
+
+
+def _printed(claim: Claim) -> str:
+    found = printed(claim)
+    told = "; ".join(one.text for one in found[:FEW]) + ("; ..." if len(found) > FEW else "")
+    held = held_by_its_paper(claim)
+    return f"{told} (holds {held})" if held else told
+
+
+def _here(claim: Claim) -> str:
+    told = [f"{one.numbers} ([{Path(one.study).name}]({Path(one.page).relative_to('docs')}))" for one in claim.ours]
+    return "; ".join(told) or "-"
+
+
+def _verdict(claim: Claim) -> str:
+    if claim.cannot:
+        return f"{CANNOT}: {claim.cannot}"
+    small = list(dict.fromkeys(one.verdict for one in claim.ours))
+    return "; ".join([NOT_RUN, *(f"in a small study: {one}" for one in small)])
+
+
+# ------------------------------------------------------------------------------------------------------ of a study
+
+
+def of_study(claims: Claims, tables: Mapping[str, pd.DataFrame]) -> str:
+    """The claims that a study's tables test, on the paper's data and encoders, in Markdown; empty: none.
+
+    Args:
+        tables: name -> what `tabulate.read` gives.
+    """
+    lines = [["Claim", "The paper's numbers", "Of this study", "Verdict"]]
+    for own in claims.papers.values():
+        for claim in own:
+            if claim.table in tables and (found := list(_tried(claim, tables[claim.table]))):
+                verdict = REPRODUCED if all(better for _, better in found) else NOT_REPRODUCED
+                told = "; ".join(text for text, _ in found[:FEW]) + ("; ..." if len(found) > FEW else "")
+                lines.append([_claim(claim), _printed(claim), told, verdict])
+    return _left(lines) if len(lines) > 1 else ""
+
+
+def _tried(claim: Claim, table: pd.DataFrame) -> Iterator[tuple[str, bool]]:
+    """Each comparison that a table has of a claim, and whether the row is significantly better, as the paper says."""
+    mine = table[table["column"].isin(claim.columns) & table["language"].isin(claim.languages) & table["delta"].notna()]
+    for (column, language), rows in mine.groupby(["column", "language"], sort=False):
+        better, than = (_side(rows, side) for side in (claim.better, claim.than))
+        for backbone in [""] if claim.better.backbone else sorted({*better} & {*than}):
+            one, other = better.get(backbone), than.get(backbone)
+            if one is not None and other is not None:
+                names = ", ".join(filter(None, (column if len(claim.columns) > 1 else "", backbone, language)))
+                yield f"{_number(one)} against {_number(other)} ({names})", _better(one, other)
+
+
+def _side(rows: pd.DataFrame, side: Side) -> dict[str, pd.Series]:
+    """Backbone -> the row of one side; a backbone that the claim names has an empty name here."""
+    own = rows[rows["recipe"] == side.recipe]
+    if side.backbone:
+        own = own[[NAME + side.backbone + NAME in cell for cell in own["paper_cell"]]].assign(backbone="")
+    return {row["backbone"]: row for _, row in own.iterrows()}
+
+
+def _number(row: pd.Series) -> str:
+    interval = "" if pd.isna(row["low"]) else f" [{row['low']:z.1f}, {row['high']:z.1f}]"
+    return f"{row['value']:z.1f}{interval}, n {row['n']:.0f}, seeds {row['seeds']:.0f}"
+
+
+def _better(one: pd.Series, other: pd.Series) -> bool:
+    """Whether a number is significantly greater: by the table's test where it compares the two, else if the intervals
+    lie apart."""
+    for row, base, sign in ((one, other, 1), (other, one, -1)):
+        if row["baseline"] == base["recipe"] and row["backbone"] == base["backbone"] and pd.notna(row["p_adjusted"]):
+            return bool(sign * row["difference"] > 0 and row["p_adjusted"] < 1 - row["level"])
+    return bool(one["low"] > other["high"])
