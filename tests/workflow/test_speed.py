@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 from seedbed.settings import Settings
 from seedbed.study.model import Study
 from seedbed.yamls import laid_over
+from tests import warm
 from tests.unit.test_house import ALL_RULES
 from tests.workflow.conftest import ENVIRONMENT, STUDY
 
@@ -150,7 +150,7 @@ def planned(finished, tmp_path_factory) -> dict[str, list[str]]:
     for place, value in IDLE.items():
         changes["idle"] = laid_over(changes["idle"], nested(place, value))
     done = subprocess.run(
-        [sys.executable, "-c", PLAN], cwd=finished.root, env=ENVIRONMENT | {"PYTHONPATH": str(tracker)},
+        [warm.python(), "-m", "tests.snippet", PLAN], cwd=finished.root, env=ENVIRONMENT | {"PYTHONPATH": str(tracker)},
         input=json.dumps([*changes.values()]), capture_output=True, text=True, check=True,
     )  # fmt: skip
     return dict(zip(changes, json.loads(done.stdout.rpartition("PLAN ")[2]), strict=True))
