@@ -17,13 +17,27 @@ PROGRAM = ("scripts/tabulate.py", "seedbed/evaluation/protocols/sts.py:METRICS")
 EDITED = "seedbed/tables/tabulate.py"
 
 
-@pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the project's code, and of nothing that is kept of it."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+def copied(root: Path) -> Path:
+    """A copy of the project's code."""
     for folder in ("seedbed", "scripts"):
-        shutil.copytree(folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    return tmp_path
+        shutil.copytree(folder, root / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    return root
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, reach.Reached, int]:
+    """What a first plan keeps and finds, and how many files it parses."""
+    root = copied(tmp_path_factory.mktemp("kept"))
+    with mock.patch.dict(os.environ, XDG_CACHE_HOME=str(root / "cache")):
+        return root / "cache", *planned(root)
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: tuple[Path, reach.Reached, int]) -> Path:
+    """A copy of the project's code, and of what a plan has kept of it."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    shutil.copytree(kept[0], tmp_path / "cache")
+    return copied(tmp_path)
 
 
 def planned(root: Path) -> tuple[reach.Reached, int]:
@@ -37,14 +51,16 @@ def planned(root: Path) -> tuple[reach.Reached, int]:
     return found, parsed.call_count
 
 
-def test_what_is_kept_is_what_is_read_and_is_not_read_again(root: Path) -> None:
-    first, read = planned(root)
+def test_what_is_kept_is_what_is_read_and_is_not_read_again(root: Path, kept: tuple[Path, reach.Reached, int]) -> None:
+    _, first, read = kept
     assert (first, read > 20) == (reach.reached(PROGRAM), True)
     assert planned(root) == (first, 0)
 
 
-def test_an_edit_of_the_same_size_and_time_is_noticed_and_alone_read_again(root: Path) -> None:
-    before, _ = planned(root)
+def test_an_edit_of_the_same_size_and_time_is_noticed_and_alone_read_again(
+    root: Path, kept: tuple[Path, reach.Reached, int]
+) -> None:
+    before = kept[1]
     file = root / EDITED
     times, text = file.stat(), file.read_text()
     file.write_text(text.replace("statistics.resamples", "statistics.resampled"))
@@ -81,17 +97,19 @@ def cut(note: Path) -> None:
     ],
     ids=["torn", "empty", "pickle", "short", "foreign", "folder"],
 )
-def test_what_is_no_note_is_read_again(root: Path, spoil: Callable[[Path], object]) -> None:
-    before, read = planned(root)
+def test_what_is_no_note_is_read_again(
+    root: Path, kept: tuple[Path, reach.Reached, int], spoil: Callable[[Path], object]
+) -> None:
     for note in (root / "cache").rglob("*"):
         if note.is_file():
             spoil(note)
-    assert planned(root) == (before, read)
+    assert planned(root) == kept[1:]
 
 
 @pytest.mark.parametrize("kind", ["read-only", "file", "homeless"])
-def test_without_a_folder_to_write_to_all_is_read(root: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    before, _ = planned(root)
+def test_without_a_folder_to_write_to_all_is_read(
+    root: Path, kept: tuple[Path, reach.Reached, int], kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     other = root / "other"
     if kind == "read-only":
         other.mkdir(mode=0o555)
@@ -100,5 +118,5 @@ def test_without_a_folder_to_write_to_all_is_read(root: Path, kind: str, monkeyp
     monkeypatch.setenv("XDG_CACHE_HOME", "" if kind == "homeless" else str(other))
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # as where the user has no home
     monkeypatch.chdir(root)
-    assert planned(root)[0] == before
+    assert planned(root) == kept[1:]
     assert not Path("~").exists()
