@@ -132,6 +132,15 @@ def test_a_product_names_the_prompts_that_its_program_reads():
         assert reads == ("prompts" in inspect.getsource(product.code)), name
 
 
+def test_what_no_run_should_be_without_is_in_every_profile():
+    """Snakemake reads profiles/default by itself beside the Snakefile, but not where the workflow is a module."""
+    always, *others = (
+        yaml.safe_load(Path(f"profiles/{name}/profile.yaml").read_text())
+        for name in ("default", "demo", "gpu", "slurm")
+    )
+    assert always and all(always.items() <= other.items() for other in others)
+
+
 def test_profiles_leave_threads_and_memory_to_the_rules():
     for file in Path("profiles").rglob("*.yaml"):
         assert not {"set-threads", "set-resources"} & {*yaml.safe_load(file.read_text())}, f"{file}: see forecast.yaml"

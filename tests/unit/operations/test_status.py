@@ -141,7 +141,7 @@ def test_every_rule_has_its_room():
     assert [*dict.fromkeys(rooms().values())] == [*RULES], "in the order of the house"
 
 
-@pytest.mark.parametrize("profile", ["demo", "gpu", "slurm"])
+@pytest.mark.parametrize("profile", ["default", "demo", "gpu", "slurm"])
 def test_status_compares_files_as_large_as_a_run_does(profile):
     given = yaml.safe_load(Path("profiles", profile, "profile.yaml").read_text())["max-checksum-file-size"]
     assert parse_size_in_bytes(given) == jobs.SUMMED
