@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import textwrap
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
@@ -76,7 +77,8 @@ def reference() -> str:
 def protocol(name: str) -> str:
     """A heading, the protocol's own words, and its metrics."""
     module = protocols.load(name)
-    return f"## Protocol `{name}`\n\n{module.__doc__.strip()}\n\nMetrics of tables: {metrics([*module.METRICS])}.\n"
+    shown = textwrap.fill(f"Metrics of tables: {metrics([*module.METRICS])}.", 120, break_on_hyphens=False)
+    return f"## Protocol `{name}`\n\n{module.__doc__.strip()}\n\n{shown}\n"
 
 
 def metrics(names: list[str]) -> str:

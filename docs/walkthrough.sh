@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The whole pipeline by hand: from sentences of Hausa to a table, a figure and a report, program by program.
+# The whole pipeline without Snakemake: from sentences of Hausa to a table, a figure and a report, program by program.
 #
 #     bash docs/walkthrough.sh FOLDER      # from the project's folder; a minute or two on one core
 #
 # Models and texts are tiny, so the numbers mean nothing. Put your own files in FOLDER/own, raise the sizes, and the same
-# commands make real ones. The rules of Snakemake run these programs, in this order, for all languages at once.
+# commands give real ones. Snakemake's rules run these programs, in this order, for all languages.
 set -euo pipefail
 export PYTHONPATH=$PWD HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1
 resources=$PWD/seedbed/resources
@@ -14,19 +14,19 @@ cd "$1"
 # Two models of two layers with random weights, and sentences of shuffled words: own/.
 python -c 'import pathlib, tests.workflow.conftest as tiny; tiny.own_study(pathlib.Path())'
 
-# ---- Room 1, corpora: sentences, cleaned.
+# ---- Stage 1, corpora: sentences, cleaned.
 
 fetch() { # fetch LANGUAGE NAME KIND FILE [OPTION ...]
     python -m scripts.fetch_corpus --source.file "own/$4" --kind "$3" "${@:5}" \
         --output "corpora/$1/$2.tsv" --record "corpora/$1/$2.json"
 }
-fetch hau text text hau.tsv                          # what the language sounds like
-fetch eng text text eng.tsv                          # the pivot language, to tell Hausa from
+fetch hau text text hau.tsv                          # sentences of the language
+fetch eng text text eng.tsv                          # English, for language identification
 fetch eng nli triplets nli.tsv                       # English triplets: what positives and negatives are
 fetch fra parallel parallel fra-eng.tsv              # translations, for adapters that cross languages
 fetch hau sts pairs hau.sts.tsv --test               # test sets are read first: no training text may repeat them
 fetch hau bitext parallel hau-eng.tsv --test
-for language in hau eng; do                          # the sample by which later checks know a language
+for language in hau eng; do                          # the sample for language identification
     python -m scripts.sample_text --corpus "corpora/$language/text.tsv" --output "corpora/$language/text.sample.tsv"
 done
 tests=(corpora/hau/bitext.tsv corpora/hau/sts.tsv)
@@ -34,40 +34,40 @@ tests=(corpora/hau/bitext.tsv corpora/hau/sts.tsv)
 python -m scripts.select_anchors --corpus corpora/hau/text.tsv --pivot corpora/eng/text.sample.tsv --script Latn \
     --tests "${tests[@]}" --anchors.count 32 --output corpora/hau/anchors.tsv --audit corpora/hau/anchors.audit.json
 
-# ---- Room 2, generators: a language model learns to write positives and negatives.
+# ---- Stage 2, generators: a language model is trained to generate positives and negatives.
 
 # The language model, in one form whatever the source.
 python -m scripts.fetch_model --source.file own/generator --output generators/tiny/weights
 lora='{"examples": 16, "batch_size": 8, "micro_batch_size": 8, "epochs": 1, "learning_rate": 0.01}'
 adapter=(--base generators/tiny/weights --name tiny --style plain --dtype float32 --lora "$lora" --state state)
-for language in hau eng; do                          # a language adapter: how the language is written
+for language in hau eng; do                          # a language adapter
     name=$([ "$language" = hau ] && echo Hausa || echo English)
     python -m scripts.train_language_adapter "${adapter[@]}" --texts "corpora/$language/text.tsv" --kind text \
         --language "$name" --output "generators/tiny/language/$language"
 done
 for polarity in positive negative; do
-    # A task adapter: what a positive, or a negative, is, learnt in English.
+    # A task adapter: what a positive, or a negative, is, trained in English.
     python -m scripts.train_task_adapter "${adapter[@]}" --triplets corpora/eng/nli.tsv --polarity "$polarity" \
         --language English --output "generators/tiny/task/$polarity"
-    # Composition: the task, less English, plus Hausa (paper 000, equation 2).
+    # Composition: the task, minus English, plus Hausa (paper 000, equation 2).
     python -m scripts.compose_adapters --task "generators/tiny/task/$polarity" --target generators/tiny/language/hau \
         --source generators/tiny/language/eng --output "generators/tiny/composition/$polarity"
 done
-# XL-LoRA: the task adapters write English targets for French anchors, ...
+# XL-LoRA: the task adapters generate English targets for French anchors, ...
 generator="{\"source\": {\"file\": \"own/generator\"}, \"prompts\": \"plain\", \"dtype\": \"float32\", \"lora\": $lora,
     \"sampling\": {\"max_new_tokens\": 12, \"max_prompt_tokens\": 2000}, \"xllora\": {\"languages\": [\"fra\"]}}"
 python -m scripts.build_xllora_examples --base generators/tiny/weights --generator "$generator" --count 16 --state state \
     --adapters positive=generators/tiny/task/positive negative=generators/tiny/task/negative \
     --parallel fra=corpora/fra/parallel.tsv \
     --positive-output generators/tiny/xllora/positive.tsv --negative-output generators/tiny/xllora/negative.tsv
-for polarity in positive negative; do                # ... and one adapter learns to do so for anchors of any language.
+for polarity in positive negative; do                # ... and an adapter is trained on them for anchors of any language.
     python -m scripts.train_xllora_adapter "${adapter[@]}" --examples "generators/tiny/xllora/$polarity.tsv" \
         --polarity "$polarity" --language English --output "generators/tiny/xllora/$polarity"
 done
 
-# ---- Room 3, triplets: written, joined, audited.
+# ---- Stage 3, triplets: generated, joined, filtered.
 
-# A model with random weights writes no language: only checks that do not judge it are left on.
+# A model with random weights generates no language: only filters that do not judge it are on.
 audit='{"finished": false, "language_id": false, "script_share": 0, "other_script": false, "length_ratio": 1000,
     "max_repetition": 1, "refusals": ["\u0001"], "min_rows": 2, "max_lost": 1}'
 for method in composition xllora; do
@@ -88,7 +88,7 @@ for method in composition xllora; do
         --output "$place/hau.tsv" --rejected "$place/hau.rejected.tsv" --report "$place/hau.audit.json"
 done
 
-# ---- Room 4, encoders: sentence-transformers models.
+# ---- Stage 4, encoders: sentence-transformers models.
 
 python -m scripts.fetch_model --source.file own/backbone --output encoders/tiny-bert/weights
 encoder=(--weights encoders/tiny-bert/weights --seed 1 --state state)
@@ -99,7 +99,7 @@ for method in composition xllora; do                 # the contrast of anchors, 
         --training.epochs 1 --training.batch-size 8 --training.precision float32 --output "encoders/tiny-bert/$method/hau/1"
 done
 
-# ---- Room 6, evaluation: one file a score, and a score for each item. (Room 5, classifiers, is for table 7 and MINERS.)
+# ---- Stage 6, evaluation: one file a score, and a score for each item. (Stage 5, classifiers, is for table 7 and MINERS.)
 
 for recipe in base composition xllora; do
     python -m scripts.score --systems "encoders/tiny-bert/$recipe/hau/1" --language hau --state state \
@@ -108,9 +108,9 @@ for recipe in base composition xllora; do
         --scores "scores/tiny-bert/$recipe/hau/1" --output "scores/tiny-bert/$recipe/hau/hau.json"
 done
 
-# ---- Room 7, tables: numbers with intervals, a picture, a page.
+# ---- Stage 7, tables: numbers with intervals, a picture, a page.
 
-# Which scores stand in which row and column. Snakemake finds this from the study and the table's file.
+# Which scores stand in which row and column. Snakemake derives this from the study and the table's file.
 systems=$(printf ', {"recipe": "%s", "language": "*", "seeds": [1]}' base composition xllora)
 blocks=$(cat <<PLAN
 [{"backbone": "tiny-bert", "column": {"label": "STS", "protocol": "sts", "metric": "spearman"}, "tests": {"hau": "sts"},

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import shlex
 from pathlib import Path
 
 import pytest
+from snakemake.cli import parse_args
 
 from seedbed import model_files, servers
 from seedbed.corpora import assets, downloads
 from seedbed.encoders.export.card import Use
 from seedbed.generators import journal
 from seedbed.generators.backends import vllm
+from seedbed.init import command as command_line
+from seedbed.io import UserError
 from seedbed.operations.verify import Reference
 from seedbed.resources import spec_file
 from seedbed.study import digests
 from seedbed.tables import answer
 from seedbed.vectors import store
 from tests.unit.tables.test_best import told
+from tests.unit.test_house import ALL_RULES
 
 PAGES = [Path("README.md"), Path("CONTRIBUTING.md"), *sorted(Path("docs").rglob("*.md"))]
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
@@ -38,6 +43,55 @@ def test_links_lead_to_files_and_headings_that_are_there() -> None:
             if not target.exists() or (anchor and anchor not in anchors(target)):
                 broken.append(f"{page}: {file}#{anchor}")
     assert not broken
+
+
+@pytest.mark.parametrize("page", [*PAGES, Path("config/README.md")], ids=str)
+def test_a_page_says_for_whom_it_is_and_has_lines_that_an_editor_shows(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    plain = re.sub(r"^ {3,}.*$|^\|.*$", "", text, flags=re.M)
+    assert re.search(r"^For (any|some)one\b", text, re.M) and max(map(len, plain.splitlines())) <= 200
+
+
+def commands() -> list[str]:
+    """The commands in the pages' blocks, each in one line without its comment."""
+    found = []
+    for page in [*PAGES, Path("config/README.md")]:
+        text = re.sub(r"\\\n\s+", "", page.read_text(encoding="utf-8"))
+        found += re.findall(r"^ {4,}((?:make|snakemake|seedbed|python -m) .*?)(?: +#.*)?$", text, re.M)
+    return sorted({one for line in found for one in line.split(" && ") if not one.startswith(". ")})
+
+
+@pytest.mark.parametrize("command", [one for one in commands() if one.startswith("snakemake ")])
+def test_snakemake_understands_a_command_of_the_pages(command: str) -> None:
+    words = shlex.split(command.replace("--profile site.yaml", "").replace("/path/to/seedbed/", ""))
+    _, asked = parse_args(words[1:])
+    named = {target for target in asked.targets if "/" not in target}
+    assert named <= {
+        *ALL_RULES,
+        *(f"all_{paper}" for paper in ("bootstrapping", "lira", "miners", "modular", "neighxlm")),
+    }
+    shipped = [file for file in map(Path, asked.configfile or ()) if file.parent.name]
+    assert all(file.is_file() for file in shipped)
+
+
+@pytest.mark.parametrize("command", [one for one in commands() if not one.startswith("snakemake ")])
+def test_a_command_of_the_pages_has_its_program_and_options(command: str, monkeypatch, tmp_path: Path) -> None:
+    first, *words = shlex.split(command)
+    if first == "make":
+        phony = Path("Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
+        targets = re.search(r"^\.PHONY: (.*)$", phony, re.M)[1].split()
+        assert {word for word in words if "=" not in word} <= {*targets}
+    elif first == "python":
+        source = Path(f"{words[1].replace('.', '/')}.py").read_text(encoding="utf-8")
+        options = [
+            word.removeprefix("--").partition(".")[0].replace("-", "_") for word in words if word.startswith("--")
+        ]
+        assert all(option in source.replace("-", "_") for option in options)
+    else:
+        monkeypatch.chdir(tmp_path)
+        with pytest.raises((UserError, SystemExit)) as ended:
+            command_line.main(words)
+        assert not isinstance(ended.value, SystemExit) or ended.value.code != 2, "argparse: no such option"
 
 
 def test_the_bounds_that_operations_promises_are_those_of_the_code() -> None:
