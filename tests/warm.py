@@ -25,6 +25,7 @@ import selectors
 import shutil
 import signal
 import socket
+import subprocess
 import sys
 import tempfile
 import threading
@@ -46,10 +47,11 @@ LIBRARIES = {
         "pandas", "scipy.stats", "sklearn.linear_model", "matplotlib.pyplot", "torch", "transformers", "datasets",
         "sentence_transformers", "peft", "mteb", "accelerate", "snakemake.api",
     ],
+    "abroad": ["sentence_transformers"],
 }  # fmt: skip
 """What a server imports ahead."""
-PACKAGES = {"snakemake": "snakemake", "scripts": "scripts", "tests": "scripts"}
-"""Which server forks for the modules of a package."""
+PACKAGES = {"snakemake": "snakemake", "scripts": "scripts", "tests": "scripts", "abroad": "abroad"}
+"""Which server forks for the modules of a package. The one for `abroad` has never imported a module of the project."""
 HOME = Path(__file__).resolve().parents[1]
 """The project whose own modules a server imports ahead."""
 
@@ -76,6 +78,7 @@ OWN = {
         *sorted(module_of(file) for file in HOME.glob("scripts/*.py")),
     ],
     "scripts": ["scripts.cli", *sorted(module_of(file) for file in HOME.glob("seedbed/**/*.py"))],
+    "abroad": [],
 }
 """Which of them, with all that they import."""
 READ_BY_IMPORTS = (
@@ -245,6 +248,16 @@ def python() -> Path:
     draft.write_text(CLIENT.format(**names))
     draft.chmod(0o755)
     return draft.replace(folder / "python")
+
+
+def abroad(code: str, *arguments: str, folder: Path) -> str:
+    """What code prints in a folder, where the project cannot be imported."""
+    (folder / "abroad.py").write_text(f"import sys\nsys.modules['seedbed'] = None\n{code}")
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    command = [str(python()), "-m", "abroad", *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 @dataclass

@@ -116,6 +116,14 @@ def test_all_else_is_plain_python():
     assert done.stdout.strip() == sys.executable
 
 
+def test_abroad_no_module_of_the_project_is_there(tmp_path):
+    ours = "print([name for name in sys.modules if name.partition('.')[0] in ('seedbed', 'scripts', 'tests')])"
+    assert warm.abroad(ours, folder=tmp_path) == "['seedbed']\n", "which is nothing"
+    for module in ("seedbed.io", "scripts.score"):
+        with pytest.raises(AssertionError, match="ModuleNotFoundError"):
+            warm.abroad(f"import {module}", folder=tmp_path)
+
+
 def test_a_training_writes_the_same_bytes_as_plain_python(finished):
     config = finished.edit({"results": "results/plain"}, target="plain.yaml")
     encoder = "encoders/tiny-bert/unsupervised/hau/1"

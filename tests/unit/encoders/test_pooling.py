@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,6 +21,7 @@ from seedbed.encoders.export.save import save
 from seedbed.encoders.models import loading
 from seedbed.encoders.pooling import FirstLastAverage, LastTwoAverage, WeightedLayers, dense, learnt_weights
 from seedbed.io import UserError
+from tests import warm
 
 ARCHITECTURES = ("bert", "xlm-roberta", "modernbert")
 POOLINGS = ("first_last_average", "last_two_average", "last_average", "mean", "cls", "cls_mlp")
@@ -114,8 +113,7 @@ def test_saved_encoder_loads_and_gives_the_same(
 
 
 PLAIN = """
-import json, sys
-sys.modules["seedbed"] = None  # an import of it, or of what is below, fails
+import json
 from sentence_transformers import SentenceTransformer
 folders, texts = map(json.loads, sys.argv[1:])
 print(json.dumps([SentenceTransformer(folder, device="cpu").encode(texts).tolist() for folder in folders]))
@@ -135,8 +133,8 @@ def test_every_saved_encoder_loads_without_this_package(
             assert "trust_remote_code" not in (folder / "README.md").read_text()
             expected[str(folder)] = encoder.encode(sentences)
     arguments = [json.dumps(list(expected)), json.dumps(sentences)]
-    done = subprocess.run([sys.executable, "-c", PLAIN, *arguments], capture_output=True, text=True, check=True)
-    for vectors, (folder, ours) in zip(json.loads(done.stdout), expected.items(), strict=True):
+    printed = warm.abroad(PLAIN, *arguments, folder=tmp_path)
+    for vectors, (folder, ours) in zip(json.loads(printed), expected.items(), strict=True):
         np.testing.assert_array_equal(np.array(vectors, np.float32), ours, err_msg=folder)
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -23,7 +21,7 @@ from seedbed.encoders.models.inference import opened
 from seedbed.encoders.models.parallel_adapters import align
 from seedbed.encoders.objectives import load
 from seedbed.io import UserError, read_json, sha256, write_table
-from tests import tiny
+from tests import tiny, warm
 from tests.programs import call
 
 TEXTS = tiny.sentences("hau", 40)
@@ -307,18 +305,16 @@ def test_encoders_of_other_weights_have_no_mean(weights):
 
 
 WITHOUT_SEEDBED = """
-import json, sys
-sys.modules["seedbed"] = None
+import json
 from sentence_transformers import SentenceTransformer
 for folder in sys.argv[1:]:
     print(json.dumps(SentenceTransformer(folder, trust_remote_code=True).encode("Yara suna gida.").tolist()))
 """
 
 
-def test_copies_are_opened_without_this_package_and_scored_as_any_encoder(copied):
-    command = [sys.executable, "-c", WITHOUT_SEEDBED, *map(str, copied.values())]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    for (way, folder), vector in zip(copied.items(), done.stdout.splitlines(), strict=True):
+def test_copies_are_opened_without_this_package_and_scored_as_any_encoder(copied, tmp_path):
+    printed = warm.abroad(WITHOUT_SEEDBED, *map(str, copied.values()), folder=tmp_path)
+    for (way, folder), vector in zip(copied.items(), printed.splitlines(), strict=True):
         found = opened(folder, rows=8)
         np.testing.assert_allclose(found.encode(["Yara suna gida."])[0], json.loads(vector), atol=1e-5, err_msg=way)
         assert (found.layers is None) == (way in ("condensed", "quantized"))
