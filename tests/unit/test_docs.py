@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import re
 import shlex
+import textwrap
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 from snakemake.cli import parse_args
 
 from seedbed import model_files, servers
@@ -20,6 +25,7 @@ from seedbed.io import UserError
 from seedbed.operations.verify import Reference
 from seedbed.resources import spec_file
 from seedbed.study import digests
+from seedbed.study.model import Study
 from seedbed.tables import answer
 from seedbed.vectors import store
 from tests.unit.tables.test_best import told
@@ -92,6 +98,33 @@ def test_a_command_of_the_pages_has_its_program_and_options(command: str, monkey
         with pytest.raises((UserError, SystemExit)) as ended:
             command_line.main(words)
         assert not isinstance(ended.value, SystemExit) or ended.value.code != 2, "argparse: no such option"
+
+
+STUDY = {
+    "languages": {"hau": {}},
+    "corpora": {"text": {"file": "a"}, "others": {"paraphrases": {"kind": "paraphrases", "file": "b"}}},
+    "backbones": {"bert": {"source": {"file": "c"}}},
+    "generators": {"nllb": {"source": {"file": "d"}}},
+    "recipes": {"base": {}},
+}
+"""What examples of single keys leave out."""
+
+
+def studies() -> Iterator[Any]:
+    """The pages' examples of keys of a study; those of docs/contributing.md are run by tests/workflow."""
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8") if page.name != "contributing.md" else ""
+        indented = [textwrap.dedent(block) for block in re.findall(r"(?:^    .*\n|^\n(?=    ))+", text, re.M)]
+        for number, block in enumerate([*indented, *re.findall(r"^```yaml\n(.*?)^```", text, re.M | re.S)]):
+            with contextlib.suppress(yaml.YAMLError):
+                example = yaml.safe_load(block)
+                if isinstance(example, dict) and example.keys() <= Study.model_fields.keys():
+                    yield pytest.param(example, id=f"{page}-{number}")
+
+
+@pytest.mark.parametrize("example", [*studies()])
+def test_an_example_of_a_study_is_one(example: dict[str, Any]) -> None:
+    Study.model_validate(STUDY | example)
 
 
 def test_the_bounds_that_operations_promises_are_those_of_the_code() -> None:
