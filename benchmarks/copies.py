@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from seedbed.encoders.compression import copies
+from seedbed.encoders.compression import bfloat16, measure, static, trim
 from seedbed.encoders.compression.onnx_int8 import quantized
 from seedbed.encoders.models import loading
 from seedbed.evaluation.aggregation import SPEARMAN
@@ -22,9 +22,9 @@ from seedbed.io import read_table
 
 COPIES = {
     "original": lambda encoder, texts: encoder,
-    "trimmed": copies.trimmed,
-    "halved": lambda encoder, texts: copies.rounded(encoder),
-    "trimmed and quantized": lambda encoder, texts: quantized(copies.trimmed(encoder, texts)),
+    "trimmed": trim.trim,
+    "bfloat16": lambda encoder, texts: bfloat16.round_weights(encoder),
+    "trimmed and int8": lambda encoder, texts: quantized(trim.trim(encoder, texts)),
 }
 
 
@@ -43,7 +43,7 @@ def main(argv: list[str] | None = None) -> None:
     gold, both = pairs["score"].to_numpy(float), [*pairs["sentence1"], *pairs["sentence2"]]
     print("| copy | MB | texts/s | x | Spearman | interval |\n| --- | --- | --- | --- | --- | --- |")
     drawn, slow = {}, 0.0
-    made = COPIES | {"condensed": partial(copies.condensed, dimensions=args.dimensions)}
+    made = COPIES | {"static": partial(static.condense, dimensions=args.dimensions)}
     for name, copy in made.items():
         encoder = copy(loading.load(args.weights, pooling="mean", prefix=args.prefix), texts)
         encoder.encode(both[:8])
@@ -55,8 +55,8 @@ def main(argv: list[str] | None = None) -> None:
         items = np.stack([gold, (one * two).sum(axis=1)], axis=1)[None]
         drawn[name] = 100 * replicates(SPEARMAN.statistic, [items], resamples=2000, seed=42)[0]
         low, high = percentiles(drawn[name], 0.95)
-        rho, size = 100 * float(SPEARMAN.statistic(items)[0]), copies.size(encoder)["bytes"] / 1e6
-        size /= 2 if name == "halved" else 1
+        rho, size = 100 * float(SPEARMAN.statistic(items)[0]), measure.size(encoder)["bytes"] / 1e6
+        size /= 2 if name == "bfloat16" else 1
         print(
             f"| {name} | {size:.0f} | {speed:.0f} | {speed / slow:.1f} | {rho:.1f} | {low:.1f} to {high:.1f} |",
             flush=True,

@@ -41,7 +41,7 @@ from seedbed.study.jobs import Jobs
 from seedbed.study.needs import Needs
 from seedbed.study.remarks import remarks
 from seedbed.study.surroundings import prepare, require_own_packages, require_own_specs
-from seedbed.study.wildcards import constraints, one_of
+from seedbed.study.wildcards import constraints, encoders_of, one_of
 from seedbed.yamls import check_configuration
 
 # A thread that waits must not slow the one that works. Memory that glibc keeps saves a tenth of a training step on a CPU.

@@ -11,7 +11,7 @@ rule train_encoder:
     benchmark:
         "<benchmarks>/train_encoder/{backbone}/{recipe}/{lang}/{seed}.jsonl"
     wildcard_constraints:
-        backbone=one_of({*STUDY.backbones} - {*STUDY.fused}),
+        **encoders_of(STUDY, "train_encoder"),
     priority: 20
     conda:
         "../envs/main.yaml"
@@ -78,11 +78,13 @@ rule train_vocabulary:
     input:
         unpack(inputs("train_vocabulary")),
     output:
-        paths.VOCABULARY,
+        paths.ENCODER,
     log:
-        "<logs>/train_vocabulary/{backbone}/{lang}.log",
+        "<logs>/train_vocabulary/{backbone}/{recipe}/{lang}/{seed}.log",
     benchmark:
-        "<benchmarks>/train_vocabulary/{backbone}/{lang}.jsonl"
+        "<benchmarks>/train_vocabulary/{backbone}/{recipe}/{lang}/{seed}.jsonl"
+    wildcard_constraints:
+        **encoders_of(STUDY, "train_vocabulary"),
     conda:
         "../envs/main.yaml"
     threads: NEEDS.threads("train_vocabulary")
@@ -91,7 +93,7 @@ rule train_vocabulary:
     params:
         **job("train_vocabulary"),
     message:
-        "Make the vocabulary of {wildcards.lang} for {wildcards.backbone}"
+        "Give {wildcards.backbone} the vocabulary of {wildcards.lang}: {wildcards.recipe}"
     shell:
         PROGRAM
 
@@ -100,11 +102,13 @@ rule adapt_backbone:
     input:
         unpack(inputs("adapt_backbone")),
     output:
-        paths.ADAPTED,
+        paths.ENCODER,
     log:
-        "<logs>/adapt_backbone/{backbone}/{lang}.log",
+        "<logs>/adapt_backbone/{backbone}/{recipe}/{lang}/{seed}.log",
     benchmark:
-        "<benchmarks>/adapt_backbone/{backbone}/{lang}.jsonl"
+        "<benchmarks>/adapt_backbone/{backbone}/{recipe}/{lang}/{seed}.jsonl"
+    wildcard_constraints:
+        **encoders_of(STUDY, "adapt_backbone"),
     priority: 20
     conda:
         "../envs/main.yaml"
@@ -114,7 +118,31 @@ rule adapt_backbone:
     params:
         **job("adapt_backbone"),
     message:
-        "Adapt {wildcards.backbone} to {wildcards.lang}"
+        "Adapt {wildcards.backbone} to {wildcards.lang}: {wildcards.recipe}"
+    shell:
+        ON_GPU
+
+
+rule copy_encoder:
+    input:
+        unpack(inputs("copy_encoder")),
+    output:
+        paths.ENCODER,
+    log:
+        "<logs>/copy_encoder/{backbone}/{recipe}/{lang}/{seed}.log",
+    benchmark:
+        "<benchmarks>/copy_encoder/{backbone}/{recipe}/{lang}/{seed}.jsonl"
+    wildcard_constraints:
+        **encoders_of(STUDY, "copy_encoder"),
+    conda:
+        "../envs/main.yaml"
+    threads: NEEDS.threads("copy_encoder")
+    resources:
+        **NEEDS.of("copy_encoder"),
+    params:
+        **job("copy_encoder"),
+    message:
+        "Copy {wildcards.backbone} for {wildcards.lang}, seed {wildcards.seed}: {wildcards.recipe}"
     shell:
         ON_GPU
 

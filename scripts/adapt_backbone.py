@@ -1,30 +1,38 @@
-"""Train one backbone by masked language modelling in one language; a killed training goes on."""
+"""Train one encoder by masked language modelling in one language; a killed training goes on."""
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from scripts import cli
-from seedbed.encoders.vocabulary.settings import Masked
+from seedbed.encoders.objectives.masked import Masked
+from seedbed.manifests import Tell
 
 
-class Job(cli.Resumable):
+class Job(cli.Encoder, cli.Resumable):
     weights: Path
-    """folder of the backbone"""
+    """folder of the encoder, or of the backbone"""
     texts: Path
     """TSV: id, text"""
-    sentences: int
-    """so many of the texts at most"""
+    rows: int = 0
+    """read so many of the texts, see corpora.subset; 0: all"""
     masked: Masked = Masked()
-    about: dict[str, Any] = {}
-    """for the manifest"""
 
 
 def main(job: Job) -> None:
+    from seedbed.encoders.export import card
+
+    make(job, card.write, cli.resumable(job))
+
+
+def make(job: Job, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) -> None:
+    """Make the encoder; `tell` writes its card, and it is trained within `resumed`, see `cli.resumable`."""
     from seedbed.encoders.training.mlm import adapt
     from seedbed.encoders.vocabulary.corpus import Lines
 
-    with cli.resumable(job) as options:
-        adapt(job.weights, Lines(job.texts, job.sentences), job.masked, about=job.about, **options)
+    told = job.spoken() | {"training": job.training, "about": job.about | {"seed": job.seed}, "tell": tell}
+    with resumed as options:
+        adapt(job.weights, Lines(job.texts, job.rows), job.masked, **told, **options)
 
 
 if __name__ == "__main__":

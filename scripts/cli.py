@@ -20,7 +20,7 @@ from pydantic import ConfigDict, Field
 from seedbed import devices, flags
 from seedbed.checkpoints import MINUTES, own_state
 from seedbed.corpora.settings import Source
-from seedbed.encoders.settings import Endpoint
+from seedbed.encoders.settings import Endpoint, Training
 from seedbed.generators.settings import Generator, Lora
 from seedbed.io import UserError
 from seedbed.manifests import MANIFEST
@@ -46,6 +46,33 @@ class Job(Settings):
 
     # A plan asks for fields alone: to build what validates, and to read what stands below them, takes longer.
     model_config = ConfigDict(defer_build=True, use_attribute_docstrings=False)
+
+
+class Encoder(Job):
+    """Arguments of a program that makes an encoder."""
+
+    training: Training = Training()
+    prefix: str = ""
+    """put before every text, in training and in use"""
+    chosen_prefix: Path | None = None
+    """JSON of choose: instead of `prefix`"""
+    language: str = ""
+    """of the texts, if the prefix has {columns} of the registry"""
+    languages: dict[str, str] = {}
+    """column -> language, of columns in another"""
+    own_prefixes: dict[str, str] = {}
+    """language -> its prefix, where that is not the registry's"""
+    seed: Seed
+    about: dict[str, Any] = {}
+    """for the card, see encoders.export.card.text"""
+
+    def spoken(self) -> dict[str, Any]:
+        """What stands before texts, and the language of each column."""
+        from seedbed.choices import chosen
+        from seedbed.encoders.prompts import by_language
+
+        prefix = chosen(self.chosen_prefix, "prefix", str) if self.chosen_prefix else self.prefix
+        return {"prefix": by_language(prefix, self.own_prefixes), "languages": {"": self.language} | self.languages}
 
 
 class Resumable(Job):

@@ -8,9 +8,8 @@ from pydantic import model_validator
 
 from scripts import cli
 from seedbed.encoders import objectives
-from seedbed.encoders.settings import Endpoint, Mining, Training
+from seedbed.encoders.settings import Endpoint, Mining
 from seedbed.manifests import Tell
-from seedbed.settings import Seed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from seedbed.encoders.training.batches import Files
 
 
-class Job(cli.Resumable):
+class Job(cli.Encoder, cli.Resumable):
     weights: Path | None = None
     """the backbone, as save_pretrained writes it"""
     endpoint: Endpoint | None = None
@@ -47,26 +46,14 @@ class Job(cli.Resumable):
     """of a text and its English, see encoders.models.two_paths"""
     english: list[Path] = []
     """TSVs: text, and the English of it"""
-    training: Training = Training()
-    prefix: str = ""
-    """put before every text, in training and in use"""
-    chosen_prefix: Path | None = None
-    """JSON of choose: instead of `prefix`"""
-    language: str = ""
-    """of the texts, if the prefix has {columns} of the registry"""
-    languages: dict[str, str] = {}
-    """column -> language, of columns in another"""
-    own_prefixes: dict[str, str] = {}
-    """language -> its prefix, where that is not the registry's"""
-    seed: Seed
-    about: dict[str, Any] = {}
-    """for the card, see encoders.export.card.text"""
     endpoints: cli.Endpoints = []
 
     @model_validator(mode="after")
     def _one_start(self) -> Self:
         if bool(self.weights) == bool(self.endpoint):
             raise ValueError("give `weights` or `endpoint`")
+        if self.objective and self.objective.rule != "train_encoder":
+            raise ValueError(f"objective: {objectives.name_of(self.objective)} is learnt by {self.objective.rule}")
         return self
 
 
@@ -85,30 +72,22 @@ def make(job: Job, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) 
         tell: writes its card.
         resumed: as long as it trains, see `cli.resumable`.
     """
-    from seedbed.choices import chosen
     from seedbed.encoders.export.save import save
     from seedbed.encoders.models.loading import remote
     from seedbed.encoders.models.two_paths_setup import Coupling
-    from seedbed.encoders.prompts import by_language
     from seedbed.encoders.training.train import train
     from seedbed.encoders.translations.files import read_english
 
-    given = chosen(job.chosen_prefix, "prefix", str) if job.chosen_prefix else job.prefix
-    prefix = by_language(given, job.own_prefixes)
+    spoken = job.spoken()
     if job.endpoint:
         about = {"endpoint": job.endpoint.url, "model": job.endpoint.model, "seed": job.seed}
-        save(remote(job.endpoint, prefix=prefix), job.output, job.about | about, {}, tell=tell)
+        save(remote(job.endpoint, prefix=spoken["prefix"]), job.output, job.about | about, {}, tell=tell)
         return
-    languages = {"": job.language} | job.languages
-    same = {"prefix": prefix, "languages": languages, "seed": job.seed, "about": job.about, "tell": tell}
+    same = spoken | {"seed": job.seed, "about": job.about, "tell": tell}
     same |= {"objective": job.objective, "folders": job.refer}
-    table = read_rows(job)
-    if job.objective and job.objective.copies:
-        objectives.copier()(job.weights, table, job.training, output=job.output, **same)
-        return
     coupling = Coupling(job.fusion, read_english(job.english)) if job.fusion else None
     with resumed as options:
-        train(job.weights, table, job.training, coupling=coupling, **same, **options)
+        train(job.weights, read_rows(job), job.training, coupling=coupling, **same, **options)
 
 
 def read_rows(job: Job) -> "pd.DataFrame | Files | None":

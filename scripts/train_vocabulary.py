@@ -1,32 +1,39 @@
-"""Give one backbone a tokenizer of one language, and rows of word embeddings to go with it."""
+"""Give one encoder a tokenizer of one language, and rows of word embeddings to go with it."""
 
 from pathlib import Path
-from typing import Any
 
 from scripts import cli
 from seedbed.encoders.vocabulary.settings import Vocabulary
+from seedbed.manifests import Tell
 from seedbed.settings import NoResult
 
 
-class Job(cli.Job):
+class Job(cli.Encoder):
     weights: Path
-    """folder of the backbone"""
+    """folder of the encoder, or of the backbone"""
     texts: Path
     """TSV: id, text"""
+    rows: int = 0
+    """read so many of the texts, see corpora.subset; 0: all"""
     vocabulary: Vocabulary = Vocabulary()
     masks: NoResult[bool] = False
     """masked language modelling follows: a tokenizer without a mask is refused"""
-    about: dict[str, Any] = {}
-    """for the manifest"""
     output: Path
 
 
 def main(job: Job) -> None:
+    from seedbed.encoders.export import card
+
+    make(job, card.write)
+
+
+def make(job: Job, tell: Tell) -> None:
+    """Make the encoder; `tell` writes its card."""
     from seedbed.encoders.vocabulary.corpus import Lines
     from seedbed.encoders.vocabulary.replace import swap
 
-    texts = Lines(job.texts, job.vocabulary.sentences)
-    swap(job.weights, texts, job.vocabulary, job.output, about=job.about, mask=job.masks)
+    told = job.spoken() | {"training": job.training, "about": job.about | {"seed": job.seed}, "tell": tell}
+    swap(job.weights, Lines(job.texts, job.rows), job.vocabulary, job.output, mask=job.masks, **told)
 
 
 if __name__ == "__main__":

@@ -83,8 +83,6 @@ RESERVED: dict[str, dict[str, str]] = {
     },
     "recipes": {
         "weights": "the weights of each backbone",
-        "vocabulary": "each backbone with the vocabulary of one language",
-        "adapted": "each backbone after masked language modelling in one language",
         TOGETHER: "the variants of a language model that are scored together",
     },
     "backbones": {"avg": "the average over backbones"},

@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field, PrivateAttr, field_validator, model_vali
 from seedbed import yamls
 from seedbed.corpora.settings import COLUMNS, Source
 from seedbed.encoders import objectives
+from seedbed.encoders.compression.settings import Copies
 from seedbed.encoders.objectives import Objective
 from seedbed.encoders.settings import MOST_NEIGHBOURS, Reference
 from seedbed.generators.settings import METHODS, TRANSLATION
@@ -17,10 +18,8 @@ from seedbed.names import SEED_PAIRS, Code
 from seedbed.resources import resource
 from seedbed.settings import Once, Seed, Settings, suggest
 
-VOCABULARY, ADAPTED = "vocabulary", "adapted"
-STARTS = (VOCABULARY, ADAPTED)
-"""What `from` of a recipe can be besides a recipe: the backbone as rules train_vocabulary and adapt_backbone leave it
-for the language."""
+TRAINED = Objective.rule
+"""The rule that makes encoders unless their recipe says otherwise."""
 DATA = ("corpus", "written", "neighbours", "candidates")
 """What a recipe can learn from."""
 
@@ -165,18 +164,20 @@ class Recipe(Settings):
     """Tables show it only if they name it."""
     start: str = Field("", alias="from")
     """Another recipe, from whose encoder of the same backbone, language and seed training starts; it keeps that
-    encoder's pooling. Or what the backbone is after `adaptation` to the language: `adapted`, or `vocabulary` for it
-    without masked language modelling. Left out, it starts from the backbone."""
+    encoder's pooling. Left out, it starts from the backbone. A preset that the study does not name is then made for
+    the recipes that start from it, like `adapted`: the backbone after masked language modelling in the language."""
     data: Data = Data()
     """Training data; left out, nothing is trained."""
     objective: dict[str, dict[str, Any]] = {}
     """What training minimises: a name, or a name with settings, like `{ranking: {scale: 20}}`."""
+    copies: Copies = Copies()
+    """Instead of an objective: copies of the encoders it starts from; `data` are the sentences they are made by. A
+    name, or a name with settings, like `{trimmed: {least_count: 2}}`."""
     training: dict[str, Any] = {}
     """Changes to the study's `training`."""
     prefix: str | PrefixChoice | None = None
     """Put before every sentence instead of the backbone's prefix; `{choose: [RECIPE, ...]}`: that of one of these. Left
-    out, it is that of the recipe that it starts from; from `adapted` or `vocabulary` there is none, since a vocabulary
-    of its own ends the backbone's prefix."""
+    out, it is that of the recipe that it starts from."""
     english: English = English()
     """How it reads English translations, or trains to choose them."""
     only: Only = Only()
@@ -203,9 +204,9 @@ class Recipe(Settings):
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        if bool(self.data) != bool(self.objective) or len(self.objective) > 1:
-            raise ValueError("give one `objective` with its `data`, or neither: then nothing is trained")
-        if not self.objective and self.start and not self.english.fusion:
+        if bool(self.data) != self.made or len(self.objective) + bool(self.copies) > 1:
+            raise ValueError("give one `objective`, or `copies`, with its `data`, or none: then nothing is trained")
+        if not self.made and self.start and not self.english.fusion:
             raise ValueError("from: nothing is trained; give `data` and an `objective`, or leave it out")
         if self.prefix_of and not self.objective:
             raise ValueError("prefix.choose: nothing is trained; the untrained recipes that it names are there already")
@@ -225,6 +226,10 @@ class Recipe(Settings):
         if not self.data:
             return
         self.data.of_kind(kind)
+        if self.copies:
+            if not self.data.sentences:
+                raise ValueError(f"data.{self.data.key}: copies look at sentences; give a corpus of texts")
+            return
         learns = self.learns()
         if not any({*shape, *learns.values} <= {*self.data.columns} for shape in learns.shapes):
             reads = " or ".join(", ".join((*shape, *learns.values)) for shape in learns.shapes)
@@ -250,6 +255,16 @@ class Recipe(Settings):
     def trained(self) -> bool:
         """Whether something is trained."""
         return bool(self.objective)
+
+    @property
+    def made(self) -> bool:
+        """Whether its encoders are made of data: trained, or copied. If not, they are what they start from."""
+        return bool(self.objective or self.copies)
+
+    @cached_property
+    def rule(self) -> str:
+        """The rule that makes its encoders."""
+        return "copy_encoder" if self.copies else self.learns().rule if self.objective else TRAINED
 
     @property
     def written(self) -> str:

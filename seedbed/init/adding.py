@@ -76,7 +76,7 @@ def _report_alone(parts: Parts) -> None:
 
 def _trained(study: Study) -> list[str]:
     """The corpora that the study's recipes train on."""
-    data = (recipe.data for recipe in study.recipes.values() if recipe.trained and recipe.data)
+    data = (recipe.data for recipe in study.recipes.values() if recipe.made and recipe.data)
     return [*dict.fromkeys(one.origin for one in data if one.origin in study.roles)]
 
 
@@ -146,7 +146,7 @@ def _sets(source: Mapping[str, Any]) -> dict[str, Any]:
 def _prefix(study: Study, config: Mapping[str, Any]) -> dict[str, Any]:
     """What new recipes say of the prefix: what those of the study say that are trained."""
     for name, recipe in (config.get("recipes") or {}).items():
-        if study.recipes[name].trained and "prefix" in recipe:
+        if study.recipes[name].made and "prefix" in recipe:
             return {"prefix": recipe["prefix"]}
     return {}
 

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from seedbed.classifiers.settings import Classifier
 from seedbed.corpora.settings import Source
-from seedbed.encoders.recipes import STARTS, Recipe
+from seedbed.encoders.recipes import Recipe
 from seedbed.encoders.settings import Reference, Training
 from seedbed.evaluation.compute.settings import Compute
 from seedbed.evaluation.protocols import Protocol, declared, which
@@ -132,8 +132,6 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
     if recipe.data.neighbours:
         _mined(study, where, recipe)
     _starts(study, name, (name,))
-    text = study.adaptation.text if recipe.start in STARTS else ""
-    _require("adaptation.text", "corpus under `corpora.others`", text, ["text", *study.corpora.others])
     _require(f"{where}.data.by", "generator", recipe.data.by, study.generators)
     adapted = recipe.written and WRITING[recipe.written].adapters != "none"
     if adapted and not study.generators[writer := StudyRecipe.get(study, name).writer].source:
@@ -145,7 +143,7 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
             f"{where}.only.seeds: {wrong[0]} is none of the study's; known: {', '.join(map(str, study.seeds))}"
         )
     for entry in recipe.only.backbones or []:
-        if study.backbones[entry].endpoint and recipe.trained:
+        if study.backbones[entry].endpoint and recipe.made:
             raise ValueError(f"{where}.only.backbones: {entry} is an endpoint and cannot be trained; name others")
     for entry in {*(recipe.only.backbones or [])} & {*study.fused}:
         if lacking := sorted({*study.fused[entry].of} - {*(recipe.only.backbones or [])}):
@@ -181,10 +179,10 @@ def _starts(study: Study, name: str, line: tuple[str, ...]) -> None:
     """The encoders that a recipe's need are of the study, and need none of the line that needs them."""
     recipe = study.recipes[name]
     needed = {f"objective.{key}": one.recipe or recipe.start for key, one in recipe.references().items()}
-    before = {"from": recipe.start} if recipe.start and recipe.start not in STARTS else {}
+    before = {"from": recipe.start} if recipe.start else {}
     for key, other in (before | needed).items():
         where = f"recipes.{name}.{key}"
-        _require(where, "recipe", other, {*study.recipes, *(STARTS if key == "from" else ())})
+        _require(where, "recipe", other, study.recipes)
         if other in line:
             raise ValueError(f"{where}: {' needs '.join([*line, other])}; take a recipe that does not need this one")
         _starts(study, other, (*line, other))

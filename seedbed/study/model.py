@@ -17,7 +17,6 @@ from seedbed.corpora.folders import Paths, places
 from seedbed.corpora.settings import Anchors, Cleaning, SeedPairs, Source
 from seedbed.encoders.recipes import Recipe, presets
 from seedbed.encoders.settings import Backbone, Fusion, Mining, Sides, Training
-from seedbed.encoders.vocabulary.settings import Adaptation
 from seedbed.evaluation.compute.settings import Compute
 from seedbed.evaluation.protocols import Protocol, declared
 from seedbed.evaluation.settings import Task
@@ -29,7 +28,7 @@ from seedbed.resources import FOLDER, specs
 from seedbed.settings import EACH_ONCE, NoResult, Once, Place, Seed, Settings, suggest
 from seedbed.study import pairs
 from seedbed.study.settings import Corpora, Gpus, Language, Start
-from seedbed.study.variants import add_candidates, choosing, makers, spelled_out, with_parents
+from seedbed.study.variants import add_candidates, choosing, makers, spelled_out, with_parents, with_starts
 from seedbed.tables.settings import Best, Forecast, Quoted, Statistics
 from seedbed.tracking import Tracker
 from seedbed.triplets.settings import Audit
@@ -89,8 +88,6 @@ class Study(Settings):
     mining: dict[Name, Mining] = {"layer9": Mining()}
     """Ways of mining neighbours of the seed pairs among the anchors (NeighXLM), for `data: {neighbours: NAME}` of
     recipes."""
-    adaptation: Adaptation = Adaptation()
-    """Backbones of one language, for recipes with `from: adapted` or `from: vocabulary` (paper 004)."""
     training: Training = Training()
     """Encoder training, before what methods and recipes change."""
     checkpoint_minutes: NoResult[float] = Field(MINUTES, ge=0)
@@ -129,6 +126,14 @@ class Study(Settings):
         """Where killed jobs go on."""
         return f"{self.results}/state"
 
+    @model_validator(mode="before")
+    @classmethod
+    def _renamed(cls, study: Any) -> Any:
+        """What was a key once."""
+        if isinstance(study, Mapping) and "adaptation" in study:
+            raise ValueError("adaptation: is now two recipes, `vocabulary` and `adapted`, see docs/modular.md")
+        return study
+
     @field_validator("languages", mode="before")
     @classmethod
     def _entries(cls, entries: Any) -> Any:
@@ -144,7 +149,7 @@ class Study(Settings):
     @classmethod
     def _methods(cls, recipes: Any) -> Any:
         """A recipe like another, or a preset, has its settings; so has one with the name of a preset."""
-        return with_parents(spelled_out(recipes), presets())
+        return with_starts(with_parents(spelled_out(recipes), presets()), presets())
 
     @field_validator("generators", mode="before")
     @classmethod
@@ -182,7 +187,7 @@ class Study(Settings):
         """The recipe that differences are taken from: the first on the pivot's data, else the first untrained."""
         shown = {name: recipe for name, recipe in self.recipes.items() if not recipe.on_request}
         usual = [name for name, recipe in shown.items() if recipe.data.from_languages == "pivot"]
-        usual += [name for name, recipe in shown.items() if not recipe.trained]
+        usual += [name for name, recipe in shown.items() if not recipe.made]
         return next(name for name in [self.statistics.baseline, *usual, *self.recipes] if name in self.recipes)
 
     @cached_property

@@ -37,8 +37,6 @@ AUDIT = "<results>/triplets/{generator}/{method}/{lang}.audit.json"
 
 ENCODER = f"<results>/encoders/{{backbone}}/{{recipe}}/{{lang}}/{{seed}}/{MANIFEST}"
 CHOICES = "<results>/encoders/{backbone}/{recipe}/choices/{lang}/{seed}/{test_lang}/{corpus}.tsv"
-VOCABULARY = f"<results>/encoders/{{backbone}}/vocabulary/{{lang}}/{MANIFEST}"
-ADAPTED = f"<results>/encoders/{{backbone}}/adapted/{{lang}}/{MANIFEST}"
 NEIGHBOURS = "<results>/encoders/{backbone}/neighbours/{mining}/{lang}.tsv"
 NEIGHBOURS_AUDIT = "<results>/encoders/{backbone}/neighbours/{mining}/{lang}.audit.json"
 JOINT = f"<results>/encoders/{{backbone}}/{{recipe}}/joint/{{seed}}/{MANIFEST}"

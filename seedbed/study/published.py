@@ -29,5 +29,5 @@ def triplets(study: Study, generator: str, method: str, code: str) -> Source | N
 def encoder(study: Study, backbone: str, recipe: str, code: str) -> Source | None:
     """The published encoder of a recipe for a language, if the study takes it."""
     spec = study.recipes[recipe]
-    source, taken = spec.published.get(backbone), begins(study, "encoders") or not spec.trained
+    source, taken = spec.published.get(backbone), begins(study, "encoders") or not spec.made
     return source.resolved(study.facts(code)) if source and taken else None

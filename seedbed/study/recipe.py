@@ -8,7 +8,7 @@ from typing import Any
 from seedbed.corpora.settings import Source
 from seedbed.encoders import objectives
 from seedbed.encoders.objectives import Objective
-from seedbed.encoders.recipes import STARTS, Recipe, presets
+from seedbed.encoders.recipes import Recipe, presets
 from seedbed.encoders.settings import Backbone, Endpoint, Pivot, Training
 from seedbed.generators.settings import POLARITIES, WRITING
 from seedbed.io import UserError
@@ -124,8 +124,8 @@ class StudyRecipe(Part):
 
     @cached_property
     def start(self) -> "StudyRecipe | None":
-        """The recipe whose encoder it starts from; None: it starts from a backbone, adapted or not."""
-        return self.other(self.spec.start) if self.spec.start and self.spec.start not in STARTS else None
+        """The recipe whose encoder it starts from; None: it starts from a backbone."""
+        return self.other(self.spec.start) if self.spec.start else None
 
     @cached_property
     def varied(self) -> "StudyRecipe | None":
@@ -161,14 +161,14 @@ class StudyRecipe(Part):
         """Whether its encoders have learnt: it trains, or what it starts from, chooses by or is like does."""
         actor = self.spec.english.actor
         chooser = self.other(actor) if actor in self.study.recipes else None
-        return self.spec.trained or any(other.learnt for other in (self.start, chooser, self.varied) if other)
+        return self.spec.made or any(other.learnt for other in (self.start, chooser, self.varied) if other)
 
     # ---- Languages.
 
     def folder(self, code: str) -> str:
         """The language folder of the encoder that it offers to a language."""
         spec = self.spec
-        if spec.trained:
+        if spec.made:
             own = {"own": code, "pivot": self.study.pivot}
             return ANY if spec.of_several else own.get(spec.data.from_languages, spec.data.from_languages)
         if self.start:
@@ -200,15 +200,15 @@ class StudyRecipe(Part):
         if self.maker != self:
             return self.maker.seeds
         spec, study = self.spec, self.study
-        if not spec.trained and self.start:
+        if not spec.made and self.start:
             return self.start.seeds
-        untrained = not spec.trained or (spec.published and published.begins(study, "encoders"))
+        untrained = not spec.made or (spec.published and published.begins(study, "encoders"))
         if untrained:
             return [0]
-        if not self.learns.drawless:
+        if self.learns and not self.learns.own_seed:
             return self.heads
-        begun = self.other(spec.start).seeds if spec.start in study.recipes else sorted(study.seeds)
-        if spec.start in study.recipes and not self.learns.of_seeds:
+        begun = self.start.seeds if self.start else sorted(study.seeds)
+        if self.start and not (spec.copies and spec.copies.way.of_seeds):
             return [one for one in begun if one in (spec.only.seeds or begun)]
         return begun[:1]
 
@@ -230,9 +230,9 @@ class StudyRecipe(Part):
         Pairs are for recipes that read translations, and these for pairs alone.
         """
         study, spec = self.study, self.spec
-        if spec.only.backbones is not None or not (study.paired or spec.trained):
+        if spec.only.backbones is not None or not (study.paired or spec.made):
             return spec.only.backbones
-        remote = {name for name in study.backbones if spec.trained and StudyBackbone.get(study, name).remote}
+        remote = {name for name in study.backbones if spec.made and StudyBackbone.get(study, name).remote}
         if study.paired:
             fit = [name for name in study.backbones if (name in study.paired) == spec.paired]
             return [name for name in fit if name not in remote]
@@ -315,7 +315,7 @@ class StudyRecipe(Part):
     # ---- Prefixes (`seedbed.encoders.prompts`).
 
     def prefix(self, backbone: str) -> str:
-        """What stands before every text that its encoders read; where the vocabulary is new, not the backbone's.
+        """What stands before every text that its encoders read.
 
         Where a development task chooses it, the first of those that it chooses among; see `prefix_chooser`.
         """
@@ -324,8 +324,6 @@ class StudyRecipe(Part):
             return self.other(spec.prefix_of[0]).prefix(backbone)
         if isinstance(spec.prefix, str):
             return spec.prefix
-        if spec.start in STARTS:
-            return ""
         return self.start.prefix(backbone) if self.start else StudyBackbone.get(self.study, backbone).body.spec.prefix
 
     @property
@@ -351,7 +349,7 @@ class StudyRecipe(Part):
 
 def untrained(study: Study) -> str:
     """The first recipe that uses a backbone as it is; empty: there is none."""
-    found = (name for name, recipe in study.recipes.items() if not (recipe.trained or recipe.paired))
+    found = (name for name, recipe in study.recipes.items() if not (recipe.made or recipe.paired))
     return next(found, "")
 
 

@@ -1,6 +1,6 @@
 """Whose languages the encoders of a recipe are: what that allows them to start from and to learn."""
 
-from seedbed.encoders.recipes import STARTS, Recipe
+from seedbed.encoders.recipes import Recipe
 from seedbed.encoders.settings import Pivot
 from seedbed.generators.settings import WRITING
 from seedbed.names import SEED_PAIRS
@@ -22,7 +22,7 @@ def of_languages(study: Study, name: str) -> None:
         _together(study, name)
     if recipe.of_several:
         _of_all(study, where, recipe)
-    if not StudyRecipe.get(study, name).training.crosslingual or not recipe.trained:
+    if not StudyRecipe.get(study, name).training.crosslingual or not recipe.made:
         return
     if not recipe.of_several:
         raise ValueError(
@@ -46,9 +46,7 @@ def _of_all(study: Study, where: str, recipe: Recipe) -> None:
         )
     used = {"from": recipe.start} | {f"objective.{key}": one.recipe for key, one in recipe.references().items()}
     for key, other in used.items():
-        if other in STARTS or (
-            other and study.recipes[other].trained and study.recipes[other].data.from_languages == "own"
-        ):
+        if other and study.recipes[other].made and study.recipes[other].data.from_languages == "own":
             raise ValueError(
                 f"{where}.{key}: {other} is made for each language; name a recipe with `from_languages: all`"
             )
@@ -60,7 +58,7 @@ def _together(study: Study, name: str) -> None:
     if not recipe.start:
         raise ValueError(f"{where}.from: nothing is aligned; name the recipe whose encoders are")
     for key, own in ((where, recipe), (f"recipes.{recipe.start}", study.recipes.get(recipe.start))):
-        if own is None or not own.trained or own.data.from_languages != "own":
+        if own is None or not own.made or own.data.from_languages != "own":
             raise ValueError(f"{key}.data.from_languages: alignment needs a trained encoder of each language's own")
     training = StudyRecipe.get(study, name).training
     if (training.part, training.adapter) != ("adapter", "parallel"):
@@ -86,7 +84,7 @@ def _aligned(study: Study, where: str, recipe: Recipe, pivot: Pivot) -> None:
         )
     other = pivot.recipe or recipe.start
     for name, own in ((where, recipe), (f"recipes.{other}", study.recipes[other])):
-        if own.trained and own.data.from_languages != "own":
+        if own.made and own.data.from_languages != "own":
             raise ValueError(
                 f"{name}.data.from_languages: {own.data.from_languages}; alignment needs an encoder of each language's "
                 "own"

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from seedbed import gpu_memory
+from seedbed.encoders.objectives.masked import Masked
 from seedbed.encoders.settings import Training
 from seedbed.encoders.tuning_settings import FineTuning, Reading
 from seedbed.generators.settings import Lora
@@ -115,9 +116,8 @@ class Sizes:
         bodies = count * gpu_memory.BYTES["float32"] * self.shape("encoders", backbone).body
         return self.encoding(backbone, recipe) + math.ceil(bodies / gpu_memory.MIB)
 
-    def masking(self, backbone: str) -> int:
+    def masking(self, backbone: str, masked: Masked) -> int:
         """Masked language modelling of a backbone, which is no larger with the vocabulary of one language."""
-        masked = self.study.adaptation.masked
         tokens = masked.batch_size * masked.length
         shape = self.shape("encoders", backbone)
         return self._asked(gpu_memory.training(shape, tokens=tokens, dtype=masked.precision))

@@ -1,7 +1,6 @@
 """Encoders that no training or copy can start from."""
 
-from seedbed.encoders.objectives import Copy
-from seedbed.study import published
+from seedbed.encoders.recipes import TRAINED
 from seedbed.study.model import Study
 from seedbed.study.recipe import StudyRecipe
 
@@ -10,21 +9,23 @@ def consistent(study: Study) -> None:
     """What is trained or copied starts from an encoder that can be.
 
     Raises:
-        ValueError: an encoder of two texts would be copied, or go on as one of one text; or something is made of one in
-            integers, of a static one, or of several seeds where there is one.
+        ValueError: an encoder of two texts would be copied, or go on as one of one text; something is made of one in
+            integers, of a static one, or of several seeds where there is one; or what another rule than `train_encoder`
+            makes is published.
     """
     for name, recipe in study.recipes.items():
-        if not recipe.trained:
+        if not recipe.made:
             continue
-        start = study.recipes.get(recipe.start)
-        copied = isinstance(recipe.learns(), Copy)
-        if recipe.learns().of_seeds:
+        start, copied = study.recipes.get(recipe.start), bool(recipe.copies)
+        if copied and recipe.copies.way.of_seeds:
             _several(study, name)
-        if copied and start and start.trained and start.learns().together:
+        if recipe.published and recipe.rule != TRAINED:
+            raise ValueError(f"recipes.{name}.published: {recipe.rule} makes its encoders here; leave it out")
+        if copied and start and start.together:
             raise ValueError(
                 f"recipes.{name}.from: {recipe.start} has parallel adapters and cannot be copied; take another recipe"
             )
-        if start and "condensed" in start.objective:
+        if start and start.copies.static:
             what = "copied" if copied else "trained"
             raise ValueError(
                 f"recipes.{name}.from: {recipe.start} has no transformer and cannot be {what}; take another recipe"
@@ -38,7 +39,7 @@ def consistent(study: Study) -> None:
             raise ValueError(
                 f"recipes.{name}.from: {recipe.start} reads two texts and cannot be {what}; take one of one text"
             )
-        if start and "quantized" in start.objective:
+        if start and start.copies.int8:
             raise ValueError(
                 f"recipes.{name}.from: {recipe.start} is in integers, which nothing trains or copies; take the recipe "
                 "that it was made from"
@@ -48,13 +49,11 @@ def consistent(study: Study) -> None:
 def _several(study: Study, name: str) -> None:
     """The mean of several seeds is of a recipe that has them, all of them."""
     recipe = study.recipes[name]
-    if published.begins(study, "encoders") and recipe.published:
-        return
     start = study.recipes.get(recipe.start)
     seeds = StudyRecipe.get(study, recipe.start).seeds if start else []
     if not start or seeds == [0]:
         raise ValueError(f"recipes.{name}.from: {name} is the mean of a recipe's seeds; name one that is trained here")
-    if len(seeds) < 2 and not recipe.learns().of_start:
+    if len(seeds) < 2 and not recipe.copies.way.of_start:
         raise ValueError(f"recipes.{recipe.start}.only.seeds: {name} is their mean, and there is one; give two or more")
     if recipe.only.seeds is not None and sorted(recipe.only.seeds) != seeds:
         raise ValueError(

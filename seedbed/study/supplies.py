@@ -6,7 +6,7 @@ from pathlib import Path
 
 from seedbed.corpora.folders import check_paths
 from seedbed.corpora.settings import Source
-from seedbed.encoders.recipes import STARTS, Recipe
+from seedbed.encoders.recipes import Recipe
 from seedbed.generators.settings import PART_CORPUS, POLARITIES, WRITING, Method
 from seedbed.io import UserError
 from seedbed.languages import ANY
@@ -74,7 +74,7 @@ def _corpus_key(study: Study, role: str, code: str) -> str:
 
 
 def _others(study: Study, code: str, folders: dict[str, set[str]]) -> set[str]:
-    """Those of `corpora.others` that recipes or adapters learn from, or backbones are adapted by, in a language.
+    """Those of `corpora.others` that recipes or adapters learn from in a language.
 
     Args:
         folders: recipe -> its `_folders`.
@@ -82,14 +82,14 @@ def _others(study: Study, code: str, folders: dict[str, set[str]]) -> set[str]:
     named = {generator.language_text for generator in study.generators.values()}
     for name, recipe in study.recipes.items():
         if code in folders[name]:
-            named |= {recipe.data.origin, recipe.drawn or "", study.adaptation.text if recipe.start in STARTS else ""}
+            named |= {recipe.data.origin, recipe.drawn or ""}
     return named & {*study.corpora.others}
 
 
 def _folders(study: Study, recipe: str) -> set[str]:
     """The languages that a recipe's encoders learn from; what it takes from others is none."""
     spec = study.recipes[recipe]
-    if not spec.trained:
+    if not spec.made:
         return set()
     of = StudyRecipe.get(study, recipe)
     backbones = of.backbones or study.backbones
@@ -107,8 +107,6 @@ def _learnt(study: Study, recipe: str) -> None:
             f"corpora.nli: no source; recipe {recipe} needs NLI triplets in {study.pivot}: give a file, say"
         )
     identified = _identified(study, spec)
-    if spec.start in STARTS:
-        _adapted(study, recipe, folders)
     if spec.data.translated:
         _translated(study, recipe, folders)
     for code in sorted(folders):
@@ -154,22 +152,6 @@ def _translated(study: Study, recipe: str, folders: set[str]) -> None:
             f"recipes.{recipe}.data.by: {name} translates {' and '.join(sorted(others))}, and a generator "
             f"one corpus; give another generator `like: {name}`"
         )
-
-
-def _adapted(study: Study, recipe: str, folders: set[str]) -> None:
-    """There is text to adapt a backbone by, in each language of a recipe that starts from an adapted one."""
-    name = study.adaptation.text or "text"
-    for code in sorted(folders):
-        if (source := study.corpus(name, code)) is None:
-            raise UserError(
-                f"adaptation.text: no {name} corpus in {code}, in which recipe {recipe} starts; give a source"
-            )
-        _check_file(source, f"the {name} corpus of {code}")
-        if study.anchors.language_id and study.corpus("text", study.pivot) is None:
-            raise UserError(
-                f"corpora.text: nothing for {study.pivot}, whose sentences language identification tells {code} from; "
-                "give some, or set `anchors.language_id` to false"
-            )
 
 
 def _identified(study: Study, spec: Recipe) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 OWN = ("adapters", "triplets", "published")
 """What is published of an entry is not of one like it."""
-WHOLE = ("source", "objective")
+WHOLE = ("source", "objective", "copies")
 """What is replaced as a whole."""
 OLD = {
     "method": "`like`",
@@ -37,6 +37,16 @@ OLD_DATA = dict.fromkeys(
     "`data: {corpus: ...}`; a corpus under `corpora.others` says its `kind` there",
 ) | {"translated": "`data: {corpus: ..., by: GENERATOR}`"}
 """The same of its `data`."""
+
+
+OLD_OBJECTIVES = {
+    "averaged": "averaged",
+    "trimmed": "trimmed",
+    "condensed": "static",
+    "halved": "bfloat16",
+    "quantized": "int8",
+}
+"""What was an objective once -> how it is called among `copies`."""
 
 
 def spelled_out(recipes: Any) -> Any:
@@ -105,6 +115,10 @@ def _require_new(name: Any, recipe: Mapping[str, Any]) -> None:
     data = recipe.get("data")
     fields = [(key, key, OLD) for key in recipe]
     fields += [(f"data.{key}", key, OLD_DATA) for key in data] if isinstance(data, Mapping) else []
+    objective = recipe.get("objective")
+    for key in [objective] if isinstance(objective, str) else objective if isinstance(objective, Mapping) else ():
+        if key in OLD_OBJECTIVES:
+            raise ValueError(f"{name}.objective: {key} is now `copies: {OLD_OBJECTIVES[key]}`")
     for place, key, old in fields:
         if key in old:
             raise ValueError(f"{name}.{place}: is now {old[key]}")
@@ -128,7 +142,7 @@ def with_parents(entries: Any, presets: Mapping[str, Any] | None = None) -> Any:
         if not (isinstance(entry, Mapping) and isinstance(name, str)):
             return entry
         if not (parent := entry.get("like")):
-            if presets is not None and name not in below and not {*entry} & {"data", "objective", "english"}:
+            if presets is not None and name not in below and not {*entry} & {"data", "objective", "copies", "english"}:
                 near = suggest(name, [*below])
                 raise ValueError(f"{name}: no preset of this name; give `like`, or `data` and `objective`; {near}")
             return _merged(below.get(name, {}), entry)
@@ -142,6 +156,34 @@ def with_parents(entries: Any, presets: Mapping[str, Any] | None = None) -> Any:
         return _merged(whole(parent, (*seen, name)), entry)
 
     return {name: whole(name) for name in entries}
+
+
+def with_starts(recipes: Any, presets: Mapping[str, Any]) -> Any:
+    """Recipes with each preset that some of them start from and that is none of them; what is wrong stays so.
+
+    No table shows it that does not name it, and it is made for the languages and backbones of those that start from it.
+    """
+    if not isinstance(recipes, Mapping):
+        return recipes
+    found = dict(recipes)
+    for name in found.copy():
+        _add_start(found, name, presets)
+    return found
+
+
+def _add_start(recipes: dict[Any, Any], name: Any, presets: Mapping[str, Any]) -> None:
+    """Add the preset that a recipe starts from, and those that this starts from."""
+    start = recipes[name].get("from") if isinstance(recipes[name], Mapping) else None
+    if not isinstance(start, str) or start in recipes or start not in presets:
+        return
+    users = [one for one in recipes.values() if isinstance(one, Mapping) and one.get("from") == start]
+    only = {}
+    for key in ("languages", "backbones"):
+        lists = [one["only"].get(key) if isinstance(one.get("only"), Mapping) else None for one in users]
+        if all(isinstance(one, list) for one in lists):
+            only[key] = [*dict.fromkeys(entry for one in lists for entry in one)]
+    recipes[start] = presets[start] | {"on_request": True, "only": only}
+    _add_start(recipes, start, presets)
 
 
 def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

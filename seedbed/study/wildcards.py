@@ -18,6 +18,12 @@ def one_of(names: Iterable[str]) -> str:
     return "|".join(re.escape(name) for name in sorted(set(names))) or "none"
 
 
+def encoders_of(study: Study, rule: str) -> dict[str, str]:
+    """What the encoders are of that a rule makes, of those that are no fusions."""
+    recipes = (name for name, recipe in study.recipes.items() if recipe.rule == rule)
+    return {"backbone": one_of({*study.backbones} - {*study.fused}), "recipe": one_of(recipes)}
+
+
 def constraints(study: Study) -> dict[str, str]:
     """Wildcard -> pattern."""
     written = [f"{name}+{method}" for name in study.generators for method in METHODS]

@@ -293,5 +293,5 @@ def test_small_copies_beside_their_original(encoder: Path, tmp_path: Path, capsy
         ]
     )
     rows = {line.split("|")[1].strip(): line for line in capsys.readouterr().out.splitlines() if "|" in line}
-    assert {"original", "trimmed", "halved", "condensed", "trimmed and quantized"} <= {*rows}
+    assert {"original", "trimmed", "bfloat16", "static", "trimmed and int8"} <= {*rows}
     assert rows["original"].split("|")[5:7] == rows["trimmed"].split("|")[5:7]  # its texts are the pairs'

@@ -193,7 +193,7 @@ def test_a_plain_path_may_be_in_any_script_and_is_kept_in_its_normal_form(own: d
         ("recipes/unsupervised", {"data": {"from_languages": ["hau", "hau"]}}, "recipes.unsupervised.data.from_languages: two codes"),
         ("recipes/base", {"only": {"languages": ["hau"]}, "published": {"brt": {"file": "x"}}}, "recipes.base.published: no backbone 'brt'"),
         ("generators/tiny/triplets", {"promptin": {"file": "x"}}, "config.generators.tiny.triplets.promptin"),
-        ("recipes/zero", 0, "config.recipes.zero: ... '0'; known: aligned, data"),
+        ("recipes/zero", 0, "config.recipes.zero: ... '0'; known: aligned, copies, data"),
         ("recipes/prompting", 0, "config.recipes: mine.like: no 'prompting'"),
         ("languages/hau", False, "config.languages.hau"),
     ],

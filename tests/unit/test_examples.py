@@ -32,6 +32,7 @@ corpora:
     questions: {kind: matched_pairs, file: "own/{lang}.questions.tsv"}
     adjacent: {kind: matched_pairs, file: "own/{lang}.adjacent.tsv"}
     own-texts: {file: "own/{lang}.texts.tsv"}
+    running: {file: "own/{lang}.running.tsv"}
 backbones:
   labse: {source: {hub: sentence-transformers/LaBSE}}
   mpnet: {source: {hub: sentence-transformers/all-mpnet-base-v2}}
@@ -45,7 +46,7 @@ recipes:
   unsupervised: {}
   multi-m: {like: unsupervised}
   xllora: {like: unsupervised}
-  xllora-trimmed: {from: xllora, data: {corpus: text}, objective: trimmed}
+  xllora-trimmed: {from: xllora, data: {corpus: text}, copies: trimmed}
 tasks:
   semrel-sts: {protocol: sts, source: {file: "own/{lang}.sts.tsv"}}
   tatoeba: {protocol: bitext, source: {file: "own/{lang}-eng.tsv"}}
@@ -134,7 +135,7 @@ def test_each_objective_and_each_protocol_has_an_example() -> None:
         ),
         ("recipes: {a: {data: {corpus: nowhere}, objective: ranking}}", "nowhere"),
         ("recipes: {a: {data: {corpus: questions}, objective: {ranking: {scales: 20}}}}", "scales"),
-        ("recipes: {a: {from: nothing, data: {corpus: text}, objective: halved}}", "nothing"),
+        ("recipes: {a: {from: nothing, data: {corpus: text}, copies: bfloat16}}", "nothing"),
         ("recipe: {a: {}}", "config.recipe"),
         ('own: {protocol: sts, source: {files: "own.tsv"}}', "config.tasks.own.source.files"),
         ("own: {protocol: lengths, set_of: tatoeba, k: [2]}", "config.tasks.own: k"),

@@ -48,7 +48,10 @@ FILES = [
     *(".news.tsv", ".news.train.tsv", ".qa.tsv", ".qa.train.tsv", ".told.tsv", ".sums.tsv"),
 ]
 """Endings of each language's local files, which nobody reads."""
+SPOKEN = {"language", "languages", "own_prefixes"}
 BY_HAND = {
+    "copy_encoder": SPOKEN | {"rows"},  # of a prefix by language: test_queries.py
+    **dict.fromkeys(("train_vocabulary", "adapt_backbone"), SPOKEN | {"prefix", "chosen_prefix"}),
     "build_xllora_examples": {"language"},
     "choose_best": {"encoder", "also", "why", "limits"},  # of tests/unit/study/test_graph_best.py
     "fetch_corpus": {"tests", "trained"},  # of tests/unit/corpora/test_leakage.py: every test set, by every translator

@@ -9,10 +9,10 @@ from seedbed.io import read_json
 from tests.workflow.conftest import STUDY, Project, copy_project
 
 COPIES = {
-    "trimmed": {"from": "unsupervised", "data": {"corpus": "text"}, "objective": "trimmed"},
-    "condensed": {"from": "unsupervised", "data": {"corpus": "text"}, "objective": {"condensed": {"dimensions": 8}}},
-    "half": {"from": "unsupervised", "data": {"corpus": "text"}, "objective": "halved"},
-    "int8": {"from": "trimmed", "data": {"corpus": "text"}, "objective": "quantized"},
+    "trimmed": {"from": "unsupervised", "data": {"corpus": "text"}, "copies": "trimmed"},
+    "condensed": {"from": "unsupervised", "data": {"corpus": "text"}, "copies": {"static": {"dimensions": 8}}},
+    "half": {"from": "unsupervised", "data": {"corpus": "text"}, "copies": "bfloat16"},
+    "int8": {"from": "trimmed", "data": {"corpus": "text"}, "copies": "int8"},
 }
 RECIPES = {"base": {}, "unsupervised": {}} | COPIES
 TABLE = "results/copies/tables/table1.csv"

@@ -27,12 +27,14 @@ MODULAR = STUDY | {
         "tiny-bert": {"source": {"file": "own/backbone", "licence": "MIT"}, "prefix": "query: "},
         "sonar": {"source": {"file": "own/sonar"}, "prefix": "{flores}"},
     },
-    "adaptation": {
-        "vocabulary": {"size": 70, "dimensions": 8, "epochs": 1, "min_count": 2, "bucket": 100, "threads": 1},
-        "masked": {"steps": 2, "batch_size": 4, "length": 16, "precision": "float32"},
-    },
     "recipes": {
         "base": {},
+        "vocabulary": {
+            "objective": {
+                "vocabulary": {"size": 70, "dimensions": 8, "epochs": 1, "min_count": 2, "bucket": 100, "threads": 1}
+            }
+        },
+        "adapted": {"objective": {"masked": {"steps": 2, "batch_size": 4, "length": 16, "precision": "float32"}}},
         "multi-m": dict(SMALL),
         "swapped": {"like": "multi-m", "from": "vocabulary", "prefix": "q: "},
         "single-m": dict(SMALL),
@@ -91,11 +93,11 @@ def test_an_encoder_has_its_own_vocabulary_and_not_the_backbones_prefix(study):
 
 def test_manifests_say_what_was_made_of_what(study):
     vocabulary, adapted = (
-        read_json(study.root / FOLDER / name / "hau/seedbed.json") for name in ("vocabulary", "adapted")
+        read_json(study.root / FOLDER / name / "hau/1/seedbed.json") for name in ("vocabulary", "adapted")
     )
-    rows = vocabulary["vocabulary"]["rows"]
+    rows = vocabulary["training"]["rows"]
     assert rows["copied"] + rows["focus"] + rows["random"] == 70 and rows["median_anchors"] <= rows["anchors"]
-    assert adapted["masked"]["steps"] == 2 and adapted["masked"]["head"] == "own"
+    assert adapted["training"]["steps"] == 2 and adapted["training"]["head"] == "own"
     assert (
         adapted["about"]["data"]
         == vocabulary["about"]["data"]
@@ -112,8 +114,12 @@ def test_a_seed_repeats_what_comes_after_adaptation_alone(study):
 
 def test_a_setting_runs_what_reads_it(study):
     mine = SCORES.format("multi-m")
-    assert planned(study, {"adaptation/masked/steps": 3}, mine) == {"adapt_backbone": 1, "train_encoder": 1, "score": 1}
-    found = planned(study, {"adaptation/vocabulary/size": 60}, mine)
+    assert planned(study, {"recipes/adapted/objective/masked/steps": 3}, mine) == {
+        "adapt_backbone": 1,
+        "train_encoder": 1,
+        "score": 1,
+    }
+    found = planned(study, {"recipes/vocabulary/objective/vocabulary/size": 60}, mine)
     assert found == {"train_vocabulary": 1, "adapt_backbone": 1, "train_encoder": 1, "score": 1}
     assert planned(study, {"recipes/multi-m/prefix": "x: "}, mine) == {"train_encoder": 1, "score": 1}
 
@@ -127,7 +133,7 @@ def test_another_language_runs_no_job_of_this_one(study):
 
 
 def test_it_is_made_twice_to_the_same_bytes(study):
-    folders = [FOLDER / name for name in ("vocabulary/hau", "adapted/hau", "multi-m/hau/1")]
+    folders = [FOLDER / name for name in ("vocabulary/hau/1", "adapted/hau/1", "multi-m/hau/1")]
     before = [sha256(study.root / folder) for folder in folders]
     targets = [str(folder / "seedbed.json") for folder in folders]
     done = study.snakemake("--force", *targets)

@@ -15,7 +15,7 @@ RECIPES = {
     "base": {},
     "query": {"like": "base", "prefix": "yara "},
     "unsupervised": {"prefix": {"choose": ["base", "query"]}},
-    "mean": {"from": "unsupervised", "data": {"corpus": "text"}, "objective": "averaged"},
+    "mean": {"from": "unsupervised", "data": {"corpus": "text"}, "copies": "averaged"},
 }
 RESULTS, TABLE = "results/prefixes", "results/prefixes/tables/table1.csv"
 
@@ -64,4 +64,4 @@ def test_another_prefix_among_them_makes_the_choice_and_what_follows_again(study
         study.snakemake("-n", TABLE, config=study.edit({"recipes/query/prefix": "gida "}, target="new.yaml"))
     )
     assert jobs["choose"] == 1
-    assert jobs["train_encoder"] == 1 + 2 + 1  # that prefix's, the two seeds, their mean
+    assert jobs["train_encoder"] == 1 + 2 and jobs["copy_encoder"] == 1  # that prefix's, the two seeds; their mean

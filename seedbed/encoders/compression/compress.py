@@ -1,31 +1,28 @@
 """Making a copy of an encoder, smaller or of several seeds, and saying how far it is from what it was."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from seedbed import manifests
-from seedbed.encoders import objectives
-from seedbed.encoders.compression import copies
+from seedbed.encoders.compression.measure import agreement, size
+from seedbed.encoders.compression.settings import COMPARED, Copies
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models import loading, onnx_int8, two_paths
-from seedbed.encoders.objectives import Copy
 from seedbed.encoders.prompts import Prefix
 from seedbed.encoders.settings import Training
 from seedbed.io import UserError
 
-COMPARED = 512
-"""So many texts at most say what is lost."""
+LEAST = 2
+"""Texts."""
 
 
 def copy(
     weights: Path,
-    table: pd.DataFrame | None,
-    training: Training,
+    texts: Sequence[str],
+    copies: Copies,
     *,
-    objective: Copy,
+    training: Training,
     prefix: Prefix,
     languages: Mapping[str, str] | None = None,
     seed: int,
@@ -38,37 +35,36 @@ def copy(
 
     Args:
         weights, prefix, languages: as of `loading.load`; `training` says the pooling.
-        table: `id` and `text`.
-        objective: the way of copying.
-        folders: those of `objective.references`, or of each other seed.
+        texts: without what stands before them.
+        copies: the way of copying.
+        folders: as of `Copy.copied`.
         output: replaced as a whole, at the end.
         about, tell: as of `save`.
 
     Returns:
         How it was copied, by how many texts, the `examples` that the original learnt from, parameters and bytes of
-        both, and `agreement` on the first texts, where there is one, see `copies.agreement`.
+        both, and `agreement` on the first texts, where there is one, see `measure.agreement`.
 
     Raises:
         UserError: bad weights, parallel adapters, an encoder of two texts or one in integers; fewer than two texts; as
             the way of copying.
     """
-    name = objectives.name_of(objective)
-    if table is None or len(table) < objective.least:
-        raise UserError(f"{name}: {0 if table is None else len(table)} texts; at least {objective.least} are needed")
+    name, way, texts = copies.name, copies.way, [*texts]
+    if len(texts) < LEAST:
+        raise UserError(f"{name}: {len(texts)} texts; at least {LEAST} are needed")
     for code, what in ((two_paths.CODE, "reads two texts"), (onnx_int8.CODE, "is in integers")):
         if (weights / code).is_file():
             raise UserError(f"{weights}: this encoder {what} and cannot be copied; copy one that it was made from")
-    texts, language = objective.columns(table)["text"], (languages or {}).get("", "")
-    pooling = {"pooling": training.pooling, "layers": training.layers}
-    encoder = loading.load(weights, **pooling, prefix=prefix, language=language, seed=seed)
-    some, was = texts[:COMPARED], copies.size(encoder)
+    modules = {"pooling": training.pooling, "layers": training.layers, "language": (languages or {}).get("", "")}
+    encoder = loading.load(weights, **modules, prefix=prefix, seed=seed)
+    some, was = texts[:COMPARED], size(encoder)
     before = encoder.encode(some)
-    small = objective.copied(encoder, texts, {**(folders or {}), "weights": weights})
-    agreement = copies.agreement(before, small.encode(some))
-    small = objective.stored(small)
-    facts = {"copy": name, **objective.model_dump(mode="json"), "texts": len(texts), "examples": _learnt(weights)}
-    facts |= {} if agreement is None else {"agreement": round(agreement, 4)}
-    facts |= {f"{key} of the original": value for key, value in was.items()} | copies.size(small)
+    small = way.copied(encoder, texts, folders or {})
+    agreed = agreement(before, small.encode(some))
+    small = way.stored(small)
+    facts = {"copy": name, **way.model_dump(mode="json"), "texts": len(texts), "examples": _learnt(weights)}
+    facts |= {} if agreed is None else {"agreement": round(agreed, 4)}
+    facts |= {f"{key} of the original": value for key, value in was.items()} | size(small)
     save(small, output, {**about, "seed": seed}, facts, weights, tell=tell)
     return facts
 

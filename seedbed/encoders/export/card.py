@@ -97,7 +97,8 @@ def text(
     shown = {key: value for key, value in about.items() if isinstance(value, str | int | float) and value != ""}
     facts = [(key, value) for key, value in shown.items() if key != "summary"]
     # Without the loss curve; an untrained encoder used none of the settings.
-    rows = [(k, f"{v:.4g}" if isinstance(v, float) else v) for k, v in training.items() if k != "loss"]
+    rows = [(key, _said(value)) for key, value in training.items() if key != "loss"]
+    trained = any(training.get(key) for key in ("steps", "copy", "vocabulary"))
     opening = REMOTE if (directory / "endpoint.json").is_file() else OPENING
     needs = use_of(directory)
     code = sorted(path.name for path in directory.glob("*.py"))
@@ -107,10 +108,8 @@ def text(
         name=about.get("name") or " ".join(parts) or "Sentence encoder",
         recipe=about.get("summary", ""),
         facts=table(("Fact", "Value"), facts),
-        training=table(("Setting or result", "Value"), rows)
-        if training.get("steps") or "copy" in training
-        else "None.",
-        data=_data(about.get("data", []), trained=bool(training.get("steps")) or "copy" in training),
+        training=table(("Setting or result", "Value"), rows) if trained else "None.",
+        data=_data(about.get("data", []), trained=trained),
         opening=opening.format(
             place=place,
             options=needs.options + pinned,
@@ -122,6 +121,13 @@ def text(
         limits=limits and f" {limits}",
         texts=needs.texts,
     )
+
+
+def _said(value: Any) -> Any:
+    """A value of a card's table."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {_said(one)}" for key, one in value.items())
+    return f"{value:.4g}" if isinstance(value, float) else value
 
 
 def _front_matter(about: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:

@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from sentence_transformers import SentenceTransformer
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seedbed import manifests
 from seedbed.encoders.models import loading
 from seedbed.encoders.models.digests import saved_from
 from seedbed.encoders.models.two_paths import SIDES, sides_of
+from seedbed.encoders.prompts import Prefix, put
+from seedbed.encoders.settings import Training
 from seedbed.io import atomic, atomic_directory
 from seedbed.manifests import versions
 
@@ -26,12 +29,13 @@ def save(
     *,
     starts: Mapping[str, Path] | None = None,
     beside: Callable[[Path], None] | None = None,
+    used: Mapping[str, str] | None = None,
     tell: manifests.Tell | None = None,
 ) -> None:
     """Save an encoder with its manifest; `output` is replaced as a whole.
 
-    The manifest has `about`, `training` and the `versions` of libraries, see `card.text`; `tell` is `card.write`, or
-    nothing writes a card.
+    The manifest has `about`, `training` and the `versions` of libraries, those `used` too, see `card.text`; `tell` is
+    `card.write`, or nothing writes a card.
 
     Weights that are, byte for byte, those of `start`, which it was trained from, are the same file on the disk; so are
     those of two paths and their `starts`, by SIDES. `beside` writes files of its own into the folder.
@@ -50,7 +54,39 @@ def save(
             for side in {*SIDES} & {*(starts or {})}:
                 _share_weights(directory / side, starts[side])
             training = training | saved_from(directory, start)
-        manifests.write(directory, {"about": about, "training": training, "versions": versions()}, tell)
+        manifests.write(
+            directory, {"about": about, "training": training, "versions": versions() | dict(used or {})}, tell
+        )
+
+
+def save_with_head(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    start: Path,
+    output: Path,
+    about: dict[str, Any],
+    training: dict[str, Any],
+    *,
+    modules: Training,
+    prefix: Prefix = "",
+    languages: Mapping[str, str] | None = None,
+    used: Mapping[str, str] | None = None,
+    tell: manifests.Tell | None = None,
+) -> None:
+    """Save a transformer as an encoder, with the head for masked language modelling that it has.
+
+    Args:
+        start: what it was made from, which has the modules after it where `modules.pooling` is own.
+        modules: its pooling.
+        prefix, languages: as of `prompts.put`; of `languages` that of the texts.
+        output, about, training, used, tell: as of `save`.
+    """
+    encoder = loading.load(start, pooling=modules.pooling, layers=modules.layers)
+    model.config.output_hidden_states = encoder[0].auto_model.config.output_hidden_states
+    tokenizer.model_max_length = encoder[0].tokenizer.model_max_length
+    encoder[0].model, encoder[0].processor = model.base_model, tokenizer
+    put(encoder, prefix, (languages or {}).get("", ""))
+    save(encoder, output, about, training, beside=model.save_pretrained, used=used, tell=tell)
 
 
 def _share_weights(directory: Path, start: Path) -> None:

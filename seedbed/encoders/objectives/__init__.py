@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, PlainSerializer, ValidationError
@@ -27,14 +26,6 @@ if TYPE_CHECKING:
 
 LANGUAGE = "language of "
 """What the columns begin with that name the language of each text of another column, where data are in several."""
-
-START = "start"
-"""How `copied` knows what the training of the seeds started from."""
-
-COPYING = "seedbed/encoders/compression/compress.py"
-"""What makes copies."""
-COPIES = ("averaged", "condensed", "halved", "quantized", "trimmed")
-"""Ways of copying, which are files of `compression`, not of this folder."""
 
 
 class Objective(Settings):
@@ -53,14 +44,10 @@ class Objective(Settings):
     """Whether some rows, or all, may have no negative; it is an empty text there."""
     together: ClassVar[bool] = False
     """Whether it is learnt by adapters of all of a recipe's encoders at once, see `joint`, and not by `loss`."""
-    drawless: ClassVar[bool] = False
-    """Whether nothing is drawn at random: one encoder comes of each that it starts from."""
-    of_seeds: ClassVar[bool] = False
-    """Whether it reads the encoders of all seeds of the recipe that it starts from; there is one encoder then."""
-    of_start: ClassVar[bool] = False
-    """Whether it also reads what the training of these started from, as `START`; a property where settings tell."""
-    copies: ClassVar[bool] = False
-    """Whether nothing is trained: a copy is made, see `Copy`."""
+    rule: ClassVar[str] = "train_encoder"
+    """The rule whose program learns by it."""
+    own_seed: ClassVar[bool] = False
+    """Whether its settings have the seed: one encoder comes of each that it starts from."""
     least: ClassVar[int] = 1
     """Rows of a batch; a last batch with fewer is left out. A property where settings tell."""
 
@@ -142,61 +129,22 @@ class Queued(Objective):
         return 1 if self.queue_size else 2
 
 
-class Copy(Objective):
-    """What makes a copy of an encoder, mostly a smaller one, by looking at texts: nothing is trained."""
-
-    shapes = (("text",),)
-    least = 2
-    drawless = True
-    copies = True
-
-    def copied(
-        self, encoder: SentenceTransformer, texts: list[str], folders: Mapping[str, Path]
-    ) -> SentenceTransformer:
-        """The copy; the encoder itself may be changed, and the copy be it.
-
-        Args:
-            texts: without what stands before them.
-            folders: as of `loss`, and with `of_seeds` one for each seed.
-        """
-        raise NotImplementedError
-
-    def stored(self, copy: SentenceTransformer) -> SentenceTransformer:
-        """The copy as it is saved, which gives the same vectors when it is opened."""
-        return copy
-
-
 @cache
 def known() -> tuple[str, ...]:
     """The names of all objectives, in order; the folder is read once."""
-    return tuple(sorted([*(path.stem for path in Path(__file__).parent.glob("[a-z]*.py")), *COPIES]))
+    return tuple(sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py")))
 
 
 def module_of(name: str) -> str:
     """The file of an objective, from the project's folder: its code counts for what is trained by it."""
-    return f"seedbed/encoders/{'compression' if name in COPIES else 'objectives'}/{name}.py"
-
-
-def modules_of(objective: Objective) -> list[str]:
-    """The files that a program loads by name to make an encoder by an objective."""
-    return [module_of(name_of(objective)), *([COPYING] if objective.copies else [])]
-
-
-def copier() -> Callable[..., dict[str, Any]]:
-    """`compress.copy`, loaded by name: what trains never runs it."""
-    return _imported(COPYING).copy
-
-
-def _imported(file: str) -> ModuleType:
-    """The module of a file."""
-    return importlib.import_module(file.removesuffix(".py").replace("/", "."))
+    return f"seedbed/encoders/objectives/{name}.py"
 
 
 def load(name: str, settings: Mapping[str, Any] | None = None) -> Objective:
     """An objective by its name; UserError: no such objective, or settings that it does not have."""
     if name not in (names := known()):
         raise UserError(f"objective: no {name!r}; {suggest(name, [*names])}")
-    kind = getattr(_imported(module_of(name)), name.capitalize())
+    kind = getattr(importlib.import_module(f"{__name__}.{name}"), name.capitalize())
     try:
         return kind.model_validate(dict(settings or {}))
     except ValidationError as error:

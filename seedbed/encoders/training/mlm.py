@@ -23,15 +23,16 @@ from transformers import (
     TrainingArguments,
 )
 
-from seedbed import manifests
+from seedbed.encoders.export.save import save_with_head
 from seedbed.encoders.models import memory
 from seedbed.encoders.models.loading import directory_of, longest
 from seedbed.encoders.models.mlm_head import head_of
+from seedbed.encoders.objectives.masked import Masked
+from seedbed.encoders.settings import Training
 from seedbed.encoders.training.train import STATE, summary
 from seedbed.encoders.vocabulary.corpus import Lines
 from seedbed.encoders.vocabulary.replace import headless
-from seedbed.encoders.vocabulary.settings import Masked
-from seedbed.io import UserError, atomic_directory, fingerprint, sha256
+from seedbed.io import UserError, fingerprint, sha256
 from seedbed.manifests import versions
 from seedbed.precision import precision
 from seedbed.trainers import encoder_arguments, fit, losses, mixed
@@ -42,7 +43,16 @@ TOGETHER = 1000
 
 
 def adapt(
-    weights: Path, texts: Lines, settings: Masked, *, output: Path, state: Path, minutes: float, about: dict[str, Any]
+    weights: Path,
+    texts: Lines,
+    settings: Masked,
+    *,
+    output: Path,
+    state: Path,
+    minutes: float,
+    about: dict[str, Any],
+    training: Training | None = None,
+    **told: Any,
 ) -> dict[str, Any]:
     """Train all weights of a backbone to predict masked tokens of a text, and save it with its head, in float32.
 
@@ -56,9 +66,11 @@ def adapt(
             not; after success they are removed.
         minutes: as of `trainers.fit`.
         about: JSON for the manifest.
+        training: the pooling of the encoder; left out, the mean.
+        told: `prefix`, `languages` and `tell` of `save_with_head`.
 
     Returns:
-        The manifest: the settings, the number of blocks, whether the head is new, steps and the curve of losses.
+        The settings, the number of blocks, whether the head is new, steps and the curve of losses.
 
     Raises:
         UserError: bad weights; a backbone without masked language modelling, or whose tokenizer has no mask token;
@@ -69,7 +81,7 @@ def adapt(
     folder = directory_of(Path(weights))
     tokenizer = open_tokenizer(folder)
     if tokenizer.mask_token is None:
-        raise UserError(f"{weights}: its tokenizer has no mask token; give adaptation.vocabulary.mask_token")
+        raise UserError(f"{weights}: its tokenizer has no mask token; give its recipe vocabulary.mask_token")
     torch.manual_seed(mixed(settings.seed))  # of a new head
     model, new = _opened(folder)
     if settings.length > (limit := longest(model, tokenizer.model_max_length)):
@@ -88,13 +100,12 @@ def adapt(
     )
     fit(trainer, minutes)
     result = {"blocks": len(rows), "head": "new" if new else "own"} | summary(losses(trainer.state))
-    with atomic_directory(output) as directory:
-        model.save_pretrained(directory)
-        tokenizer.save_pretrained(directory)
-        facts = {"about": about, "masked": settings.model_dump(mode="json") | result, "versions": versions()}
-        manifest = manifests.write(directory, facts)
+    facts = settings.model_dump(mode="json") | result
+    save_with_head(
+        model, tokenizer, weights, output, about, facts, modules=training or Training(pooling="mean"), **told
+    )
     shutil.rmtree(checkpoints, ignore_errors=True)
-    return manifest
+    return facts
 
 
 def blocks(texts: Lines, tokenizer: PreTrainedTokenizerBase, length: int) -> np.ndarray:
@@ -172,8 +183,8 @@ def _require_fit(model: PreTrainedModel, settings: Masked) -> None:
         rows=settings.batch_size,
         tokens=settings.length,
         half=settings.precision == "bfloat16",
-        setting="adaptation.masked.batch_size",
-        advice="lower adaptation.masked.length, or take a smaller backbone",
+        setting="masked.batch_size",
+        advice="lower masked.length, or take a smaller backbone",
     )
 
 

@@ -13,7 +13,7 @@ EVERY = 100
 
 
 class Lines:
-    """At most so many sentences of a table of `id` and `text`, in its order: those that `subset` would draw.
+    """At most so many sentences of a table of `id` and `text`, in its order: those that `subset` would draw; 0: all.
 
     Raises:
         UserError: as `read_blocks`; fewer than two sentences.
@@ -25,7 +25,7 @@ class Lines:
         drawn = np.concatenate(places)
         if len(drawn) < 2:
             raise UserError(f"{path}: {len(drawn)} sentence; two at least are needed, one to learn from, one held out")
-        self.last = np.partition(drawn, most - 1)[most - 1] if most < len(drawn) else drawn.max()
+        self.last = np.partition(drawn, most - 1)[most - 1] if 0 < most < len(drawn) else drawn.max()
         self.count = int((drawn <= self.last).sum())
 
     def all(self) -> Iterator[str]:

@@ -19,12 +19,13 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
-from seedbed import manifests
+from seedbed.encoders.export.save import save_with_head
 from seedbed.encoders.models.loading import directory_of
+from seedbed.encoders.settings import Training
 from seedbed.encoders.vocabulary import fasttext, focus, tokenizer
 from seedbed.encoders.vocabulary.corpus import Lines
 from seedbed.encoders.vocabulary.settings import Vocabulary
-from seedbed.io import UserError, atomic_directory
+from seedbed.io import UserError
 from seedbed.weights import LOCAL, REPORTED, is_pooler, open_tokenizer, opening, require_whole
 
 log = logging.getLogger(__name__)
@@ -34,9 +35,17 @@ NUMBERED = ("pad_token", "bos_token", "eos_token", "cls_token", "sep_token", "ma
 
 
 def swap(
-    weights: Path, texts: Lines, settings: Vocabulary, output: Path, *, about: dict[str, Any], mask: bool = True
+    weights: Path,
+    texts: Lines,
+    settings: Vocabulary,
+    output: Path,
+    *,
+    about: dict[str, Any],
+    mask: bool = True,
+    training: Training | None = None,
+    **told: Any,
 ) -> dict[str, Any]:
-    """Write a backbone with the vocabulary of a text: all its weights but the word embeddings, whose rows are new.
+    """Write an encoder with the vocabulary of a text: all its weights but the word embeddings, whose rows are new.
 
     A head for masked language modelling stays where the backbone has one, with a bias of zero for each new token.
 
@@ -47,10 +56,12 @@ def swap(
         output: replaced as a whole, at the end.
         about: JSON for the manifest.
         mask: masked language modelling follows.
+        training: its pooling; left out, the mean.
+        told: `prefix`, `languages` and `tell` of `save_with_head`.
 
     Returns:
-        The manifest: the settings, what there is to say of the rows (`focus.initialise`), the share of unknown
-        tokens and the tokens of a word in held-out sentences, of the old tokenizer and of the new one.
+        The size of the vocabulary, the settings, what there is to say of the rows (`focus.initialise`), the share of
+        unknown tokens and the tokens of a word in held-out sentences, of the old tokenizer and of the new one.
 
     Raises:
         UserError: bad weights; a padding token whose id is not the configuration's, or moves where positions hang on
@@ -64,11 +75,10 @@ def swap(
     embeddings = model.get_input_embeddings().weight.detach().numpy()
     rows, counts = _rows(embeddings, source, target, texts, settings)
     _set(model, target, torch.from_numpy(rows), weights)
-    facts |= {"settings": settings.model_dump(mode="json"), "sentences": texts.count, "rows": counts}
-    with atomic_directory(output) as directory:
-        model.save_pretrained(directory)
-        target.save_pretrained(directory)
-        return manifests.write(directory, {"about": about, "vocabulary": facts, "versions": versions()})
+    found = {"vocabulary": len(target), **settings.model_dump(mode="json"), "sentences": texts.count, "rows": counts}
+    modules = training or Training(pooling="mean")
+    save_with_head(model, target, weights, output, about, found | facts, modules=modules, used=versions(), **told)
+    return found | facts
 
 
 def versions() -> dict[str, str]:

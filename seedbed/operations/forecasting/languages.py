@@ -12,6 +12,8 @@ from seedbed.operations.job import Job
 MODULAR, SINGLE = "its own", "all anew"
 OWN = ("train_vocabulary", "adapt_backbone")
 """Rules whose results are those of one language, which encoders of that language start from."""
+MADE = ("train_encoder", "copy_encoder")
+"""Rules that make encoders of others."""
 HEAD = ["backbone", "encoders", "recipes", "jobs", "GPU-hours", "CPU-hours", "disk"]
 
 
@@ -39,7 +41,7 @@ def kind_of(plan: Plan, job: Job) -> str:
     if job.rule == "embed_pivot":  # of a language's own texts, by the pivot's encoder
         maker = plan.maker(_manifest(job, "encoder"))
         return MODULAR if maker and maker.language != job.language and kind_of(plan, maker) == MODULAR else ""
-    maker = plan.maker(_manifest(job, "weights")) if job.rule == "train_encoder" else None
+    maker = plan.maker(_manifest(job, "weights")) if job.rule in MADE else None
     return MODULAR if maker and kind_of(plan, maker) == MODULAR else ""
 
 
@@ -51,6 +53,6 @@ def _cells(plan: Plan, jobs: list[Job], kind: str, records: Records) -> list[obj
     """Recipes, jobs and what these hold."""
     total, count = hours_of(plan, jobs, records), len({job.language for job in jobs}) if kind == MODULAR else 1
     each = {name: total[name] / count for name in total if "hours" in name or name in ("jobs", "disk_mb")}
-    recipes = sorted({job.wildcards["recipe"] for job in jobs if job.rule == "train_encoder"})
+    recipes = sorted({job.wildcards["recipe"] for job in jobs if job.rule in MADE})
     hours = [range_of(each, device) for device in ("gpu_hours", "cpu_hours")]
     return [", ".join(recipes), f"{each['jobs']:.3g}", *hours, size_of(each["disk_mb"])]

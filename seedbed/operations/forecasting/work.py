@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from seedbed.corpora import subset
+from seedbed.encoders.compression.settings import COMPARED
 from seedbed.generators.prompts import FEW_SHOT
 from seedbed.generators.settings import WRITING, Generator, Lora
 from seedbed.gpu_memory import adapter_parameters, counted
@@ -161,7 +162,9 @@ class Plan:
         if job.rule == "mine_neighbours":
             return self._read(job, self.rows(job.told.pool))
         if job.rule == "train_vocabulary":
-            return 0, 0, self.rows(job.told.texts)
+            return 0, 0, self.asked(job, self.rows(job.told.texts))
+        if job.rule == "copy_encoder":  # all tokens are counted, and some texts read
+            return self._read(job, min(COMPARED, self.rows(job.told.texts)), texts=2)
         if job.rule == "adapt_backbone":
             masked = job.told.masked
             tokens = masked.steps * masked.batch_size * masked.length
@@ -238,7 +241,7 @@ class Plan:
 
     def _weights_written(self, job: Job) -> float:
         """Bytes of weights, with 20 MB of tokenizer."""
-        if job.rule in ("fetch_model", "train_encoder", "train_vocabulary", "adapt_backbone"):
+        if job.rule in ("fetch_model", "train_encoder", "copy_encoder", "train_vocabulary", "adapt_backbone"):
             fusion = job.of("fusion")
             sides = self.model(job).parameters if fusion != "english" else 0
             sides += self.english(job).parameters if fusion else 0  # both lie in the folder

@@ -114,7 +114,7 @@ class BestEncoder(Product, rule="choose_best", place=paths.BEST):
         for backbone, own in self.systems(task).items():
             names = {system.recipe: system.recipe for system in own}
             facts = {"backbone": backbone, "paper_backbone": offered[backbone].paper, "tests": {self.lang: task}}
-            untrained = (name for name in names if not study.recipes[name].trained)
+            untrained = (name for name in names if not study.recipes[name].made)
             block = Block(**facts, column=column, systems=own, names=names, baseline=next(untrained, ""))
             found.append(quoted.beside(study, block))
         return found
@@ -211,7 +211,7 @@ class Answer(Part):
         return [
             Encoder.get(study, backbone, recipe.name, recipe.folder(code), seed).path
             for recipe in (StudyRecipe.get(study, name) for name in study.recipes)
-            if recipe.spec.trained and not recipe.spec.on_request and recipe.maker == recipe
+            if recipe.spec.made and not recipe.spec.on_request and recipe.maker == recipe
             if code in (recipe.spec.only.languages or [code])
             for backbone in recipe.backbones or study.backbones
             if not (study.backbones[backbone].on_request or study.backbones[backbone].fusion)

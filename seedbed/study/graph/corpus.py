@@ -9,7 +9,6 @@ from typing import Any
 from seedbed.corpora import folders
 from seedbed.corpora.settings import Anchors as Drawing
 from seedbed.corpora.settings import Source
-from seedbed.encoders.recipes import STARTS
 from seedbed.evaluation.protocols import declared
 from seedbed.io import UserError
 from seedbed.names import TRAINING
@@ -200,8 +199,6 @@ class Anchors(Product, rule="select_anchors", place=paths.ANCHORS):
             return study.anchors
         count = study.anchors.count
         asked = [recipe.data.rows or count for recipe in study.recipes.values() if recipe.drawn == text]
-        if text == study.adaptation.text and any(recipe.start in STARTS for recipe in study.recipes.values()):
-            asked.append(study.adaptation.vocabulary.sentences)
         return study.anchors.updated({"count": max(asked, default=count)})
 
     @property

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from seedbed import licences, origins
 from seedbed.encoders import objectives
-from seedbed.encoders.recipes import ADAPTED, STARTS, Recipe
+from seedbed.encoders.recipes import Recipe
 from seedbed.encoders.settings import Endpoint, Mining, Pivot, Reference
 from seedbed.languages import ANY, filled, placeholders, registry
 from seedbed.names import DRAWN
@@ -67,7 +67,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
     @cached_property
     def trains(self) -> bool:
         """Whether its job trains: not a backbone, a published one, a pivot's, or one with adapters that are there."""
-        return self.spec.trained and not (self.spec.together or self.is_pivot or self.published)
+        return self.spec.made and not (self.spec.together or self.is_pivot or self.published)
 
     @property
     def endpoint(self) -> Endpoint | None:
@@ -92,9 +92,9 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
 
     @cached_property
     def begun_from(self) -> "Encoder | None":
-        """The encoder of another recipe that it starts from; None: a backbone, adapted or not."""
+        """The encoder of another recipe that it starts from; None: a backbone."""
         backbone, recipe = self.start
-        if not recipe or recipe in STARTS:
+        if not recipe:
             return None
         of = StudyRecipe.get(self.study, recipe)
         return Encoder.get(self.study, backbone, recipe, of.folder(self.lang), of.seed(self.seed))
@@ -110,8 +110,6 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         if self.endpoint:
             return ""
         backbone, recipe = self.start
-        if recipe in STARTS:
-            return self.at(paths.ADAPTED if recipe == ADAPTED else paths.VOCABULARY)
         if recipe:
             return Encoder.offered(self.study, backbone, recipe, self.lang, self.seed).path
         return self.based_on.weights(self.lang)
@@ -152,21 +150,13 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
     def references(self) -> dict[str, str]:
         """Setting of the objective -> the encoder that it refers to, or for the pivot's the vectors of the texts.
 
-        `adapters`: those of all of a recipe's encoders, where they are trained together. `seed2`, ...: the other seeds
-        of the recipe that it starts from, where it is made of all; `start`: what their training started from, where
-        that has a share.
+        `adapters`: those of all of a recipe's encoders, where they are trained together.
         """
         if self.spec.together and not self.published:
             return {"adapters": self.at(paths.JOINT)}
         if not self.trains:
             return {}
-        found = {name: self._referred(one) for name, one in self.spec.references().items()}
-        learns, start = self.made_by.learns, self.made_by.start
-        for seed in start.seeds[1:] if learns.of_seeds else ():
-            found[f"seed{seed}"] = Encoder.offered(self.study, self.backbone, start.name, self.lang, seed).path
-        if learns.of_start:
-            found[objectives.START] = self.begun_from.weights
-        return found
+        return {name: self._referred(one) for name, one in self.spec.references().items()}
 
     def _referred(self, one: Reference) -> str:
         if not isinstance(one, Pivot):
@@ -254,18 +244,20 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         """The backbone and the recipe whose prefix it has."""
         return self.start if self.is_pivot else (self.backbone, self.recipe)
 
-    def _prefix_by_language(self) -> dict[str, Any]:
-        """What it is told where its prefix is by language: that, and the language of columns in another.
+    def spoken(self) -> dict[str, Any]:
+        """What its program is told of its modules and its prefix; of one by language that, and the language of columns
+        in another.
 
         What the prefix is in a language the registry says, so that a language more changes no encoder of another; where
         the study says otherwise, that is told too.
         """
         prefix, study = self.prefix, self.study
+        told = {"training": self.made_by.training, "prefix": prefix}
         if not placeholders(prefix):
-            return {}
+            return told
         columns = self.made_by.in_pivot() if self.trains else []
         own = {code: prompt for code in study.codes if (prompt := _own_prefix(study, prefix, code))}
-        return {"language": self.lang, "languages": dict.fromkeys(columns, study.pivot), "own_prefixes": own}
+        return told | {"language": self.lang, "languages": dict.fromkeys(columns, study.pivot), "own_prefixes": own}
 
     # ---- Its job.
 
@@ -293,14 +285,12 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         """How it is trained, and what its card says."""
         mining = self.study.mining[self.mining].updated({"count": Mining().count}) if self.mining else None
         refers = [*(one.backbone for one in self.spec.references().values()), self.spec.english.similarity]
-        return self._prefix_by_language() | {
+        return self.spoken() | {
             "objective": objective_of(self.made_by.learns if self.trains else None),
-            "training": self.made_by.training,
             "rows": self.spec.data.rows,
             "mining": mining,  # a recipe takes as many of the neighbours as it wants
             "translations": self.candidates,
             "fusion": (self.spec.english.fusion or None) if self.reads_english else None,
-            "prefix": self.prefix,
             "endpoint": self.endpoint,
             "endpoints": endpoints_of(self.study, refers),
             "about": self.lineage(),
@@ -309,8 +299,9 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
 
     def code(self) -> Code:
         """The objective's file, but not what a plain encoder never meets."""
-        modules = objectives.modules_of(self.made_by.learns) if self.trains else []
-        return Code(modules=tuple(modules), without=() if self._meets_others() else (TWO_PATHS, INTEGERS))
+        learns = self.made_by.learns if self.trains else None
+        modules = (objectives.module_of(objectives.name_of(learns)),) if learns else ()
+        return Code(modules=modules, without=() if self._meets_others() else (TWO_PATHS, INTEGERS))
 
     def _meets_others(self) -> bool:
         """Whether its training can meet encoders of two paths, or in integers: not where all that it is made of is
@@ -362,8 +353,6 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         begun = self.begun_from.lineage()["data"] if self.begun_from and not self.published else []
         if self.published or not (self.trains or self.spec.together):
             return about | {"data": origins.once(begun + others)}
-        if self.spec.start in STARTS:
-            begun = [records.adaptation(self.study, self.lang)]
         if self.spec.of_several:
             about["languages"] = self.languages
         written = any(map(self.made_by.is_written, self.languages))
@@ -423,5 +412,5 @@ def _is_plain(recipe: StudyRecipe) -> bool:
     spec, study = recipe.spec, recipe.study
     own = spec.training.get("pooling", study.training.pooling) == "own"
     candidates = spec.data.candidates
-    given = spec.published and (study.start == "encoders" or not spec.trained)
-    return not (own or candidates or given or spec.references() or "quantized" in spec.objective)
+    given = spec.published and (study.start == "encoders" or not spec.made)
+    return not (own or candidates or given or spec.references() or spec.copies.int8)

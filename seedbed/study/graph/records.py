@@ -18,9 +18,3 @@ def model(study: Study, generator: str, role: str) -> dict[str, Any]:
     spec = study.generators[generator]
     served = [] if spec.source else origins.one(kind="server", name=spec.served_model, endpoint=spec.endpoint)
     return data(generator, spec.source, served) | {"role": role}
-
-
-def adaptation(study: Study, lang: str) -> dict[str, Any]:
-    """Of the text that a backbone is adapted to a language by."""
-    name = study.adaptation.text or "text"
-    return data(name, study.corpus(name, lang))

@@ -266,8 +266,8 @@ def test_no_fewer_neighbours_than_none() -> None:
 
 def test_the_folder_is_the_list() -> None:
     assert [*objectives.known()] == [
-        "alignment", "anchoring", "averaged", "condensed", "contrast", "correlation", "distillation", "graded", "halved", "joint", "listwise",
-        "neighbours", "quantized", "ranking", "retention", "trimmed",
+        "alignment", "anchoring", "contrast", "correlation", "distillation", "graded", "joint", "listwise", "masked",
+        "neighbours", "ranking", "retention", "vocabulary",
     ]  # fmt: skip
     for name in objectives.known():
         objective = objectives.load(name, TEACHER if name == "distillation" else {})

@@ -19,11 +19,12 @@ def of(name: str, entry: dict[str, Any]) -> Recipe:
 @pytest.mark.parametrize("name", presets())
 def test_each_preset_is_a_recipe(name: str) -> None:
     recipe = of("mine", {"like": name})
-    assert recipe.trained == (name not in ("base", "published", "static", "translated"))
+    assert recipe.made == (name not in ("base", "published", "static", "translated"))
     written = name.removeprefix("neighxlm-")
     assert recipe.written == (written if written in METHODS else "")
     named = [one for one in recipe.references().values() if one.recipe]
-    assert not named and not recipe.on_request, "a preset knows no recipe of the study by name"
+    assert not named, "a preset knows no recipe of the study by name"
+    assert recipe.on_request == (name in ("vocabulary", "adapted"))
 
 
 def test_a_recipe_with_the_name_of_a_preset_varies_that_if_it_is_like_no_other() -> None:

@@ -149,7 +149,7 @@ def test_half_of_a_test_set_chooses_and_half_reports():
     buckets = [study["tasks"][f"own-sts-{half}"]["source"]["buckets"] for half in ("dev", "test")]
     assert buckets == [[0, 50], [50, 100]] and study["tasks"]["own-sts-dev"]["scale"] == [0, 1]
     assert {"own-triplets", "translations"} <= {*study["recipes"]}
-    trained = {name: recipe for name, recipe in load(study).recipes.items() if recipe.trained}
+    trained = {name: recipe for name, recipe in load(study).recipes.items() if recipe.made}
     assert len(trained) == 7 and {name for name in trained if not trained[name].prefix_of} == {"bootstrap"}
     assert all(recipe.prefix_of in ([], ["base", "bare"]) for recipe in trained.values())
 

@@ -39,8 +39,7 @@ ENCODERS = module_of("encoder")
 JOBS |= {f"score {name}": ("score", [ENCODERS, *protocol_code(name)]) for name in protocols.names()}
 TEACHER = {"teacher": {"backbone": "b", "recipe": "r"}}
 LEARNT = {name: objectives.load(name, TEACHER if name == "distillation" else {}) for name in objectives.known()}
-COPIES = {name for name, objective in LEARNT.items() if objective.copies}
-JOBS |= {f"train_encoder {name}": ("train_encoder", objectives.modules_of(one)) for name, one in LEARNT.items()}
+JOBS |= {f"{one.rule} {name}": (one.rule, [objectives.module_of(name)]) for name, one in LEARNT.items()}
 JOBS |= {f"tabulate {name}": ("tabulate", [f"{protocols.module_of(name)}:METRICS"]) for name in protocols.names()}
 LORA = {"train_task_adapter", "train_language_adapter", "train_xllora_adapter", "train_classifier"}
 ENCODING = {job for job in JOBS if job.startswith("train_encoder")}
@@ -146,7 +145,7 @@ def test_a_comment_a_docstring_and_another_layout_change_nothing(changed, file):
         ("seedbed/encoders/export/card.py", "text", set()),
         ("seedbed/licences.py", "of_model", set()),
         ("seedbed/generators/adapter_card.py", "write", set()),
-        ("seedbed/encoders/compression/compress.py", "copy", {f"train_encoder {name}" for name in COPIES}),
+        ("seedbed/encoders/compression/compress.py", "copy", {"copy_encoder"}),
         ("seedbed/io.py", "UserError", {*JOBS}),
         ("scripts/train_encoder.py", "main", set()),
         ("scripts/train_encoder.py", "make", ENCODING),

@@ -9,8 +9,7 @@ import yaml
 
 from seedbed.io import UserError
 from seedbed.names import ANCHORS
-from seedbed.study.graph import records
-from seedbed.study.graph.adapted import AdaptedBackbone, Vocabulary
+from seedbed.study.graph.adapted import AdaptedEncoder, VocabularyEncoder
 from seedbed.study.graph.classifier import FineTuned
 from seedbed.study.graph.corpus import Anchors
 from seedbed.study.graph.encoder import Encoder
@@ -20,8 +19,9 @@ from seedbed.study.supplies import with_sources
 from tests.asking import TOLD, asking, study_of
 from tests.refusals import tells
 
-BARE = {"backbone": "bare", "lang": "hin"}
 OWN = {"backbone": "bert", "recipe": "own", "lang": "hin", "seed": "5"}
+VOCABULARY = {"backbone": "bare", "recipe": "vocabulary", "lang": "hin", "seed": "3"}
+ADAPTED = VOCABULARY | {"recipe": "adapted"}
 ONLY = {"recipes": {"base": {}, "own": {"like": "multi-m", "data": {"corpus": "nli_translations"}}}}
 WITHOUT = {
     "classifiers": {},
@@ -34,28 +34,43 @@ WITHOUT = {
 }
 
 
-def test_a_vocabulary_is_made_of_the_backbone_and_the_anchors_of_a_text(ask) -> None:
-    read = ask(Vocabulary, **BARE).inputs()
+def test_a_vocabulary_is_made_of_the_backbone_and_the_sentences_of_a_text(ask) -> None:
+    read = ask(VocabularyEncoder, **VOCABULARY).inputs()
     assert read["weights"] == "encoders/other/weights/seedbed.json", "of the backbone that shares them"
-    assert read["texts"] == f"corpora/hin/wiki+{ANCHORS}.tsv" == ask(AdaptedBackbone, **BARE).inputs()["texts"]
-    swapped = ask(AdaptedBackbone, **BARE).inputs()["weights"]
-    assert swapped == "encoders/bare/vocabulary/hin/seedbed.json" == ask(Vocabulary, **BARE).path
-    plain = asking(study_of(TOLD, adaptation={}))
-    assert plain(Vocabulary, **BARE).inputs()["texts"] == f"corpora/hin/{ANCHORS}.tsv"
-    assert ask(Vocabulary, **BARE).settings()["about"] == ask(AdaptedBackbone, **BARE).settings()["about"] == {
-        "backbone": "bare", "base_model": "", "licence": "", "language": "hin", "language_name": "Hindi",
-        "data": [{"name": "wiki", "origin": [{"kind": "file", "name": "own/hin.wiki.tsv"}], "licence": ""}],
-    }  # fmt: skip
-    assert records.adaptation(study_of(TOLD, adaptation={}), "hau")["origin"] == [
-        {"kind": "file", "name": "own/hau.tsv"}
+    assert read["texts"] == f"corpora/hin/wiki+{ANCHORS}.tsv" == ask(AdaptedEncoder, **ADAPTED).inputs()["texts"]
+    swapped = ask(AdaptedEncoder, **ADAPTED).inputs()["weights"]
+    assert swapped == "encoders/bare/vocabulary/hin/3/seedbed.json" == ask(VocabularyEncoder, **VOCABULARY).path
+    both = (ask(VocabularyEncoder, **VOCABULARY), ask(AdaptedEncoder, **ADAPTED))
+    assert [one.settings()["about"]["data"] for one in both] == 2 * [
+        [{"name": "wiki", "origin": [{"kind": "file", "name": "own/hin.wiki.tsv"}], "licence": ""}]
     ]
 
 
+def test_a_study_that_names_neither_has_both_for_the_recipes_that_start_from_them() -> None:
+    """They are made on request, of the anchors, and for no other backbone or language than is asked for."""
+    recipes = {"base": {}, "own": ONLY["recipes"]["own"] | {"only": {"languages": ["hin"], "backbones": ["bert"]}}}
+    study = study_of(TOLD, recipes=recipes, **WITHOUT)
+    assert [*study.recipes] == ["base", "own", "adapted", "vocabulary"]
+    for name in ("adapted", "vocabulary"):
+        added = study.recipes[name]
+        assert added.on_request and (added.only.languages, added.only.backbones) == (["hin"], ["bert"])
+    texts = asking(study)(VocabularyEncoder, **VOCABULARY | {"backbone": "bert"}).inputs()["texts"]
+    assert texts == f"corpora/hin/{ANCHORS}.tsv"
+    every = study_of(TOLD, recipes=recipes | {"other": ONLY["recipes"]["own"]}, **WITHOUT).recipes["adapted"].only
+    assert every.languages is None and every.backbones is None, "another starts from it everywhere"
+
+
+def test_masked_words_need_no_vocabulary_of_their_own() -> None:
+    """Then the backbone's prefix stays, and its weights are what training starts from."""
+    study = study_of(TOLD, recipes={"base": {}, "further": {"like": "adapted", "from": ""}}, **WITHOUT)
+    further = asking(study)(AdaptedEncoder, **OWN | {"recipe": "further"})
+    assert further.inputs()["weights"] == "encoders/bert/weights/seedbed.json" and further.prefix == "query: "
+
+
 def test_a_mask_is_needed_where_masked_words_follow() -> None:
-    assert asking(study_of(TOLD))(Vocabulary, **BARE).settings()["masks"]
-    swapped = study_of(TOLD, **ONLY | WITHOUT)
-    swapped.recipes["own"] = swapped.recipes["own"].updated({"start": "vocabulary"})
-    assert not asking(swapped)(Vocabulary, **BARE).settings()["masks"]
+    assert asking(study_of(TOLD))(VocabularyEncoder, **VOCABULARY).settings()["masks"]
+    swapped = study_of(TOLD, recipes={"base": {}, "own": ONLY["recipes"]["own"] | {"from": "vocabulary"}}, **WITHOUT)
+    assert not asking(swapped)(VocabularyEncoder, **VOCABULARY).settings()["masks"]
 
 
 def test_recipes_start_from_it_in_each_language_and_for_all_seeds(ask) -> None:
@@ -65,10 +80,10 @@ def test_recipes_start_from_it_in_each_language_and_for_all_seeds(ask) -> None:
         for seed in ("3", "5")
     }
     assert starts == {
-        ("own", "3"): "encoders/bert/adapted/hin/seedbed.json",
-        ("own", "5"): "encoders/bert/adapted/hin/seedbed.json",
-        ("swapped", "3"): "encoders/bert/vocabulary/hin/seedbed.json",
-        ("swapped", "5"): "encoders/bert/vocabulary/hin/seedbed.json",
+        ("own", "3"): "encoders/bert/adapted/hin/3/seedbed.json",
+        ("own", "5"): "encoders/bert/adapted/hin/3/seedbed.json",
+        ("swapped", "3"): "encoders/bert/vocabulary/hin/3/seedbed.json",
+        ("swapped", "5"): "encoders/bert/vocabulary/hin/3/seedbed.json",
         ("further", "3"): "encoders/bert/own/hin/3/seedbed.json",
         ("further", "5"): "encoders/bert/own/hin/5/seedbed.json",
     }
@@ -88,21 +103,23 @@ def test_the_backbones_prefix_ends_with_its_vocabulary(told, ask) -> None:
 def test_as_many_sentences_are_drawn_as_a_vocabulary_takes(ask) -> None:
     job = {"lang": "hin", "anchors": f"wiki+{ANCHORS}"}
     assert ask(Anchors, **job).drawing.count == 60, "of another recipe, which takes more"
-    more = asking(study_of(TOLD, adaptation={"text": "wiki", "vocabulary": {"sentences": 90}}))
+    data = {"data": {"corpus": "wiki", "rows": 90}}
+    recipes = ONLY["recipes"] | {"vocabulary": data, "adapted": data}
+    more = asking(study_of(TOLD, recipes=recipes, **WITHOUT))
     assert more(Anchors, **job).drawing.count == 90 and more(Anchors, lang="hin", anchors=ANCHORS).drawing.count == 40
-    nobody = asking(study_of(TOLD, adaptation={"text": "wiki", "vocabulary": {"sentences": 90}}, **ONLY | WITHOUT))
-    assert nobody(Anchors, **job).drawing.count == 90
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"adaptation": {"text": "nothing"}}, "adaptation.text: no corpus under `corpora.others` 'nothing'"),
-        ({"recipes": {"adapted": {"like": "unsupervised"}}}, "recipes.adapted: this name ... backbone"),
+        ({"adaptation": {"masked": {"steps": 3}}}, "adaptation: ... `vocabulary` and `adapted`"),
+        ({"recipes": {"base": {}, "adapted": {"data": {"corpus": "nothing"}}}}, "recipes.adapted.data.corpus: no corpus 'nothing'"),
+        ({"recipes": {"base": {}, "adapted": {"data": {"corpus": "nli"}}}}, "recipes.adapted: data.corpus has ... masked reads text"),
+        ({"recipes": {"base": {}, "adapted": {"published": {"bert": {"hub": "a/b"}}}}}, "recipes.adapted.published: ... leave it out"),
         ({"recipes": {"own": {"like": "multi-m"}}}, "recipes.own.data.corpus: no corpus 'paraphrases'"),
         (
             {"recipes": {"own": {"like": "multi-m", "from": "adopted", "data": {"corpus": "nli"}}}},
-            "recipes.own.from: ... 'adopted' ... 'adapted'",
+            "recipes.own.from: ... 'adopted'",
         ),
     ],
 )  # fmt: skip
@@ -117,11 +134,10 @@ def test_a_language_without_text_is_told() -> None:
     hub = {"hub": "a/b"}
     tasks = {"sts": {"protocol": "sts", "source": hub}}
     changes = {
-        "adaptation": {},
         "corpora": {"nli_translations": hub},
         "backbones": {"bert": {"source": hub}},
         "tasks": tasks,
     }
     study = study_of(TOLD, **ONLY | WITHOUT | changes)
-    with pytest.raises(UserError, match=r"adaptation.text:.*hau.*recipe own"):
+    with pytest.raises(UserError, match=r"languages.hau: no corpus"):
         with_sources(study)

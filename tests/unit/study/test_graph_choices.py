@@ -386,16 +386,16 @@ def test_a_card_names_who_translated_and_judged_what_was_learnt_and_both_sides()
 @pytest.mark.parametrize(
     ("recipe", "fault"),
     [
-        ({"from": "beside", "objective": "halved"}, r"from: beside.*copied; take one"),
+        ({"from": "beside", "copies": "bfloat16"}, r"from: beside.*copied; take one"),
         ({"from": "beside", "objective": "contrast"}, r"from: beside.*trained without"),
-        ({"like": "beside", "objective": "trimmed"}, r"english.fusion:.*two texts.*copy one"),
+        ({"like": "beside", "copies": "trimmed"}, r"english.fusion:.*two texts.*copy one"),
         ({"from": "small", "objective": "contrast"}, "from: small is in integers"),
-        ({"from": "small", "objective": "trimmed"}, "from: small is in integers"),
+        ({"from": "small", "copies": "trimmed"}, "from: small is in integers"),
     ],
 )
 def test_what_nothing_can_start_from_is_told(recipe: dict, fault: str) -> None:
     sentences = {"data": {"corpus": "text"}}
-    recipes = PLAIN["recipes"] | {"small": sentences | {"from": "base", "objective": "quantized"}}
+    recipes = PLAIN["recipes"] | {"small": sentences | {"from": "base", "copies": "int8"}}
     starts.consistent(Study.model_validate(PLAIN | {"recipes": recipes}))
     with pytest.raises(ValueError, match=f"^recipes.new.{fault}"):
         starts.consistent(Study.model_validate(PLAIN | {"recipes": recipes | {"new": sentences | recipe}}))

@@ -6,13 +6,14 @@ import pytest
 
 from seedbed.encoders.settings import Backbone
 from seedbed.study.checks import consistent
-from seedbed.study.graph.adapted import Neighbours, Vocabulary
+from seedbed.study.graph.adapted import VocabularyEncoder
 from seedbed.study.graph.adapter import Weights
 from seedbed.study.graph.aligned import PivotVectors
 from seedbed.study.graph.best_encoder import Answer
 from seedbed.study.graph.chosen import ChosenTranslations
 from seedbed.study.graph.encoder import INTEGERS, TWO_PATHS, Encoder
 from seedbed.study.graph.fusion import FusedEncoder
+from seedbed.study.graph.neighbours import Neighbours
 from seedbed.study.graph.score import Scores
 from seedbed.study.recipe import StudyBackbone, StudyRecipe
 from tests.asking import TOLD, asking, study_of, within
@@ -187,17 +188,17 @@ WITHOUT = {"classifiers": {}, "compute": None, "generators": {}}
 
 
 def test_a_backbone_may_have_other_weights_in_a_language() -> None:
-    study = study_of(TOLD, backbones=OF_TWO, recipes={"base": {}, "unsupervised": {}}, **WITHOUT)
+    study = study_of(TOLD, backbones=OF_TWO, recipes={"base": {}, "unsupervised": {}, "vocabulary": {}}, **WITHOUT)
     asked, job = asking(study), {"backbone": "bert", "recipe": "unsupervised", "lang": "hin", "seed": "5"}
     assert asked(Encoder, **job).weights == "encoders/bert+hin/weights/seedbed.json"
     for other in (job | {"lang": "hau"}, BASE):
         assert asked(Encoder, **other).weights == "encoders/bert/weights/seedbed.json"
-    of_hindi = {"backbone": "bert", "lang": "hin"}
-    for one in (asked(Vocabulary, **of_hindi), asked(Neighbours, **of_hindi, mining="fifth")):
+    own = asked(VocabularyEncoder, **job | {"recipe": "vocabulary"})
+    for one in (own, asked(Neighbours, backbone="bert", lang="hin", mining="fifth")):
         assert one.inputs()["weights"] == "encoders/bert+hin/weights/seedbed.json"
     assert Weights.get(study, "encoders", "bert+hin").source.file == "own/hin"
-    about = asked(Vocabulary, **of_hindi).settings()["about"]
-    assert asked(Encoder, **job).lineage()["backbone_licence"] == about["licence"] == "MIT"
+    lineages = [asked(Encoder, **job).lineage(), own.settings()["about"]]
+    assert [about["backbone_licence"] for about in lineages] == ["MIT", "MIT"]
     assert StudyBackbone.get(study, "bert").source("hau").file == "own/backbone"
     wrong = {"bert": {"source": {"file": "x"}, "by_language": {"swh": {"file": "x"}}}}
     fewer = {"recipes": {"base": {}}, "tasks": {"sts": {"protocol": "sts", "source": {"file": "x"}}}, "statistics": {}}
@@ -324,7 +325,7 @@ def test_the_pivots_encoder_is_that_which_others_are_aligned_with() -> None:
     card = asked(Encoder, **english).lineage()
     theirs = asked(Encoder, **english | {"backbone": "other", "recipe": "larger"}).lineage()
     assert (card["backbone"], card["recipe"], card["summary"]) == ("bert", "aligned", "Of NLI.")
-    assert card["data"] == theirs["data"] and [one["name"] for one in card["data"]] == ["wiki", "nli"]
+    assert card["data"] == theirs["data"] and [one["name"] for one in card["data"]] == ["text", "nli"]
 
 
 def test_the_pivots_encoder_is_aligned_with_nothing(ask) -> None:

@@ -37,7 +37,6 @@ def test_adapters_that_are_trained_together_are_taken_by_the_encoder_of_each_lan
     ("settings", "message"),
     [
         ({"from": ""}, "joined.from: nothing is aligned; name the recipe"),
-        ({"from": "adapted"}, "recipes.adapted.data.from_languages: alignment ... own"),
         ({"training": {"adapter": "low_rank"}}, "joined.training: ... set `part: adapter`"),
         ({"only": {"languages": ["eng"]}}, "joined: eng is the only language"),
         ({"data": {"corpus": "parallel"}}, "joined: data.corpus has text, pivot; joint reads anchor"),

@@ -10,6 +10,7 @@ import yaml
 
 from seedbed.io import UserError
 from seedbed.study.graph.chosen import ChosenCandidate
+from seedbed.study.graph.copied import CopiedEncoder
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.score import Scores
 from seedbed.study.loading import load
@@ -155,11 +156,11 @@ def test_one_task_more_chooses_no_prefix_again() -> None:
 def test_of_a_copy_there_is_one_for_each_that_it_is_made_of(told) -> None:
     recipes = RECIPES | {
         "unsupervised": {},
-        "copied": {"from": "unsupervised", "data": {"corpus": "text"}, "objective": "halved"},
-        "mean": {"from": "unsupervised", "data": {"corpus": "text"}, "objective": "averaged"},
-        "small": {"from": "mean", "data": {"corpus": "text"}, "objective": "trimmed"},
-        "bare": {"data": {"corpus": "text"}, "objective": "trimmed"},
-        "base-copied": {"from": "base", "data": {"corpus": "text"}, "objective": "halved"},
+        "copied": {"from": "unsupervised", "data": {"corpus": "text"}, "copies": "bfloat16"},
+        "mean": {"from": "unsupervised", "data": {"corpus": "text"}, "copies": "averaged"},
+        "small": {"from": "mean", "data": {"corpus": "text"}, "copies": "trimmed"},
+        "bare": {"data": {"corpus": "text"}, "copies": "trimmed"},
+        "base-copied": {"from": "base", "data": {"corpus": "text"}, "copies": "bfloat16"},
     }
     found = {name: StudyRecipe.get(study(recipes=recipes), name).seeds for name in recipes}
     assert found["copied"] == [3, 5] and found["mean"] == found["small"] == found["bare"] == [3]
@@ -168,12 +169,12 @@ def test_of_a_copy_there_is_one_for_each_that_it_is_made_of(told) -> None:
 
 def test_the_mean_of_seeds_is_one_encoder_that_reads_the_others(told, ask) -> None:
     assert (StudyRecipe.get(told, "picky").seeds, StudyRecipe.get(told, "mean").seeds) == ([3, 5], [3])
-    found = ask(Encoder, **PICKY | {"recipe": "mean"}, lang="hau").references
+    found = ask(CopiedEncoder, **PICKY | {"recipe": "mean"}, lang="hau").others
     assert found == {"seed5": "encoders/bert/picky/hau/5/seedbed.json"}
     recipes = yaml.safe_load(Path(TOLD).read_text())["recipes"]
-    recipes["mean"]["objective"] = {"averaged": {"share": 0.25}}
-    again = asking(study_of(TOLD, recipes=recipes))(Encoder, **PICKY | {"recipe": "mean"}, lang="hau")
-    assert again.references == found | {"start": "encoders/bert/weights/seedbed.json"}
+    recipes["mean"]["copies"] = {"averaged": {"share": 0.25}}
+    again = asking(study_of(TOLD, recipes=recipes))(CopiedEncoder, **PICKY | {"recipe": "mean"}, lang="hau")
+    assert again.others == found | {"start": "encoders/bert/weights/seedbed.json"}
 
 
 @pytest.mark.parametrize(
@@ -196,9 +197,9 @@ def test_the_mean_of_seeds_is_one_encoder_that_reads_the_others(told, ask) -> No
         ({"recipes/mean/from": "base"}, "config: recipes.mean.from: mean is the mean of a recipe's seeds; name one that is trained here"),
         ({"recipes/picky/only": {"seeds": [1]}}, "config: recipes.picky.only.seeds: mean is their mean, and there is one; give two or more"),
         ({"recipes/mean/only": {"seeds": [2]}}, "config: recipes.mean.only.seeds: it is the mean of all seeds of picky; give that its `seeds`"),
-        ({"recipes/static": {"data": {"corpus": "text"}, "objective": "condensed"}, "recipes/mean/from": "static"}, "config: recipes.static.only.seeds: mean is their mean, and there is one"),
-        ({"recipes/static": {"from": "picky", "data": {"corpus": "text"}, "objective": "condensed"}, "recipes/mean/from": "static"}, "config: recipes.mean.from: static has no transformer and cannot be copied"),
-        ({"recipes/static": {"from": "picky", "data": {"corpus": "text"}, "objective": "condensed"}, "recipes/on": {"from": "static", "data": {"corpus": "nli"}, "objective": "contrast"}}, "config: recipes.on.from: static has no transformer and cannot be trained"),
+        ({"recipes/static": {"data": {"corpus": "text"}, "copies": "static"}, "recipes/mean/from": "static"}, "config: recipes.static.only.seeds: mean is their mean, and there is one"),
+        ({"recipes/static": {"from": "picky", "data": {"corpus": "text"}, "copies": "static"}, "recipes/mean/from": "static"}, "config: recipes.mean.from: static has no transformer and cannot be copied"),
+        ({"recipes/static": {"from": "picky", "data": {"corpus": "text"}, "copies": "static"}, "recipes/on": {"from": "static", "data": {"corpus": "nli"}, "objective": "contrast"}}, "config: recipes.on.from: static has no transformer and cannot be trained"),
     ],
 )  # fmt: skip
 def test_a_choice_or_a_mean_that_cannot_be_made_is_told(changes: dict[str, Any], message: str) -> None:
@@ -208,7 +209,7 @@ def test_a_choice_or_a_mean_that_cannot_be_made_is_told(changes: dict[str, Any],
         "base": {},
         "bare": {"like": "base", "prefix": ""},
         "picky": {"like": "unsupervised", "prefix": {"choose": ["base", "bare"]}},
-        "mean": {"from": "picky", "data": {"corpus": "text"}, "objective": "averaged"},
+        "mean": {"from": "picky", "data": {"corpus": "text"}, "copies": "averaged"},
     }
     load(config)
     for path, value in changes.items():

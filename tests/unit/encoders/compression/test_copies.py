@@ -13,13 +13,13 @@ import torch
 from safetensors.torch import load_file
 from transformers import AutoModel, AutoTokenizer, XLMRobertaConfig, XLMRobertaModel
 
-from scripts import train_encoder
-from seedbed.encoders.compression import copies
+from scripts import copy_encoder
+from seedbed.encoders.compression import average, bfloat16, static, trim
+from seedbed.encoders.compression.settings import Int8, Trimmed
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models import loading
 from seedbed.encoders.models.inference import opened
 from seedbed.encoders.models.parallel_adapters import align
-from seedbed.encoders.objectives import load
 from seedbed.io import UserError, read_json, sha256, write_table
 from tests import tiny, warm
 from tests.programs import call
@@ -32,35 +32,35 @@ def weights(tmp_path_factory) -> Path:
     return tiny.backbone(tmp_path_factory.mktemp("weights"))
 
 
-def make(weights: Path, place: Path, objective: dict, texts: list[str], name: str, prefix: str = "") -> Path:
+def make(weights: Path, place: Path, ways: dict, texts: list[str], name: str, prefix: str = "") -> Path:
     """The copy that the program makes."""
     write_table(pd.DataFrame({"id": map(str, range(len(texts))), "text": texts}), place / "texts.tsv")
-    call(train_encoder, [
-        "--weights", str(weights), "--texts", str(place / "texts.tsv"), "--objective", json.dumps(objective),
+    call(copy_encoder, [
+        "--weights", str(weights), "--texts", str(place / "texts.tsv"), "--copies", json.dumps(ways),
         "--training", '{"pooling": "mean"}', f"--prefix={prefix}", "--seed", "1", "--about", '{"language": "hau"}',
-        "--state", str(place / "state"), "--output", str(place / name),
+        "--output", str(place / name),
     ])  # fmt: skip
     return place / name
 
 
 @pytest.fixture
 def made(weights, tmp_path):
-    """A function: the copy that the program makes, by an objective, of the texts."""
+    """A function: the copy that the program makes, in a way, of the texts."""
 
-    def function(objective: dict, texts: list[str] = TEXTS, name: str = "1", prefix: str = "") -> Path:
-        return make(weights, tmp_path, objective, texts, name, prefix)
+    def function(ways: dict, texts: list[str] = TEXTS, name: str = "1", prefix: str = "") -> Path:
+        return make(weights, tmp_path, ways, texts, name, prefix)
 
     return function
 
 
-OBJECTIVES = {"trimmed": {}, "condensed": {"dimensions": 8}, "halved": {}, "quantized": {}}
+WAYS = {"trimmed": {}, "static": {"dimensions": 8}, "bfloat16": {}, "int8": {}}
 
 
 @pytest.fixture(scope="module")
 def copied(weights, tmp_path_factory) -> dict[str, Path]:
     """A copy of each way, to be read."""
     place = tmp_path_factory.mktemp("copies")
-    return {way: make(weights, place, {way: settings}, TEXTS, way) for way, settings in OBJECTIVES.items()}
+    return {way: make(weights, place, {way: settings}, TEXTS, way) for way, settings in WAYS.items()}
 
 
 def vectors(folder: Path, texts: list[str]) -> np.ndarray:
@@ -98,7 +98,7 @@ def test_a_word_with_another_capital_than_the_texts_is_still_spelled(weights):
     small = [text.lower() for text in TEXTS]
     counts = Counter(token for ids in tokenizer(small, add_special_tokens=False)["input_ids"] for token in ids)
     letters = {*"".join(small)}
-    names = {*tokenizer.convert_ids_to_tokens(copies.kept(tokenizer, counts))}
+    names = {*tokenizer.convert_ids_to_tokens(trim.kept(tokenizer, counts))}
     capitals = {name for name in tokenizer.get_vocab() if name.lower() in letters and name != name.lower()}
     assert capitals and capitals <= names
 
@@ -113,13 +113,13 @@ def test_rare_tokens_go_first(made):
 
 def test_a_static_copy_is_the_mean_of_its_tokens_vectors(weights, made):
     """Each of them is what the encoder makes of the token alone, but for a rotation, if no component is dropped."""
-    folder = made({"condensed": {"dimensions": 32, "smoothing": 1e9, "whiten": False}})
+    folder = made({"static": {"dimensions": 32, "smoothing": 1e9, "whiten": False}})
     small, original = loading.open_encoder(folder), loading.load(weights, pooling="mean")
     token = small.tokenizer.encode("yara", add_special_tokens=False)
     rows = load_file(folder / "model.safetensors")["embedding.weight"].numpy()
     np.testing.assert_allclose(small.encode("yara"), rows[token.ids].mean(axis=0), atol=1e-6)
     ids = [original.tokenizer.convert_tokens_to_ids(small.tokenizer.id_to_token(place)) for place in range(len(rows))]
-    alone = copies._each_alone(original, ids)
+    alone = static._each_alone(original, ids)
     centred = alone - alone.mean(axis=0)
     plain = [place for place, one in enumerate(ids) if one not in original.tokenizer.all_special_ids]
     np.testing.assert_allclose(rows[plain] @ rows[plain].T, centred[plain] @ centred[plain].T, atol=1e-4)
@@ -127,7 +127,7 @@ def test_a_static_copy_is_the_mean_of_its_tokens_vectors(weights, made):
 
 def test_frequent_tokens_weigh_less(made):
     """a / (a + p), against the counts of the texts."""
-    flat, weighted = (made({"condensed": {"dimensions": 8, "smoothing": a}}, name=str(a)) for a in (1e9, 0.01))
+    flat, weighted = (made({"static": {"dimensions": 8, "smoothing": a}}, name=str(a)) for a in (1e9, 0.01))
     one, two = (
         load_file(folder / "model.safetensors")["embedding.weight"].norm(dim=1).numpy() for folder in (flat, weighted)
     )
@@ -140,27 +140,27 @@ def test_frequent_tokens_weigh_less(made):
 
 
 def test_all_components_have_the_same_variance(weights):
-    small = copies.condensed(loading.load(weights, pooling="mean"), TEXTS, dimensions=8, smoothing=1e9)
+    small = static.condense(loading.load(weights, pooling="mean"), TEXTS, dimensions=8, smoothing=1e9)
     rows = small[0].embedding.weight.detach().numpy()
     rows = rows[np.abs(rows).sum(axis=1) > 0]
     np.testing.assert_allclose(np.square(rows).mean(axis=0), 1, rtol=0.25)  # but for those of special tokens
 
 
 def test_a_text_of_unknown_tokens_has_a_vector_that_hardly_weighs(made):
-    static = loading.open_encoder(made({"condensed": {"dimensions": 8}}))
-    unknown, known, both = static.encode(["ሰላም", "Yara", "Yara ሰላም"])
+    condensed = loading.open_encoder(made({"static": {"dimensions": 8}}))
+    unknown, known, both = condensed.encode(["ሰላም", "Yara", "Yara ሰላም"])
     assert 0 < np.linalg.norm(unknown) < 0.2 * np.linalg.norm(known)  # and less where a known one is rarer than here
     assert _cosines(both[None], known[None])[0] > 0.98
 
 
-@pytest.mark.parametrize("way", ["trimmed", "condensed"])
+@pytest.mark.parametrize("way", ["trimmed", "static"])
 def test_tokens_that_were_added_beyond_the_vocabulary_stay(way, weights):
     encoder = loading.load(weights, pooling="mean")
     encoder.tokenizer.add_tokens(["[Q]"], special_tokens=True)
     encoder[0].auto_model.resize_token_embeddings(len(encoder.tokenizer))
     texts = [f"[Q]{text}" for text in TEXTS]
     before = encoder.encode(texts)
-    small = load(way).copied(encoder, texts, {}) if way == "trimmed" else copies.condensed(encoder, texts, dimensions=8)
+    small = Trimmed().copied(encoder, texts, {}) if way == "trimmed" else static.condense(encoder, texts, dimensions=8)
     assert len(small.encode(texts)) == len(texts)
     if way == "trimmed":
         np.testing.assert_array_equal(small.encode(texts), before)
@@ -178,19 +178,19 @@ def test_positions_are_counted_from_the_same_place_where_padding_says_from_which
     tokenizer.save_pretrained(tmp_path / "xlmr")
     original = loading.load(tmp_path / "xlmr", pooling="mean")
     before = original.encode(TEXTS[:5])
-    save(copies.trimmed(original, TEXTS[:5]), tmp_path / "small", {}, {})
+    save(trim.trim(original, TEXTS[:5]), tmp_path / "small", {}, {})
     small = loading.open_encoder(tmp_path / "small")
     assert len(small.tokenizer) < len(tokenizer)
     np.testing.assert_allclose(small.encode(TEXTS[:5]), before, atol=1e-6)
 
 
 def test_of_two_texts_no_agreement_is_said(made):
-    facts = read_json(made({"halved": {}}, texts=TEXTS[:2]) / "seedbed.json")["training"]
+    facts = read_json(made({"bfloat16": {}}, texts=TEXTS[:2]) / "seedbed.json")["training"]
     assert "agreement" not in facts and facts["texts"] == 2 and facts["examples"] == 0
 
 
 def test_half_the_bytes_and_float32_when_opened(weights, made):
-    folder = made({"halved": {}})
+    folder = made({"bfloat16": {}})
     saved = load_file(folder / "model.safetensors")
     assert {str(one.dtype) for one in saved.values()} == {"torch.bfloat16"}
     small = loading.open_encoder(folder)
@@ -202,7 +202,7 @@ def test_half_the_bytes_and_float32_when_opened(weights, made):
 
 def test_a_quantized_encoder_is_smaller_and_near_and_has_a_vector_of_each_text_by_itself(weights, made):
     folder, original = (
-        made({"quantized": {}}, prefix="query: "),
+        made({"int8": {}}, prefix="query: "),
         loading.load(weights, pooling="mean", prefix="query: "),
     )
     small = loading.open_encoder(folder)
@@ -232,7 +232,7 @@ def test_a_quantized_encoder_pools_the_layers_that_its_original_does(pooling, we
     original, last = (loading.load(weights, pooling=name) for name in (pooling, "mean"))
     save(original, tmp_path / "encoder", {}, {})
     for number, start in enumerate((weights, tmp_path / "encoder")):
-        small = load("quantized").copied(loading.load(start, pooling=pooling), TEXTS, {})
+        small = Int8().copied(loading.load(start, pooling=pooling), TEXTS, {})
         save(small, tmp_path / str(number), {}, {})
         found = loading.open_encoder(tmp_path / str(number)).encode(TEXTS)
         assert _cosines(found, original.encode(TEXTS)).min() > 0.99 > _cosines(found, last.encode(TEXTS)).max()
@@ -253,11 +253,11 @@ def test_the_mean_of_several_is_that_of_each_weight_and_loses_none(weights, tmp_
         encoder.save_pretrained(str(tmp_path / f"seed{seed}"))
         folders.append(tmp_path / f"seed{seed}")
     write_table(pd.DataFrame({"id": map(str, range(40)), "text": TEXTS}), tmp_path / "texts.tsv")
-    call(train_encoder, [
+    call(copy_encoder, [
         "--weights", str(folders[0]), "--refer", *(f"{folder.name}={folder}" for folder in folders[1:]),
-        "--texts", str(tmp_path / "texts.tsv"), "--objective", '{"averaged": {}}', "--training", '{"pooling": "own"}',
+        "--texts", str(tmp_path / "texts.tsv"), "--copies", '{"averaged": {}}', "--training", '{"pooling": "own"}',
         "--prefix=query: ", "--seed", "1", "--about", '{"language": "hau"}',
-        "--state", str(tmp_path / "state"), "--output", str(tmp_path / "mean"),
+        "--output", str(tmp_path / "mean"),
     ])  # fmt: skip
     each = [load_file(folder / "model.safetensors") for folder in folders]
     mean = load_file(tmp_path / "mean/model.safetensors")
@@ -276,7 +276,7 @@ def test_the_mean_may_have_a_share_of_the_encoder_before_training(weights):
     for encoder, value in ((one, 1.0), (other, 3.0), (base, 10.0)):
         for weight in encoder.parameters():
             weight.data.fill_(value)
-    mixed = copies.interpolated(copies.averaged(one, [other]), base, 0.25)
+    mixed = average.interpolate(average.average(one, [other]), base, 0.25)
     assert {value for weight in mixed.parameters() for value in weight.detach().unique().tolist()} == {4.0}
 
 
@@ -287,10 +287,10 @@ def test_a_copy_near_its_start_is_made_by_the_program(weights, tmp_path):
         weight.data += 0.25
     save(trained, tmp_path / "1", {}, {})
     write_table(pd.DataFrame({"id": map(str, range(40)), "text": TEXTS}), tmp_path / "texts.tsv")
-    call(train_encoder, [
+    call(copy_encoder, [
         "--weights", str(tmp_path / "1"), "--refer", f"start={weights}", "--texts", str(tmp_path / "texts.tsv"),
-        "--objective", '{"averaged": {"share": 0.25}}', "--training", '{"pooling": "own"}', "--seed", "1",
-        "--about", '{"language": "hau"}', "--state", str(tmp_path / "state"), "--output", str(tmp_path / "near"),
+        "--copies", '{"averaged": {"share": 0.25}}', "--training", '{"pooling": "own"}', "--seed", "1",
+        "--about", '{"language": "hau"}', "--output", str(tmp_path / "near"),
     ])  # fmt: skip
     before, near = (load_file(folder / "model.safetensors") for folder in (tmp_path / "1", tmp_path / "near"))
     for name, weight in near.items():
@@ -301,7 +301,7 @@ def test_encoders_of_other_weights_have_no_mean(weights):
     other = loading.load(weights, pooling="mean")
     other[0].auto_model.resize_token_embeddings(7)
     with pytest.raises(UserError, match=r"averaged:.*2.*average seeds"):
-        copies.averaged(loading.load(weights, pooling="mean"), [other])
+        average.average(loading.load(weights, pooling="mean"), [other])
 
 
 WITHOUT_SEEDBED = """
@@ -317,29 +317,29 @@ def test_copies_are_opened_without_this_package_and_scored_as_any_encoder(copied
     for (way, folder), vector in zip(copied.items(), printed.splitlines(), strict=True):
         found = opened(folder, rows=8)
         np.testing.assert_allclose(found.encode(["Yara suna gida."])[0], json.loads(vector), atol=1e-5, err_msg=way)
-        assert (found.layers is None) == (way in ("condensed", "quantized"))
+        assert (found.layers is None) == (way in ("static", "int8"))
 
 
-@pytest.mark.parametrize("way", OBJECTIVES)
+@pytest.mark.parametrize("way", WAYS)
 def test_the_same_copy_twice(way, copied, made):
-    assert sha256(made({way: OBJECTIVES[way]})) == sha256(copied[way])
+    assert sha256(made({way: WAYS[way]})) == sha256(copied[way])
 
 
 def test_what_cannot_be_copied_is_told_in_one_line(weights, made, tmp_path):
     encoder = loading.load(weights, pooling="mean")
     align(encoder, reduction=2, scaling=4.0, seed=0)
-    for way in (copies.trimmed, copies.condensed):
+    for way in (trim.trim, static.condense):
         with pytest.raises(UserError, match=r"parallel adapters; copy.*aligned"):
             way(encoder, TEXTS)
     with pytest.raises(UserError, match=r"parallel adapters; copy.*aligned"):
-        copies.rounded(encoder)
+        bfloat16.round_weights(encoder)
     with pytest.raises(UserError, match=r"parallel adapters; copy.*aligned"):
-        load("quantized").copied(encoder, TEXTS, {})
-    static = loading.open_encoder(made({"condensed": {"dimensions": 8}}))
+        Int8().copied(encoder, TEXTS, {})
+    condensed = loading.open_encoder(made({"static": {"dimensions": 8}}))
     with pytest.raises(UserError, match="no transformer; copy"):
-        copies.trimmed(static, TEXTS)
-    with pytest.raises(UserError, match=r"condensed.dimensions: 400.*32.*give fewer"):
-        made({"condensed": {"dimensions": 400}})
+        trim.trim(condensed, TEXTS)
+    with pytest.raises(UserError, match=r"static.dimensions: 400.*32.*give fewer"):
+        made({"static": {"dimensions": 400}})
     with pytest.raises(UserError, match=r"trimmed: 1 texts.*2"):
         made({"trimmed": {}}, texts=TEXTS[:1])
 
@@ -347,4 +347,4 @@ def test_what_cannot_be_copied_is_told_in_one_line(weights, made, tmp_path):
 def test_a_tokenizer_that_cannot_be_cut_is_refused(tmp_path):
     tokenizer = AutoTokenizer.from_pretrained(tiny.generator(tmp_path / "bpe"))
     with pytest.raises(UserError, match=r"BPE.*cut.*Unigram"):
-        copies.cut_tokenizer(tokenizer, [0, 1, 2])
+        trim.cut_tokenizer(tokenizer, [0, 1, 2])

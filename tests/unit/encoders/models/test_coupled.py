@@ -13,7 +13,7 @@ from sentence_transformers import SentenceTransformer
 from torch.nn.functional import normalize
 
 from seedbed.encoders.compression.compress import copy
-from seedbed.encoders.compression.halved import Halved
+from seedbed.encoders.compression.settings import Copies
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models import loading
 from seedbed.encoders.models.inference import opened
@@ -219,7 +219,7 @@ def test_two_choices_of_one_text_are_told(tmp_path: Path) -> None:
 
 def test_an_encoder_of_two_texts_is_not_copied(sides: dict[str, Path], tmp_path: Path) -> None:
     folder, table = made(sides, tmp_path / "encoder", "none"), pd.DataFrame({"id": ["1", "2"], "text": ["a", "b"]})
-    options = {"objective": Halved(), "prefix": "", "seed": 1, "output": tmp_path / "copy", "about": {}}
+    options = {"prefix": "", "seed": 1, "output": tmp_path / "copy", "about": {}}
     for pooling in ("own", "mean"):
         with pytest.raises(UserError, match=r"encoder:.*two texts.*copy one"):
-            copy(folder, table, Training(pooling=pooling), **options)
+            copy(folder, table["text"], Copies(bfloat16={}), training=Training(pooling=pooling), **options)

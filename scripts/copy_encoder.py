@@ -1,0 +1,42 @@
+"""Copy one encoder, by looking at texts: a smaller one, or the mean of several seeds."""
+
+from pathlib import Path
+
+from scripts import cli
+from seedbed.encoders.compression.settings import Copies
+from seedbed.manifests import Tell
+
+
+class Job(cli.Encoder):
+    weights: Path
+    """folder of the encoder, or of the backbone"""
+    copies: Copies
+    """{name: settings} of the way of copying"""
+    texts: Path
+    """TSV: id, text"""
+    rows: int = 0
+    """look at so many of the texts, see corpora.subset; 0: all"""
+    refer: dict[str, Path] = {}
+    """name -> another encoder that is read, see encoders.compression.settings"""
+    output: Path
+
+
+def main(job: Job) -> None:
+    from seedbed.encoders.export import card
+
+    make(job, card.write)
+
+
+def make(job: Job, tell: Tell) -> None:
+    """Make the copy; `tell` writes its card."""
+    from seedbed.corpora.subset import subset
+    from seedbed.encoders.compression.compress import copy
+    from seedbed.io import read_table
+
+    texts = subset(read_table(job.texts, ["id", "text"]), job.rows or None)["text"]
+    same = job.spoken() | {"training": job.training, "seed": job.seed, "about": job.about, "tell": tell}
+    copy(job.weights, texts, job.copies, folders=job.refer, output=job.output, **same)
+
+
+if __name__ == "__main__":
+    cli.run(Job, main)

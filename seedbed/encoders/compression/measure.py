@@ -1,0 +1,33 @@
+"""What a copy takes, and how near it is to what it was made from."""
+
+from __future__ import annotations
+
+import numpy as np
+from sentence_transformers import SentenceTransformer
+
+from seedbed.encoders.models.onnx_int8 import Int8Transformer
+
+
+def size(encoder: SentenceTransformer) -> dict[str, int]:
+    """Weights of an encoder, and the bytes that they take as they are saved."""
+    weights = list(encoder.state_dict().values())
+    graph = encoder[0] if isinstance(encoder[0], Int8Transformer) else None
+    return {
+        "parameters": sum(one.numel() for one in weights) + (graph.weights if graph else 0),
+        "bytes": sum(one.numel() * one.element_size() for one in weights) + (len(graph.graph) if graph else 0),
+    }
+
+
+def agreement(one: np.ndarray, other: np.ndarray) -> float | None:
+    """Pearson's correlation of the cosines of neighbouring texts, text 1 with 2, 2 with 3, ..., by two encoders.
+
+    Vectors (n, d) of the same texts; they may have other dimensions. Says how far a copy tells texts apart alike. None:
+    fewer than three texts, or all alike.
+    """
+    cosines = []
+    for vectors in (one, other):
+        unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True).clip(min=1e-30)
+        cosines.append((unit[1:] * unit[:-1]).sum(axis=1))
+    if min(map(np.ptp, cosines)) < 1e-6:
+        return None
+    return float(np.corrcoef(*cosines)[0, 1])

@@ -1,0 +1,81 @@
+"""A static encoder: a vector for each token, and a text is their mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+from transformers import PreTrainedTokenizerFast
+
+from seedbed.encoders.compression.trim import counted, cut_tokenizer, kept
+from seedbed.encoders.prompts import put
+from seedbed.io import UserError
+
+BATCH = 256
+"""Tokens that are encoded together."""
+
+
+def condense(
+    encoder: SentenceTransformer,
+    texts: Sequence[str],
+    *,
+    dimensions: int = 256,
+    smoothing: float = 1e-4,
+    whiten: bool = True,
+    least: int = 1,
+) -> SentenceTransformer:
+    """A static encoder: a text's vector is the mean of its tokens', which the encoder made of each token alone.
+
+    The vectors are reduced by principal components, all of the same variance with `whiten`, and multiplied by
+    smoothing / (smoothing + p), where p is a token's share of the texts.
+    Sources: Tulkens and van Dongen (2024, "Model2Vec") for tokens and components; Arora et al. (2017, "A simple but
+    tough-to-beat baseline for sentence embeddings") for the weights.
+
+    Raises:
+        UserError: as `counted` and `cut_tokenizer`; more dimensions than the encoder or the tokens have.
+    """
+    counts = counted(encoder, texts)
+    tokenizer = encoder.tokenizer
+    ids = kept(tokenizer, counts, least=least)
+    vectors = _each_alone(encoder, ids)
+    if dimensions > min(vectors.shape):
+        raise UserError(f"static.dimensions: {dimensions}, and {min(vectors.shape)} are there; give fewer")
+    centred = vectors - vectors.mean(axis=0)
+    _, deviations, directions = np.linalg.svd(centred, full_matrices=False)
+    directions = directions[:dimensions]
+    # The sign of a component is the solver's: its largest entry is to be positive.
+    directions *= np.sign(directions[np.arange(dimensions), np.abs(directions).argmax(axis=1)])[:, None]
+    shares = np.array([counts[token] for token in ids]) / max(1, counts.total())
+    unknown = tokenizer.unk_token_id
+    shares[[token == unknown for token in ids]] = 1  # says least, and yet a text of it alone has a vector
+    weights = smoothing / (smoothing + shares)
+    spread = deviations[:dimensions].clip(min=1e-9) / np.sqrt(len(ids)) if whiten else 1.0
+    rows = (centred @ directions.T / spread * weights[:, None]).astype(np.float32)
+    rows[[place for place, token in enumerate(ids) if token in {*tokenizer.all_special_ids} - {unknown}]] = 0
+    module = StaticEmbedding(cut_tokenizer(tokenizer, ids), embedding_weights=rows)
+    return put(SentenceTransformer(modules=[module], local_files_only=True), "")
+
+
+@torch.no_grad()
+def _each_alone(encoder: SentenceTransformer, ids: Sequence[int]) -> np.ndarray:
+    """What an encoder makes (n, d) of each token between the special tokens of a text."""
+    before, after = _around(encoder.tokenizer)
+    encoder.eval()
+    found = []
+    for start in range(0, len(ids), BATCH):
+        rows = torch.tensor([[*before, token, *after] for token in ids[start : start + BATCH]], device=encoder.device)
+        features: dict[str, Any] = {"input_ids": rows, "attention_mask": torch.ones_like(rows)}
+        found.append(encoder(features)["sentence_embedding"].float().cpu().numpy())
+    return np.concatenate(found).astype(np.float64)
+
+
+def _around(tokenizer: PreTrainedTokenizerFast) -> tuple[list[int], list[int]]:
+    """The special tokens that stand before and after a text."""
+    whole = tokenizer("a")["input_ids"]
+    plain = tokenizer("a", add_special_tokens=False)["input_ids"]
+    start = next(place for place in range(len(whole)) if whole[place : place + len(plain)] == plain)
+    return whole[:start], whole[start + len(plain) :]

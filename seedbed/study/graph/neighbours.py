@@ -1,0 +1,38 @@
+"""Neighbours of the seed pairs of a language (paper 001)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from seedbed.names import anchors_in
+from seedbed.study import paths
+from seedbed.study.graph.product import Files, Product
+from seedbed.study.recipe import StudyBackbone
+from seedbed.study.sizes import Load, Sizes
+
+
+@dataclass(frozen=True)
+class Neighbours(Product, rule="mine_neighbours", place=paths.NEIGHBOURS):
+    """The seed pairs of a language, each with the sentences that a backbone's layer finds for it."""
+
+    backbone: str
+    mining: str
+    lang: str
+
+    @property
+    def based_on(self) -> StudyBackbone:
+        """The backbone whose layer finds neighbours."""
+        return StudyBackbone.get(self.study, self.backbone)
+
+    def inputs(self) -> dict[str, Files]:
+        """The backbone, the pairs, and the sentences among which neighbours are sought."""
+        pool = self.at(paths.ANCHORS, anchors=anchors_in(""))
+        return {"weights": self.based_on.weights(self.lang), "pairs": self.at(paths.SEED_PAIRS), "pool": pool}
+
+    def settings(self) -> dict[str, Any]:
+        """How they are mined."""
+        prefix = self.based_on.plain_prefix()
+        return {"mining": self.study.mining[self.mining], "prefix": prefix, "state": self.study.state}
+
+    def load(self, sizes: Sizes) -> Load:
+        """Reading the pool."""
+        return Load(1, sizes.mining(self.backbone), sizes.encoder(self.backbone))
