@@ -105,7 +105,8 @@ def section(path: str, model: type[BaseModel], places: Mapping[type, str]) -> st
     shown = set(base.model_fields) if base else set()
     also = f" It has all keys of `{places[base]}`, and:" if base else ""
     heading = f"## {f'`{path}`' if path else 'Top level'}"
-    return "\n".join([heading, "", words + also, "", *table(model, shown)]) + "\n"
+    keys = ["", *table(model, shown)] if len(model.model_fields) > len(shown) else []
+    return "\n".join([heading, "", words + also, *keys]) + "\n"
 
 
 def table(model: type[BaseModel], shown: Collection[str] = ()) -> list[str]:

@@ -163,21 +163,20 @@ class Recipe(Settings):
     on_request: bool = False
     """Tables show it only if they name it."""
     start: str = Field("", alias="from")
-    """Another recipe, from whose encoder of the same backbone, language and seed training starts; it keeps that
-    encoder's pooling. Left out, it starts from the backbone. A preset that the study does not name is then made for
-    the recipes that start from it, like `adapted`: the backbone after masked language modelling in the language."""
+    """Another recipe, from whose encoder of the same backbone, language and seed it starts, with its pooling; left out,
+    the backbone. A preset that the study does not name is then built too, like `adapted`."""
     data: Data = Data()
     """Training data; left out, nothing is trained."""
     objective: dict[str, dict[str, Any]] = {}
     """What training minimises: a name, or a name with settings, like `{ranking: {scale: 20}}`."""
     copies: Copies = Copies()
-    """Instead of an objective: copies of the encoders it starts from; `data` are the sentences they are made by. A
-    name, or a name with settings, like `{trimmed: {least_count: 2}}`."""
+    """Instead of an objective: another encoder from finished ones, by a name, or a name with settings, like `{trimmed:
+    {least_count: 2}}`; `data` are the sentences for that."""
     training: dict[str, Any] = {}
     """Changes to the study's `training`."""
     prefix: str | PrefixChoice | None = None
-    """Put before every sentence instead of the backbone's prefix; `{choose: [RECIPE, ...]}`: that of one of these. Left
-    out, it is that of the recipe that it starts from."""
+    """Text before every sentence instead of the backbone's; `{choose: [RECIPE, ...]}`: that of one of these. Left out,
+    that of the recipe it starts from."""
     english: English = English()
     """How it reads English translations, or trains to choose them."""
     only: Only = Only()

@@ -61,7 +61,7 @@ class Averaged(Copy):
     of_seeds = True
 
     share: float = Field(0.0, ge=0, lt=1)
-    """The share of the weights before training; then one seed is enough."""
+    """Share of the weights before training; then one seed is enough."""
 
     @property
     def of_start(self) -> bool:
@@ -86,13 +86,13 @@ class Static(Copy):
     """
 
     dimensions: int = Field(256, gt=0)
-    """Numbers of a vector."""
+    """Width of a vector."""
     whiten: bool = True
-    """Give all components the same variance: a few of them, which all tokens share, would drown the rest."""
+    """Give all components the same variance."""
     smoothing: float = Field(1e-4, gt=0)
-    """a of the weight a / (a + p) of a token with the share p of all tokens of the texts."""
+    """a of a token's weight a / (a + p), with p its share of all tokens."""
     least_count: int = Field(1, ge=1)
-    """A token has a vector that stands so often in the texts; letters have one anyway."""
+    """Occurrences that a token needs; letters need none."""
 
     def copied(self, encoder, texts, folders):
         """See `condense`."""
@@ -108,7 +108,7 @@ class Static(Copy):
 
 
 class Bfloat16(Copy):
-    """Weights of the transformer rounded to bfloat16: half the bytes. Whoever opens the copy computes in float32."""
+    """Weights rounded to bfloat16: half the bytes; they are float32 again when loaded."""
 
     def copied(self, encoder, texts, folders):
         """See `round_weights`."""
@@ -124,7 +124,7 @@ class Bfloat16(Copy):
 
 
 class Int8(Copy):
-    """Weights of the transformer as integers of 8 bits, which onnxruntime runs: a quarter of the bytes, and faster.
+    """Weights as 8-bit integers for onnxruntime: a quarter of the bytes, and faster.
 
     What they are multiplied with is so too, with a scale for each text.
     """
@@ -139,14 +139,14 @@ class Int8(Copy):
 
 
 class Trimmed(Copy):
-    """Tokens that the texts do not use leave tokenizer and word embeddings; letters of the texts stay as tokens.
+    """Tokenizer and word embeddings without tokens that the texts do not use; letters of the texts remain.
 
     On the texts themselves the vectors are the encoder's to the last bit. A word of a dropped token is split into
     smaller ones. Source: Abdaoui et al. (2020, "Load what you need: smaller versions of multilingual BERT").
     """
 
     least_count: int = Field(1, ge=1)
-    """A token stays that stands so often in the texts."""
+    """Occurrences that a token needs."""
 
     def copied(self, encoder, texts, folders):
         """See `trim`."""
@@ -156,18 +156,18 @@ class Trimmed(Copy):
 
 
 class Copies(Settings):
-    """One way of copying; its name alone stands for it with its defaults."""
+    """One way of building an encoder from finished ones."""
 
     averaged: Averaged | None = None
-    """The mean of the seeds' weights."""
+    """Mean of the seeds' weights."""
     static: Static | None = None
-    """A vector for each token, and no transformer."""
+    """A vector per token, without transformer."""
     bfloat16: Bfloat16 | None = None
     """Half the bytes."""
     int8: Int8 | None = None
     """A quarter of the bytes, faster on a CPU."""
     trimmed: Trimmed | None = None
-    """Only the tokens that the texts use."""
+    """Only tokens that the texts use."""
 
     @model_validator(mode="before")
     @classmethod
