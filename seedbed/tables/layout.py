@@ -36,21 +36,34 @@ def layout(
     if spec.paper and not compared:
         parts.append("**No number here has a counterpart in the paper.**")
     if spec.across == "languages":
-        metrics = {column.metric: column.measured for column in spec.columns}
-        for (backbone, column), block in table.groupby(["backbone", "column"], sort=False):
-            title = f"{column}, over backbones" if backbone == AVERAGE else ", ".join(filter(None, (column, backbone)))
-            metric, block = metrics[block["metric"].iloc[0]], without_lone_average(block)
-            own = quoted.get((backbone, column), ())
-            if _is_overlap(block):
-                legend = [_overlap_legend(block, metric)]
-            else:
-                legend = [_legend(block, metric), *([_paper_legend(block)] if compared else []), *_quoted_legend(own)]
-            parts += [f"## {title}", *legend, _grid(block, metric, own)]
+        parts += _by_language(table, spec, quoted, compared=compared)
     else:
         means = [mean.label for mean in spec.over_columns] if spec.across == "means" else []
         groups = {column.label: column.group for column in spec.columns}
         parts += _summary(table, means or table["column"], groups)
     return "\n\n".join([*parts, *_against(table, spec, published)]) + "\n"
+
+
+def _by_language(
+    table: pd.DataFrame, spec: TableSpec, quoted: Mapping[tuple[str, str], Sequence[Quote]], *, compared: bool
+) -> list[str]:
+    """A block for each backbone and column; what is said of the marks in all of them stands once, before the first."""
+    metrics = {column.metric: column.measured for column in spec.columns}
+    blocks = {key: without_lone_average(block) for key, block in table.groupby(["backbone", "column"], sort=False)}
+    marks = {key: _marks(block, metrics[block["metric"].iloc[0]]) for key, block in blocks.items()}
+    marks = {key: marked for key, marked in marks.items() if not _is_overlap(blocks[key])}
+    once = len(marks) > 1 and len({*marks.values()}) == 1
+    parts = [*dict.fromkeys(marks.values())] if once else []
+    for (backbone, column), block in blocks.items():
+        title = f"{column}, over backbones" if backbone == AVERAGE else ", ".join(filter(None, (column, backbone)))
+        metric, own = metrics[block["metric"].iloc[0]], quoted.get((backbone, column), ())
+        if _is_overlap(block):
+            legend = [_overlap_legend(block, metric)]
+        else:
+            legend = [" ".join([_legend(block, metric), *([] if once else [marks[backbone, column]])])]
+            legend += [*([_paper_legend(block)] if compared else []), *_quoted_legend(own)]
+        parts += [f"## {title}", *legend, _grid(block, metric, own)]
+    return parts
 
 
 def _absent(table: pd.DataFrame, spec: TableSpec, published: Published) -> list[str]:
@@ -68,21 +81,26 @@ def _absent(table: pd.DataFrame, spec: TableSpec, published: Published) -> list[
 
 
 def _legend(block: pd.DataFrame, metric: Metric) -> str:
-    """What the numbers of a block are, and what stands next to them."""
+    """What the numbers of a block are."""
     first = block.iloc[0]
     items = block[block["language"] != AVERAGE].drop_duplicates("language")
     counts = ", ".join(f"{language} {n:.0f}" for language, n in zip(items["language"], items["n"], strict=True))
+    what = f"{metric.heading(first['metric'])}{_points(metric)}, mean over training seeds ({_seeds(block)})."
+    return f"{what} Test items: {counts}."
+
+
+def _marks(block: pd.DataFrame, metric: Metric) -> str:
+    """What stands next to the numbers of a block, and what is bold."""
+    first = block.iloc[0]
+    items = block[block["language"] != AVERAGE].drop_duplicates("language")
     names = dict(zip(block["recipe"], block["method"], strict=True))
     baseline = _baseline(block, names.get(first["baseline"], first["baseline"]))
-    ours = (
-        f"{metric.heading(first['metric'])}{_points(metric)}, mean over training seeds ({_seeds(block)}). "
-        f"Test items: {counts}. "
+    marks = (
         f"In brackets, the {first['level']:.0%} bootstrap interval over seeds and items. "
         f"▲ ▼: above or below {baseline}, by the paired bootstrap{_and_test(items, metric)} "
         f"(p < {1 - first['level']:.2g} after Benjamini and Hochberg over languages). Bold: the best of a language."
     )
-    ours += " Rows: what an encoder was last trained on." if trained_on(block) else ""
-    return ours
+    return f"{marks} Rows: what an encoder was last trained on." if trained_on(block) else marks
 
 
 def _baseline(rows: pd.DataFrame, own: str) -> str:

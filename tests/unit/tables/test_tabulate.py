@@ -197,6 +197,19 @@ def test_a_block_that_the_paper_lacks_says_so_beside_those_that_it_has(make, spe
     assert "No number here" not in text
 
 
+def test_marks_that_all_blocks_share_are_explained_once(make, spec):
+    alone = page(make(resamples=100).tabulate(spec.model_copy(update={"columns": spec.columns[:1]})), spec)
+    several = make(backbones={"xlmr": "XLM-R", "mmbert": "mmBERT"}, resamples=100)
+    text = page(several.tabulate(spec.model_copy(update={"columns": spec.columns[:1]})), spec)
+    for found in (alone, text):
+        assert found.count("Bold: the best of a language.") == 1 and found.count("Test items:") == found.count(
+            "\n## STS"
+        )
+    assert text.index("Bold: the best") < text.index("## STS, xlmr") < text.index("## STS, mmbert")
+    both = page(several.tabulate(spec), spec)
+    assert both.count("Bold: the best of a language.") == 4, "Williams' test is not the permutation test"
+
+
 def test_a_table_needs_no_paper(study, spec):
     alone = spec.model_copy(update={"paper": None})
     table = study.tabulate(alone)
