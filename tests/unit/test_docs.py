@@ -127,6 +127,14 @@ def test_an_example_of_a_study_is_one(example: dict[str, Any]) -> None:
     Study.model_validate(STUDY | example)
 
 
+def test_messages_of_the_page_of_troubles_are_those_of_the_code() -> None:
+    files = [*Path("seedbed").rglob("*.py"), *Path("scripts").glob("*.py"), *Path("rules").iterdir()]
+    code = re.sub(r'"\s*\n\s*f?"', "", "\n".join(file.read_text(encoding="utf-8") for file in files))
+    rows = re.findall(r"^\| (`[^|]*)\|", Path("docs/troubleshooting.md").read_text(encoding="utf-8"), re.M)
+    parts = {part.strip(" :;") for row in rows for said in re.findall(r"`([^`]+)`", row) for part in said.split("...")}
+    assert len(parts) > 60 and not [part for part in parts if part not in code]
+
+
 def test_the_bounds_that_operations_promises_are_those_of_the_code() -> None:
     text = Path("docs/operations.md").read_text(encoding="utf-8")
     gib = {assets.UNPACKED, downloads.DOWNLOAD}
