@@ -94,7 +94,8 @@ def loss_of(
     encoder[0].auto_model.get_input_embeddings().requires_grad_(not frozen)
     torch.manual_seed(0)
     sides, neighbours = ([table[name].tolist() for name in names] for names in (COLUMNS[:2], COLUMNS[2 : 2 + count]))
-    loss = kind(encoder.train(), Neighbours(neighbours=count), sides, neighbours)
+    settings = Neighbours().model_dump(exclude={"neighbours"})
+    loss = kind(encoder.train(), sides, neighbours, **settings)
     with torch.no_grad():
         torch._foreach_mul_([weight for _, weight in apart(loss)], 0.99)
     return loss

@@ -182,6 +182,13 @@ class Training(Settings):
     """Steps, instead of `epochs`; the data repeats."""
     batch_size: int = Field(512, gt=0)
     """Rows that are contrasted together. 512 is for a GPU; on a CPU take 32 to 64."""
+    mini_batch: int = Field(0, ge=0)
+    """Texts that are encoded at once in training (GradCache): memory grows with these; the loss is that of the whole
+    batch. 0: all of its texts, or as many as fit in memory."""
+    gradient_checkpointing: NoResult[bool] = False
+    """Keep no activations within blocks and compute them again: less memory, a third more time."""
+    distinct: bool = False
+    """No text twice in a batch, where it would be its own negative (sentence-transformers' NO_DUPLICATES)."""
     batches: Literal["mixed", "sets"] | dict[str, PositiveInt] = "mixed"
     """mixed: rows of all sets together. sets: each batch from one set (what is before the last colon of an id), in
     turn, each set repeating; an epoch has as many steps as all rows fill batches (paper 004). `{translations: 32}`: so
@@ -231,6 +238,14 @@ class Training(Settings):
                 raise ValueError(f"batches: {rows} rows of named sets, of batch_size {self.batch_size}; give fewer")
             if self.crosslingual:
                 raise ValueError("batches: with named sets a batch is in one language; leave crosslingual out")
+        return self
+
+    @model_validator(mode="after")
+    def _vectors_alone(self) -> Self:
+        if self.mini_batch and self.mlm_weight:
+            raise ValueError("mini_batch: masked words are predicted of whole batches; leave one of the two out")
+        if self.distinct and (self.batches != "mixed" or self.crosslingual):
+            raise ValueError("distinct: rows are laid out by sets or languages; set `batches: mixed`")
         return self
 
     @model_validator(mode="before")

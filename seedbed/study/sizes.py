@@ -87,7 +87,8 @@ class Sizes:
         training = StudyRecipe.get(self.study, recipe).training
         if training.part == "head" and self.study.recipes[recipe].paired:
             return self._asked(self._beside(backbone, recipe, training))
-        tokens = TEXTS * training.batch_size * training.max_length
+        texts = TEXTS * training.batch_size
+        tokens = min(texts, training.mini_batch or texts) * training.max_length
         options = {"dtype": training.precision, "frozen": training.freeze_word_embeddings}
         return self._asked(gpu_memory.training(self.shape("encoders", backbone), tokens=tokens, **options))
 

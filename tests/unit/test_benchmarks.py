@@ -28,6 +28,7 @@ from benchmarks import (
     judging,
     layers,
     lora_step,
+    mini_batch,
     mining,
     models,
     neighbour_step,
@@ -193,6 +194,11 @@ def test_a_step_of_training_has_the_loss_of_the_other_way(
     benchmark.main(["--weights", str(weights), "--batch-size", "4", "--rounds", "1", *options])
     printed = capsys.readouterr().out
     assert told in printed and "difference of the losses: " in printed
+
+
+def test_a_step_in_parts_is_measured_beside_one_of_the_whole_batch(tmp_path: Path) -> None:
+    weights = models.random_weights(tmp_path / "weights", width=16, heads=2, vocabulary=300, blocks=2)
+    assert all(seconds > 0 and grown >= 0 for seconds, grown in (mini_batch.step(weights, 4, part) for part in (0, 3)))
 
 
 def test_rows_of_a_vocabulary_and_a_step_of_masked_words_are_those_of_the_usual_way(

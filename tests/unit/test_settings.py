@@ -21,6 +21,7 @@ IDLE = {
     "Generator": {"batch_size", "gpu_memory", "key", "retries", "tensor_parallel", "timeout"},
     "Study": {"changed_code", "checkpoint_minutes", "downloads", "forecast", "gpus", "report_to"},
     "Task": {"batch_size"},
+    "Training": {"gradient_checkpointing"},
 }
 """Group -> the fields that change no result."""
 OF_NOTHING_MADE = {"like", "source", "endpoint", "adapters", "triplets", "shard_rows"}

@@ -1,4 +1,4 @@
-"""Whether a training fits a machine without a GPU: told before its first step, not by an hour of swapping."""
+"""Whether a training fits the memory, and how many texts at once: told before its first step."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -39,6 +39,31 @@ def require_fit(
         setting="training.batch_size",
         advice="set freeze_word_embeddings, lower max_length, or take a smaller backbone",
     )
+
+
+def texts_at_once(
+    encoder: SentenceTransformer, columns: Mapping[str, Sequence[str]], training: Training, prefix: str
+) -> int:
+    """How many texts of a batch are encoded at once, see `chunks.in_chunks`; 0: all.
+
+    As many as `training.mini_batch` says; else all if they fit the memory, or the greatest power of two that does.
+
+    Raises:
+        UserError: without a GPU, even the weights are far above what the machine has.
+    """
+    if training.mini_batch:
+        return training.mini_batch
+    rows = min(training.batch_size, *map(len, columns.values()))
+    tokens = sum(_tokens(encoder, texts, training, prefix) for texts in columns.values())
+    (fixed, row), cuda = least(encoder, half=training.precision == "bfloat16"), torch.cuda.is_available()
+    # What is counted is the least that a step takes: a machine may swap a little, and a GPU needs as much again.
+    has, row = (torch.cuda.mem_get_info()[0], 2 * row) if cuda else (GENEROUS * machine(), row)
+    if fixed + rows * tokens * row <= has:
+        return 0
+    fitting = int((has - fixed) / (tokens / len(columns) * row))
+    if fitting < 1:
+        require_fit(encoder, columns, training, prefix)
+    return 2 ** (max(fitting, 1).bit_length() - 1)
 
 
 def require(model: nn.Module, *, rows: int, tokens: float, half: bool, setting: str, advice: str) -> None:

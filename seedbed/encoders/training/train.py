@@ -21,13 +21,14 @@ from transformers import TrainerCallback
 from seedbed.encoders import objectives
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models import loading, memory
-from seedbed.encoders.models.two_paths import sides_of
+from seedbed.encoders.models.two_paths import Coupled, sides_of
 from seedbed.encoders.models.two_paths_setup import Coupling, couple
 from seedbed.encoders.objectives import Objective
 from seedbed.encoders.pooling import learnt_weights
 from seedbed.encoders.prompts import Prefix, prompted
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training import batches, parameters
+from seedbed.encoders.training.chunks import in_chunks
 from seedbed.encoders.training.parameters import take_adapters
 from seedbed.io import UserError, fingerprint, sha256
 from seedbed.manifests import Tell, versions
@@ -80,7 +81,7 @@ def train(
 
     Raises:
         UserError: bad weights, fewer rows or a smaller batch than the objective needs, a loss that is not finite, or,
-            without an objective, a pooling with weights to train; without a GPU, a batch far beyond the memory.
+            without an objective, a pooling with weights to train; without a GPU, weights far beyond the memory.
     """
     training = training.updated({"precision": precision(training.precision)})
     encoder = _opened(weights, training, objective, prefix, seed, (languages or {}).get("", ""))
@@ -130,13 +131,41 @@ def _learn(
     prompts, rates = dict.fromkeys(columns, prefix), objective.rates(training)
     arguments = _arguments(once, len(table), objective.least, prompts, seed, checkpoints, rates)
     with parameters.trained(encoder, training, seed), _truncated(encoder, training.max_length):
-        memory.require_fit(encoder, columns, training, prefix)
+        at_once = _texts_at_once(encoder, columns, training, prefix)
         torch.manual_seed(mixed(seed))  # of what a loss draws
         loss = objective.loss(encoder, table, training, folders)
         trainer = _Trainer(columns, model=encoder, args=arguments, loss=loss, shuffled=not laid_out)
-        fit(trainer, minutes)
+        with in_chunks(encoder, at_once), _checkpointed(encoder, training):
+            fit(trainer, minutes)
         found = loss.findings() if hasattr(loss, "findings") else {}
+    if at_once and not training.mini_batch:
+        found = found | {"texts encoded at once": at_once}
     return encoder, loss, checkpoints, result | summary(losses(trainer.state)) | learnt_weights(encoder) | found
+
+
+def _texts_at_once(encoder: SentenceTransformer, columns: dict[str, list[str]], training: Training, prefix: str) -> int:
+    """As `memory.texts_at_once`, where a loss reads vectors alone: else a batch is encoded whole, or refused."""
+    whole = "predicts masked words" if training.mlm_weight else ""
+    whole = "reads two texts" if isinstance(encoder[0], Coupled) else whole
+    if not whole:
+        return memory.texts_at_once(encoder, columns, training, prefix)
+    if training.mini_batch:
+        raise UserError(f"training.mini_batch: this training {whole}, of whole batches; leave it out")
+    memory.require_fit(encoder, columns, training, prefix)
+    return 0
+
+
+@contextlib.contextmanager
+def _checkpointed(encoder: SentenceTransformer, training: Training) -> Iterator[None]:
+    """Compute activations within blocks again in the backward pass, if the settings say so."""
+    bodies = [side[0].auto_model for side in sides_of(encoder)] if training.gradient_checkpointing else []
+    for body in bodies:
+        body.gradient_checkpointing_enable({"use_reentrant": False})
+    try:
+        yield
+    finally:
+        for body in bodies:
+            body.gradient_checkpointing_disable()
 
 
 def _in_order(
@@ -214,6 +243,7 @@ def _arguments(
         adam_epsilon=training.epsilon,
         lr_scheduler_type=training.schedule,
         prompts=prompts,
+        batch_sampler="no_duplicates" if training.distinct else "batch_sampler",
         dataloader_drop_last=0 < rows % training.batch_size < least,
         learning_rate_mapping=dict(rates or {}),
         **steps,

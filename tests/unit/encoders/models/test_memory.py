@@ -62,14 +62,30 @@ def test_a_batch_that_cannot_fit_is_refused_and_the_one_that_is_offered_is_not(
     memory.require_fit(encoder, {name: texts[:offered] for name, texts in TEXTS.items()}, Training(), "")
 
 
-def test_a_training_asks_before_its_first_step(weights: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_training_that_needs_whole_batches_asks_before_its_first_step(
+    make_weights: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     has(monkeypatch, 12)
-    table = pd.DataFrame(TEXTS | {"id": [str(row) for row in range(600)]})
+    table = pd.DataFrame({"id": map(str, range(600)), "text": TEXTS["anchor"]})
     places = {"output": tmp_path / "encoder", "state": tmp_path / "state", "minutes": 60}
-    settings = Training(pooling="mean", precision="float32")
+    settings = Training(pooling="mean", precision="float32", mlm_weight=0.1)
+    weights = make_weights("bert", head=True)
     with pytest.raises(UserError, match=r"^training.batch_size: 512 rows"):
-        train(weights, table, settings, objective=objectives.load("ranking"), prefix="", seed=1, **places)
+        train(weights, table, settings, objective=objectives.load("contrast"), prefix="", seed=1, **places)
     assert not (tmp_path / "encoder").exists()
+
+
+def test_as_many_texts_at_once_as_fit(encoder: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert memory.texts_at_once(encoder, TEXTS, Training(), "") == 0, "all of them"
+    assert memory.texts_at_once(encoder, TEXTS, Training(mini_batch=7), "") == 7, "whatever there is"
+    has(monkeypatch, 12)
+    found = memory.texts_at_once(encoder, TEXTS, Training(), "")
+    assert 2 <= found < 512 and found & (found - 1) == 0
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: ((12 * 2**20), 2**40))
+    assert 0 < memory.texts_at_once(encoder, TEXTS, Training(), "") < found, "a GPU does not swap"
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (2**40, 2**40))
+    assert memory.texts_at_once(encoder, TEXTS, Training(), "") == 0
 
 
 def test_weights_that_do_not_fit_are_no_matter_of_the_batch(encoder: Any, monkeypatch: pytest.MonkeyPatch) -> None:
