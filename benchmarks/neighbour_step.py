@@ -42,7 +42,7 @@ class ColumnByColumn(NeighbourLoss):
     @torch.no_grad()
     def after_step(self) -> None:
         encoder, head = self.slow.copy
-        kept = self.settings.momentum
+        kept = self.momentum
         for fast, slow in ((self.model, encoder), (self.head, head)):
             for theirs, ours in zip(fast.parameters(), slow.parameters(), strict=True):
                 if theirs.requires_grad:  # what is not trained is shared
@@ -109,7 +109,7 @@ def apart(loss: NeighbourLoss) -> list[tuple[str, Tensor]]:
 
 def step(name: str, loss: NeighbourLoss, table: pd.DataFrame, found: dict[str, Tensor]) -> Callable[[], None]:
     """A whole step on all rows of a table, which leaves its loss under a name."""
-    columns = [*COLUMNS[: 2 + loss.settings.neighbours]]
+    columns = [*COLUMNS[: 2 + len(loss.ranks.T)]]
     features = [loss.model.preprocess(table[column].tolist()) for column in columns]
     trained = [weight for weight in loss.parameters() if weight.requires_grad]
     optimiser, rows = torch.optim.AdamW(trained, lr=0.0, fused=True), torch.arange(len(table))
