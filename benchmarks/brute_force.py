@@ -25,7 +25,7 @@ from seedbed.corpora.settings import COLUMNS
 from seedbed.encoders.models.inference import batched
 from seedbed.encoders.models.loading import open_encoder
 from seedbed.evaluation.protocols import declared
-from seedbed.evaluation.scores import score, texts
+from seedbed.evaluation.scoring import score, texts
 from seedbed.evaluation.settings import Task
 from seedbed.io import read_table
 from seedbed.vectors.fused import search_by, side_by_side

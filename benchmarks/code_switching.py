@@ -18,8 +18,8 @@ from pathlib import Path
 import pandas as pd
 import regex
 
-from seedbed.corpora.clean import script_share, words
-from seedbed.corpora.language_id import LanguageId
+from seedbed.corpora.select.language_id import LanguageId
+from seedbed.corpora.shape.clean import script_share, words
 from seedbed.io import UserError
 from seedbed.languages import registry
 from seedbed.triplets.settings import Audit

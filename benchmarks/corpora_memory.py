@@ -40,11 +40,12 @@ from seedbed import blocks, io
 blocks.ROWS //= int(parts)  # before whoever imports it by name
 blocks.CACHE //= int(parts)
 io.PART //= int(parts)
-from seedbed.corpora import language_id
+from seedbed.corpora.select import language_id
 language_id.BATCH //= int(parts)
 from scripts import cli
 program = importlib.import_module("scripts." + name)
-for module in ("corpora.anchors", "corpora.fetch", "corpora.pairs", "triplets.audit", "triplets.translations"):
+corpora = ("corpora.select.anchors", "corpora.read.fetch", "corpora.select.pairs")
+for module in (*corpora, "triplets.audit", "triplets.translations"):
     importlib.import_module("seedbed." + module)  # what programs import when they run
 for arguments in map(json.loads, sizes):  # each after the same imports, in a process of its own
     if child := os.fork():

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import torch
 
-from seedbed.generators.backends import Completion, Request
-from seedbed.generators.backends.hf import HfBackend
-from seedbed.generators.prompts import encode, zero_shot
 from seedbed.generators.settings import Generator
+from seedbed.generators.writing.backends import Completion, Request
+from seedbed.generators.writing.backends.hf import HfBackend
+from seedbed.generators.writing.prompts import encode, zero_shot
 from seedbed.io import read_table
 from seedbed.resources import resource
 

@@ -21,13 +21,12 @@ import numpy as np
 import torch
 
 from benchmarks.models import least_seconds
-from seedbed.classifiers.likelihood import log_likelihoods
-from seedbed.generators.backends import Backend, open_backend
-from seedbed.generators.judging import SCALE, expected, score_tokens, scored, whole_answers
-from seedbed.generators.likelihoods import answer_log_likelihoods
-from seedbed.generators.prompts import judging_prompts, score_prefix
 from seedbed.generators.settings import Generator
-from seedbed.generators.translation_settings import ASPECTS
+from seedbed.generators.writing.backends import Backend, open_backend
+from seedbed.generators.writing.judge import SCALE, expected, score_tokens, scored, whole_answers
+from seedbed.generators.writing.likelihood import answer_log_likelihoods, log_likelihoods
+from seedbed.generators.writing.prompts import judging_prompts, score_prefix
+from seedbed.generators.writing.translation_settings import ASPECTS
 
 CANDIDATES = 4
 TOLERANCE = 1e-5

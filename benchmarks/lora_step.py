@@ -23,8 +23,8 @@ from peft import LoraConfig, PeftModel, get_peft_model
 from torch import Tensor
 from transformers import AutoModelForCausalLM, Gemma3ForCausalLM, Gemma3TextConfig
 
-from seedbed.generators.completions import IGNORED, ByLength, collate, completion_loss
-from seedbed.generators.examples import Example
+from seedbed.generators.lora.data import Example
+from seedbed.generators.lora.loss import IGNORED, ByLength, collate, completion_loss
 from seedbed.generators.settings import Lora
 
 PROMPT, COMPLETION = (32, 0.44), (11, 0.40)

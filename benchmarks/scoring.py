@@ -29,9 +29,10 @@ from scripts.score import scored
 from seedbed.corpora.settings import COLUMNS
 from seedbed.encoders.models.inference import batched
 from seedbed.encoders.models.loading import open_encoder
+from seedbed.evaluation.files import Set
+from seedbed.evaluation.mteb_check import check_by_mteb
 from seedbed.evaluation.protocols import declared
-from seedbed.evaluation.reference import check_by_mteb
-from seedbed.evaluation.scores import Set, texts
+from seedbed.evaluation.scoring import texts
 from seedbed.evaluation.settings import Task
 from seedbed.evaluation.systems import System
 from seedbed.io import read_json, read_table, write_json, write_table

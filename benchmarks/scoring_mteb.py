@@ -14,8 +14,8 @@ import pandas as pd
 from datasets import Dataset
 from sentence_transformers import SentenceTransformer
 
-from seedbed.evaluation.reference import metrics_of, mteb_result
-from seedbed.evaluation.scores import score
+from seedbed.evaluation.mteb_check import metrics_of, mteb_result
+from seedbed.evaluation.scoring import score
 from seedbed.evaluation.settings import Task
 
 BITEXT = ("hau_Latn", "eng_Latn")

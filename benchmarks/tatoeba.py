@@ -22,7 +22,7 @@ from tqdm import tqdm
 from benchmarks.scoring_mteb import Meter
 from seedbed.encoders.models.inference import batched
 from seedbed.encoders.models.loading import open_encoder
-from seedbed.evaluation.scores import score, texts
+from seedbed.evaluation.scoring import score, texts
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
 from seedbed.vectors.store import at_once, shared

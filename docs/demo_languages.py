@@ -10,8 +10,8 @@ from pathlib import Path
 
 import yaml
 
-from seedbed.corpora.assets import Store
-from seedbed.corpora.fetch import fetch
+from seedbed.corpora.read.assets import Store
+from seedbed.corpora.read.fetch import fetch
 from seedbed.corpora.settings import Kind, Source
 from seedbed.languages import registry
 from seedbed.study.model import Study

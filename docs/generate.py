@@ -21,9 +21,9 @@ from seedbed.operations.verify import Reference
 from seedbed.resources import spec_file
 from seedbed.settings import NO_RESULT
 from seedbed.study.model import Study
-from seedbed.tables import answer
 from seedbed.tables.claims import Claims
 from seedbed.tables.claims import page as of_claims
+from seedbed.tables.report import answer
 
 ANSWER, OPTIONS = (f"<!-- {name}: python docs/generate.py -->\n" for name in ("the demo's answer", "options"))
 """Comments before generated lines of a page, which END closes."""

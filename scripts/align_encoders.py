@@ -15,7 +15,7 @@ class Job(cli.Resumable):
     each: dict[str, Path]
     """language -> TSV: id and columns of texts"""
     rows: int = 0
-    """train on so many of the texts, see corpora.subset; 0: all"""
+    """train on so many of the texts, see corpora.select.subset; 0: all"""
     fixed: list[str] = []
     """languages whose encoders get no adapters"""
     objective: objectives.Named

@@ -33,8 +33,8 @@ class Job(cli.Job):
 
 
 def main(job: Job) -> None:
-    from seedbed.corpora.contamination import EvaluationTexts, texts_of
-    from seedbed.corpora.language_id import LanguageId
+    from seedbed.corpora.select.contamination import EvaluationTexts, texts_of
+    from seedbed.corpora.select.language_id import LanguageId
     from seedbed.io import read_blocks, write_json, write_table
     from seedbed.triplets.audit import Expected, audit
     from seedbed.triplets.translations import audit_translations

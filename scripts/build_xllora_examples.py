@@ -38,10 +38,10 @@ class Job(cli.Job):
 
 def main(job: Job) -> None:
     from seedbed.checkpoints import own_state
-    from seedbed.generators import xllora
-    from seedbed.generators.backends import Backend, open_backend
-    from seedbed.generators.completing import complete
-    from seedbed.generators.prompts import prompter
+    from seedbed.generators.lora import xllora
+    from seedbed.generators.writing.backends import Backend, open_backend
+    from seedbed.generators.writing.prompts import prompter
+    from seedbed.generators.writing.triplets import complete
     from seedbed.manifests import digest_of
 
     generator, seed = job.generator, job.generator.lora.seed

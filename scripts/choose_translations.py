@@ -31,7 +31,7 @@ def main(job: Job) -> None:
     from seedbed.encoders.translations.candidates import packed, unpacked
     from seedbed.encoders.translations.choose import choose
     from seedbed.encoders.translations.similarity import adaptor_similarity, given_similarity
-    from seedbed.generators.translations import candidates
+    from seedbed.generators.writing.translations import candidates
     from seedbed.io import write_table
     from seedbed.servers import named
 

@@ -21,7 +21,7 @@ class Job(cli.Job):
 
 
 def main(job: Job) -> None:
-    from seedbed.generators import adapter_card
+    from seedbed.generators.lora import adapter_card
 
     make(job, adapter_card.write)
 

@@ -29,7 +29,7 @@ def main(job: Job) -> None:
 
 def make(job: Job, tell: Tell) -> None:
     """Make the copy; `tell` writes its card."""
-    from seedbed.corpora.subset import subset
+    from seedbed.corpora.select.subset import subset
     from seedbed.encoders.compression.compress import copy
     from seedbed.io import read_table
 

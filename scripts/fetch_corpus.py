@@ -25,10 +25,10 @@ class Job(cli.Fetching):
 
 def main(job: Job) -> None:
     from seedbed import origins
-    from seedbed.corpora.assets import Store
-    from seedbed.corpora.contamination import IN_TESTS, IN_TRAINING, EvaluationTexts, texts_of, without_tests
-    from seedbed.corpora.fetch import fetch
-    from seedbed.corpora.labels import with_scores
+    from seedbed.corpora.read.assets import Store
+    from seedbed.corpora.read.fetch import fetch
+    from seedbed.corpora.select.contamination import IN_TESTS, IN_TRAINING, EvaluationTexts, texts_of, without_tests
+    from seedbed.corpora.shape.labels import with_scores
     from seedbed.io import write_json, write_table
 
     store = Store(job.downloads, job.lock)

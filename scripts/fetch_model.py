@@ -10,8 +10,8 @@ class Job(cli.Fetching):
 
 
 def main(job: Job) -> None:
-    from seedbed.corpora.assets import Store
-    from seedbed.generators.fetch import fetch
+    from seedbed.corpora.read.assets import Store
+    from seedbed.generators.weights.fetch import fetch
 
     fetch(job.source, Store(job.downloads, job.lock), job.output)
 

@@ -50,8 +50,8 @@ def make(job: Job, tell: Tell) -> None:
     """Fuse the encoders; `tell` writes the card."""
     from seedbed.encoders.models.ensemble import save
     from seedbed.encoders.models.inference import opened
+    from seedbed.evaluation.files import read_set
     from seedbed.evaluation.fusion import choose
-    from seedbed.evaluation.scores import read_set
     from seedbed.io import sha256
 
     if not job.dev:

@@ -16,7 +16,7 @@ class Job(cli.Job):
 def main(job: Job) -> None:
     import pandas as pd
 
-    from seedbed.corpora.subset import subset
+    from seedbed.corpora.select.subset import subset
     from seedbed.io import UserError, read_table, write_table
     from seedbed.triplets.shards import read_shard
 

@@ -14,9 +14,9 @@ class Job(cli.Asking):
 
 
 def main(job: Job) -> None:
-    from seedbed.generators import translations
-    from seedbed.generators.candidates import Tongue, writer_of
-    from seedbed.generators.judging import judgements
+    from seedbed.generators.writing import translations
+    from seedbed.generators.writing.judge import judgements
+    from seedbed.generators.writing.translate import Tongue, writer_of
     from seedbed.io import read_table, write_json, write_table
 
     judge = writer_of(job.generator, job.answer, job.base, job.state)

@@ -75,7 +75,7 @@ def costs_of(job: Job, spec: Compute) -> "Iterator[Cost]":
     from seedbed.evaluation.compute.cost import questions
     from seedbed.evaluation.compute.nearest import retrieval
     from seedbed.evaluation.compute.tuning import fine_tuning
-    from seedbed.evaluation.scores import read_set
+    from seedbed.evaluation.files import read_set
 
     for name, base in job.bases.items():
         require_decoder(name, base)  # before minutes are spent on the others

@@ -8,7 +8,7 @@ from seedbed.languages import REGISTRY
 
 class Job(cli.Job):
     spec: Path
-    """YAML: seedbed.tables.figure_specs.FigureSpec"""
+    """YAML: seedbed.tables.figures.specs.FigureSpec"""
     data: list[Path]
     """CSV made by tabulate; of a map, TSVs made by map_texts"""
     languages: Path = REGISTRY
@@ -22,8 +22,8 @@ def main(job: Job) -> None:
     from seedbed.evaluation import maps
     from seedbed.languages import registry
     from seedbed.tables import tabulate
-    from seedbed.tables.figure_specs import FigureSpec
     from seedbed.tables.figures.plot import plot
+    from seedbed.tables.figures.specs import FigureSpec
     from seedbed.tables.figures.style import save
 
     spec = FigureSpec.load(job.spec)

@@ -43,10 +43,11 @@ def main(job: Job) -> None:
     from seedbed.io import atomic, read_json
     from seedbed.languages import registry
     from seedbed.manifests import MANIFEST
-    from seedbed.tables import answer, making, tabulate
+    from seedbed.tables import tabulate
     from seedbed.tables.claims import Claims, of_study
-    from seedbed.tables.report import GROUPS, report
-    from seedbed.tables.standing import standing
+    from seedbed.tables.report import answer, making
+    from seedbed.tables.report.report import GROUPS, report
+    from seedbed.tables.report.standing import standing
 
     files = {group: getattr(job, group) for group in GROUPS}
     best = {str(folder): read_json(folder / MANIFEST)["best"] for folder in job.best}

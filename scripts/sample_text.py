@@ -12,7 +12,7 @@ class Job(cli.Job):
 
 
 def main(job: Job) -> None:
-    from seedbed.corpora.subset import sentences
+    from seedbed.corpora.select.subset import sentences
     from seedbed.io import read_blocks, write_table
 
     write_table(sentences(read_blocks(job.corpus, ["id", "text"])), job.output)

@@ -11,7 +11,8 @@ from seedbed.generators.settings import Generator
 from seedbed.settings import NoResult
 
 if TYPE_CHECKING:
-    from seedbed.evaluation.scores import Scores, Set
+    from seedbed.evaluation.files import Set
+    from seedbed.evaluation.scores import Scores
     from seedbed.evaluation.systems import System
 
 
@@ -54,7 +55,7 @@ def main(job: Job) -> None:
 
     from seedbed import manifests
     from seedbed.checkpoints import own_state
-    from seedbed.evaluation.scores import check
+    from seedbed.evaluation.scoring import check
     from seedbed.servers import named
 
     sets, written = read_sets(job), []
@@ -72,8 +73,8 @@ def main(job: Job) -> None:
 
 def read_sets(job: Job) -> "dict[str, list[Set]]":
     """The sets of each language of a job; raises as `read_set`, `origin_in` and `orders.joined`."""
+    from seedbed.evaluation.files import Set, of_all, origin_in, read_set
     from seedbed.evaluation.orders import joined, together
-    from seedbed.evaluation.scores import Set, of_all, origin_in, read_set
 
     files = iter(zip(job.tests, job.records, strict=True))
     found: dict[str, list[Set]] = {language: [] for language in job.language}
@@ -97,8 +98,8 @@ def read_sets(job: Job) -> "dict[str, list[Set]]":
 def score_all(job: Job, place: int, language: str, sets: "list[Set]", **shared: Any) -> list[Path]:
     """Score a system on the tasks of a language; `shared` are fields of its `Opening`. Returns what was written."""
     from seedbed.encoders.translations.files import read_choices, read_english
+    from seedbed.evaluation.files import write_scores
     from seedbed.evaluation.protocols import declared
-    from seedbed.evaluation.scores import write_scores
     from seedbed.evaluation.systems import Opening, open_system
 
     files = job.english.get(f"{place}/{language}", [])
@@ -120,7 +121,7 @@ def score_all(job: Job, place: int, language: str, sets: "list[Set]", **shared: 
 
 def scored(system: "System", given: "Set", language: str) -> "Scores":
     """Score one task, and check it as systems of this kind are."""
-    from seedbed.evaluation.scores import score
+    from seedbed.evaluation.scoring import score
 
     names = ("search", "answer", "layers", "paths", "choices", "second")
     can = {name: getattr(system, name) for name in names}

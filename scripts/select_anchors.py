@@ -21,9 +21,9 @@ class Job(cli.Job):
 
 
 def main(job: Job) -> None:
-    from seedbed.corpora.anchors import select
-    from seedbed.corpora.contamination import texts_of
-    from seedbed.corpora.language_id import LanguageId
+    from seedbed.corpora.select.anchors import select
+    from seedbed.corpora.select.contamination import texts_of
+    from seedbed.corpora.select.language_id import LanguageId
     from seedbed.io import read_blocks, write_json, write_table
 
     anchors, audit = select(

@@ -23,9 +23,9 @@ class Job(cli.Job):
 
 
 def main(job: Job) -> None:
-    from seedbed.corpora.contamination import texts_of
-    from seedbed.corpora.language_id import LanguageId
-    from seedbed.corpora.pairs import select
+    from seedbed.corpora.select.contamination import texts_of
+    from seedbed.corpora.select.language_id import LanguageId
+    from seedbed.corpora.select.pairs import select
     from seedbed.io import read_blocks, read_json, write_json, write_table
 
     counts = read_json(job.record)["counts"]

@@ -16,7 +16,7 @@ class Job(cli.Job):
     anchors: Path
     """TSV: id, text"""
     rows: int = 0
-    """for so many of the anchors, see corpora.subset; 0: all"""
+    """for so many of the anchors, see corpora.select.subset; 0: all"""
     shard: int = 0
     """number of the shard, from 0"""
     shards: int = 1
@@ -34,9 +34,9 @@ class Job(cli.Job):
 
 def main(job: Job) -> None:
     from seedbed.checkpoints import own_state
-    from seedbed.corpora.subset import subset
-    from seedbed.generators.backends import open_backend
-    from seedbed.generators.prompts import prompter
+    from seedbed.corpora.select.subset import subset
+    from seedbed.generators.writing.backends import open_backend
+    from seedbed.generators.writing.prompts import prompter
     from seedbed.io import read_table
     from seedbed.manifests import digest_of
     from seedbed.triplets.synthesis import shard, synthesise, translated

@@ -25,7 +25,7 @@ class Job(cli.Job):
 
 def main(job: Job) -> None:
     from seedbed.io import atomic, read_json
-    from seedbed.tables.layout import layout
+    from seedbed.tables.pages.layout import layout
     from seedbed.tables.plan import Block
     from seedbed.tables.published import Published
     from seedbed.tables.specs import TableSpec

@@ -26,7 +26,7 @@ class Job(cli.Adapter):
 
 
 def main(job: Job) -> None:
-    from seedbed.generators import adapter_card
+    from seedbed.generators.lora import adapter_card
 
     make(job, adapter_card.write, cli.resumable(job))
 
@@ -46,10 +46,10 @@ def make(job: Job, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) 
 def train(job: Job, options: dict[str, Any]) -> None:
     """Train the adapter that the job asks for."""
     from seedbed.classifiers import adapters
-    from seedbed.corpora.labels import read_pairs
     from seedbed.corpora.settings import COLUMNS
-    from seedbed.generators import lora
-    from seedbed.generators.examples import for_labels, sample
+    from seedbed.corpora.shape.labels import read_pairs
+    from seedbed.generators.lora import training
+    from seedbed.generators.lora.data import for_labels, sample
     from seedbed.generators.settings import DATA_KIND
     from seedbed.io import read_table
     from seedbed.weights import open_tokenizer
@@ -66,7 +66,7 @@ def train(job: Job, options: dict[str, Any]) -> None:
         return
     tokenizer = open_tokenizer(job.base)
     examples = for_labels(tokenizer, pairs, job.lora, language=job.language, style=job.style)
-    lora.train(job.base, examples, job.lora, **options)
+    training.train(job.base, examples, job.lora, **options)
 
 
 if __name__ == "__main__":

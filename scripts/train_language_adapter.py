@@ -21,7 +21,7 @@ class Job(cli.Adapter):
 
 
 def main(job: Job) -> None:
-    from seedbed.generators import adapter_card
+    from seedbed.generators.lora import adapter_card
 
     make(job, adapter_card.write, cli.resumable(job))
 
@@ -33,8 +33,8 @@ def make(job: Job, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) 
         tell: writes its card.
         resumed: as long as it trains, see `cli.resumable`.
     """
-    from seedbed.generators import lora
-    from seedbed.generators.examples import for_language
+    from seedbed.generators.lora import training
+    from seedbed.generators.lora.data import for_language
     from seedbed.io import read_table
     from seedbed.weights import open_tokenizer
 
@@ -44,7 +44,7 @@ def make(job: Job, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) 
     about = {"kind": "language", "data": job.kind, "language": job.language, "prompts": job.style, "loss": job.loss}
     about |= {"pivot": job.pivot} if job.pivot else {}
     with resumed as options:
-        lora.train(job.base, examples, job.lora, about=about, tell=tell, **job.named(), **options)
+        training.train(job.base, examples, job.lora, about=about, tell=tell, **job.named(), **options)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ class Job(cli.Adapter):
 
 
 def main(job: Job) -> None:
-    from seedbed.generators import adapter_card
+    from seedbed.generators.lora import adapter_card
 
     make(job, adapter_card.write, cli.resumable(job))
 
@@ -28,8 +28,8 @@ def make(job: Job, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) 
         tell: writes its card.
         resumed: as long as it trains, see `cli.resumable`.
     """
-    from seedbed.generators import lora
-    from seedbed.generators.examples import for_task
+    from seedbed.generators.lora import training
+    from seedbed.generators.lora.data import for_task
     from seedbed.io import read_table
     from seedbed.weights import open_tokenizer
 
@@ -39,7 +39,7 @@ def make(job: Job, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) 
     examples = for_task(open_tokenizer(job.base), triplets, polarities, job.lora, **asked)
     about = {"kind": "task", "polarity": job.polarity, "language": job.language, "prompts": job.style}
     with resumed as options:
-        lora.train(job.base, examples, job.lora, about=about, tell=tell, **job.named(), **options)
+        training.train(job.base, examples, job.lora, about=about, tell=tell, **job.named(), **options)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ class Job(cli.Adapter):
 
 
 def main(job: Job) -> None:
-    from seedbed.generators import adapter_card
+    from seedbed.generators.lora import adapter_card
 
     make(job, adapter_card.write, cli.resumable(job))
 
@@ -28,9 +28,9 @@ def make(job: Job, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) 
         tell: writes its card.
         resumed: as long as it trains, see `cli.resumable`.
     """
-    from seedbed.generators import lora
-    from seedbed.generators.examples import from_pairs, sample
-    from seedbed.generators.prompts import zero_shot
+    from seedbed.generators.lora import training
+    from seedbed.generators.lora.data import from_pairs, sample
+    from seedbed.generators.writing.prompts import zero_shot
     from seedbed.io import read_table
     from seedbed.weights import open_tokenizer
 
@@ -39,7 +39,7 @@ def make(job: Job, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) 
     examples = [*from_pairs(open_tokenizer(job.base), pairs, job.style)]
     about = {"kind": "xllora", "polarity": job.polarity, "language": job.language, "prompts": job.style}
     with resumed as options:
-        lora.train(job.base, examples, job.lora, about=about, tell=tell, **job.named(), **options)
+        training.train(job.base, examples, job.lora, about=about, tell=tell, **job.named(), **options)
 
 
 if __name__ == "__main__":

@@ -16,8 +16,8 @@ class Job(cli.Asking):
 
 
 def main(job: Job) -> None:
-    from seedbed.generators.candidates import Tongue, translations, writer_of
-    from seedbed.generators.translations import texts_of
+    from seedbed.generators.writing.translate import Tongue, translations, writer_of
+    from seedbed.generators.writing.translations import texts_of
     from seedbed.io import write_json, write_table
 
     tongues = {

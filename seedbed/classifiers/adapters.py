@@ -23,13 +23,13 @@ from transformers import (
 )
 
 from seedbed.classifiers.heads import limit_of, load, logits, tokenizer_of
-from seedbed.corpora.labels import LABELS
-from seedbed.generators import adapter_card
+from seedbed.corpora.shape.labels import LABELS
 from seedbed.generators.composition import CONFIG, WEIGHTS
-from seedbed.generators.examples import Texts, sample
-from seedbed.generators.lora import adapt, difference, finish, key_of, require_effect, save, training_arguments
-from seedbed.generators.models import open_adapter
+from seedbed.generators.lora import adapter_card
+from seedbed.generators.lora.data import Texts, sample
+from seedbed.generators.lora.training import adapt, difference, finish, key_of, require_effect, save, training_arguments
 from seedbed.generators.settings import Lora
+from seedbed.generators.weights.models import open_adapter
 from seedbed.io import UserError, read_json, write_json
 from seedbed.manifests import Tell
 from seedbed.precision import precision
@@ -50,10 +50,10 @@ def train_task(base: Path, pairs: Sequence[Texts], lora: Lora, **options: Any) -
     Args:
         base: the backbone, see `loading.load`.
         pairs: premise, hypothesis, label; those longer than `lora.max_length` are dropped and counted.
-        options: as of `generators.lora.train`.
+        options: as of `lora.training.train`.
 
     Raises:
-        UserError: bad weights; no pair within `lora.max_length`; or as `generators.lora.train`.
+        UserError: bad weights; no pair within `lora.max_length`; or as `lora.training.train`.
     """
     model, head = _with_head(base, lora.seed)
     tokenizer = tokenizer_of(base)
@@ -74,7 +74,7 @@ def train_language(base: Path, texts: Sequence[str], lora: Lora, **options: Any)
     A text is read up to `lora.max_length` tokens, since what is cut off answers nothing; arguments as of `train_task`.
 
     Raises:
-        UserError: bad weights, weights without a head for masked language modelling, or as `generators.lora.train`.
+        UserError: bad weights, weights without a head for masked language modelling, or as `lora.training.train`.
     """
     model, missing = load(AutoModelForMaskedLM, base)
     if missing:

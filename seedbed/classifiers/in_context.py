@@ -11,12 +11,12 @@ from scipy.special import softmax
 from tqdm.auto import tqdm
 
 from seedbed.classifiers.answers import Answers
-from seedbed.classifiers.likelihood import log_likelihoods
 from seedbed.classifiers.settings import Reasoning
-from seedbed.generators.backends import Backend, Completion, Prompt, Request, fits, open_backend
-from seedbed.generators.journal import Journal, Unkept, written_by
-from seedbed.generators.prompts import begun_thoughts, encode_text, with_shots
 from seedbed.generators.settings import Answering, Generator
+from seedbed.generators.writing.backends import Backend, Completion, Prompt, Request, fits, open_backend
+from seedbed.generators.writing.journal import Journal, Unkept, written_by
+from seedbed.generators.writing.likelihood import log_likelihoods
+from seedbed.generators.writing.prompts import begun_thoughts, encode_text, with_shots
 from seedbed.io import UserError, compact, fingerprint
 
 GREEDY = {"temperature": 0.0, "top_p": 1.0, "top_k": 0, "repetition_penalty": 1.0}
@@ -153,7 +153,7 @@ def prompts_of(
     """Each query's prompt as the model takes it, and how many shots it has.
 
     Args:
-        limit: tokens of a prompt at most, see `generators.backends.fits`.
+        limit: tokens of a prompt at most, see `generators.writing.backends.fits`.
 
     Raises:
         UserError: a query is too long by itself.

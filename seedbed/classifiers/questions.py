@@ -17,7 +17,7 @@ from transformers import AutoModelForQuestionAnswering, DataCollatorWithPadding,
 
 from seedbed.classifiers.heads import limit_of, load, tokenizer_of
 from seedbed.classifiers.tuning import SCORED_AT_ONCE, arguments, key_of, versions
-from seedbed.corpora.questions import require_answers, spans
+from seedbed.corpora.shape.questions import require_answers, spans
 from seedbed.encoders.tuning_settings import Reading
 from seedbed.io import UserError
 from seedbed.precision import precision
@@ -182,7 +182,7 @@ def train(
         minutes: as of `trainers.fit`.
 
     Raises:
-        UserError: bad weights; as `corpora.questions.spans` and `Reader.windows`; a loss that is not finite.
+        UserError: bad weights; as `corpora.shape.questions.spans` and `Reader.windows`; a loss that is not finite.
     """
     wanted, dtype = spans(rows, "reading: training set"), precision(dtype)
     torch.manual_seed(seed)  # of the head, which no weights bring

@@ -13,11 +13,11 @@ from tqdm.auto import tqdm
 from seedbed.classifiers.answers import Answers
 from seedbed.classifiers.in_context import likelihoods
 from seedbed.classifiers.settings import Reasoning
-from seedbed.generators.backends import Backend, Completion, Prompt, Request, fits
-from seedbed.generators.journal import Journal, Unkept
-from seedbed.generators.prefixed import Prefixed
-from seedbed.generators.prompts import without_thoughts
 from seedbed.generators.settings import Generator
+from seedbed.generators.writing.backends import Backend, Completion, Prompt, Request, fits
+from seedbed.generators.writing.journal import Journal, Unkept
+from seedbed.generators.writing.prompts import without_thoughts
+from seedbed.generators.writing.soft_prompts import Prefixed
 from seedbed.io import UserError, compact, fingerprint
 
 _ALONE = r"[(\[{]?(?<![a-z'’-])([a-z])(?:[)\]}]|(?!\s*\w|['’.-]\w)|(?=\s+(?:is|because|since|and|or)\b))"

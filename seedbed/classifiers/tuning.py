@@ -23,7 +23,7 @@ from transformers import (
 )
 
 from seedbed.classifiers.heads import limit_of, load, logits, tokenizer_of
-from seedbed.corpora.labels import require_labels
+from seedbed.corpora.shape.labels import require_labels
 from seedbed.encoders.tuning_settings import FineTuning, Reading
 from seedbed.io import UserError, fingerprint, sha256
 from seedbed.precision import precision

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from seedbed.corpora.pairs import without
+from seedbed.corpora.select.pairs import without
 from seedbed.encoders.models import loading
 from seedbed.encoders.models.inference import batched
 from seedbed.encoders.models.layers import first_layers

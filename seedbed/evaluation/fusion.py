@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from seedbed.choices import best
-from seedbed.evaluation.scores import score, texts
+from seedbed.evaluation.scoring import score, texts
 from seedbed.evaluation.settings import Task
 from seedbed.vectors.fused import fuse as fuse  # a name that others build on
 from seedbed.vectors.fused import search_by, side_by_side
@@ -30,7 +30,7 @@ def choose(
         candidates: weights, one for each encoder.
 
     Raises:
-        UserError: as `scores.score`.
+        UserError: as `scoring.score`.
     """
     by_language: list[dict[str, float]] = [{} for _ in candidates]
     for language, (dev, train) in sets.items():

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from seedbed.corpora.assets import Store
-from seedbed.corpora.contamination import EvaluationTexts
-from seedbed.corpora.fetch import fetch
+from seedbed.corpora.read.assets import Store
+from seedbed.corpora.read.fetch import fetch
+from seedbed.corpora.select.contamination import EvaluationTexts
 from seedbed.corpora.settings import COLUMNS as COLUMNS_OF
 from seedbed.corpora.settings import NO_TEXT
 from seedbed.evaluation.protocols import declared

@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from seedbed.corpora.columns import in_buckets
-from seedbed.corpora.language_id import LanguageId, as_many
+from seedbed.corpora.read.columns import in_buckets
+from seedbed.corpora.select.language_id import LanguageId, as_many
 from seedbed.corpora.settings import Source
 from seedbed.init import own_tables
 from seedbed.init.own_tables import COLUMNS, HALVES, OWN, is_known, is_table, matched

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from seedbed.corpora.columns import in_buckets
-from seedbed.corpora.forms import ENDINGS, parse
+from seedbed.corpora.read.columns import in_buckets
+from seedbed.corpora.read.forms import ENDINGS, parse
 from seedbed.corpora.settings import Source
 from seedbed.io import UserError
 

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import regex
 
-from seedbed.corpora.clean import characters_of, clean, comparable, script_share, unicode_scripts, within_bounds
-from seedbed.corpora.forms import text_of
-from seedbed.corpora.language_id import LanguageId, as_many
+from seedbed.corpora.read.forms import text_of
+from seedbed.corpora.select.language_id import LanguageId, as_many
 from seedbed.corpora.settings import Cleaning
+from seedbed.corpora.shape.clean import characters_of, clean, comparable, script_share, unicode_scripts, within_bounds
 from seedbed.init import own_tables
 from seedbed.init.identified import code_of, identified
 from seedbed.io import UserError, read_table

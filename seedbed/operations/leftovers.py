@@ -8,7 +8,7 @@ from pathlib import Path
 
 from seedbed.checkpoints import RECORD, place
 from seedbed.encoders.models.digests import folder_of
-from seedbed.generators.journal import ANSWERS
+from seedbed.generators.writing.journal import ANSWERS
 from seedbed.io import UserError, read_json
 from seedbed.operations.job import Job
 

@@ -9,7 +9,7 @@ from seedbed import licences, manifests, model_files, origins
 from seedbed.encoders.endpoint import TRANSPORT
 from seedbed.encoders.export import card
 from seedbed.encoders.models.ensemble import members_of
-from seedbed.generators import adapter_card
+from seedbed.generators.lora import adapter_card
 from seedbed.io import UserError, atomic_directory, is_own, read_json, sha256, write_json
 from seedbed.publish import leaderboard, results, triplets
 from seedbed.publish.checks import language_of, require_card

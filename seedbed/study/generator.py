@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from seedbed.generators.backends import modules_of
 from seedbed.generators.settings import POLARITIES, Generator, by_adapters
+from seedbed.generators.writing.backends import modules_of
 from seedbed.study import paths
 from seedbed.study.part import Part
 from seedbed.study.paths import at

@@ -13,7 +13,7 @@ from pydantic import Field, field_validator, model_validator
 
 from seedbed.checkpoints import MINUTES
 from seedbed.classifiers.settings import Classifier
-from seedbed.corpora.folders import Paths, places
+from seedbed.corpora.read.folders import Paths, places
 from seedbed.corpora.settings import Anchors, Cleaning, SeedPairs, Source
 from seedbed.encoders.recipes import Recipe, presets
 from seedbed.encoders.settings import Backbone, Fusion, Mining, Sides, Training
@@ -21,7 +21,7 @@ from seedbed.evaluation.compute.settings import Compute
 from seedbed.evaluation.protocols import Protocol, declared
 from seedbed.evaluation.settings import Task
 from seedbed.generators.settings import Choice, Generator
-from seedbed.generators.translation_settings import Judge, Translator
+from seedbed.generators.writing.translation_settings import Judge, Translator
 from seedbed.languages import called, registry
 from seedbed.names import DRAWN, ROLES, Code, Name, Spec
 from seedbed.resources import FOLDER, specs

@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, field_validator
 
-from seedbed.corpora.clean import unicode_scripts
-from seedbed.corpora.folders import Word
+from seedbed.corpora.read.folders import Word
 from seedbed.corpora.settings import Kind, Source
+from seedbed.corpora.shape.clean import unicode_scripts
 from seedbed.names import Name
 from seedbed.settings import Settings, named, written
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from seedbed.corpora.folders import check_paths
+from seedbed.corpora.read.folders import check_paths
 from seedbed.corpora.settings import Source
 from seedbed.encoders.recipes import Recipe
 from seedbed.generators.settings import PART_CORPUS, POLARITIES, WRITING, Method

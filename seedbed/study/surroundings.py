@@ -10,7 +10,7 @@ from seedbed.io import UserError
 from seedbed.resources import FOLDER, ROOT, specs
 from seedbed.study.model import Study
 from seedbed.study.reach import PACKAGES
-from seedbed.tables.figure_specs import FigureSpec
+from seedbed.tables.figures.specs import FigureSpec
 from seedbed.tables.specs import TableSpec
 
 

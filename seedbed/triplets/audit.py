@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from seedbed.blocks import Blocks, Seen, taken
-from seedbed.corpora.clean import comparable, script_share, words
-from seedbed.corpora.contamination import EvaluationTexts
-from seedbed.corpora.language_id import LanguageId
-from seedbed.generators.completing import REFUSED
+from seedbed.corpora.select.contamination import EvaluationTexts
+from seedbed.corpora.select.language_id import LanguageId
+from seedbed.corpora.shape.clean import comparable, script_share, words
+from seedbed.generators.writing.triplets import REFUSED
 from seedbed.io import UserError
 from seedbed.triplets.overlap import by_row, summary
 from seedbed.triplets.settings import Audit

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from seedbed.corpora.clean import terms
+from seedbed.corpora.shape.clean import terms
 
 RESAMPLES = 1000
 DRAWS = 10_000_000

@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 import regex
 
-from seedbed.corpora.clean import characters_of, words
+from seedbed.corpora.shape.clean import characters_of, words
 from seedbed.io import UserError
 
 ORDER = 5

@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from seedbed.generators.completing import complete
-from seedbed.generators.translating import translate
+from seedbed.generators.writing.corpus import translate
+from seedbed.generators.writing.triplets import complete
 from seedbed.triplets.shards import write_shard
 
 

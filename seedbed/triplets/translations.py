@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from seedbed.blocks import Blocks, Lookup
-from seedbed.corpora.clean import comparable, script_share
-from seedbed.corpora.contamination import EvaluationTexts
-from seedbed.corpora.language_id import LanguageId
+from seedbed.corpora.select.contamination import EvaluationTexts
+from seedbed.corpora.select.language_id import LanguageId
 from seedbed.corpora.settings import COLUMNS
+from seedbed.corpora.shape.clean import comparable, script_share
 from seedbed.triplets.audit import length_ratio, parted, repetition
 from seedbed.triplets.overlap import by_row
 from seedbed.triplets.settings import Audit

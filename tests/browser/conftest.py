@@ -10,15 +10,15 @@ import pandas as pd
 import pytest
 
 from seedbed.io import atomic, write_json, write_table
-from seedbed.tables import answer
-from seedbed.tables.figure_specs import FigureSpec
 from seedbed.tables.figures.plot import plot
+from seedbed.tables.figures.specs import FigureSpec
 from seedbed.tables.figures.style import save
-from seedbed.tables.layout import layout
+from seedbed.tables.pages.layout import layout
 from seedbed.tables.published import Published
-from seedbed.tables.report import report
+from seedbed.tables.report import answer
+from seedbed.tables.report.report import report
+from seedbed.tables.report.standing import standing
 from seedbed.tables.specs import TableSpec
-from seedbed.tables.standing import standing
 from seedbed.tables.tabulate import write
 from tests.browser.chromium import Page, program
 from tests.unit.tables.conftest import PAPER, ROOT, make_study

@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 import torch
 
-from seedbed.generators.backends import Request, open_backend
-from seedbed.generators.examples import Example
-from seedbed.generators.lora import train
+from seedbed.generators.lora.data import Example
+from seedbed.generators.lora.training import train
 from seedbed.generators.settings import Generator, Lora
+from seedbed.generators.writing.backends import Request, open_backend
 from seedbed.weights import open_tokenizer
 from tests import tiny
 

@@ -15,7 +15,7 @@ from seedbed.resources import spec_file, specs
 from seedbed.study.graph.table import TablePlan
 from seedbed.study.loading import load
 from seedbed.study.model import Study
-from seedbed.tables.figure_specs import FigureSpec, Map
+from seedbed.tables.figures.specs import FigureSpec, Map
 from seedbed.tables.plan import Block
 from seedbed.tables.published import AVERAGE
 from seedbed.tables.specs import TableSpec, metric_named

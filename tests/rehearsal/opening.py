@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from seedbed.corpora.assets import Store
+from seedbed.corpora.read.assets import Store
 from seedbed.corpora.settings import Source
 from seedbed.generators.settings import POLARITIES, Generator
 from seedbed.io import UserError
@@ -71,7 +71,7 @@ def codes(study: Study, generator: str) -> tuple[str, ...]:
 
 def try_out(model: Model, store: Store, folder: Path) -> dict[str, Any]:
     """What came of one: it is fetched as `scripts.fetch_model` does it, and used."""
-    from seedbed.generators.fetch import fetch
+    from seedbed.generators.weights.fetch import fetch
 
     done: dict[str, Any] = {"hub": model.source.hub}
     try:
@@ -84,7 +84,7 @@ def try_out(model: Model, store: Store, folder: Path) -> dict[str, Any]:
 def used(model: Model, folder: Path) -> dict[str, Any]:
     """What a model makes of a text."""
     from seedbed.encoders.models import loading
-    from seedbed.generators.backends import Request, open_backend
+    from seedbed.generators.writing.backends import Request, open_backend
 
     place = folder / model.source.hub
     if model.generator is None:

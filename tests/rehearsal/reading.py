@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import yaml
 
 from seedbed import origins
-from seedbed.corpora.assets import Store
-from seedbed.corpora.labels import check_scores
+from seedbed.corpora.read.assets import Store
 from seedbed.corpora.settings import Kind, Source
+from seedbed.corpora.shape.labels import check_scores
 from seedbed.evaluation.protocols import declared
 from seedbed.generators.settings import PART_CORPUS
 from seedbed.io import UserError

@@ -19,7 +19,7 @@ import pandas as pd
 import regex
 import yaml
 
-from seedbed.corpora.clean import characters_of
+from seedbed.corpora.shape.clean import characters_of
 from seedbed.languages import registry
 
 HERE = Path(__file__).parent

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from seedbed.encoders.endpoint import request, vectors_of
-from seedbed.generators.backends.openai import ChatBackend, OpenAIBackend
-from seedbed.generators.prompts import with_shots
+from seedbed.generators.writing.backends.openai import ChatBackend, OpenAIBackend
+from seedbed.generators.writing.prompts import with_shots
 from seedbed.resources import resource
 from seedbed.study.graph.table import TablePlan
 from seedbed.tables.tabulate import COLUMNS

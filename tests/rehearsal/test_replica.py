@@ -6,7 +6,7 @@ from collections import Counter
 import pandas as pd
 import pytest
 
-from seedbed.corpora.assets import Store
+from seedbed.corpora.read.assets import Store
 from seedbed.study.loading import load
 from tests.rehearsal import replica
 from tests.rehearsal.cutting import PAPERS, read

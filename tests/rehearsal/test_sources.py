@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from seedbed.corpora.labels import LABELS
 from seedbed.corpora.settings import COLUMNS, OPTIONAL
+from seedbed.corpora.shape.labels import LABELS
 from seedbed.names import TRAINING, languages_of
 from tests.rehearsal import replica
 from tests.rehearsal.cutting import PAPERS

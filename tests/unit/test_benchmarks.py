@@ -1,6 +1,6 @@
 """Every benchmark runs, and its own comparisons hold: on tiny models, where no ratio counts.
 
-That of corpora's memory runs in tests/unit/corpora/test_any_size.py.
+That of corpora's memory runs in tests/unit/corpora/select/test_any_size.py.
 """
 
 from __future__ import annotations

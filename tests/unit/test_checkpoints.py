@@ -18,10 +18,10 @@ from seedbed.encoders import objectives
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training import train
 from seedbed.encoders.tuning_settings import FineTuning
-from seedbed.generators import lora
-from seedbed.generators.examples import Example
-from seedbed.generators.journal import journal_name
+from seedbed.generators.lora import training
+from seedbed.generators.lora.data import Example
 from seedbed.generators.settings import Generator, Lora, Sampling
+from seedbed.generators.writing.journal import journal_name
 from seedbed.manifests import digest_of
 
 TEXTS = {"anchor": ["a", "b"], "positive": ["c", "d"]}
@@ -80,13 +80,13 @@ def test_every_setting_of_an_encoder_and_every_input_changes_the_key(base: Path)
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
 def test_every_setting_of_an_adapter_and_every_input_changes_the_key(base: Path) -> None:
     settings = Lora()
-    keys = {"": lora.key_of(base, settings, "float32", EXAMPLES)}
-    keys |= {name: lora.key_of(base, one, "float32", EXAMPLES) for name, one in changed(settings)}
-    keys["dtype"] = lora.key_of(base, settings, "bfloat16", EXAMPLES)
-    keys["examples"] = lora.key_of(base, settings, "float32", EXAMPLES[::-1])
-    keys["border"] = lora.key_of(base, settings, "float32", [Example([1], [2, 3]), EXAMPLES[1]])
+    keys = {"": training.key_of(base, settings, "float32", EXAMPLES)}
+    keys |= {name: training.key_of(base, one, "float32", EXAMPLES) for name, one in changed(settings)}
+    keys["dtype"] = training.key_of(base, settings, "bfloat16", EXAMPLES)
+    keys["examples"] = training.key_of(base, settings, "float32", EXAMPLES[::-1])
+    keys["border"] = training.key_of(base, settings, "float32", [Example([1], [2, 3]), EXAMPLES[1]])
     (base / "model.safetensors").write_text("Weights!")
-    keys["weights"] = lora.key_of(base, settings, "float32", EXAMPLES)
+    keys["weights"] = training.key_of(base, settings, "float32", EXAMPLES)
     assert len(set(keys.values())) == len(keys) > len(Lora.model_fields)
 
 
@@ -136,7 +136,7 @@ def test_another_library_changes_the_key_of_a_training_and_not_of_what_was_writt
     def keys() -> list[str]:
         return [
             train.key_of(objectives.load("contrast"), pd.DataFrame(TEXTS), Training(), "", 1, {"weights": base}),
-            lora.key_of(base, Lora(), "float32", EXAMPLES),
+            training.key_of(base, Lora(), "float32", EXAMPLES),
             tuning.key_of(base, [], FineTuning(), "float32", 1),
             journal_name([(("r1", "positive"), [1, 2])], GENERATOR, "w", None),
         ]

@@ -13,15 +13,15 @@ from snakemake.common.configfile import load_configfile
 from snakemake.exceptions import WorkflowError
 
 from seedbed import yamls
-from seedbed.corpora.assets import Store
-from seedbed.corpora.clean import script_share
+from seedbed.corpora.read.assets import Store
 from seedbed.corpora.settings import Source
-from seedbed.generators.fetch import fetch
+from seedbed.corpora.shape.clean import script_share
+from seedbed.generators.weights.fetch import fetch
 from seedbed.io import UserError, sha256
 from seedbed.names import ROLES
 from seedbed.study.loading import load
 from seedbed.study.settings import Corpora
-from seedbed.tables.figure_specs import FigureSpec
+from seedbed.tables.figures.specs import FigureSpec
 from seedbed.tables.specs import TableSpec
 from tests.refusals import pattern, tells
 from tests.whole import read

@@ -16,17 +16,17 @@ import yaml
 from snakemake.cli import parse_args
 
 from seedbed import model_files, servers
-from seedbed.corpora import assets, downloads
+from seedbed.corpora.read import assets, downloads
 from seedbed.encoders.export.card import Use
-from seedbed.generators import journal
-from seedbed.generators.backends import vllm
+from seedbed.generators.writing import journal
+from seedbed.generators.writing.backends import vllm
 from seedbed.init import command as command_line
 from seedbed.io import UserError
 from seedbed.operations.verify import Reference
 from seedbed.resources import spec_file
 from seedbed.study import digests
 from seedbed.study.model import Study
-from seedbed.tables import answer
+from seedbed.tables.report import answer
 from seedbed.vectors import store
 from tests.unit.tables.test_best import told
 from tests.unit.test_house import ALL_RULES

@@ -20,15 +20,15 @@ from sentence_transformers.util import import_from_string
 from scripts import fuse_encoders, map_texts, score, train_encoder
 from seedbed import model_files
 from seedbed.classifiers import manifest
-from seedbed.corpora.assets import Store
+from seedbed.corpora.read.assets import Store
 from seedbed.corpora.settings import Source
 from seedbed.encoders.compression.onnx_int8 import quantized
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models import loading, onnx_int8, parallel_adapters, two_paths
 from seedbed.encoders.settings import Endpoint
-from seedbed.generators.backends import open_backend
-from seedbed.generators.fetch import fetch
 from seedbed.generators.settings import Generator
+from seedbed.generators.weights.fetch import fetch
+from seedbed.generators.writing.backends import open_backend
 from seedbed.io import UserError
 from tests import tiny
 from tests.embedder import DIMENSIONS, Embedder

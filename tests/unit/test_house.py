@@ -26,7 +26,7 @@ from seedbed.study.loading import load
 from seedbed.study.model import Study
 from seedbed.study.needs import MODELS
 from seedbed.study.reach import reached
-from seedbed.tables.figure_specs import FigureSpec
+from seedbed.tables.figures.specs import FigureSpec
 from seedbed.tables.specs import TableSpec
 from tests import warm
 
@@ -87,27 +87,88 @@ def test_imports_go_one_way():
         assert allowed or not outside, f"{path} imports {outside}"
 
 
-def modules_in(node, names):
-    """The modules among some names that code imports anywhere, but for types alone."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
-            continue
-        if isinstance(child, ast.Import):
-            yield from (alias.name for alias in child.names if alias.name in names)
-        elif isinstance(child, ast.ImportFrom):
-            found = {f"{child.module}.{alias.name}" for alias in child.names} & names
-            yield from found or {child.module} & names
-        yield from modules_in(child, names)
+INSIDE = {
+    "corpora": ["changes", "settings", "shape", "select", "read"],
+    "generators": ["settings", "composition", "weights", "writing", "lora"],
+    "encoders": [
+        *("settings", "tuning_settings", "pooling", "endpoint", "prompts", "models", "export", "mining", "vocabulary"),
+        *("translations", "losses", "objectives", "compression", "training", "recipes"),
+    ],
+    "evaluation": [
+        *("significance", "aggregation", "geometry", "bitext", "metrics", "protocols", "settings", "orders", "maps"),
+        *("scores", "classification", "protocols/", "scoring", "files", "fusion", "mteb_check", "compute", "systems"),
+    ],
+    "tables": [
+        *(
+            "settings",
+            "quotes",
+            "offered",
+            "specs",
+            "published",
+            "cells",
+            "plan",
+            "measures",
+            "tabulate",
+            "best",
+            "claims",
+        ),
+        *("figures", "pages", "report"),
+    ],
+}
+"""Room -> what lies in it, files and rooms, from the ground up: none imports one that comes after it.
+
+With a stroke it is what a folder holds, without one its own `__init__`, where these stand apart.
+"""
+TIED = {"seedbed.study.model", "seedbed.study.pairs", "seedbed.study.variants"}
+"""Modules of which some name another's class as the type of an argument, and are imported by it."""
 
 
-def test_no_module_imports_itself_through_others():
+def part_of(module):
+    """What lies directly in a room that a module is, or is in; empty: it is of no room that has an order."""
+    room, part, file = [*module.split("."), "", "", ""][1:4]
+    return f"{part}/" if file and f"{part}/" in INSIDE.get(room, ()) else part if room in INSIDE else ""
+
+
+def modules_in(tree, names):
+    """The modules among some names that code imports, in functions and for types too, or names as a whole string."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in names)
+        elif isinstance(node, ast.ImportFrom):
+            found = {f"{node.module}.{alias.name}" for alias in node.names} & names
+            yield from found or {node.module} & names
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from {node.value, node.value.rpartition(".")[0]} & (names - {"seedbed"})
+
+
+def imports():
+    """Module -> those that it imports."""
     files = {
         str(path.with_suffix("")).replace("/", ".").removesuffix(".__init__"): path
         for path in Path("seedbed").rglob("*.py")
     }
-    graph = {name: {*modules_in(ast.parse(path.read_text()), {*files})} for name, path in files.items()}
+    return {name: {*modules_in(ast.parse(path.read_text()), {*files})} - {name} for name, path in files.items()}
+
+
+def test_no_module_imports_itself_through_others():
+    graph = imports()
     assert graph["seedbed.study.loading"] >= {"seedbed.study.model", "seedbed.study.checks"}
+    assert graph["seedbed.study.pairs"] >= {"seedbed.study.model"}, "for types"
+    assert graph["seedbed.encoders.objectives.contrast"] >= {"seedbed.encoders.losses.mlm"}, "in a function"
+    graph = {name: found - (TIED if name in TIED else set()) for name, found in graph.items()}
     graphlib.TopologicalSorter(graph).prepare()  # raises CycleError, which names the modules
+
+
+def test_imports_inside_a_room_go_one_way():
+    for module, found in imports().items():
+        room, part = module.split(".")[1:2], part_of(module)
+        if not part:
+            continue
+        order = INSIDE[room[0]]
+        assert part in order, f"{module}: say in INSIDE where it stands"
+        later = {other for other in found if other.split(".")[1:2] == room and part_of(other)}
+        above = {other for other in later if order.index(part_of(other)) > order.index(part)}
+        assert not above, f"{module} imports what comes after it: {above}"
 
 
 def test_every_rule_has_a_product_and_asks_for_its_own_needs():
@@ -128,7 +189,7 @@ def test_a_product_names_the_prompts_that_its_program_reads():
     for name, product in PRODUCTS.items():
         kinds = tuple(map(str, Path("seedbed/evaluation/systems").glob("*.py"))) if name == "score" else ()
         found = reached((f"scripts/{name}.py", *kinds)).definitions
-        reads = "_read" in found.get("seedbed/generators/prompts.py", ())
+        reads = "_read" in found.get("seedbed/generators/writing/prompts.py", ())
         assert reads == ("prompts" in inspect.getsource(product.code)), name
 
 

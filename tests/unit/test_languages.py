@@ -7,7 +7,7 @@ import pytest
 import regex
 import yaml
 
-from seedbed.corpora.clean import UNICODE_SCRIPTS
+from seedbed.corpora.shape.clean import UNICODE_SCRIPTS
 from seedbed.languages import registry
 from seedbed.study.model import Study
 

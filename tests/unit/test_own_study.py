@@ -16,7 +16,7 @@ from seedbed.study.graph.best_encoder import Answer
 from seedbed.study.graph.table import TablePlan
 from seedbed.study.loading import load
 from seedbed.study.model import Study
-from seedbed.tables.figure_specs import FigureSpec
+from seedbed.tables.figures.specs import FigureSpec
 from tests.refusals import tells
 
 PAGE = Path("docs/your-language.md").read_text()

@@ -9,7 +9,7 @@ from seedbed.study.graph.adapter import LanguageAdapter
 from seedbed.study.graph.table import TablePlan
 from seedbed.study.model import Study
 from seedbed.study.recipe import StudyRecipe
-from seedbed.tables.figure_specs import FigureSpec
+from seedbed.tables.figures.specs import FigureSpec
 
 STUDY = Study.model_validate(yaml.safe_load(Path("config.yaml").read_text()))
 

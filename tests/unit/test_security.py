@@ -16,12 +16,12 @@ import pytest
 import yaml
 
 from seedbed import weights
-from seedbed.corpora.assets import Store, members, wheel
+from seedbed.corpora.read.assets import Store, members, wheel
 from seedbed.corpora.settings import Source
 from seedbed.encoders.models import loading
-from seedbed.generators.backends import open_backend
-from seedbed.generators.fetch import fetch
 from seedbed.generators.settings import Generator
+from seedbed.generators.weights.fetch import fetch
+from seedbed.generators.writing.backends import open_backend
 from seedbed.io import UserError
 from seedbed.servers import post
 from seedbed.study.loading import load

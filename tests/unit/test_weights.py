@@ -26,13 +26,13 @@ from transformers import (
 from scripts import train_task_adapter
 from seedbed.classifiers import adapters, heads
 from seedbed.classifiers.likelihood import label_scores
-from seedbed.corpora.assets import Store
+from seedbed.corpora.read.assets import Store
 from seedbed.corpora.settings import Source
 from seedbed.encoders.models import loading
-from seedbed.generators.backends import open_backend
-from seedbed.generators.fetch import fetch
-from seedbed.generators.models import open_adapter, open_language_model
 from seedbed.generators.settings import Generator, Lora
+from seedbed.generators.weights.fetch import fetch
+from seedbed.generators.weights.models import open_adapter, open_language_model
+from seedbed.generators.writing.backends import open_backend
 from seedbed.io import UserError
 from tests import tiny
 from tests.programs import call

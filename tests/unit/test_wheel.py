@@ -17,11 +17,11 @@ pytest.importorskip("setuptools", minversion="77", reason="an older one cannot b
 
 PROBE = """
 from seedbed.study.model import Study
-from seedbed.generators.prompts import zero_shot
+from seedbed.generators.writing.prompts import zero_shot
 from seedbed.languages import registry
 from seedbed.resources import specs
-from seedbed.tables.report import TEMPLATE
-from seedbed.tables.figure_specs import FigureSpec
+from seedbed.tables.report.report import TEMPLATE
+from seedbed.tables.figures.specs import FigureSpec
 from seedbed.tables.specs import TableSpec
 
 [model.load(path) for model, kind in ((TableSpec, "tables"), (FigureSpec, "figures")) for path in specs(kind).values()]

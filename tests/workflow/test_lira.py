@@ -11,7 +11,7 @@ import yaml
 
 from seedbed.encoders.models.loading import load, open_encoder
 from seedbed.encoders.translations.files import read_english
-from seedbed.evaluation.scores import score
+from seedbed.evaluation.scoring import score
 from seedbed.evaluation.settings import Task
 from seedbed.io import read_json, read_table
 from tests.refusals import tells

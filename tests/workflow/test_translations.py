@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler
 import pandas as pd
 import pytest
 
-from seedbed.generators.translations import candidates, text_id
+from seedbed.generators.writing.translations import candidates, text_id
 from seedbed.io import read_json, read_table
 from tests.serving import Serving
 from tests.workflow.conftest import STUDY, Project, copy_project

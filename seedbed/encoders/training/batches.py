@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from seedbed.corpora.subset import subset
+from seedbed.corpora.select.subset import subset
 from seedbed.encoders.losses.crosslingual import draw
 from seedbed.encoders.objectives import LANGUAGE
 from seedbed.encoders.prompts import BEFORE, Prefix, prompt_of
@@ -33,7 +33,7 @@ class Files(Mapping[str, pd.DataFrame]):
 
     Args:
         paths: language -> TSV with `id`.
-        rows: at most so many of each, see `corpora.subset`.
+        rows: at most so many of each, see `corpora.select.subset`.
     """
 
     def __init__(self, paths: Mapping[str, Path], rows: int | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Candidate translations of texts: from the rows of `generators.translations.candidates` to tensors, and back."""
+"""Candidate translations of texts: from the rows of `translations.candidates` to tensors, and back."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from seedbed.encoders.translations.rewards import GREATEST, LEAST
-from seedbed.generators.translation_settings import ASPECTS
-from seedbed.generators.translations import candidates
+from seedbed.generators.writing.translation_settings import ASPECTS
+from seedbed.generators.writing.translations import candidates
 from seedbed.io import UserError
 
 

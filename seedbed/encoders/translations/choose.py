@@ -13,7 +13,7 @@ from torch import Tensor
 from seedbed.encoders.translations.candidates import Candidates, unpacked
 from seedbed.encoders.translations.policy import Policy, read_actor
 from seedbed.encoders.translations.settings import WEIGHTS, Choice
-from seedbed.generators.translation_settings import ASPECTS
+from seedbed.generators.writing.translation_settings import ASPECTS
 from seedbed.io import UserError
 
 HUMAN = "human"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from seedbed.corpora.subset import place_of
+from seedbed.corpora.select.subset import place_of
 from seedbed.io import UserError, read_blocks
 
 EVERY = 100

@@ -12,7 +12,6 @@ from tqdm.auto import tqdm
 from transformers import PreTrainedModel
 
 from seedbed.classifiers.in_context import ask, open_greedy, prompts_of
-from seedbed.classifiers.likelihood import left_padded
 from seedbed.classifiers.settings import InContext
 from seedbed.evaluation.classification import known_labels
 from seedbed.evaluation.compute import formulae
@@ -21,9 +20,10 @@ from seedbed.evaluation.compute.measuring import flops, reading, seconds
 from seedbed.evaluation.compute.settings import Compute
 from seedbed.evaluation.protocols import icl
 from seedbed.evaluation.scores import Trial
-from seedbed.generators.backends import is_encoder_decoder
-from seedbed.generators.prompts import encode_text
 from seedbed.generators.settings import Generator
+from seedbed.generators.weights.folder import is_encoder_decoder
+from seedbed.generators.writing.likelihood import left_padded
+from seedbed.generators.writing.prompts import encode_text
 from seedbed.io import UserError
 
 

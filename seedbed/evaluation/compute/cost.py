@@ -13,7 +13,8 @@ from seedbed.evaluation.classification import known_labels
 from seedbed.evaluation.compute.formulae import Sizes
 from seedbed.evaluation.compute.measuring import Read, Span
 from seedbed.evaluation.compute.settings import Compute
-from seedbed.evaluation.scores import Trial, texts, trial_of
+from seedbed.evaluation.scores import Trial
+from seedbed.evaluation.scoring import texts, trial_of
 from seedbed.evaluation.settings import Task
 from seedbed.vectors.store import at_once
 

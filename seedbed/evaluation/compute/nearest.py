@@ -8,7 +8,8 @@ from seedbed.evaluation.compute import formulae
 from seedbed.evaluation.compute.cost import Cost, Counted, Timed, dtype_of, sample, sizes_of
 from seedbed.evaluation.compute.measuring import flops, reading, seconds
 from seedbed.evaluation.compute.settings import Compute
-from seedbed.evaluation.scores import Trial, texts
+from seedbed.evaluation.scores import Trial
+from seedbed.evaluation.scoring import texts
 from seedbed.io import UserError
 
 

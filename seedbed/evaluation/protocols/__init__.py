@@ -8,7 +8,7 @@ A file of this folder, or of `protocols/` in the folder in which a study is run,
     score(trial: Trial) -> Scores    see `evaluation.scores`
 
 `mteb_rows(test)` where mteb has tasks of its kind; `lexical(test)` where words alone can answer: what that is called
-(`evaluation.lexical.NAMES`), and its items, in the order of those that are scored. `texts(test)` where other texts are
+(`metrics.lexical.NAMES`), and its items, in the order of those that are scored. `texts(test)` where other texts are
 embedded than stand in its columns, and `composed(test)` where some are several of those, a blank apart: text -> its
 parts. A study is read with the files that it names, so they import what takes long to import (scikit-learn, torch, ...)
 inside their functions.
@@ -18,17 +18,17 @@ import importlib
 import os
 import pkgutil
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
-from functools import cache, partial
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
 import pandas as pd
 from pydantic import AfterValidator, Field
 
 from seedbed.corpora.settings import Kind
-from seedbed.evaluation.aggregation import MEAN, Aggregate
+from seedbed.evaluation.metrics import Metric as Metric
 from seedbed.io import UserError
 from seedbed.resources import ROOT
 from seedbed.settings import suggest
@@ -82,35 +82,6 @@ class Protocol:
     def of_distances(self) -> bool:
         """Whether distances alone are enough: those of several encoders can be fused for it."""
         return "distances" in self.asks
-
-
-@dataclass(frozen=True)
-class Metric:
-    """A number of a score file, as tables show it."""
-
-    key: str
-    """The metric's name under `metrics` of a score file; empty for what no score file has."""
-    items: tuple[str, ...] = ()
-    """The columns of the per-item scores that it is computed from; empty: it has no interval."""
-    by: Aggregate = MEAN
-    """How the metric follows from the scores of items."""
-    points: int = 100
-    """Tables print the metric times this."""
-    lower: bool = False
-    """Lower is better."""
-    title: str = ""
-    """The metric's name at the beginning of a line; left out, its name in tables with a capital."""
-    k: int | None = None
-    """How many of the nearest it looks at: `k` of its task must have it."""
-
-    def of(self, label: str) -> Self:
-        """The metric of one class, of a metric that is declared of each."""
-        by = replace(self.by, read=partial(self.by.read, label=label))
-        return replace(self, key=self.key.format(label=label), by=by)
-
-    def heading(self, name: str) -> str:
-        """The metric's name at the beginning of a line."""
-        return self.title or name[0].upper() + name[1:]
 
 
 def names() -> list[str]:

@@ -17,8 +17,8 @@ gold and predicted number of the answer, correct. The main score is `accuracy`. 
 import numpy as np
 import pandas as pd
 
-from seedbed.corpora.choices import options, repeated, right
-from seedbed.evaluation.choice import choose
+from seedbed.corpora.shape.choices import options, repeated, right
+from seedbed.evaluation.metrics.choice import choose
 from seedbed.evaluation.protocols import Metric, Protocol
 from seedbed.evaluation.scores import Scores, Trial
 from seedbed.io import UserError

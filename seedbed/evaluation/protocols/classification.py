@@ -8,7 +8,7 @@ No encoder is scored. The main score is accuracy.
       source: {file: "own/{lang}.nli.tsv"}
 """
 
-from seedbed.corpora.labels import LABELS
+from seedbed.corpora.shape.labels import LABELS
 from seedbed.evaluation.protocols import Metric, Protocol
 from seedbed.evaluation.scores import Scores, Trial
 

@@ -20,9 +20,9 @@ each by its own e2, and the share of texts beyond the least printed bound. Main:
 
 import numpy as np
 
+from seedbed.evaluation.metrics.stability import deviation_bound
 from seedbed.evaluation.protocols import Metric, Protocol
 from seedbed.evaluation.scores import Scores, Trial
-from seedbed.evaluation.stability import deviation_bound
 
 KERNEL = 1.0
 """C."""

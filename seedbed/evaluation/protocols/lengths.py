@@ -11,9 +11,9 @@ characters.
 import numpy as np
 import pandas as pd
 
+from seedbed.evaluation.metrics.stability import described, metrics
 from seedbed.evaluation.protocols import Metric, Protocol
 from seedbed.evaluation.scores import Scores, Trial
-from seedbed.evaluation.stability import described, metrics
 
 PROTOCOL = Protocol(kind="text", asks=("vectors",))
 METRICS = metrics(["characters"], points=1) | {"min": Metric("min", points=1), "texts": Metric("texts", points=1)}

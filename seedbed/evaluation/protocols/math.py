@@ -1,6 +1,6 @@
 """Problems with a number for an answer, solved by a language model: the share of exact matches (MGSM; LiRA, paper 002).
 
-The last number of what it writes counts (`evaluation.answers.number`: digits of any script, thousands parted or not).
+The last number of what it writes counts (`metrics.answers.number`: digits of any script, thousands parted or not).
 `unanswered` counts the answers without a number, `cut` those that the length limit ended. Corpora: `question`,
 `answer`, a number. Items: id, gold, predicted, correct. The main score is `accuracy`.
 
@@ -11,7 +11,7 @@ The last number of what it writes counts (`evaluation.answers.number`: digits of
 
 import pandas as pd
 
-from seedbed.evaluation.answers import number
+from seedbed.evaluation.metrics.answers import number
 from seedbed.evaluation.protocols import Metric, Protocol
 from seedbed.evaluation.scores import Scores, Trial
 from seedbed.io import UserError

@@ -18,7 +18,7 @@ from string import ascii_uppercase
 import numpy as np
 import pandas as pd
 
-from seedbed.corpora.choices import options, right
+from seedbed.corpora.shape.choices import options, right
 from seedbed.evaluation.protocols import Metric, Protocol
 from seedbed.evaluation.scores import Scores, Trial
 from seedbed.io import UserError

@@ -11,9 +11,9 @@ space, and certifies nothing. An encoder that normalises has the length 1 everyw
 
 import numpy as np
 
+from seedbed.evaluation.metrics.stability import described, metrics
 from seedbed.evaluation.protocols import Protocol
 from seedbed.evaluation.scores import Scores, Trial
-from seedbed.evaluation.stability import described, metrics
 
 PROTOCOL = Protocol(kind="text", asks=("vectors",))
 METRICS = metrics(["norm"], points=1)

@@ -27,7 +27,7 @@ def score(trial: Trial) -> Scores:
     """F1 and exact match of a fine-tuned encoder's answers, means over questions."""
     import json
 
-    from seedbed.evaluation.spans import exact_match, f1
+    from seedbed.evaluation.metrics.spans import exact_match, f1
 
     found = trial.answer(trial, []).labels
     golds = [json.loads(answers) for answers in trial.test["answers"]]

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from seedbed.evaluation.lexical import BM25, bm25
+from seedbed.evaluation.metrics.lexical import BM25, bm25
 from seedbed.evaluation.protocols import Metric, Protocol
 from seedbed.evaluation.scores import Scores, Trial
 from seedbed.io import UserError

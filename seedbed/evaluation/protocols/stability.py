@@ -17,11 +17,11 @@ import hashlib
 import numpy as np
 import pandas as pd
 
-from seedbed.corpora.clean import characters
-from seedbed.corpora.subset import subset
+from seedbed.corpora.select.subset import subset
+from seedbed.corpora.shape.clean import characters
+from seedbed.evaluation.metrics.stability import described, edit_distance, edited, lipschitz, metrics, ratios
 from seedbed.evaluation.protocols import Protocol
 from seedbed.evaluation.scores import Scores, Trial
-from seedbed.evaluation.stability import described, edit_distance, edited, lipschitz, metrics, ratios
 from seedbed.io import UserError
 
 EDITS = (1, 2, 3, 5, 8, 10)

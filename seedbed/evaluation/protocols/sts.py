@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from seedbed.evaluation.aggregation import PEARSON, SPEARMAN
-from seedbed.evaluation.lexical import WORD_OVERLAP
+from seedbed.evaluation.metrics.lexical import WORD_OVERLAP
 from seedbed.evaluation.protocols import Metric, Protocol
 from seedbed.evaluation.scores import Scores, Trial
 from seedbed.io import UserError

@@ -16,7 +16,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from seedbed import manifests
-from seedbed.evaluation.scores import Answer, Scores, Set
+from seedbed.evaluation.files import Set
+from seedbed.evaluation.scores import Answer, Scores
 from seedbed.vectors.types import Encode, Layers, Search
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from seedbed.corpora.settings import COLUMNS
 from seedbed.encoders.models.digests import pivot_of, vectors_of
 from seedbed.encoders.models.inference import Opened, opened
 from seedbed.encoders.translations.files import ChosenEnglish
+from seedbed.evaluation.mteb_check import check_by_mteb
 from seedbed.evaluation.protocols import declared, load
-from seedbed.evaluation.reference import check_by_mteb
 from seedbed.evaluation.systems import Opening, System
 from seedbed.io import UserError
 from seedbed.names import languages_of

@@ -18,8 +18,8 @@ from seedbed.encoders.models.inference import Opened, opened
 from seedbed.evaluation.protocols import icl
 from seedbed.evaluation.scores import Trial
 from seedbed.evaluation.systems import BESIDE, MODEL, Opening, System
-from seedbed.generators.asked import answers
 from seedbed.generators.settings import Answering, Generator
+from seedbed.generators.writing.journal import answers
 from seedbed.precision import precision
 from seedbed.servers import today
 from seedbed.vectors.store import at_once

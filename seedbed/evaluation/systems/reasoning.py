@@ -20,15 +20,15 @@ from seedbed.classifiers.in_context import asked_by, greedy
 from seedbed.classifiers.manifest import parts_of
 from seedbed.classifiers.reasoning import Asked, ask
 from seedbed.classifiers.settings import Reasoning
-from seedbed.corpora.choices import options
+from seedbed.corpora.shape.choices import options
 from seedbed.encoders.models.loading import open_encoder
 from seedbed.encoders.translations.policy import features
 from seedbed.evaluation.scores import Trial
 from seedbed.evaluation.systems import BESIDE, MODEL, Opening, System
-from seedbed.generators.asked import answers
-from seedbed.generators.backends import open_backend
-from seedbed.generators.prompts import Style, options_prompt, problem_prompt
 from seedbed.generators.settings import Generator
+from seedbed.generators.writing.backends import open_backend
+from seedbed.generators.writing.journal import answers
+from seedbed.generators.writing.prompts import Style, options_prompt, problem_prompt
 from seedbed.io import UserError
 from seedbed.precision import precision
 from seedbed.servers import today

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from seedbed.classifiers.settings import Reasoning
 from seedbed.encoders.tuning_settings import FineTuning, Reading
 from seedbed.generators.settings import Answering, Generator
 from seedbed.manifests import MANIFEST
+from seedbed.operations.forecasting.sizes import Sizes
 from seedbed.operations.job import Job
-
-if TYPE_CHECKING:
-    from seedbed.operations.forecasting.work import Plan
 
 ANSWERED = ("fine_tune", "tune_encoder")
 """Rules that leave a fine-tuned model's answers, which a score reads."""
@@ -22,34 +18,34 @@ Effort = tuple[float, float, float]
 """Floating-point operations, tokens, rows."""
 
 
-def tuning(plan: Plan, job: Job) -> Effort:
+def tuning(sizes: Sizes, job: Job) -> Effort:
     """All epochs, though most trainings stop before, and the tests once."""
-    tests = sum(map(plan.rows, job.told.tests.values()))
-    length = plan.costs.tokens.sentence
+    tests = sum(map(sizes.rows, job.told.tests.values()))
+    length = sizes.costs.tokens.sentence
     if job.of("kind") == "questions":
-        learning, length = Reading.model_validate(job.told.learning), plan.costs.tokens.instruction
+        learning, length = Reading.model_validate(job.told.learning), sizes.costs.tokens.instruction
     else:
         learning = FineTuning.model_validate(job.told.learning) if job.of("kind") else job.told.fine_tuning
-    learnt = plan.rows(job.told.train) * learning.epochs * length
-    return (6 * learnt + 2 * tests * length) * plan.model(job).body, learnt + tests * length, tests
+    learnt = sizes.rows(job.told.train) * learning.epochs * length
+    return (6 * learnt + 2 * tests * length) * sizes.model(job).body, learnt + tests * length, tests
 
 
-def scoring(plan: Plan, job: Job) -> Effort:
+def scoring(sizes: Sizes, job: Job) -> Effort:
     """An encoder reads both texts of an item, one of two paths their English too; a language model reads both in a
     prompt, or a text with its examples, or a problem that it works out, with each of its variants."""
-    folders, once = job.told.systems, sum(map(plan.rows, job.told.tests))
-    maker, rows = plan.maker(f"{folders[0]}/{MANIFEST}"), len(folders) * once
+    folders, once = job.told.systems, sum(map(sizes.rows, job.told.tests))
+    maker, rows = sizes.maker(f"{folders[0]}/{MANIFEST}"), len(folders) * once
     if maker is None or maker.rule not in ("describe_classifier", *ANSWERED):
-        return _encoded(plan, job, maker, 2 * rows * plan.costs.tokens.sentence, rows)
+        return _encoded(sizes, job, maker, 2 * rows * sizes.costs.tokens.sentence, rows)
     if maker.rule in ANSWERED:
         return 0, 0, rows
-    every = [_answered(plan, job, plan.maker(f"{folder}/{MANIFEST}"), once) for folder in folders]
+    every = [_answered(sizes, job, sizes.maker(f"{folder}/{MANIFEST}"), once) for folder in folders]
     return tuple(map(sum, zip(*every, strict=True)))
 
 
-def _answered(plan: Plan, job: Job, maker: Job, rows: float) -> Effort:
+def _answered(sizes: Sizes, job: Job, maker: Job, rows: float) -> Effort:
     """What a classifier that was described reads and writes."""
-    system, lengths = maker.told.system, plan.costs.tokens
+    system, lengths = maker.told.system, sizes.costs.tokens
     if system["kind"] == "chance":
         return 0, 0, rows
     if system["kind"] == "reasoning":
@@ -57,20 +53,20 @@ def _answered(plan: Plan, job: Job, maker: Job, rows: float) -> Effort:
         limit = Reasoning.model_validate(system["reasoning"]).max_new_tokens
         asked = {task.protocol for tasks in job.told.tasks for task in tasks.values()}
         drawn = 0 if asked == {LIKELIHOOD} else min(limit, lengths.instruction)
-        return plan.drawn(job, generator, rows, getattr(lengths, generator.prompts) + lengths.instruction, drawn)
+        return sizes.drawn(job, generator, rows, getattr(lengths, generator.prompts) + lengths.instruction, drawn)
     if system["kind"] == "in-context":
         generator = Generator.model_validate(system["generator"])
         how = Answering.model_validate(system.get("answering", {}))
         prompt = getattr(lengths, generator.prompts) + (1 + system["examples"]["count"]) * lengths.sentence
         drawn = how.max_new_tokens if how.answer == "generation" else 0
-        return plan.drawn(job, generator, rows, min(prompt, generator.sampling.max_prompt_tokens), drawn)
+        return sizes.drawn(job, generator, rows, min(prompt, generator.sampling.max_prompt_tokens), drawn)
     tokens = rows * (getattr(lengths, system["style"], 0) + 2 * lengths.sentence)
-    return 2 * plan.model(job).body * tokens, tokens, rows
+    return 2 * sizes.model(job).body * tokens, tokens, rows
 
 
-def _encoded(plan: Plan, job: Job, maker: Job | None, tokens: float, rows: float) -> Effort:
+def _encoded(sizes: Sizes, job: Job, maker: Job | None, tokens: float, rows: float) -> Effort:
     """So many tokens of texts, and as many of their English."""
     fusion = maker.of("fusion") if maker and job.told.english else ""
-    own = plan.model(job).body if fusion != "english" else 0
-    english = plan.english(maker).body if maker and fusion else 0
+    own = sizes.model(job).body if fusion != "english" else 0
+    english = sizes.english(maker).body if maker and fusion else 0
     return 2 * (own + english) * tokens, tokens * ((own > 0) + (english > 0)), rows

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from seedbed import gpu_memory
 from seedbed.encoders.settings import Training
 from seedbed.manifests import MANIFEST
+from seedbed.operations.forecasting.sizes import Sizes
 from seedbed.operations.job import Job
-
-if TYPE_CHECKING:
-    from seedbed.operations.forecasting.work import Plan
 
 ASKED, NUMBERS = 25, 8
 """Tokens of a judge's questions about a candidate, and of the numbers that it writes."""
@@ -19,47 +15,42 @@ Effort = tuple[float, float, float]
 """Floating-point operations, tokens, rows."""
 
 
-def texts(plan: Plan, job: Job) -> float:
-    """Texts of a set that are not in the pivot language, if none stands there twice."""
-    return plan.rows(job.told.texts) * sum(code != job.told.pivot for code in job.told.columns.values())
-
-
-def translation(plan: Plan, job: Job) -> Effort:
+def translation(sizes: Sizes, job: Job) -> Effort:
     """A prompt with its text, and the translation; an encoder-decoder counts as one that reads both."""
-    rows = texts(plan, job)
+    rows = sizes.texts(job)
     if not (generator := job.told.generator):
         return 0, 0, rows
-    length = plan.length(job)
-    asked = getattr(plan.costs.tokens, generator.prompts) if job.told.reads == "prompt" else 0
-    return plan.drawn(job, generator, rows, asked + length, min(generator.sampling.max_new_tokens, length))
+    length = sizes.length(job)
+    asked = getattr(sizes.costs.tokens, generator.prompts) if job.told.reads == "prompt" else 0
+    return sizes.drawn(job, generator, rows, asked + length, min(generator.sampling.max_new_tokens, length))
 
 
-def judgement(plan: Plan, job: Job) -> Effort:
+def judgement(sizes: Sizes, job: Job) -> Effort:
     """By likelihood, instruction and text once, and each candidate with three questions; else a prompt for each."""
-    rows, count = texts(plan, job), len(job.told.translations)
+    rows, count = sizes.texts(job), len(job.told.translations)
     if not (generator := job.told.generator):
         return 0, 0, rows * count
-    length = plan.length(job)
-    beginning, candidate = getattr(plan.costs.tokens, generator.prompts) + length, length + ASKED
+    length = sizes.length(job)
+    beginning, candidate = getattr(sizes.costs.tokens, generator.prompts) + length, length + ASKED
     if job.told.answer == "numbers":
-        flops, tokens, _ = plan.drawn(job, generator, rows * count, beginning + candidate, NUMBERS)
+        flops, tokens, _ = sizes.drawn(job, generator, rows * count, beginning + candidate, NUMBERS)
     else:
-        flops, tokens, _ = plan.drawn(job, generator, rows, beginning + count * candidate, 0)
+        flops, tokens, _ = sizes.drawn(job, generator, rows, beginning + count * candidate, 0)
     return flops, tokens, rows * count
 
 
-def anchoring(plan: Plan, job: Job) -> Effort:
+def anchoring(sizes: Sizes, job: Job) -> Effort:
     """States of all texts, vectors of all their candidates, and the steps.
 
     A backbone that learns too reads the texts of its steps, forwards and back; one that stays as it is reads each text
     once, and a step is that of two linear maps over the states that are kept of a text (LiRA, appendix A.4).
     """
     sets = job.told.translations
-    candidates, translators = sum(plan.rows(file) for one in sets for file in one.values()), len(sets[0])
-    texts = plan.asked(job, candidates / translators)
+    candidates, translators = sum(sizes.rows(file) for one in sets for file in one.values()), len(sets[0])
+    texts = sizes.asked(job, candidates / translators)
     candidates = texts * translators
     training, objective = job.told.training, job.told.objective
-    length, body, english = _cut(plan, training), plan.model(job).body, plan.english(job).body
+    length, body, english = _cut(sizes, training), sizes.model(job).body, sizes.english(job).body
     seen = training.steps * training.batch_size if training.steps else texts * training.epochs
     maps = objective.hidden * sum(gpu_memory.guessed(size, size).width for size in (body, english) if size)
     learns = 6 * body * seen * length if training.part == "all" else 2 * body * texts * length
@@ -68,7 +59,7 @@ def anchoring(plan: Plan, job: Job) -> Effort:
     return learns + 2 * english * candidates * length + steps, (read + candidates) * length, 0
 
 
-def fused(plan: Plan, job: Job) -> Effort:
+def fused(sizes: Sizes, job: Job) -> Effort:
     """Every row is read on either side, as a text and as English, in all epochs.
 
     What stays as it is is read alone, but features before English tokens learn through the encoder of these. Rows of
@@ -77,22 +68,22 @@ def fused(plan: Plan, job: Job) -> Effort:
     files = [*job.told.each.values()] or [job.told.texts]
     training, fusion = job.told.training, job.told.fusion
     sentences = max(map(len, job.told.objective.shapes))
-    tokens = sentences * plan.asked(job, sum(map(plan.rows, files))) * training.epochs * _cut(plan, training)
+    tokens = sentences * sizes.asked(job, sum(map(sizes.rows, files))) * training.epochs * _cut(sizes, training)
     through = {"all": 6, "adapter": 4}.get(training.part, 4 if fusion == "prefix" else 2)
-    own = {"all": 6}.get(training.part, 2) * plan.model(job).body if fusion != "english" else 0
-    return (own + through * plan.english(job).body) * tokens, 2 * tokens, 0
+    own = {"all": 6}.get(training.part, 2) * sizes.model(job).body if fusion != "english" else 0
+    return (own + through * sizes.english(job).body) * tokens, 2 * tokens, 0
 
 
-def choosing(plan: Plan, job: Job) -> Effort:
+def choosing(sizes: Sizes, job: Job) -> Effort:
     """Features of each text, where a policy or a critic is asked; or its vector, and those of all candidates."""
-    rows, length = plan.rows(next(iter(job.told.translations.values()))), plan.length(job)
+    rows, length = sizes.rows(next(iter(job.told.translations.values()))), sizes.length(job)
     if folder := job.told.similarity:
-        maker = plan.maker(f"{folder}/{MANIFEST}")
+        maker = sizes.maker(f"{folder}/{MANIFEST}")
         read = rows * (1 + len(job.told.translations)) * length
-        return 2 * plan.model(maker or job).body * read, read, rows
+        return 2 * sizes.model(maker or job).body * read, read, rows
     read = rows * length if job.told.actor else 0
-    return 2 * plan.model(job).body * read, read, rows
+    return 2 * sizes.model(job).body * read, read, rows
 
 
-def _cut(plan: Plan, training: Training) -> float:
-    return min(training.max_length, plan.costs.tokens.sentence)
+def _cut(sizes: Sizes, training: Training) -> float:
+    return min(training.max_length, sizes.costs.tokens.sentence)

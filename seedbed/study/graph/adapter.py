@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from seedbed.corpora.settings import Source
-from seedbed.generators import fetch
 from seedbed.generators.settings import PART_CORPUS, POLARITIES, Composition, Part
+from seedbed.generators.weights import fetch
 from seedbed.languages import ANY
 from seedbed.resources import ROOT, resource
 from seedbed.study import paths, published
@@ -55,7 +55,8 @@ class Weights(Product, rule="fetch_model", place=paths.WEIGHTS):
 
     def code(self) -> Code:
         """What makes its safetensors: the program names it by a format, or runs it on its own."""
-        file = f"seedbed/generators/{'to_safetensors' if self.source.convert else self.source.format}.py"
+        name = "to_safetensors" if self.source.convert else f"formats/{self.source.format}"
+        file = f"seedbed/generators/weights/{name}.py"
         return Code(modules=(file,) if (ROOT / file).is_file() else ())
 
     def local_files(self) -> list[Path]:

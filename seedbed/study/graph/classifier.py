@@ -13,8 +13,8 @@ from seedbed.classifiers.settings import BASELINES, IN_CONTEXT, REASONING, VARIA
 from seedbed.encoders.settings import Reference
 from seedbed.encoders.tuning_settings import FineTuning, Reading
 from seedbed.evaluation.protocols import declared
-from seedbed.generators.backends import modules_of
 from seedbed.generators.settings import Generator
+from seedbed.generators.writing.backends import modules_of
 from seedbed.names import TRAINING
 from seedbed.resources import resource
 from seedbed.study import paths

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from seedbed.corpora import folders
+from seedbed.corpora.read import folders
 from seedbed.corpora.settings import Anchors as Drawing
 from seedbed.corpora.settings import Source
 from seedbed.evaluation.protocols import declared

@@ -16,8 +16,8 @@ from seedbed.study.graph.score import reading
 from seedbed.study.graph.table import Table, TablePlan
 from seedbed.study.recipe import endpoints_of
 from seedbed.study.sizes import Load, Sizes
-from seedbed.tables.figure_specs import FigureSpec, Map
-from seedbed.tables.maps import Mapped
+from seedbed.tables.figures.maps import Mapped
+from seedbed.tables.figures.specs import FigureSpec, Map
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from seedbed.evaluation.compute.settings import Compute
-from seedbed.generators.backends import modules_of
+from seedbed.generators.writing.backends import modules_of
 from seedbed.io import UserError
 from seedbed.resources import resource
 from seedbed.study import paths

@@ -12,8 +12,8 @@ from seedbed.study.graph import classifier
 from seedbed.study.graph.corpus import lacking
 from seedbed.study.part import Part
 from seedbed.study.recipe import StudyBackbone, StudyRecipe
-from seedbed.tables.figure_specs import FigureSpec, Map
-from seedbed.tables.maps import Mapped, plan_map
+from seedbed.tables.figures.maps import Mapped, plan_map
+from seedbed.tables.figures.specs import FigureSpec, Map
 from seedbed.tables.plan import Block, Offered, Scored, System, compared, of_labellers, plan
 from seedbed.tables.specs import OVERLAP, TableSpec
 
@@ -135,7 +135,7 @@ class Offer(Part):
         return [quoted.beside(study, block) for block in blocks]
 
     def mapped(self, spec: FigureSpec) -> Mapped:
-        """What a map shows; raises as `seedbed.tables.maps.plan_map`."""
+        """What a map shows; raises as `seedbed.tables.figures.maps.plan_map`."""
         tasks: dict[str, dict[str, list[str]]] = {"labelled_texts": {}, "parallel": {}}
         for name, task in sorted(self.study.tasks.items()):
             if kind := _maps(task):

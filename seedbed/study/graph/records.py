@@ -3,7 +3,7 @@
 from typing import Any
 
 from seedbed import origins
-from seedbed.corpora.fetch import origin
+from seedbed.corpora.read.fetch import origin
 from seedbed.corpora.settings import Source
 from seedbed.study.model import Study
 

@@ -20,7 +20,7 @@ from seedbed.study.model import Study
 from seedbed.study.part import Part
 from seedbed.study.paths import at
 from seedbed.study.recipe import StudyRecipe
-from seedbed.tables.figure_specs import Map
+from seedbed.tables.figures.specs import Map
 from seedbed.tables.plan import Cell
 
 

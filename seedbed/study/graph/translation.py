@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from seedbed.corpora.choices import OPTIONS
 from seedbed.corpora.settings import COLUMNS, NO_TEXT, Source
-from seedbed.generators.candidates import greedy
+from seedbed.corpora.shape.choices import OPTIONS
 from seedbed.generators.settings import Generator
-from seedbed.generators.translation_settings import Judge, Translator
+from seedbed.generators.writing.translate import greedy
+from seedbed.generators.writing.translation_settings import Judge, Translator
 from seedbed.io import UserError
 from seedbed.names import DRAWN, TRAINING, languages_of
 from seedbed.resources import resource

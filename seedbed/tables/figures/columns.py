@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from seedbed.tables.cells import languages_of, systems
-from seedbed.tables.figure_specs import Columns
+from seedbed.tables.figures.specs import Columns
 from seedbed.tables.figures.style import MARKERS, PALE, Margins, colours, named, ordered, write_around
 from seedbed.tables.published import AVERAGE
 

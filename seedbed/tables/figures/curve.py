@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from seedbed.tables.figure_specs import Curve
+from seedbed.tables.figures.specs import Curve
 from seedbed.tables.figures.style import colours, named, ordered, write_around
 from seedbed.tables.specs import metric_named
 

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from seedbed.tables.cells import systems
-from seedbed.tables.figure_specs import Groups
+from seedbed.tables.figures.specs import Groups
 from seedbed.tables.figures.style import MARKERS, Margins, colours, write_around
 from seedbed.tables.published import AVERAGE
 

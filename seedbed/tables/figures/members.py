@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from seedbed.names import languages_of
-from seedbed.tables.figure_specs import Members
+from seedbed.tables.figures.specs import Members
 from seedbed.tables.figures.style import INK, PALE, Margins, colours, named, write_around, write_beside
 from seedbed.tables.published import AVERAGE
 

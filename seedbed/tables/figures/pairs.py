@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from seedbed.tables.cells import languages_of, without_lone_average
-from seedbed.tables.figure_specs import Pairs
+from seedbed.tables.figures.specs import Pairs
 from seedbed.tables.figures.style import BAND, INK, PALE, Margins, colours, named, write_around, write_beside
 from seedbed.tables.published import AVERAGE
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 from matplotlib.figure import Figure
 
-from seedbed.tables.figure_specs import Plane
+from seedbed.tables.figures.specs import Plane
 from seedbed.tables.figures.style import PALE, colours, named, write_around
 
 PANEL, ACROSS = 2.5, 4

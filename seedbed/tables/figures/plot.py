@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 
 from seedbed.io import UserError
 from seedbed.names import languages_of
-from seedbed.tables.figure_specs import FigureSpec, Groups, Map, Members
 from seedbed.tables.figures import columns, curve, dots, groups, members, pairs, plane, shares, texts, translations
+from seedbed.tables.figures.specs import FigureSpec, Groups, Map, Members
 from seedbed.tables.figures.style import STYLE
 from seedbed.tables.published import AVERAGE
 

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from seedbed.tables.cells import languages_of
-from seedbed.tables.figure_specs import Shares
+from seedbed.tables.figures.specs import Shares
 from seedbed.tables.figures.style import BAND, PALE, Margins, colours, write_around
 from seedbed.tables.published import AVERAGE
 

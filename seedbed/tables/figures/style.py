@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from seedbed.io import atomic
-from seedbed.tables.figure_specs import FigureSpec
+from seedbed.tables.figures.specs import FigureSpec
 from seedbed.tables.published import AVERAGE
 
 INK, PALE, BAND = "#222222", "#666666", "#F1F3F5"

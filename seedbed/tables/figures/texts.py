@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from seedbed.tables.figure_specs import Map
+from seedbed.tables.figures.specs import Map
 from seedbed.tables.figures.style import EDGE, PALE, heading, styles
 
 BY = {"id": "by sentence", "language": "by language", "label": "by label"}

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from seedbed.classifiers.answers import Answers
-from seedbed.evaluation.scores import Scores, score
+from seedbed.evaluation.scores import Scores
+from seedbed.evaluation.scoring import score
 from seedbed.evaluation.settings import Task
 from seedbed.evaluation.systems.chance import drawn, majority
 from seedbed.io import UserError

@@ -13,7 +13,7 @@ from transformers import AutoModel
 
 from seedbed.classifiers.adapters import HEAD, label_scores, train_language, train_task
 from seedbed.classifiers.settings import InContext
-from seedbed.corpora.labels import LABELS
+from seedbed.corpora.shape.labels import LABELS
 from seedbed.generators.composition import CONFIG, WEIGHTS, compose_directories
 from seedbed.generators.settings import Answering, Composition, Lora
 from seedbed.io import UserError, read_json

@@ -13,19 +13,20 @@ from sentence_transformers import SentenceTransformer
 
 from seedbed import manifests
 from seedbed.classifiers.in_context import greedy
-from seedbed.classifiers.likelihood import log_likelihoods
 from seedbed.classifiers.manifest import describe
 from seedbed.classifiers.reasoning import Asked, ask, require_width
 from seedbed.classifiers.settings import Reasoning
 from seedbed.encoders.models import loading
 from seedbed.encoders.objectives.anchoring import Anchoring
 from seedbed.encoders.translations.policy import features
-from seedbed.evaluation.scores import Set, score
+from seedbed.evaluation.files import Set
+from seedbed.evaluation.scoring import score
 from seedbed.evaluation.settings import Task
 from seedbed.evaluation.systems import Opening, open_system
-from seedbed.generators.backends import Backend, Request, open_backend
-from seedbed.generators.prefixed import Prefixed
 from seedbed.generators.settings import Generator
+from seedbed.generators.writing.backends import Backend, Request, open_backend
+from seedbed.generators.writing.likelihood import log_likelihoods
+from seedbed.generators.writing.soft_prompts import Prefixed
 from seedbed.io import UserError
 from tests import tiny
 

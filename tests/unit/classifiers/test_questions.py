@@ -17,7 +17,7 @@ from transformers import AutoModelForQuestionAnswering, AutoTokenizer, Trainer
 from seedbed.classifiers import questions
 from seedbed.classifiers.heads import load, tokenizer_of
 from seedbed.classifiers.questions import Reader, train
-from seedbed.corpora.questions import spans
+from seedbed.corpora.shape.questions import spans
 from seedbed.encoders.tuning_settings import Reading
 from seedbed.io import UserError
 from tests import tiny

@@ -16,12 +16,14 @@ from seedbed.classifiers.in_context import greedy
 from seedbed.classifiers.manifest import describe
 from seedbed.classifiers.reasoning import Asked, ask, first_letter
 from seedbed.classifiers.settings import Classifier, Reasoning
-from seedbed.evaluation.scores import Scores, Set, score
+from seedbed.evaluation.files import Set
+from seedbed.evaluation.scores import Scores
+from seedbed.evaluation.scoring import score
 from seedbed.evaluation.settings import Task
 from seedbed.evaluation.systems import Opening, open_system
-from seedbed.generators import prompts
-from seedbed.generators.backends import open_backend
 from seedbed.generators.settings import Generator
+from seedbed.generators.writing import prompts
+from seedbed.generators.writing.backends import open_backend
 from seedbed.io import UserError
 from tests import tiny
 

@@ -11,7 +11,6 @@ import pytest
 import torch
 from transformers import AutoModel, AutoModelForCausalLM, AutoModelForSequenceClassification, AutoTokenizer
 
-from seedbed.classifiers.likelihood import log_likelihoods
 from seedbed.classifiers.settings import InContext
 from seedbed.encoders.models import loading
 from seedbed.encoders.models.inference import Opened, batched
@@ -25,6 +24,7 @@ from seedbed.evaluation.compute.settings import Compute
 from seedbed.evaluation.compute.tuning import batches_of, fine_tuning, passes
 from seedbed.evaluation.settings import Task
 from seedbed.generators.settings import Generator
+from seedbed.generators.writing.likelihood import log_likelihoods
 from seedbed.io import UserError
 from tests import tiny
 

@@ -19,9 +19,9 @@ from seedbed.encoders.models.two_paths_setup import has_paths, path_vectors
 from seedbed.encoders.objectives.anchoring import Anchoring
 from seedbed.encoders.translations.files import ChosenEnglish, read_choices
 from seedbed.evaluation import protocols
-from seedbed.evaluation.scores import score, texts
+from seedbed.evaluation.metrics.stability import deviation_bound
+from seedbed.evaluation.scoring import score, texts
 from seedbed.evaluation.settings import Task
-from seedbed.evaluation.stability import deviation_bound
 from seedbed.io import UserError, write_table
 
 RNG = np.random.default_rng(1)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from seedbed.evaluation import protocols
-from seedbed.evaluation.scores import score, texts
+from seedbed.evaluation.scoring import score, texts
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
 

@@ -11,7 +11,7 @@ from scipy.stats import spearmanr
 
 from seedbed.evaluation.aggregation import MEAN, SPEARMAN
 from seedbed.evaluation.orders import joined, parts, together
-from seedbed.evaluation.scores import check, score
+from seedbed.evaluation.scoring import check, score
 from seedbed.evaluation.settings import Task
 from seedbed.evaluation.significance import replicates
 from seedbed.io import UserError

@@ -15,7 +15,7 @@ from scipy.stats import pearsonr, spearmanr
 from scripts import score as program
 from seedbed.evaluation import protocols
 from seedbed.evaluation.protocols import which
-from seedbed.evaluation.scores import check, score, texts
+from seedbed.evaluation.scoring import check, score, texts
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError, write_json, write_table
 from tests.programs import call

@@ -10,7 +10,8 @@ import pytest
 
 from seedbed.classifiers.answers import Answers
 from seedbed.evaluation.protocols import names
-from seedbed.evaluation.scores import Scores, Trial, check, score
+from seedbed.evaluation.scores import Scores, Trial
+from seedbed.evaluation.scoring import check, score
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
 

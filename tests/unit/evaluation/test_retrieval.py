@@ -12,11 +12,13 @@ import pandas as pd
 import pytest
 
 from seedbed.encoders.models import loading
-from seedbed.evaluation import reference
+from seedbed.evaluation import mteb_check
+from seedbed.evaluation.files import Set, write
+from seedbed.evaluation.mteb_check import as_filed, metrics_of, mteb_result, require_agreement, spread
 from seedbed.evaluation.protocols.retrieval import PROTOCOL, TREC_EVAL, collection
-from seedbed.evaluation.reference import as_filed, metrics_of, mteb_result, require_agreement, spread
-from seedbed.evaluation.scores import Scores, Set, score, write
-from seedbed.evaluation.scores import texts as texts_of
+from seedbed.evaluation.scores import Scores
+from seedbed.evaluation.scoring import score
+from seedbed.evaluation.scoring import texts as texts_of
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError, read_json
 from seedbed.vectors.store import at_once
@@ -267,15 +269,15 @@ def test_a_note_stands_in_the_score_file(tmp_path: Path) -> None:
 def test_a_note_is_told_in_the_log_too(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     task = Task(protocol="retrieval", mteb={"name": "MIRACLRetrievalHardNegatives", "subset": "sw"})
     found = Scores(0.5, {"ndcg_at_10": 0.5, "recall_at_10": 0.5}, pd.DataFrame({"id": [1]}))
-    monkeypatch.setattr(reference, "mteb_result", lambda *_: None)
-    monkeypatch.setattr(reference, "metrics_of", lambda _: {"ndcg_at_10": 0.5, "recall_at_10": 0.5})
-    monkeypatch.setattr(reference, "as_filed", lambda _: {"task_name": "MIRACL"})
-    monkeypatch.setattr(reference, "require_agreement", lambda *_, **__: "cosines are nearly equal")
-    monkeypatch.setattr(reference, "spread", lambda _: 0.0)
+    monkeypatch.setattr(mteb_check, "mteb_result", lambda *_: None)
+    monkeypatch.setattr(mteb_check, "metrics_of", lambda _: {"ndcg_at_10": 0.5, "recall_at_10": 0.5})
+    monkeypatch.setattr(mteb_check, "as_filed", lambda _: {"task_name": "MIRACL"})
+    monkeypatch.setattr(mteb_check, "require_agreement", lambda *_, **__: "cosines are nearly equal")
+    monkeypatch.setattr(mteb_check, "spread", lambda _: 0.0)
     given = Set(
         "miracl", task, sentences_judged(), None, {"origin": [{"kind": "hub", "name": "a/b", "revision": "main"}]}
     )
-    reference.check_by_mteb(None, encoder(), given, found)
+    mteb_check.check_by_mteb(None, encoder(), given, found)
     assert found.mteb == {"task_name": "MIRACL"}
     assert {*found.notes} == {"cosines are nearly equal"} and "cosines are nearly equal\n" in capsys.readouterr().err
 
@@ -313,7 +315,7 @@ def test_mteb_is_asked_about_its_own_revision(tiny_encoder) -> None:
 
 def test_a_fetched_collection_is_whole(tmp_path: Path) -> None:
     """Long documents, repeated rows, empty queries and optional columns pass through, cleaned or not."""
-    from seedbed.corpora.assets import Store
+    from seedbed.corpora.read.assets import Store
     from seedbed.corpora.settings import Cleaning, Source
     from tests.whole import fetch
 

@@ -10,8 +10,10 @@ import pandas as pd
 import pytest
 
 from seedbed.evaluation import classification, scores
+from seedbed.evaluation.files import origin_in, read_set, write
 from seedbed.evaluation.protocols import sts
-from seedbed.evaluation.scores import Scores, origin_in, read_set, score, write
+from seedbed.evaluation.scores import Scores
+from seedbed.evaluation.scoring import score
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError, read_table, write_table
 from tests.unit.evaluation.test_protocols import encode, graded

@@ -11,7 +11,7 @@ import pytest
 from seedbed import manifests
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models.loading import load, open_encoder
-from seedbed.evaluation.scores import Set
+from seedbed.evaluation.files import Set
 from seedbed.evaluation.settings import Task
 from seedbed.evaluation.systems import Opening, System, open_system
 from seedbed.io import UserError

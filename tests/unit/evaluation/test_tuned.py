@@ -15,7 +15,9 @@ from seedbed.classifiers.answers import Answers
 from seedbed.classifiers.manifest import LABELS
 from seedbed.evaluation import protocols
 from seedbed.evaluation.aggregation import F1_OF_CLASS
-from seedbed.evaluation.scores import Scores, Set, check, read_set, score
+from seedbed.evaluation.files import Set, read_set
+from seedbed.evaluation.scores import Scores
+from seedbed.evaluation.scoring import check, score
 from seedbed.evaluation.settings import Task
 from seedbed.evaluation.significance import replicates
 from seedbed.evaluation.systems import Opening, open_system

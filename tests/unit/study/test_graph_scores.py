@@ -94,7 +94,7 @@ def test_code_that_is_loaded_by_name_counts(ask) -> None:
     parts = ("PROTOCOL", "score", "texts", "composed", "mteb_rows")
     icl = [f"seedbed/evaluation/protocols/icl.py:{part}" for part in parts]
     assert protocol_code("icl", "icl") == icl
-    back_end = ["seedbed/generators/backends/hf.py", "seedbed/generators/backends/encoder_decoder.py"]
+    back_end = ["seedbed/generators/writing/backends/hf.py", "seedbed/generators/writing/backends/encoder_decoder.py"]
     assert ask(Scores, **LIKELY).code().modules == (*icl, "seedbed/evaluation/systems/in_context.py", *back_end)
     assert ask(Scores, **BERT).code().modules[-1] == "seedbed/evaluation/systems/encoder.py"
 
@@ -158,7 +158,7 @@ def test_the_cost_of_labels_is_measured_on_the_models_that_the_study_names(ask) 
     assert (told["compute"].task, told["task"].instruction, told["prefix"]) == ("icl", "Name the label.", "text: ")
     learners = told["classifiers"]
     assert [*learners] == ["likely"] and learners["likely"]["generator"].dtype == "float32"
-    local = ["seedbed/generators/backends/encoder_decoder.py", "seedbed/generators/backends/hf.py"]
+    local = ["seedbed/generators/writing/backends/encoder_decoder.py", "seedbed/generators/writing/backends/hf.py"]
     assert measured.code().modules == tuple(sorted([*protocol_code("icl"), *local]))
 
 

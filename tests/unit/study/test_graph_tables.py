@@ -20,7 +20,7 @@ from seedbed.study.graph.report import Paper, Report
 from seedbed.study.graph.table import Table, TablePlan
 from seedbed.study.model import Study
 from seedbed.study.surroundings import require_own_specs
-from seedbed.tables.figure_specs import FigureSpec
+from seedbed.tables.figures.specs import FigureSpec
 from seedbed.tables.specs import TableSpec
 from tests.asking import TOLD, study_of, within
 

@@ -96,7 +96,9 @@ def test_pairs_keep_clear_of_all_test_sets_that_their_encoders_meet(told: Study)
 
 
 def test_what_is_drawn_or_audited_repeats_no_test_text_without_being_told(told: Study) -> None:
-    assert Corpus.get(told, "hau", "text").kept_apart() == [], "tests/unit/corpora/test_leakage.py has the others"
+    assert Corpus.get(told, "hau", "text").kept_apart() == [], (
+        "tests/unit/corpora/select/test_leakage.py has the others"
+    )
 
 
 def test_the_sides_of_a_pair_are_told_apart_by_sentences_and_script(told: Study) -> None:

@@ -114,7 +114,7 @@ def test_who_writes_writes_greedily(study: Study) -> None:
     strict, likely = (Judgements.get(study, name, "hau", "sts") for name in ("strict", "likely"))
     people = Translations.get(study, "people", "hau", "sts")
     assert (strict.writer, likely.writer, people.writer) == ("server", "chat", "")
-    assert people.code().modules == () and strict.code().modules == ("seedbed/generators/backends/openai.py",)
+    assert people.code().modules == () and strict.code().modules == ("seedbed/generators/writing/backends/openai.py",)
     assert people.environment == likely.environment == "main"
 
 

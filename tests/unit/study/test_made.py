@@ -79,7 +79,7 @@ def changes(root: Path) -> Callable[..., bool]:
         pytest.param("seedbed/encoders/export/save.py", "backend.no_truncation()", "pass", id="saving"),
         pytest.param("seedbed/encoders/export/save.py", "beside(directory)", "pass", id="saving beside"),
         pytest.param("seedbed/trainers.py", "np.random.SeedSequence(seed)", "np.random.SeedSequence(seed + 1)", id="seed"),
-        pytest.param("seedbed/corpora/subset.py", "16)", "8)", id="rows"),
+        pytest.param("seedbed/corpora/select/subset.py", "16)", "8)", id="rows"),
         pytest.param("seedbed/encoders/prompts.py", "DOCUMENT", "QUERY", id="prompts"),
         pytest.param("seedbed/manifests.py", '"files": {str', '"file": {str', id="manifest"),
         pytest.param("scripts/train_encoder.py", '"seed": job.seed', '"seed": job.seed + 1', id="what is passed"),

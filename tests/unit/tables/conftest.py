@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from seedbed.io import write_json, write_table
-from seedbed.tables.layout import layout
+from seedbed.tables.pages.layout import layout
 from seedbed.tables.plan import Block, Offered, Scored, System, plan
 from seedbed.tables.published import Published
 from seedbed.tables.settings import Statistics

@@ -13,14 +13,16 @@ from scipy.stats import spearmanr
 from scripts import choose_best
 from seedbed import manifests
 from seedbed.encoders.export.card import PAIRS, Use
-from seedbed.evaluation.scores import Scores, write
+from seedbed.evaluation.files import write
+from seedbed.evaluation.scores import Scores
 from seedbed.io import UserError, write_table
-from seedbed.tables import answer, best
+from seedbed.tables import best
 from seedbed.tables.plan import Block, Cell, System
 from seedbed.tables.quotes import Quote
+from seedbed.tables.report import answer
+from seedbed.tables.report.standing import standing
 from seedbed.tables.settings import Statistics
 from seedbed.tables.specs import Column
-from seedbed.tables.standing import standing
 from seedbed.triplets.overlap import dice
 from tests.programs import call
 

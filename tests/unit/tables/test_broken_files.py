@@ -11,7 +11,7 @@ import pytest
 
 from seedbed.evaluation.aggregation import WEIGHTED_F1
 from seedbed.io import UserError, read_json, write_json
-from seedbed.tables.report import report
+from seedbed.tables.report.report import report
 from seedbed.tables.tabulate import read
 
 

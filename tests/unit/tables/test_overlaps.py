@@ -7,8 +7,8 @@ import pytest
 from seedbed.io import UserError, write_table
 from seedbed.study.graph.offer import Offer
 from seedbed.study.model import Study
-from seedbed.tables.figure_specs import FigureSpec
 from seedbed.tables.figures.plot import plot
+from seedbed.tables.figures.specs import FigureSpec
 from seedbed.tables.plan import Offered, Scored, System, plan
 from seedbed.tables.published import Published
 from seedbed.tables.settings import Statistics

@@ -11,7 +11,7 @@ from scipy.stats import spearmanr
 
 from seedbed.evaluation.significance import percentiles
 from seedbed.io import UserError, write_json, write_table
-from seedbed.tables.layout import layout
+from seedbed.tables.pages.layout import layout
 from seedbed.tables.plan import Offered, Scored, System, plan
 from seedbed.tables.published import Published
 from seedbed.tables.settings import Statistics

@@ -9,7 +9,7 @@ import yaml
 
 from seedbed.evaluation import protocols
 from seedbed.io import UserError
-from seedbed.tables.figure_specs import FigureSpec
+from seedbed.tables.figures.specs import FigureSpec
 from seedbed.tables.published import Published
 from seedbed.tables.specs import TableSpec
 from tests.refusals import tells

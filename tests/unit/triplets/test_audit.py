@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from scripts import audit_triplets
 from seedbed.blocks import together
-from seedbed.corpora.contamination import EvaluationTexts
-from seedbed.corpora.language_id import LanguageId
+from seedbed.corpora.select.contamination import EvaluationTexts
+from seedbed.corpora.select.language_id import LanguageId
 from seedbed.io import UserError, read_json, write_table
 from seedbed.triplets import audit as auditing
 from seedbed.triplets.audit import Expected, length_ratio, repetition

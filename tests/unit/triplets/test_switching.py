@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seedbed.corpora.clean import words
+from seedbed.corpora.shape.clean import words
 from seedbed.io import UserError
 from seedbed.triplets.switching import END, START, Lexicon, Spelling, WordCheck, latin_share, other_script
 

@@ -15,11 +15,11 @@ import pytest
 
 from scripts import build_xllora_examples, join_triplets
 from scripts import synthesise as script
-from seedbed.corpora.subset import subset
-from seedbed.generators.backends import Backend, Completion
-from seedbed.generators.journal import COMMIT_ROWS, Journal
-from seedbed.generators.prompts import prompter
+from seedbed.corpora.select.subset import subset
 from seedbed.generators.settings import Generator
+from seedbed.generators.writing.backends import Backend, Completion
+from seedbed.generators.writing.journal import COMMIT_ROWS, Journal
+from seedbed.generators.writing.prompts import prompter
 from seedbed.io import UserError, read_table, write_table
 from seedbed.precision import precision
 from seedbed.triplets.synthesis import shard, synthesise
@@ -313,7 +313,7 @@ def test_shards_for_fewer_anchors_are_joined(study, tmp_path, rows):
 
 
 def test_examples_for_xllora(study, tmp_path):
-    from tests.unit.generators.test_backends import adapter
+    from tests.unit.generators.writing.test_backends import adapter
 
     directory, settings = study
     for lang in ("fra", "swh"):

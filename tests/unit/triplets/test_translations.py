@@ -9,8 +9,8 @@ import pytest
 
 from scripts import audit_triplets
 from seedbed.blocks import together
-from seedbed.corpora.contamination import EvaluationTexts
-from seedbed.corpora.language_id import LanguageId
+from seedbed.corpora.select.contamination import EvaluationTexts
+from seedbed.corpora.select.language_id import LanguageId
 from seedbed.io import UserError, read_json, read_table, write_table
 from seedbed.triplets.settings import Audit
 from seedbed.triplets.translations import audit_translations

@@ -10,10 +10,10 @@ import pytest
 import sentencepiece
 from transformers import AutoTokenizer, BertConfig, BertModel, XLMRobertaConfig, XLMRobertaModel
 
-from seedbed.corpora.assets import Store
+from seedbed.corpora.read.assets import Store
 from seedbed.corpora.settings import Source
 from seedbed.encoders.models import loading
-from seedbed.generators.fetch import fetch
+from seedbed.generators.weights.fetch import fetch
 from tests import tiny
 
 SHAPE = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 1, "num_attention_heads": 2}

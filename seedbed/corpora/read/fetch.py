@@ -1,0 +1,209 @@
+"""A source becomes a corpus: cleaned, typed, without repetitions, with a record of what it was."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from functools import partial
+from typing import Any
+
+import pandas as pd
+
+from seedbed import origins
+from seedbed.blocks import Blocks, Lookup, Seen, Spool, peeked, together
+from seedbed.corpora.read.assets import Store
+from seedbed.corpora.read.columns import origin_of
+from seedbed.corpora.read.downloads import NotThereError
+from seedbed.corpora.read.sources import read
+from seedbed.corpora.settings import COLUMNS, MAY_BE_BLANK, NO_TEXT, OPTIONAL, ORIGINS, Cleaning, Kind, Source
+from seedbed.corpora.shape.choices import gathered, repeated
+from seedbed.corpora.shape.clean import CONTROL, clean, comparable, within_bounds
+from seedbed.corpora.shape.labels import named, require_labels
+from seedbed.corpora.shape.questions import in_place
+from seedbed.io import UserError
+
+
+def fetch(
+    source: Source, kind: Kind, store: Store, cleaning: Cleaning, *, test: bool = False
+) -> tuple[Blocks, dict[str, Any]]:
+    """Read a source and shape it as a corpus.
+
+    Args:
+        test: an evaluation set: no sentence is dropped or altered but for white space, so that its n is the
+            benchmark's. A row of kind "retrieval" is a judgement, so that none is ever dropped.
+
+    Returns:
+        The corpus (`id`, the columns of its kind, and of its optional ones those that the source has), and its record,
+        which is complete after the last block: origin, licence and counts by what was done, from the rows read to
+        those kept. A corpus of which no row is dropped is one block.
+
+    Raises:
+        UserError: the source cannot be read, lacks a column, an id or a label, repeats an id of a test set, has a tab
+            or a control character where no text is, or nothing is left of it.
+    """
+    counts: Counter[str] = Counter()
+    asked = source
+    source, blocks = _there(source, store, test, counts)
+    where = f"{kind} corpus from {origins.told(origin(source))}"
+    if kind in ("triplets", "paraphrases"):
+        blocks = _triplets(blocks, counts, where, lone=kind == "paraphrases")
+    texts = [name for name in COLUMNS[kind] if name not in NO_TEXT]
+    if test or kind in ("retrieval", "questions"):
+        table = _shaped(together(blocks), kind, texts, where)
+        blocks = iter([_told(table, kind, texts, where, counts if test else Counter())])
+    else:
+        blocks = _filtered((_shaped(block, kind, texts, where) for block in blocks), kind, texts, cleaning, counts)
+    record: dict[str, Any] = {"origin": origin(source), "licence": source.terms, "kind": kind}
+    record |= {} if source is asked else {"instead_of": origin(asked)}
+    return _counted(blocks, counts, record, where, [*source.sets]), record
+
+
+def _there(source: Source, store: Store, test: bool, counts: Counter[str]) -> tuple[Source, Blocks]:
+    """The first of a source and what may stand in its place that is there, and its rows."""
+    try:
+        return source, read(source, store, whole=test, counts=counts)
+    except NotThereError as error:
+        if source.otherwise is None:
+            raise
+        print(f"{error}; {origins.told(origin(source.otherwise))} is read in its place", file=sys.stderr)
+        counts.clear()
+        return _there(source.otherwise, store, test, counts)
+
+
+ALWAYS = ("read", "triplets", "out of bounds", "repeated", "kept")
+"""Counts that a record holds even if they are 0."""
+
+
+def _counted(blocks: Blocks, counts: Counter[str], record: dict[str, Any], where: str, sets: list[str]) -> Blocks:
+    """The same blocks; at their end, the counts are in the record, of a source of several sets those of each too."""
+    for block in blocks:
+        counts["kept"] += len(block)
+        for name in sets:
+            counts[f"{name}: kept"] += int(block["id"].str.startswith(f"{name}:").sum())
+        yield block
+    record["counts"] = {name: count for name, count in counts.items() if count or name in ALWAYS}
+    if not counts["kept"]:
+        said = record["counts"]
+        raise UserError(f"{where}: no row is left ({said}); check the columns and the bounds under `cleaning:`")
+
+
+def _shaped(table: pd.DataFrame, kind: Kind, texts: list[str], where: str) -> pd.DataFrame:
+    """The columns of a kind, checked, with clean texts."""
+    if kind == "choices":
+        table = gathered(table, where)
+    table = table.assign(**{name: "" for name in MAY_BE_BLANK.get(kind, ()) if name not in table.columns})
+    if missing := [name for name in COLUMNS[kind] if name not in table.columns]:
+        raise UserError(f"{where}: no column {missing[0]!r}; map it under `columns:` (there are {', '.join(table)})")
+    optional = [name for name in OPTIONAL.get(kind, ()) if name in table.columns]
+    table = table[["id", *COLUMNS[kind], *optional]]
+    if kind == "labelled_pairs":
+        table = named(table, where)
+    if kind == "labelled_texts":
+        require_labels(table, where)
+        table = table.assign(label=table["label"].str.strip())
+    if kind == "questions":
+        table, texts = in_place(table, where), ["question"]
+    _require_one_line(table.drop(columns=texts), where)
+    return table.assign(**{name: table[name].map(clean) for name in texts})
+
+
+def _require_one_line(table: pd.DataFrame, where: str) -> None:
+    """Texts are cleaned; what names them (ids, labels) is not, and must fit a cell of a TSV as it is."""
+    for name in table.columns:
+        wrong = table[name].map(lambda cell: CONTROL.search(cell) is not None)
+        if wrong.any():
+            raise UserError(
+                f"{where}: {name} {table[name][wrong].iloc[0]!r} holds a tab, a line break or a control character; "
+                "take it out of the file, or by `replace:`"
+            )
+
+
+def _told(table: pd.DataFrame, kind: Kind, texts: list[str], where: str, counts: Counter[str]) -> pd.DataFrame:
+    """The table itself: what is odd about a set is counted by name, and stays in it."""
+    texts = [name for name in texts if name not in MAY_BE_BLANK.get(kind, ())]
+    if blank := [name for name in texts if len(table) and (table[name] == "").all()]:
+        raise UserError(
+            f"{where}: column {blank[0]!r} is empty in all {len(table)} rows; check the file and `columns:`"
+        )
+    counts["blank, kept"] = int((table[texts[-1:] if kind == "retrieval" else texts] == "").any(axis=1).sum())
+    if kind == "parallel":  # of two rows with one translation, the search finds the first
+        counts["repeated, kept"] = int(sum(table[name].duplicated(keep=False) for name in texts).astype(bool).sum())
+    if kind == "choices":
+        counts["equal answers, kept"] = repeated(table, where)
+    if kind == "retrieval" and "relevance" in table.columns:
+        judged = table[table["query"] != ""]
+        relevant = pd.to_numeric(judged["relevance"], errors="coerce") > 0
+        answered = relevant.groupby(judged.get("query_id", judged["id"])).any()
+        counts["queries without a relevant document"] = int((~answered).sum())
+    return table
+
+
+def _filtered(blocks: Blocks, kind: Kind, texts: list[str], cleaning: Cleaning, counts: Counter[str]) -> Blocks:
+    # Both sides of a translation pair, so that each sentence has one right answer; else the sentence that is asked.
+    once = COLUMNS["parallel"] if texts == list(COLUMNS["parallel"]) else texts[:1]
+    if texts == ["premise", "hypothesis"]:  # premises come with several hypotheses
+        once = []
+    seen = {name: Seen() for name in once}
+    for block in blocks:
+        fits = pd.Series(True, index=block.index)
+        for name in texts:
+            # Long answers are what instructions are; only their emptiness is a fault.
+            bounded = name not in ("prompt", "response")
+            right = block[name].map(partial(within_bounds, bounds=cleaning)) if bounded else block[name] != ""
+            fits &= right.astype(bool) | (block[name] == "" if name in MAY_BE_BLANK.get(kind, ()) else False)
+        fitting = block[fits]
+        new = pd.Series(True, index=fitting.index)
+        for name in once:
+            new &= seen[name].new(map(comparable, fitting[name]))
+        counts["out of bounds"] += len(block) - len(fitting)
+        counts["repeated"] += int((~new).sum())
+        yield fitting[new]
+
+
+def _triplets(blocks: Blocks, counts: Counter[str], where: str, *, lone: bool) -> Blocks:
+    """The rows; of labelled pairs, the triplets that they make; `lone` as of `triplets_from_labels`."""
+    first, blocks = peeked(blocks)
+    if not {*COLUMNS["labelled_pairs"]} <= {*first.columns}:
+        yield from blocks
+        return
+    for block in triplets_from_labels(blocks, where, lone=lone):
+        counts["triplets"] += len(block)
+        yield block
+
+
+def triplets_from_labels(blocks: Blocks, where: str = "labelled pairs", *, lone: bool = False) -> Blocks:
+    """Premise, hypothesis, label rows to (anchor, positive, negative): those premises that have both.
+
+    The first hypothesis of each label counts. The hypothesis may be in another language than the premise (paper 000,
+    section 3, step 1). A column `premise_id`, if there is one, says which premises are one; else it is their text.
+
+    Args:
+        where: what the rows are, in an error.
+        lone: an entailment without a contradiction is kept too, with an empty negative.
+
+    Raises:
+        UserError: as `labels.named`.
+    """
+    names = ["id", "premise", "hypothesis", "label"]
+    known = (named(block, where) for block in blocks)
+    spool = Spool(block.assign(of=block.get("premise_id", block["premise"]))[[*names, "of"]] for block in known)
+    contradicted = (block[block["label"] == "contradiction"] for block in spool)
+    negatives, seen = Lookup(contradicted, lambda block: list(block["of"])), Seen()
+    place = negatives.columns.index("hypothesis")
+    for block in spool:
+        entailed = block[block["label"] == "entailment"]
+        entailed = entailed[seen.new(entailed["of"])]
+        found = [row and row[place] for row in negatives.find(entailed["of"])]
+        kept = entailed[[lone or negative is not None for negative in found]]
+        sides = {"anchor": kept["premise"], "positive": kept["hypothesis"]}
+        negative = pd.Series([text or "" for text in found if lone or text is not None], index=kept.index, dtype=str)
+        yield kept[["id"]].assign(**sides, negative=negative)
+
+
+def origin(source: Source, of: str = "") -> list[dict[str, str]]:
+    """Where a source is, as records and cards hold it, see `origins`; `of`: the set of which it is a part."""
+    if source.sets:
+        return [place for name, one in source.sets.items() for place in origin(one, f"{of}: {name}" if of else name)]
+    kind = next(name for name in ORIGINS if getattr(source, name))
+    revision = (source.revision or "") if source.hub else ""
+    return origins.one(kind=kind, name=origin_of(source), revision=revision, set=of)

@@ -1,0 +1,55 @@
+"""Sentences that follow one another in a document become pairs."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pandas as pd
+
+from seedbed.blocks import Blocks
+from seedbed.corpora.read.columns import column_of, origin_of
+from seedbed.corpora.settings import Source
+from seedbed.io import UserError
+
+
+def followed(blocks: Blocks, source: Source, counts: Counter[str]) -> Blocks:
+    """The rows with what stands in the next row of their document, as `source.following` has it.
+
+    Args:
+        blocks: documents may go on from one block to the next.
+        counts: where the last rows of documents, which are left out, are counted.
+
+    Raises:
+        UserError: a column is not there, or one that is to be added is.
+    """
+    if not (how := source.following):
+        return blocks
+
+    def pairs() -> Blocks:
+        last: pd.DataFrame | None = None
+        place = 0  # of the last row within its document
+        for block in blocks:
+            if clash := sorted({*how.columns} & {*block}):
+                raise UserError(f"{origin_of(source)}: following: there is a column {clash[0]!r}; give another name")
+            rows = block if last is None else pd.concat([last, block], ignore_index=True)
+            documents = _documents(rows, source)
+            goes_on = (documents == documents.shift(-1)).to_numpy()
+            added = {new: column_of(rows, old, source).shift(-1) for new, old in how.columns.items()}
+            counts["last of a document"] += int((~goes_on[:-1]).sum())
+            last = rows[-1:]
+            runs = (documents != documents.shift()).cumsum()
+            places = rows.groupby(runs.to_numpy()).cumcount().to_numpy() + place * (runs == 1).to_numpy()
+            place = int(places[-1]) if len(places) else place
+            yield rows.assign(**added)[goes_on & (places % 2 == 0) if how.disjoint else goes_on]
+        counts["last of a document"] += 0 if last is None else len(last)
+
+    return pairs()
+
+
+def _documents(rows: pd.DataFrame, source: Source) -> pd.Series:
+    """Which document each row is of."""
+    if source.following.within:
+        return column_of(rows, source.following.within, source)
+    if source.explode:
+        return rows["id"].str.rpartition(".")[0]
+    return pd.Series("", index=rows.index)

@@ -1,0 +1,321 @@
+"""The bytes of a file become rows of text, in blocks: one function for each form."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import struct
+import tempfile
+from collections.abc import Callable, Iterator
+from itertools import chain, islice
+from pathlib import PurePosixPath
+from typing import Any, BinaryIO
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet
+
+from seedbed.blocks import ROWS, Blocks
+from seedbed.corpora.read.assets import require_bounded
+from seedbed.corpora.read.nested import reached
+from seedbed.corpora.settings import Source
+from seedbed.corpora.shape.questions import divided, gathered
+from seedbed.io import LINE, UserError, decoded, tab_separated
+
+ENDINGS = {
+    "tsv": "tsv", "tab": "tsv", "csv": "csv", "jsonl": "jsonl", "json": "json", "parquet": "parquet",
+    "txt": "text", "text": "text", "mo": "gettext",
+}  # fmt: skip
+"""The form of a file by its name's ending."""
+PART = 2**26
+"""Bytes of a file's texts that are made of one batch of its rows."""
+WRONG = (ValueError, LookupError, TypeError, AttributeError, RecursionError, MemoryError, struct.error)
+"""What readers raise of a content that is not of their form, or of more than there is memory for."""
+DOCUMENT = LINE
+"""Bytes of a JSON document, which may be one line, and is read whole; lines of JSON are not."""
+
+
+def parse(name: str, stream: BinaryIO, source: Source) -> Blocks:
+    """One file's rows: strings, a null is an empty one. Without a header the columns are positions.
+
+    Args:
+        name: of the file, without `.gz`.
+        stream: of the file, unpacked; it is closed at the end.
+
+    Raises:
+        UserError: the form is not known, or the content is not of it.
+    """
+    form = _form(name, source)
+    try:
+        with stream:
+            yield from READERS[form](stream, name, source)
+    except UserError:
+        raise
+    except (*WRONG, pa.ArrowException) as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        raise UserError(f"{name}: not {form} ({reason})") from None
+
+
+def _form(name: str, source: Source) -> str:
+    ending = PurePosixPath(name).suffix.removeprefix(".").lower()
+    form = ENDINGS.get(ending) if source.format == "auto" else source.format
+    if form is None:
+        raise UserError(
+            f"{name}: its ending says no form; known: .{', .'.join(ENDINGS)}, each maybe with .gz or .xz; "
+            "say it as `format:`, or name a file inside as `member:`"
+        )
+    if form not in READERS:
+        raise UserError(f"{name}: {form} is a form of models; a file of rows is {', '.join(READERS)}")
+    return form
+
+
+def strings(rows: pd.DataFrame, source: Source | None = None) -> pd.DataFrame:
+    """All cells as strings: a null is empty, a list of words has blanks between, an object {...} is no text: empty.
+
+    SQuAD's object of answers becomes two columns, see `questions.divided`; other objects those whose dotted names a
+    source gives, see `nested.reached`.
+
+    Each by itself, so that no cell depends on others of its block.
+
+    Args:
+        rows: whole numbers beside nulls as objects, as `integer_object_nulls` of pyarrow leaves them.
+    """
+    if rows.empty:
+        return pd.DataFrame(columns=rows.columns, dtype=str)
+    rows = divided(reached(rows, source) if source else rows)
+    columns = [_cells(rows.iloc[:, place].reset_index(drop=True)) for place in range(rows.shape[1])]
+    return pd.concat(columns, axis=1).set_axis(rows.columns, axis=1)
+
+
+def _cells(column: pd.Series) -> pd.Series:
+    if column.dtype == object:
+        return pd.Series([_plain(cell) for cell in column], dtype=str)
+    known = column[column.notna()]
+    return known.astype(str).reindex(column.index, fill_value="")
+
+
+def _plain(cell: Any) -> str:
+    if isinstance(cell, list | np.ndarray):
+        return " ".join(map(str, cell))
+    if isinstance(cell, bytes):
+        return cell.decode()
+    return "" if isinstance(cell, dict) or pd.isna(cell) else str(cell)
+
+
+def text_of(stream: BinaryIO, name: str) -> Iterator[str]:
+    """A file's text in parts of whole lines, ended by line feeds; a UserError if it is not UTF-8."""
+    nuls = lines = characters = 0
+    for part in decoded(stream, name):
+        text = part if characters else part.removeprefix("\ufeff")
+        nuls, lines, characters = nuls + text.count("\0"), lines + text.count("\n"), characters + len(part)
+        # UTF-16 without a mark may be valid UTF-8, with a NUL in each blank and line break.
+        if nuls > max(lines + 1, characters / 50):
+            raise UserError(
+                f"{name}: {nuls} of {characters} characters are NUL, as in UTF-16; convert the file to UTF-8"
+            )
+        text = text.replace("\r\n", "\n")
+        yield text if lines else text.replace("\r", "\n")
+
+
+def _lines(stream: BinaryIO, name: str, source: Source) -> Blocks:
+    parts = text_of(stream, name)
+    for text in chain([next(parts, "")], parts):
+        yield pd.DataFrame({"text": text.removesuffix("\n").split("\n")}, dtype=str)
+
+
+def _tsv(stream: BinaryIO, name: str, source: Source) -> Blocks:
+    header: list[Any] | None = None
+    for rows in tab_separated(text_of(stream, name), name):
+        if header is None:
+            header, *rows = [[*range(len(rows[0]))], *rows] if _by_position(source) else rows
+        yield pd.DataFrame(rows, columns=header, dtype=str)
+    if header is None:
+        raise UserError(f"{name}: empty; expected tab-separated rows")
+
+
+def _csv(stream: BinaryIO, name: str, source: Source) -> Blocks:
+    # The header is read as a row: pandas would rename a repeated column, and shift rows that are one field longer.
+    header: list[Any] | None = None
+    options = {"sep": source.delimiter, "dtype": str, "keep_default_na": False, "header": None, "chunksize": ROWS}
+    for block in pd.read_csv(_Text(text_of(stream, name)), **options):
+        if header is None and not _by_position(source):
+            header = [column or f"Unnamed: {place}" for place, column in enumerate(block.iloc[0])]
+            block = block.iloc[1:]
+        yield block.set_axis(header, axis=1) if header else block
+
+
+class _Text(io.TextIOBase):
+    """Parts of a text, as a file that is read from its beginning to its end."""
+
+    def __init__(self, parts: Iterator[str]) -> None:
+        self._parts = parts
+
+    def read(self, size: int | None = -1) -> str:
+        return next(self._parts, "")
+
+
+def _by_position(source: Source) -> bool:
+    return any(isinstance(place, int) for place in source.columns.values())
+
+
+def _jsonl(stream: BinaryIO, name: str, source: Source) -> Blocks:
+    """Read twice: what columns there are, the last line may say, or the last of those that `source.first` leaves."""
+    stream = _seekable(stream, source.first and source.skip + source.first)
+    header = _header(_objects(stream, name))
+    stream.seek(0)
+    rows = _objects(stream, name)
+    while block := list(islice(rows, ROWS)):
+        yield strings(pd.DataFrame(block, columns=header, dtype=object), source)
+
+
+def _objects(stream: BinaryIO, name: str) -> Iterator[Any]:
+    # Not splitlines: a JSON string may hold U+2028 and its like.
+    lines = (line for text in text_of(stream, name) for line in text.removesuffix("\n").split("\n"))
+    for number, line in enumerate(lines, start=1):
+        try:
+            if line.strip():
+                yield json.loads(line)
+        except ValueError as error:
+            raise ValueError(f"line {number}: {error}") from None
+
+
+def _json(stream: BinaryIO, name: str, source: Source) -> Blocks:
+    rows = _document(stream, name)
+    if not isinstance(rows, list):
+        raise ValueError("no list of rows; for other JSON give `format:`: jsonl, messages, squad")
+    yield strings(pd.DataFrame(rows, columns=_header(iter(rows)), dtype=object), source)
+
+
+def _whole(stream: BinaryIO, name: str, what: str, instead: str) -> bytes:
+    """The bytes of a file that can only be read whole; UserError: they are too many, and what to do instead."""
+    content = stream.read(DOCUMENT + 1)
+    if len(content) > DOCUMENT:
+        raise UserError(f"{name}: {what} of more than {DOCUMENT >> 20} MiB; {instead}")
+    return content
+
+
+def _document(stream: BinaryIO, name: str) -> Any:
+    content = _whole(stream, name, "a JSON document", "write its rows as lines of JSON (.jsonl)")
+    return json.loads("".join(text_of(io.BytesIO(content), name)))
+
+
+def _header(rows: Iterator[Any]) -> list[Any]:
+    """The columns of rows of JSON: the keys of objects, or the positions in lists."""
+    columns: dict[Any, None] = {}
+    kinds = set()
+    for row in rows:
+        kinds.add("object" if isinstance(row, dict) else len(row) if isinstance(row, list) else None)
+        if len(kinds) > 1 or None in kinds:
+            raise ValueError("expected rows that all are objects {...}, or lists of one length")
+        columns.update(dict.fromkeys(row if isinstance(row, dict) else range(len(row))))
+    if not kinds:
+        raise ValueError("no rows")
+    return list(columns)
+
+
+def _parquet(stream: BinaryIO, name: str, source: Source) -> Blocks:
+    """A text of many rows may stand once in the file, and stays so until the rows are known to be small enough."""
+    try:
+        file = _seekable(stream)
+        packed, known = file.seek(0, io.SEEK_END), pyarrow.parquet.read_metadata(file)
+        columns = [known.schema.column(place) for place in range(known.num_columns)]
+        once = [column.path for column in columns if column.physical_type == "BYTE_ARRAY"]
+        # Not buffered ahead: that would hold all of its row groups.
+        opened = pyarrow.parquet.ParquetFile(file, read_dictionary=once, pre_buffer=False, buffer_size=1 << 20)
+        schema, size = known.schema.to_arrow_schema(), 0
+        if not known.num_rows:
+            yield strings(schema.empty_table().to_pandas())
+        for batch in opened.iter_batches(ROWS):
+            batch.validate(full=True)  # UTF-8 too, of which pyarrow takes a file's word
+            size += sum(map(_bytes, batch.columns))
+            require_bounded(name, size, packed)
+            for part in _small(batch):
+                rows = pa.Table.from_batches([part]).cast(schema)
+                yield strings(rows.to_pandas(integer_object_nulls=True), source)
+    except OSError as error:
+        raise ValueError(str(error)) from None
+
+
+def _small(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """The rows of a batch, in parts of PART bytes at most, or of one row."""
+    if len(batch) < 2 or sum(map(_bytes, batch.columns)) <= PART:
+        yield batch
+        return
+    half = len(batch) // 2
+    yield from _small(batch.slice(0, half))
+    yield from _small(batch.slice(half))
+
+
+def _bytes(cells: pa.Array) -> int:
+    """Bytes of cells as strings, each by itself, whether they are kept once or not."""
+    if pa.types.is_dictionary(cells.type) and not pa.types.is_primitive(cells.type.value_type):
+        return pc.sum(pc.binary_length(cells.dictionary).take(cells.indices)).as_py() or 0
+    if pa.types.is_nested(cells.type):
+        inner = [cells.keys, cells.items] if pa.types.is_map(cells.type) else cells.flatten()
+        return sum(map(_bytes, inner if isinstance(inner, list) else [inner]))
+    return cells.nbytes
+
+
+def _seekable(stream: BinaryIO, lines: int | None = None) -> BinaryIO:
+    """The stream, or a copy of what is unpacked, which can only be read once; of its first lines alone, a copy too."""
+    if lines is None and isinstance(stream, io.BufferedReader) and isinstance(stream.raw, io.FileIO):
+        return stream
+    copy = tempfile.TemporaryFile()  # noqa: SIM115  it is closed with what reads it
+    if lines is None:
+        shutil.copyfileobj(stream, copy)
+    else:
+        copy.writelines(islice(stream, lines))
+    copy.seek(0)
+    return copy
+
+
+def _messages(stream: BinaryIO, name: str, source: Source) -> Blocks:
+    """Interface messages; those with placeholders or markup are no sentences."""
+    rows = [(key, text) for key, text in _document(stream, name).items() if not {*"{}<>"} & {*text}]
+    yield pd.DataFrame(rows, columns=["id", "text"], dtype=str)
+
+
+def _gettext(stream: BinaryIO, name: str, source: Source) -> Blocks:
+    """Interface messages of gettext with their English; those with placeholders or markup, or of a number, are no
+    sentences."""
+    from babel.messages.mofile import read_mo
+
+    content = _whole(stream, name, "translations", "write them as rows (.tsv)")
+    try:
+        messages = [*read_mo(io.BytesIO(content))]
+    except OSError as error:  # the magic number
+        raise ValueError(str(error)) from None
+    rows = [(one.id, one.string) for one in messages if one.id and isinstance(one.id, str)]
+    rows = [both for both in rows if not {*"{}<>%"} & {*"".join(both)}]
+    yield pd.DataFrame(rows, columns=["pivot", "text"], dtype=str)
+
+
+def _squad(stream: BinaryIO, name: str, source: Source) -> Blocks:
+    """Questions and the paragraphs that answer them (SQuAD 1.1, 2.0); ids that repeat are no ids (TyDi QA, train).
+
+    For retrieval as `query` and `document`; where there are answers, also as `question` and `context` with them.
+    """
+    parts = [part for article in _document(stream, name)["data"] for part in article["paragraphs"]]
+    items = [(item, part["context"]) for part in parts for item in part["qas"]]
+    rows = [(item["id"], item["question"], context) for item, context in items]
+    table = strings(pd.DataFrame(rows, columns=["id", "query", "document"], dtype=object))
+    if any(item.get("answers") for item, _ in items):
+        answers = pd.DataFrame({"answers": [gathered(item.get("answers", [])) for item, _ in items]})
+        table = table.assign(question=table["query"], context=table["document"]).join(divided(answers))
+    yield table if table["id"].is_unique else table.drop(columns="id")
+
+
+READERS: dict[str, Callable[[BinaryIO, str, Source], Blocks]] = {
+    "tsv": _tsv,
+    "csv": _csv,
+    "jsonl": _jsonl,
+    "json": _json,
+    "parquet": _parquet,
+    "text": _lines,
+    "messages": _messages,
+    "gettext": _gettext,
+    "squad": _squad,
+}

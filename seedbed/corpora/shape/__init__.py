@@ -1,0 +1,1 @@
+"""What a text, a label, a question has to be."""

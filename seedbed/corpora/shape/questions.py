@@ -1,0 +1,115 @@
+"""Questions whose answers stand in a context: each answer at its place, both columns lists in JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pandas as pd
+
+from seedbed.corpora.shape.clean import CONTROL
+from seedbed.io import UserError
+
+PARTS = {"answers": "text", "starts": "answer_start"}
+"""Our column -> SQuAD's name of it."""
+
+
+def divided(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with SQuAD's answers, where they have them, in two columns of JSON: `answers` and `starts`.
+
+    Answers are an object {text: [...], answer_start: [...]}, as on the hub. Those without a place have no starts.
+    """
+    if [*rows.columns].count("answers") != 1 or not any(isinstance(cell, dict) for cell in rows["answers"]):
+        return rows
+    return rows.assign(**{ours: [_json(_part(cell, its)) for cell in rows["answers"]] for ours, its in PARTS.items()})
+
+
+def gathered(answers: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    """The answers of SQuAD's own files, an object each, as one object of lists."""
+    return {name: [one[name] for one in answers if name in one] for name in PARTS.values()}
+
+
+def _part(cell: Any, name: str) -> list[Any]:
+    """One part of a row's answers; a row without answers has none."""
+    found = cell.get(name) if isinstance(cell, dict) else None
+    return [] if found is None else [*found]
+
+
+def _json(values: list[Any]) -> str:
+    return json.dumps([value if isinstance(value, str) else int(value) for value in values], ensure_ascii=False)
+
+
+def in_place(table: pd.DataFrame, where: str) -> pd.DataFrame:
+    """The rows with contexts and answers that fit a cell of a TSV and keep every character's place.
+
+    A tab, a line break or a control character becomes one blank; nothing else is cleaned, since places count
+    characters.
+
+    Raises:
+        UserError: an empty question or context; answers or starts that are no list, or not as many of both.
+    """
+    for name in ("question", "context"):
+        refuse(table[table[name].str.strip() == ""], f"has no {name}; give it one, or leave such rows out", where)
+    answers, starts = lists(table, "answers", str, where), lists(table, "starts", int, where)
+    uneven = [0 < len(places) != len(texts) for texts, places in zip(answers, starts, strict=True)]
+    refuse(table[uneven], "has more or fewer `starts` than `answers`; give each answer its place, or none", where)
+    return table.assign(
+        context=table["context"].map(_blanked), answers=[_json([*map(_blanked, texts)]) for texts in answers]
+    )
+
+
+def _blanked(text: str) -> str:
+    return CONTROL.sub(" ", text)
+
+
+def lists(table: pd.DataFrame, column: str, of: type, where: str) -> list[list[Any]]:
+    """A column of JSON lists, read.
+
+    Raises:
+        UserError: a cell is no list of this type.
+    """
+    found = [_read(cell) for cell in table[column]]
+    wrong = [not (isinstance(one, list) and all(type(value) is of for value in one)) for one in found]
+    example = '["Nairobi"]' if of is str else "[17]"
+    refuse(table[wrong], f"has {column} that are no list such as {example}", where)
+    return found
+
+
+def _read(cell: str) -> Any:
+    try:
+        return json.loads(cell)
+    except ValueError:
+        return None
+
+
+def require_answers(table: pd.DataFrame, where: str) -> None:
+    """Every question has an answer that is not empty.
+
+    Raises:
+        UserError: one has none; as `lists`.
+    """
+    none = [not any(text.strip() for text in texts) for texts in lists(table, "answers", str, where)]
+    refuse(table[none], "has no answer; give it one, or leave such rows out with `where:`", where)
+
+
+def spans(table: pd.DataFrame, where: str) -> list[tuple[int, int]]:
+    """First character and the one after the last of each row's first answer in its context.
+
+    Raises:
+        UserError: a row without an answer or its place, or an answer that is not at it; as `lists`.
+    """
+    require_answers(table, where)
+    answers, starts = lists(table, "answers", str, where), lists(table, "starts", int, where)
+    refuse(table[[not places for places in starts]], "has no `starts`, so nothing can be learnt of it", where)
+    found = [(places[0], places[0] + len(texts[0])) for texts, places in zip(answers, starts, strict=True)]
+    there = zip(table["context"], found, answers, strict=True)
+    wrong = [not 0 <= start < end or context[start:end] != texts[0] for context, (start, end), texts in there]
+    refuse(table[wrong], "has an answer that is not at its place in the context; correct `starts`", where)
+    return found
+
+
+def refuse(wrong: pd.DataFrame, told: str, where: str) -> None:
+    """Raise what is wrong with the first of some rows, if there are any."""
+    if len(wrong):
+        more = f" (and {len(wrong) - 1} rows more)" if len(wrong) > 1 else ""
+        raise UserError(f"{where}: id {wrong['id'].iloc[0]!r}{more} {told}")

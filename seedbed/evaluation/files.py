@@ -1,0 +1,115 @@
+"""Files of the room: test sets as they are read, and scores as they are written."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from seedbed import origins
+from seedbed.corpora.settings import COLUMNS
+from seedbed.corpora.shape.choices import right
+from seedbed.corpora.shape.labels import check_scores, read_pairs, require_labels
+from seedbed.corpora.shape.questions import require_answers
+from seedbed.evaluation import protocols
+from seedbed.evaluation.scores import Scores
+from seedbed.evaluation.scoring import texts
+from seedbed.evaluation.settings import Task
+from seedbed.io import UserError, atomic, read_json, read_table, write_json, write_table
+
+
+class Set(NamedTuple):
+    """A task and what it is scored on."""
+
+    name: str
+    task: Task
+    test: pd.DataFrame
+    train: pd.DataFrame | None
+    origin: dict[str, Any]
+
+    def texts(self) -> list[str]:
+        """The texts whose embeddings the task needs."""
+        return texts(self.task, self.test, self.train)
+
+
+def read_set(task: Task, path: str | Path | None) -> pd.DataFrame | None:
+    """A test or training set, the columns of the protocol's kind; None where there is none.
+
+    Raises:
+        UserError: as `read_table`, and `read_pairs` for labelled pairs; a row without a label or an answer, or with a
+            score that is none of the task's scale.
+    """
+    if not path:
+        return None
+    kind = protocols.declared(task.protocol).kind
+    if kind == "labelled_pairs":
+        return read_pairs(Path(path))
+    table = read_table(path, ["id", *COLUMNS[kind]])
+    if kind == "labelled_texts":
+        require_labels(table, str(path))
+    if kind == "questions":
+        require_answers(table, str(path))
+    if kind == "choices":
+        right(table, str(path))
+    if kind == "pairs":
+        check_scores(table, task.scale, str(path))
+    return table
+
+
+def origin_in(record: Path) -> dict[str, Any]:
+    """What `fetch_corpus` says of a set; UserError: no such file, or it says nothing of an origin."""
+    found = read_json(record)
+    try:
+        origins.read(found["origin"] if isinstance(found, dict) else None)
+    except (KeyError, UserError):
+        advice = "delete it and run Snakemake again, which makes it again"
+        raise UserError(f"{record}: no record of fetch_corpus; {advice}") from None
+    return found
+
+
+def of_all(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What is said of a test set that is of several: their origins, each place once, and what is said of each."""
+    if len(records) == 1:
+        return records[0]
+    return {"origin": origins.joined(one["origin"] for one in records), "sets": [*records]}
+
+
+def write_scores(
+    scores: Scores, given: Set, language: str, about: dict[str, Any], libraries: Iterable[str], folder: Path
+) -> list[Path]:
+    """Write {folder}/{task}/{language}.json, with versions of the libraries it needs, and what lies beside it."""
+    of_set = {
+        "task": given.name, "protocol": given.task.protocol, "language": language, "dataset": given.origin,
+        "versions": {name: importlib.metadata.version(name) for name in libraries},
+    }  # fmt: skip
+    return write(scores, of_set | about, folder / given.name / f"{language}.json")
+
+
+def write(scores: Scores, about: dict[str, Any], path: Path) -> list[Path]:
+    """Write a score file, {task}/{language}.json, and next to it its items, and mteb's file if there is one.
+
+    Returns:
+        The files that were written.
+
+    Raises:
+        UserError: a metric is not finite.
+    """
+    for name, value in {"main_score": scores.main, **scores.metrics}.items():
+        if not math.isfinite(value):
+            raise UserError(f"score: {name} is {value} over {len(scores.items)} items; it is not defined there")
+    items = path.with_suffix(".items.tsv")
+    found = {"main_score": round(scores.main, 6), "n": len(scores.items), "items": items.name}
+    found["metrics"] = {name: round(value, 6) for name, value in scores.metrics.items()}
+    notes = {"notes": scores.notes} if scores.notes else {}
+    theirs = [path.with_suffix(".mteb.json")] if scores.mteb else []
+    found |= {"mteb": theirs[0].name} if theirs else {}
+    with atomic(path) as file, atomic(items) as rows:  # both are whole before either has its name
+        write_table(scores.items, rows)
+        write_json(about | found | notes, file)
+        for one in theirs:
+            write_json(scores.mteb, one)
+    return [path, items, *theirs]

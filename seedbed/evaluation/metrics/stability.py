@@ -1,0 +1,188 @@
+"""How far an encoder moves when a text is edited, and what that and two errors bound (paper 002, section 3 and A.1)."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from types import MappingProxyType
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from seedbed.corpora.shape.clean import characters
+from seedbed.evaluation.aggregation import Aggregate
+from seedbed.evaluation.metrics import Metric
+from seedbed.evaluation.significance import permuted
+from seedbed.io import UserError
+
+STATISTICS: Mapping[str, Callable[..., NDArray[np.float64]]] = MappingProxyType(
+    {
+        "mean": np.mean,
+        "std": np.std,
+        "median": np.median,
+        **{f"p{percent}": partial(np.quantile, q=percent / 100) for percent in (90, 95, 99)},
+        "max": np.max,
+    }
+)
+"""What tables 9 and 10 of paper 002 say of the numbers of all texts; each takes `axis`."""
+
+
+def described(values: ArrayLike) -> dict[str, float]:
+    """STATISTICS of numbers (n,)."""
+    return {name: float(statistic(np.asarray(values), axis=-1)) for name, statistic in STATISTICS.items()}
+
+
+def metrics(columns: Sequence[str], of: str = "", key: str = "", **shown: object) -> dict[str, Metric]:
+    """STATISTICS of all numbers in some columns of items, as tables show them; the greatest has no interval.
+
+    A resample has no text that is greater than the greatest, so that its interval would have no upper end.
+
+    Args:
+        columns: of the items.
+        of, key: what ends the metrics' names and keys, where a protocol has such statistics of several things.
+        shown: of each `Metric`.
+    """
+    return {
+        f"{name} {of}".strip(): Metric(
+            f"{name}_{key}".strip("_"),
+            () if name == "max" else tuple(columns),
+            Aggregate(partial(_over_items, statistic), test=partial(permuted, statistic=statistic)),
+            **shown,
+        )
+        for name, statistic in STATISTICS.items()
+    }
+
+
+def _over_items(statistic: Callable[..., NDArray[np.float64]], items: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A statistic over items and columns (..., n_items, k)."""
+    return statistic(items, axis=(-2, -1))
+
+
+def ratios(original: ArrayLike, perturbed: ArrayLike, distances: ArrayLike) -> NDArray[np.float64]:
+    """How fast each vector moves: |h(y) - h(y')| / distance(y, y') of edited copies y' of y.
+
+    Source: paper 002, equation 26.
+
+    Args:
+        original: h(y), (n, d).
+        perturbed: h(y') of p copies each, (n, p, d).
+        distances: of the texts, (n, p).
+
+    Returns:
+        (n, p), in float64; nan at a distance of 0.
+
+    Raises:
+        UserError: shapes that do not fit, a negative distance, or a number that is not finite.
+    """
+    h, moved, apart = (np.asarray(x, dtype=np.float64) for x in (original, perturbed, distances))
+    if (
+        h.ndim != 2
+        or moved.ndim != 3
+        or moved.shape != (len(h), moved.shape[1], h.shape[1])
+        or apart.shape != moved.shape[:2]
+    ):
+        shapes = f"{h.shape}, {moved.shape} and {apart.shape}"
+        raise UserError(f"lipschitz: shapes {shapes}; expected (n, d), (n, p, d) and (n, p)")
+    if not all(np.isfinite(x).all() for x in (h, moved, apart)) or (apart < 0).any():
+        raise UserError("lipschitz: a vector or a distance is not finite, or a distance is negative")
+    lengths = np.linalg.norm(moved - h[:, None], axis=2)
+    return np.divide(lengths, apart, out=np.full_like(lengths, np.nan), where=apart > 0)
+
+
+def lipschitz(original: ArrayLike, perturbed: ArrayLike, distances: ArrayLike) -> NDArray[np.float64]:
+    """How fast each vector moves at most (n,): the greatest of `ratios`; nan where all are.
+
+    Source: paper 002, equation 25.
+
+    Args:
+        original, perturbed, distances: as of `ratios`.
+
+    Raises:
+        UserError: as `ratios`.
+    """
+    found = ratios(original, perturbed, distances)
+    return np.fmax.reduce(found, axis=1, initial=np.nan)
+
+
+def deviation_bound(
+    anchoring: float, divergence: float, kernel: float, *, form: Literal["proved", "printed"] = "proved"
+) -> float:
+    """How far z = [g(x); h(y)] can lie from [h(y*); h(y*)], y* being a perfect translation of x and y another.
+
+    proved: e1 + 2 C sqrt(2 e2). printed: e1 + C sqrt(2 e2), equation 1 of paper 002, which is false: its proof has
+    |mu_p - mu_q| <= C TV(p, q) in equation 17, and TV is half the distance |p - q|_1 that it must be.
+
+    Args:
+        anchoring: e1, the greatest |g(x) - h(y)|.
+        divergence: e2, the greatest KL divergence of meanings, in nats.
+        kernel: C, where k(s, s) <= C^2.
+
+    Raises:
+        UserError: a negative number or one that is not finite, or another form.
+    """
+    for name, value in {"anchoring": anchoring, "divergence": divergence, "kernel": kernel}.items():
+        if not (value >= 0 and math.isfinite(value)):
+            raise UserError(f"deviation_bound: {name} {value}; it must be 0 or more, and finite")
+    if form not in (factors := {"proved": 2, "printed": 1}):
+        raise UserError(f"deviation_bound: form {form!r}; expected 'proved' or 'printed'")
+    return anchoring + factors[form] * kernel * math.sqrt(2 * divergence)
+
+
+def edited(text: str, edits: int, rng: np.random.Generator) -> str:
+    """A text after so many edits of a character, drawn one after the other: insertion, deletion or substitution.
+
+    A character is a letter with its marks (`clean.characters`). Characters come from the text itself. The only
+    character left is not deleted, and where a text has but one kind of characters none is substituted: one is inserted
+    in its place. Later edits may undo earlier ones.
+
+    Raises:
+        UserError: an empty text.
+    """
+    if not text:
+        raise UserError("edited: an empty text has no character to edit")
+    found = characters(text)
+    alphabet = sorted({*found})
+    for _ in range(edits):
+        kind, place = rng.choice(["insert", "delete", "substitute"]), int(rng.integers(len(found)))
+        others = [character for character in alphabet if character != found[place]]
+        if kind == "delete" and len(found) > 1:
+            del found[place]
+        elif kind == "substitute" and others:
+            found[place] = others[rng.integers(len(others))]
+        else:
+            found.insert(int(rng.integers(len(found) + 1)), alphabet[rng.integers(len(alphabet))])
+    return "".join(found)
+
+
+def edit_distance(one: Sequence[str], other: Sequence[str]) -> int:
+    """Levenshtein's distance: the least number of insertions, deletions and substitutions from one to the other.
+
+    Of strings in code points, of lists in their elements. Time grows with length times distance, not with the square
+    of the length: for each number of edits the farthest reachable place of each diagonal (Ukkonen 1985).
+    """
+    numbers: dict[str, int] = {}
+    a, b = (np.array([numbers.setdefault(x, len(numbers)) for x in text], dtype=np.int64) for text in (one, other))
+
+    @cache
+    def unequal(diagonal: int) -> NDArray[np.int64]:
+        """The places i with a[i] != b[i + diagonal], ascending, and the end."""
+        first, last = max(0, -diagonal), min(len(a), len(b) - diagonal)
+        return np.append(first + np.flatnonzero(a[first:last] != b[first + diagonal : last + diagonal]), last)
+
+    def slid(diagonal: int, place: int) -> int:
+        """The first unequal place of a diagonal from here on."""
+        places = unequal(diagonal)
+        return int(places[np.searchsorted(places, min(place, places[-1]))])
+
+    reach, edits, goal = {0: slid(0, 0)}, 0, len(b) - len(a)
+    while reach.get(goal) != len(a):
+        edits += 1
+        before = reach.get
+        reach = {
+            diagonal: slid(
+                diagonal,
+                max(before(diagonal, -1) + 1, before(diagonal - 1, -1), before(diagonal + 1, -1) + 1, -diagonal),
+            )
+            for diagonal in range(max(-edits, -len(a)), min(edits, len(b)) + 1)
+        }
+    return edits

@@ -1,0 +1,160 @@
+"""Scores through mteb itself, for the tasks that mteb defines."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from sentence_transformers import SentenceTransformer
+
+from seedbed import origins
+from seedbed.evaluation import protocols
+from seedbed.evaluation.files import Set
+from seedbed.evaluation.scores import Scores
+from seedbed.evaluation.settings import Task
+from seedbed.io import UserError
+from seedbed.vectors.types import Encode
+
+if TYPE_CHECKING:
+    from mteb.results import TaskResult
+
+TOLERANCE = 1e-4
+"""What a score may differ by."""
+NARROW = 1e-2
+"""The spread of cosines above which rounding changes no score by as much (measured: 4e-6 at 2.5e-3, 1e-3 at 1e-4)."""
+
+
+def check_by_mteb(encoder: SentenceTransformer, encode: Encode, given: Set, scores: Scores) -> None:
+    """Let mteb score a task that it has, and add its metrics; a small difference is a note, in the log too.
+
+    Raises:
+        UserError: as `require_agreement`.
+    """
+    if not given.task.mteb:
+        return
+    place = origins.hub(given.origin["origin"])
+    revision = place.revision if place else ""
+    result = mteb_result(given.task, given.test, revision, encoder, encode)
+    theirs = metrics_of(result)
+    apart = spread(encode(given.texts()))
+    for metric in protocols.declared(given.task.protocol).mteb:
+        name = f"{given.name} ({metric})"
+        if note := require_agreement(scores.metrics[metric], theirs[metric], name, spread=apart):
+            scores.notes.append(note)
+            print(note, file=sys.stderr)
+    scores.metrics.update(theirs | scores.metrics)
+    if revision:  # of a file of one's own nobody knows whether it is what mteb pins
+        scores.mteb.update(as_filed(result))
+
+
+def mteb_result(
+    task: Task, test: pd.DataFrame, revision: str, encoder: SentenceTransformer, encode: Encode | None = None
+) -> TaskResult:
+    """What mteb finds of a task on the rows that this study fetched.
+
+    They are handed to mteb's task object, so that scoring stays offline. mteb's cache is off: it is keyed by name,
+    and every local model has the same one.
+
+    Args:
+        test: the columns of the protocol's kind.
+        revision: commit of the fetched data set, compared with mteb's.
+        encode: what mteb gets its embeddings from instead of `encoder`, unless the encoder puts one prompt before a
+            query and another before a document: which of them a task takes, only mteb knows, and it then encodes.
+
+    Raises:
+        UserError: mteb has no such task, or pins another revision.
+    """
+    import mteb
+
+    try:
+        spec = mteb.get_task(task.mteb.name, hf_subsets=None if task.mteb.subset == "default" else [task.mteb.subset])
+    except KeyError:
+        raise UserError(f"tasks: mteb has no task {task.mteb.name!r}") from None
+    pinned = spec.metadata.dataset["revision"]
+    if revision and pinned != revision:
+        raise UserError(f"tasks: {task.mteb.name} was fetched at {revision}, mteb {mteb.__version__} pins {pinned}")
+    split = spec.metadata.eval_splits[0]
+    rows = protocols.load(task.protocol).mteb_rows(test)
+    # Of tasks without subsets, those of several tables (retrieval) are keyed by one all the same.
+    nested = isinstance(rows, dict) or task.mteb.subset != "default"
+    spec.dataset = {task.mteb.subset: {split: rows}} if nested else {split: rows}
+    spec.data_loaded = True
+    model = _Remembering(encoder, encode) if encode and _one_prompt(encoder) else encoder
+    quiet = {"cache": None, "co2_tracker": False, "show_progress_bar": False}
+    return mteb.evaluate(model, spec, encode_kwargs={"batch_size": task.batch_size}, **quiet).task_results[0]
+
+
+def as_filed(result: TaskResult) -> dict[str, Any]:
+    """A result as mteb files it, with what is the same in every run: no time, no date, six digits, no NaN.
+
+    Whose it is stands in the name of the folder, see `publish.leaderboard`.
+    """
+    filed = result.model_dump(mode="json") | {"evaluation_time": None, "date": None, "evaluation_phases": None}
+    result._round_scores(filed["scores"], 6)
+    filed["scores"] = {
+        split: [
+            {name: value for name, value in one.items() if not isinstance(value, float) or math.isfinite(value)}
+            for one in subsets
+        ]
+        for split, subsets in filed["scores"].items()
+    }
+    return filed
+
+
+def metrics_of(result: TaskResult) -> dict[str, float]:
+    """The numbers of mteb's one split and subset that are finite."""
+    ((scores,),) = result.scores.values()
+    # nAUC says how well confidence tells the easy queries: a hundred numbers, some NaN, that no table has.
+    return {
+        name: value
+        for name, value in scores.items()
+        if isinstance(value, float) and math.isfinite(value) and not name.startswith("nauc_")
+    }
+
+
+class _Remembering:
+    """What mteb needs of a model: embeddings of the texts that it took from the columns of its task."""
+
+    def __init__(self, encoder: SentenceTransformer, encode: Encode) -> None:
+        from mteb.models import ModelMeta
+
+        self.mteb_model_meta = ModelMeta.from_sentence_transformer_model(encoder)
+        self.similarity, self.similarity_pairwise = encoder.similarity, encoder.similarity_pairwise
+        self._encode = encode
+
+    def encode(self, inputs: Iterable[dict[str, Any]], **about: Any) -> np.ndarray:
+        """Embeddings (n, d) of the texts of mteb's batches."""
+        return self._encode([text for batch in inputs for text in batch["text"]])
+
+
+def _one_prompt(encoder: SentenceTransformer) -> bool:
+    """Whether a text is encoded alike as a query, as a document and as neither."""
+    prompts = {name: prompt or "" for name, prompt in encoder.prompts.items()}
+    return set(prompts.values()) <= {prompts.get(encoder.default_prompt_name, "")}
+
+
+def spread(embeddings: np.ndarray) -> float:
+    """One minus the mean cosine of two embeddings (n, d): near 0 for those of an encoder that tells few texts apart."""
+    lengths = np.linalg.norm(embeddings, axis=1, keepdims=True).clip(min=1e-30)
+    return float(1 - np.square((embeddings / lengths).mean(axis=0, dtype=np.float64)).sum())
+
+
+def require_agreement(ours: float, theirs: float, task: str, *, spread: float = 1.0) -> str:
+    """Our item scores must explain mteb's number; a note if they differ by more than TOLERANCE, else nothing.
+
+    mteb compares in float32, whose rounding orders texts anew that stand closer than it resolves. What it may differ by
+    is TOLERANCE, and more in proportion as `spread` is below NARROW.
+
+    Raises:
+        UserError: they differ by more than they may.
+    """
+    if abs(ours - theirs) <= TOLERANCE:
+        return ""
+    found = f"{task} is {ours:.6f} from our item scores, {theirs:.6f} from mteb"
+    if abs(ours - theirs) > TOLERANCE * max(1.0, NARROW / max(spread, 1e-9)):
+        raise UserError(f"score: {found}; they must agree")
+    return f"{found}: cosines are nearly equal ({spread:.1g} below 1 on average), and mteb rounds them to float32"

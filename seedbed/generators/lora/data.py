@@ -1,0 +1,163 @@
+"""What adapters learn from: rows of text become tokens, in the words that generation uses."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from seedbed.corpora.settings import TOPPED_UP
+from seedbed.corpora.shape.labels import LABELS
+from seedbed.generators.settings import LanguageData, LanguageLoss, Lora, Polarity
+from seedbed.generators.writing.prompts import (
+    Style,
+    encode,
+    encode_completion,
+    language_prompt,
+    pair_prompt,
+    translation_prompt,
+    zero_shot,
+)
+
+Row = TypeVar("Row")
+Texts = Mapping[str, str]
+"""A row: column -> text."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """Token ids. The loss is over the completion; for plain text the prompt is BOS alone."""
+
+    prompt: list[int]
+    completion: list[int]
+
+    def __len__(self) -> int:
+        return len(self.prompt) + len(self.completion)
+
+
+def for_task(
+    tokenizer: Any, rows: Iterable[Texts], polarities: Sequence[Polarity], lora: Lora, *, language: str, style: Style
+) -> list[Example]:
+    """Premises with their entailments, contradictions or both (paper 000, table 9); `lora.examples` in all.
+
+    Args:
+        rows: anchor and the polarities.
+        polarities: with both, each row gives one example of each.
+        language: name of the language of positives and negatives.
+    """
+    pairs = (
+        (zero_shot(row["anchor"], polarity, language, style), row[polarity])
+        for row in in_turn(rows, lora.seed)
+        for polarity in polarities
+    )
+    return enough(from_pairs(tokenizer, pairs, style), lora)
+
+
+def for_language(
+    tokenizer: Any,
+    rows: Iterable[Texts],
+    data: LanguageData,
+    lora: Lora,
+    *,
+    language: str,
+    style: Style,
+    loss: LanguageLoss = "text",
+    pivot: str = "",
+) -> list[Example]:
+    """Causal language modelling of one language: `lora.examples` of the kind that `data` names (paper 000, table 10).
+
+    Args:
+        rows: text; prompt and response, for instructions; text and pivot, for translations.
+        language: its name.
+        loss: of instructions and translations, over prompt and response alike ("text") or over the response alone.
+        pivot: name of the language that is translated into.
+    """
+    turns = in_turn(rows, lora.seed)
+    if data == "passages":
+        return enough(passages(tokenizer, (row["text"] for row in turns), lora.max_length), lora)
+    if data == "text":
+        return enough(from_texts(tokenizer, (row["text"] for row in turns)), lora)
+    if data == "translations":
+        pairs = ((translation_prompt(row["text"], language, pivot, style), row["pivot"]) for row in turns)
+    else:
+        pairs = ((language_prompt(row["prompt"], language, style), row["response"]) for row in turns)
+    found = from_pairs(tokenizer, pairs, style)
+    return enough(map(whole, found) if loss == "text" else found, lora)
+
+
+def for_labels(tokenizer: Any, rows: Iterable[Texts], lora: Lora, *, language: str, style: Style) -> list[Example]:
+    """Pairs (premise, hypothesis, label) in a language (its name) with their label's number; `lora.examples` in all."""
+    pairs = (
+        (pair_prompt(row["premise"], row["hypothesis"], language, style), str(LABELS.index(row["label"])))
+        for row in in_turn(rows, lora.seed)
+    )
+    return enough(from_pairs(tokenizer, pairs, style), lora)
+
+
+def in_turn(rows: Iterable[Row], seed: int) -> list[Row]:
+    """The rows in a seeded random order, those that top up a source after all others."""
+    order = list(rows)
+    random.Random(seed).shuffle(order)
+    return sorted(order, key=lambda row: isinstance(row, Mapping) and row.get("id", "").startswith(TOPPED_UP))
+
+
+def sample(rows: Iterable[Row], lora: Lora) -> list[Row]:
+    """The first `lora.examples` rows in their turn."""
+    return in_turn(rows, lora.seed)[: lora.examples]
+
+
+def enough(examples: Iterable[Example], lora: Lora) -> list[Example]:
+    """The first examples, until `lora.examples` of them fit into `lora.max_length`; training drops the longer ones."""
+    found: list[Example] = []
+    fitting = 0
+    for one in examples:
+        found.append(one)
+        fitting += len(one) <= lora.max_length
+        if fitting == lora.examples:
+            break
+    return found
+
+
+def from_pairs(tokenizer: Any, pairs: Iterable[tuple[str, str]], style: Style) -> Iterator[Example]:
+    """Examples from (prompt, completion) texts, tokenised as for generation."""
+    for prompt, completion in pairs:
+        yield Example(encode(tokenizer, prompt, style), encode_completion(tokenizer, completion, style))
+
+
+def whole(pair: Example) -> Example:
+    """An example with the loss over all of its tokens but the first."""
+    return Example(pair.prompt[:1], pair.prompt[1:] + pair.completion)
+
+
+def from_texts(tokenizer: Any, texts: Iterable[str]) -> Iterator[Example]:
+    """Examples for causal language modelling: BOS (or the first token, if the model has none) and all that follows."""
+    return (_modelled(encode(tokenizer, text, "plain"), tokenizer) for text in texts)
+
+
+def passages(tokenizer: Any, texts: Iterable[str], limit: int) -> Iterator[Example]:
+    """Examples as `from_texts` makes them, each of as many texts in a row, one a line, as fit into `limit` tokens.
+
+    A text that is longer by itself becomes an example by itself; training drops and counts it.
+    """
+    passage: list[int] = []
+    for text in texts:
+        line = _line(tokenizer, text)
+        if passage and len(passage) + len(line) < limit:  # one token is EOS
+            passage += line
+            continue
+        if passage:
+            yield _modelled(passage, tokenizer)
+        passage = encode(tokenizer, text, "plain")
+    if passage:
+        yield _modelled(passage, tokenizer)
+
+
+def _line(tokenizer: Any, text: str) -> list[int]:
+    """Tokens of a text that follows another."""
+    ids = encode(tokenizer, f"\n{text}", "plain")
+    return ids[1:] if ids[0] == tokenizer.bos_token_id else ids
+
+
+def _modelled(ids: list[int], tokenizer: Any) -> Example:
+    return Example(ids[:1], [*ids[1:], tokenizer.eos_token_id])

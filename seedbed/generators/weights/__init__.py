@@ -1,0 +1,1 @@
+"""Weights of language models: fetched, made safe, opened."""

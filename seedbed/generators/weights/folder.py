@@ -1,0 +1,27 @@
+"""What a folder of a language model is, by its configuration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from seedbed import model_files
+from seedbed.io import UserError, read_json
+
+
+def is_encoder_decoder(base: Path) -> bool:
+    """Whether a model reads prompts with one stack of layers and writes with another (mT0, Aya-101)."""
+    config = base / "config.json"
+    return config.is_file() and bool(read_json(config).get("is_encoder_decoder"))
+
+
+def refuse_encoder_decoder(base: Path) -> None:
+    """Stop before an adapter is trained or used where none fits: a UserError if the base is an encoder-decoder."""
+    if is_encoder_decoder(base):
+        raise UserError(f"{base}: an encoder-decoder has no adapters here; take a base that is a decoder")
+
+
+def require_model(base: Path) -> None:
+    """Stop, by a UserError, at a folder that `model_files.check` refuses, or that has no config.json."""
+    model_files.check(base)
+    if not (base / "config.json").is_file():  # of an adapter transformers would load the base that it names
+        raise UserError(f"{base}: no config.json; expected the directory of a language model")

@@ -1,0 +1,1 @@
+"""Formats of files that hold a whole model: each file of this folder converts one."""

@@ -1,0 +1,1 @@
+"""What language models write: prompts, who runs them, and what is kept of it."""

@@ -1,0 +1,144 @@
+"""Who runs the language model. Several back ends, one interface, the same prompts and the same files."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from seedbed import model_files
+from seedbed.generators.settings import Generator
+from seedbed.generators.weights.folder import is_encoder_decoder, require_model
+from seedbed.generators.writing.prompts import encode, stop_ids
+from seedbed.io import UserError
+
+CLASSES: dict[str, tuple[str, str]] = {
+    "transformers": ("hf", "HfBackend"),
+    "vllm": ("vllm", "VllmBackend"),
+    "openai": ("openai", "OpenAIBackend"),
+    "openai-chat": ("openai", "ChatBackend"),
+}
+"""Back end -> its module in this package, and its class there."""
+ENCODER_DECODER = ("encoder_decoder", "EncoderDecoderBackend")
+"""The back end transformers of a base that is an encoder-decoder."""
+
+PROBES = 8
+"""Prompts on which base and adapter must differ."""
+GREEDY = {"temperature": 0.0, "max_tokens": 32}
+"""How they are completed where logits cannot be seen."""
+DRAWN = {"temperature", "top_p", "top_k", "repetition_penalty"}
+"""Settings of sampling that vLLM, and servers, know by the same names."""
+
+Prompt = list[int] | str
+"""What a back end completes: tokens; or a text, for a server whose tokenizer is its own secret."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A prompt to complete. Sampled rows draw from a stream of their own, named by the id."""
+
+    id: str
+    prompt: Prompt
+
+
+@dataclass(frozen=True)
+class Completion:
+    """What was written after the prompt; not `finished`: cut at the length limit."""
+
+    id: str
+    text: str
+    """All tokens that were written, the one that ended it too, without special ones: see `Backend.text`."""
+    finished: bool
+    refused: bool = False
+    """A server would not take this prompt, and took others: there is no text."""
+
+
+class Backend:
+    """A loaded language model, which sees the tokens that training saw."""
+
+    keeps_cut = False
+    """Whether an answer of which the length limit left nothing is one; else it is an error: of a model that thinks."""
+
+    def __init__(self, generator: Generator, base: Path) -> None:
+        from seedbed.weights import open_tokenizer  # with torch, which who plans a study does not need
+
+        self.tokenizer, self.style, self.sampling = open_tokenizer(base), generator.prompts, generator.sampling
+        self.template = generator.template
+        self.stops = stop_ids(self.tokenizer, self.style)
+
+    def encode(self, prompt: str, *, bos: bool = True) -> Prompt:
+        """A prompt as `write` takes it; `bos` and errors as `prompts.encode`."""
+        return encode(self.tokenizer, prompt, self.style, bos=bos, template=self.template)
+
+    def text(self, tokens: Sequence[int]) -> str:
+        """The text of new tokens, from the first to the one that ended them, without special ones.
+
+        What ends a plain completion may be a full stop and a line break in one token (byte-level vocabularies).
+        """
+        return self.tokenizer.decode(tokens, skip_special_tokens=True)
+
+    def between(self, source: str, target: str) -> None:
+        """Read one language and write another from now on, by the codes that a translator's vocabulary has for them.
+
+        Raises:
+            UserError: it is no translator, or does not know a code.
+        """
+        raise UserError(f"{type(self).__name__} translates nothing; take an encoder-decoder, on backend transformers")
+
+    def write(self, requests: Sequence[Request], adapter: Path | None) -> Iterator[Completion]:
+        """Complete the requests with an adapter, or with the base alone; in any order, each as it is done.
+
+        Raises:
+            UserError: the adapter has no effect on this base, or the server refuses.
+        """
+        raise NotImplementedError
+
+
+def fits(prompt: Prompt, limit: int) -> bool:
+    """Whether a prompt has at most so many tokens; of a text only the server can tell, which then refuses it."""
+    return isinstance(prompt, str) or len(prompt) <= limit
+
+
+def open_backend(generator: Generator, base: Path | None, adapters: Sequence[Path] = ()) -> Backend:
+    """Load the base with the back end that the settings name; `adapters` are those that `write` will be given.
+
+    Raises:
+        UserError: the back end's package is not installed, its settings are incomplete, it cannot run this base, or as
+            `model_files.check`.
+    """
+    module, name = CLASSES[generator.backend]
+    if generator.backend != "openai-chat":
+        if base is None:
+            raise UserError(f"backend {generator.backend}: no weights; give `--base`")
+        for adapter in adapters:
+            model_files.check(adapter)
+        require_model(base)
+        if is_encoder_decoder(base):
+            if generator.backend != "transformers":
+                raise UserError(f"{base}: an encoder-decoder; set `backend: transformers`, not {generator.backend}")
+            module, name = ENCODER_DECODER
+    return getattr(importlib.import_module(f"{__name__}.{module}"), name)(generator, base, adapters)
+
+
+def modules_of(generator: Generator) -> list[str]:
+    """The files of code that may run a generator, from the project's folder; only its weights say which of several."""
+    kinds = [CLASSES[generator.backend]] if generator.backend in CLASSES else []
+    kinds += [ENCODER_DECODER] if generator.backend == "transformers" else []
+    return [f"{__name__.replace('.', '/')}/{module}.py" for module, _ in kinds]
+
+
+def stream(seed: int, row: str) -> int:
+    """Seed of one row's random stream: a hash, below 2^60, so that every library takes it."""
+    return int(hashlib.sha256(f"{seed}/{row}".encode()).hexdigest()[:15], 16)
+
+
+def check_effect(adapter: Path, differs: bool) -> None:
+    """Stop, by a UserError, at an adapter that does nothing: renamed modules (vllm#48019), an untrained B, another
+    base."""
+    if not differs:
+        raise UserError(
+            f"{adapter}: the adapter has no effect: base and adapter give the same outputs;"
+            " train it on this base and this model class"
+        )

@@ -1,0 +1,103 @@
+"""Generation with an encoder-decoder (mT0, Aya-101, NLLB) and transformers: a batch is read once and written row by
+row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+from transformers import AutoModelForSeq2SeqLM, DynamicCache, EncoderDecoderCache, PreTrainedModel
+from transformers.modeling_outputs import BaseModelOutput
+
+from seedbed.generators.weights.folder import refuse_encoder_decoder
+from seedbed.generators.writing.backends import Completion, Request
+from seedbed.generators.writing.backends.hf import HfBackend, Rows, choose
+from seedbed.generators.writing.prompts import encode_source, encode_text
+from seedbed.io import UserError
+
+
+class EncoderDecoderBackend(HfBackend):
+    """A `Backend` on this machine, CUDA if there is one, else the CPU; it has no adapters."""
+
+    architecture = AutoModelForSeq2SeqLM
+    languages: tuple[int, int] | None = None
+    """Tokens of the language that a translator reads and of the one that it writes; None: this is none."""
+
+    @cached_property
+    def forbidden(self) -> list[int]:
+        """Tokens that the model must never write, by its own settings: of OPUS-MT what begins a text."""
+        banned = self.model.generation_config.bad_words_ids or []
+        return [word[0] for word in banned if len(word) == 1]
+
+    def between(self, source: str, target: str) -> None:
+        """See `Backend`. Texts are read as NLLB-200 and M2M100 were trained: the language's token, the text, EOS; what
+        is written begins with the other language's. Source: NLLB team (2022), "No language left behind", section 8.3.
+        """
+        # Not its vocabulary: M2M100's tokenizer knows the tokens of languages besides.
+        known = {code: self.tokenizer.convert_tokens_to_ids(code) for code in (source, target)}
+        for code, token in known.items():
+            if token in (None, self.tokenizer.unk_token_id):
+                raise UserError(
+                    f"{self.model.name_or_path}: no token for language {code!r}; a translator has one for each, like "
+                    "eng_Latn: set `codes: {flores: ...}` of the language, or take another generator"
+                )
+        self.languages = known[source], known[target]
+        self.stops = torch.tensor([self.tokenizer.eos_token_id], device=self.model.device)
+
+    def encode(self, prompt: str, *, bos: bool = True) -> list[int]:
+        """Tokens of a prompt as the encoder was trained on them: with the tokens that its tokenizer puts around."""
+        if self.languages:
+            return [self.languages[0], *encode_text(self.tokenizer, prompt), self.tokenizer.eos_token_id]
+        return encode_source(self.tokenizer, prompt, self.style)
+
+    def write(self, requests: Sequence[Request], adapter: Path | None) -> Iterator[Completion]:
+        """Complete the requests; see `Backend`. Longest prompts first: memory runs out at once or never."""
+        if adapter is not None:
+            refuse_encoder_decoder(Path(self.model.name_or_path))
+        queue = sorted(requests, key=lambda request: len(request.prompt), reverse=True)
+        for start in range(0, len(queue), self.batch_size):
+            yield from self._of_batch(queue[start : start + self.batch_size])
+
+    def _of_batch(self, requests: list[Request]) -> Iterator[Completion]:
+        states, mask = read_by_encoder(self.model, [request.prompt for request in requests])
+        rows = self._empty(requests)
+        while len(rows.requests):
+            rows.append(choose(self._next(rows, states, mask), rows, self.sampling))
+            done, left = self._over(rows)
+            yield from done
+            if done:
+                rows.cache.batch_select_indices(left)
+                rows, states, mask = rows.taken(left, rows.cache), states[left], mask[left]
+
+    def _empty(self, requests: list[Request]) -> Rows:
+        """Rows that hold what the decoder begins with: its first token, and a translator's language."""
+        first = self.model.generation_config.decoder_start_token_id
+        first = self.model.config.decoder_start_token_id if first is None else first
+        begin = torch.tensor([first, *(self.languages or ())[1:]]).repeat(len(requests), 1)
+        return self._begun(requests, begin, torch.ones_like(begin), EncoderDecoderCache(DynamicCache(), DynamicCache()))
+
+    @torch.inference_mode()
+    def _next(self, rows: Rows, states: Tensor, mask: Tensor) -> Tensor:
+        """Logits (rows, vocabulary) of the next token; the decoder reads what the cache does not hold yet."""
+        output = self.model(
+            encoder_outputs=BaseModelOutput(states),
+            attention_mask=mask,
+            decoder_input_ids=rows.tokens[:, rows.cache.get_seq_length() :],
+            past_key_values=rows.cache,
+            use_cache=True,
+        )
+        logits = output.logits[:, -1]
+        logits[:, self.forbidden] = -torch.inf
+        return logits
+
+
+@torch.inference_mode()
+def read_by_encoder(model: PreTrainedModel, prompts: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+    """The encoder's states (prompts, longest, width) and the mask (prompts, longest), which is 0 on filling."""
+    read = pad_sequence([torch.tensor(prompt) for prompt in prompts], True, model.config.pad_token_id or 0)
+    mask = pad_sequence([torch.ones(len(prompt), dtype=torch.long) for prompt in prompts], True).to(model.device)
+    return model.get_encoder()(input_ids=read.to(model.device), attention_mask=mask).last_hidden_state, mask

@@ -1,0 +1,63 @@
+"""Translations of a corpus from one loaded model, by a job that may be killed at any time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+from tqdm import tqdm
+
+from seedbed.corpora.settings import COLUMNS
+from seedbed.corpora.shape.clean import clean
+from seedbed.generators.settings import Generator
+from seedbed.generators.writing.backends import Backend, Completion, Request, fits
+from seedbed.generators.writing.journal import Journal, journal_name
+from seedbed.io import fingerprint
+
+SIDES = COLUMNS["paraphrases"]
+
+
+def translate(
+    backend: Backend, rows: pd.DataFrame, languages: tuple[str, str], *, generator: Generator, weights: str, state: Path
+) -> tuple[pd.DataFrame, Path]:
+    """Translate each text of each row; see `triplets.complete`, whose journal this keeps too.
+
+    A text is cleaned, so that a line break within stays within its row. An empty one is not translated. One of more
+    tokens than `max_prompt_tokens` is not sent, and never cut: its translation is empty and not finished.
+
+    Args:
+        rows: `id`, `anchor`, `positive` and `negative`, of which the last may be empty.
+        languages: what is read and what is written, by the translator's codes (NLLB: `eng_Latn`).
+        weights: a digest of the base's, see `manifests.digest_of`.
+
+    Raises:
+        UserError: as `Backend.between`, or the back end stops.
+
+    Returns:
+        The same columns in the other language, `anchor_finished`, `positive_finished`, `negative_finished` ("true" or
+        "false") and prompt (a hash of what was translated), in the same order; and the journal's path.
+    """
+    backend.between(*languages)
+    texts = {(side, row): text for side in SIDES for row, text in zip(rows["id"], rows[side], strict=True) if text}
+    tokens = {f"{side}/{row}": backend.encode(text) for (side, row), text in texts.items()}
+    named = [((name, *languages), read) for name, read in tokens.items()]
+    journal = Journal(state / f"{journal_name(named, generator, weights)}.jsonl")
+    short = [name for name, read in tokens.items() if fits(read, generator.sampling.max_prompt_tokens)]
+    requests = [Request(name, tokens[name]) for name in short if name not in journal.done]
+    with tqdm(total=len(short), initial=len(journal.done), unit="text", mininterval=5) as progress:
+        journal.keep(backend.write(requests, None) if requests else (), progress.update)
+    return _table(rows, journal.done), journal.path
+
+
+def _table(rows: pd.DataFrame, done: dict[str, Completion]) -> pd.DataFrame:
+    columns = {"id": rows["id"].to_list()}
+    for side in SIDES:
+        # Nothing to translate is translated, a text that was not sent is not.
+        made = [
+            done.get(f"{side}/{row}", Completion("", "", finished=not text))
+            for row, text in zip(rows["id"], rows[side], strict=True)
+        ]
+        columns[side] = [clean(one.text) for one in made]
+        columns[f"{side}_finished"] = [str(one.finished).lower() for one in made]
+    columns["prompt"] = [fingerprint(list(texts))[:16] for texts in rows[[*SIDES]].itertuples(index=False)]
+    return pd.DataFrame(columns)

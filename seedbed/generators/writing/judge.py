@@ -1,0 +1,268 @@
+"""A judge's scores of translations: the expectation over 1 to 10 by its likelihoods, or numbers that it writes.
+
+LiRA, 4.1.2, has three scores from 1 to 10, and neither prompt nor parsing. An expectation needs no parsing, and says
+how sure a model is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import softmax
+from tqdm import tqdm
+
+from seedbed.generators.writing.backends import Backend, Completion, Request, fits
+from seedbed.generators.writing.journal import COMMIT_ROWS, Journal, answers, written_by
+from seedbed.generators.writing.likelihood import answer_log_likelihoods
+from seedbed.generators.writing.prompts import (
+    begun_thoughts,
+    encode_text,
+    judging_prompts,
+    score_prefix,
+    without_thoughts,
+)
+from seedbed.generators.writing.translate import Tongue, Writer
+from seedbed.generators.writing.translation_settings import ASPECTS, SCALE
+from seedbed.io import UserError, fingerprint
+
+COLUMNS = ["id", "translator", *ASPECTS]
+"""Columns of a file of judgements."""
+DIGITS = 4
+"""Decimals of a score: what floats of other batches of a GPU differ in is beyond."""
+_LISTED = re.compile(r"^\s*(\d+)[.)][ \t]+(?=[^\d\s])", re.MULTILINE)
+"""The number of a line of a list whose lines name what they score, as in "1. Meaning: 8"."""
+_SCALE = re.compile(
+    r"(?:/|\bout of\b)\s*10\b|\b10[- ]points?\b|(?<![\d-])1(?:\s*\([^()\d]*\))?\s*(?:[-\u2013]|\bto\b)\s*10\b(?!-)"
+    r"|\bbetween 1 and 10\b",
+    re.IGNORECASE,
+)
+"""The scale itself, which a judge may repeat: "8/10", "(1-10)", "from 1 (worst) to 10 (best)"."""
+
+Scores = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A text and a translation of it."""
+
+    text: str
+    code: str
+    """The code of the text's language."""
+    english: str
+
+    @property
+    def id(self) -> str:
+        """A hash of both texts."""
+        return fingerprint([self.text, self.english])[:32]
+
+
+def expected(log_likelihoods: np.ndarray, scale: Sequence[float]) -> np.ndarray:
+    """Expected score (n,) of each row, by the likelihoods of the scores as answers.
+
+    Args:
+        log_likelihoods: (n, len(scale)), in nats; of "1" without its continuation "0", see `whole_answers`. They need
+            not sum to 1: what else a model may write does not count.
+        scale: the score that each column stands for.
+
+    Returns:
+        Between the least and the greatest of the scale; nan where a likelihood is nan, or none is above 0.
+    """
+    given = np.asarray(log_likelihoods, dtype=np.float64)
+    usable = ~np.isnan(given).any(axis=1) & np.isfinite(given.max(axis=1, initial=-np.inf))
+    found = np.full(len(given), np.nan)
+    found[usable] = softmax(given[usable], axis=1) @ np.asarray(scale, dtype=np.float64)
+    return found
+
+
+def whole_answers(log_likelihoods: np.ndarray, answers: Sequence[Sequence[int]]) -> np.ndarray:
+    """Log-likelihoods (n, answers) of answers that do not go on as another one: of "1" without that of "10"."""
+    found = log_likelihoods.copy()
+    for column, answer in enumerate(answers):
+        for other, longer in enumerate(answers):
+            if len(longer) > len(answer) and list(longer[: len(answer)]) == list(answer):
+                share = np.exp(np.minimum(log_likelihoods[:, other] - log_likelihoods[:, column], 0))
+                with np.errstate(divide="ignore"):
+                    found[:, column] += np.log1p(-share)
+    return found
+
+
+def score_tokens(tokenizer: Any, prefix: str, scale: Sequence[int] = SCALE) -> list[list[int]]:
+    """Tokens of each score as an answer.
+
+    Raises:
+        UserError: a score without tokens, or two that cannot be told apart.
+    """
+    tokens = [encode_text(tokenizer, f"{prefix}{score}") for score in scale]
+    for place, one in enumerate(tokens):
+        if not one or one in tokens[:place]:
+            other = scale[tokens.index(one)] if one else "nothing"
+            raise UserError(
+                f"{tokenizer.name_or_path}: its tokens of {scale[place]} cannot be told from those of {other}; take "
+                "another judge, or `answer: numbers`"
+            )
+    return tokens
+
+
+def numbers(text: str) -> Scores:
+    """The three scores in an answer, after whatever thoughts; nan thrice unless there are three, all from 1 to 10."""
+    answer = _SCALE.sub("", without_thoughts(text))
+    if _LISTED.findall(answer) == ["1", "2", "3"]:
+        answer = _LISTED.sub("", answer)
+    found = re.findall(r"(?:(?<!\w)[-\u2212])?\d+(?:\.\d+)?", answer)
+    scores = [int(one) if one.isdecimal() else 0 for one in found]
+    if len(scores) != len(ASPECTS) or not {*scores} <= {*SCALE}:
+        return (np.nan,) * len(ASPECTS)
+    return tuple(map(float, scores))
+
+
+def judgements(
+    tables: Mapping[str, pd.DataFrame],
+    languages: Mapping[str, str],
+    tongues: Mapping[str, Tongue],
+    pivot: str,
+    judge: Writer | None,
+) -> tuple[pd.DataFrame, dict[str, int]]:
+    """A judge's scores of every usable candidate; equal candidates of a text are judged once.
+
+    Args:
+        tables: translator -> its translations, see `translations.COLUMNS`.
+        languages: text -> code of its language.
+        judge: who scores, by likelihood or numbers as its `reads` says; None: all is in the pivot language.
+
+    Raises:
+        UserError: likelihoods are asked of who has none, or the back end stops.
+
+    Returns:
+        COLUMNS, by texts and within them by translators, with nan where nothing was judged or no score came of it; and
+        counts: `judged`, `unscored`, and `not judged`; `refused` by a server, where there are some.
+    """
+    every = [(row, name) for rows in zip(*(_rows(table) for table in tables.values()), strict=True)
+             for row, name in zip(rows, tables, strict=True)]  # fmt: skip
+    pairs = {
+        (row["id"], name): Pair(row["text"], languages[row["text"]], row["english"])
+        for row, name in every
+        if judge and row["finish"] in ("stop", "given")
+    }
+    scores: dict[str, Scores | None] = {}
+    for code in sorted({pair.code for pair in pairs.values()}):
+        own = [pair for pair in pairs.values() if pair.code == code]
+        scores |= _judged(own, tongues[code], tongues[pivot], judge)
+    rows, counts = [], Counter({"judged": 0, "unscored": 0, "not judged": 0})
+    for row, name in every:
+        pair, none = pairs.get((row["id"], name)), (np.nan,) * len(ASPECTS)
+        found = scores[pair.id] if pair else none
+        if pair is None:
+            counts["not judged"] += 1
+        elif found is None:
+            counts["refused"] += 1
+        else:
+            counts["unscored" if np.isnan(found).any() else "judged"] += 1
+        rows.append((row["id"], name, *(found or none)))
+    return pd.DataFrame(rows, columns=COLUMNS), dict(counts)
+
+
+def _rows(table: pd.DataFrame) -> list[dict[str, str]]:
+    return table.to_dict("records")
+
+
+def _judged(pairs: Sequence[Pair], tongue: Tongue, pivot: Tongue, judge: Writer) -> dict[str, Scores | None]:
+    """Scores by the ids of pairs in one language; None: a server refused the pair."""
+    words = judging_prompts("{text}", "{english}", tongue.name, pivot.name, judge.generator.prompts)
+    made_by = {**written_by(judge.generator, judge.weights), "answer": judge.reads, "words": words}
+    with answers(judge.state, made_by) as journal:
+        todo = {pair.id: pair for pair in pairs if pair.id not in journal.done}
+        if todo:
+            how = _by_likelihood if judge.reads == "likelihood" else _by_numbers
+            with tqdm(total=len(todo), unit="pair", mininterval=5, desc=tongue.name) as progress:
+                how([*todo.values()], tongue, pivot, judge, journal, progress.update)
+        read = _kept if judge.reads == "likelihood" else numbers
+        done = {pair.id: journal.done[pair.id] for pair in pairs}
+        return {name: None if one.refused else read(one.text) for name, one in done.items()}
+
+
+def _kept(text: str) -> Scores:
+    """Scores as the journal has them."""
+    return tuple(map(float, text.split()))
+
+
+def _by_numbers(
+    pairs: Sequence[Pair],
+    tongue: Tongue,
+    pivot: Tongue,
+    judge: Writer,
+    journal: Journal,
+    told: Callable[[int], object],
+) -> None:
+    """Ask for three numbers for each pair. A prompt of too many tokens is not sent, and has no answer."""
+    backend, limit = judge.backend, judge.generator.sampling.max_prompt_tokens
+    requests = [Request(pair.id, prompt) for pair, prompt in _asked(pairs, ["numbers"], tongue, pivot, judge, backend)]
+    long = [Completion(one.id, "", finished=False) for one in requests if not fits(one.prompt, limit)]
+    journal.commit(long)
+    told(len(long))
+    journal.keep(judge.write([one for one in requests if fits(one.prompt, limit)]), told)
+
+
+def _asked(
+    pairs: Iterable[Pair], aspects: Sequence[str], tongue: Tongue, pivot: Tongue, judge: Writer, backend: Backend
+) -> Iterator[tuple[Pair, Any]]:
+    """Each pair with its prompts, as the back end takes them."""
+    for pair in pairs:
+        words = judging_prompts(pair.text, pair.english, tongue.name, pivot.name, judge.generator.prompts)
+        for aspect in aspects:
+            yield pair, backend.encode(words[aspect])
+
+
+def _by_likelihood(
+    pairs: Sequence[Pair],
+    tongue: Tongue,
+    pivot: Tongue,
+    judge: Writer,
+    journal: Journal,
+    told: Callable[[int], object],
+) -> None:
+    """Score the candidates of a text together: what their prompts begin with is read once.
+
+    Whole texts are written to disk, so that a killed job reads what it reads again with the same neighbours.
+    """
+    if judge.generator.backend != "transformers":
+        raise UserError(
+            f"judge: backend {judge.generator.backend} has no likelihoods; set `answer: numbers`, or take a generator "
+            "with backend transformers"
+        )
+    backend, limit = judge.backend, judge.generator.sampling.max_prompt_tokens
+    if begun := begun_thoughts(backend.tokenizer, backend.style, backend.template):
+        raise UserError(
+            f"{backend.tokenizer.name_or_path}: its chat template begins with {begun}, so that no score comes next; "
+            "tell it by `template` not to think, or set `answer: numbers`"
+        )
+    scores = score_tokens(backend.tokenizer, score_prefix(judge.generator.prompts))
+    by_text: dict[str, list[Pair]] = {}
+    for pair in pairs:
+        by_text.setdefault(pair.text, []).append(pair)
+    done: list[Completion] = []
+    for group in by_text.values():
+        asked = list(_asked(group, ASPECTS, tongue, pivot, judge, backend))
+        fitting = [(pair, prompt) for pair, prompt in asked if fits(prompt, limit)]
+        found = dict.fromkeys((pair.id for pair in group), (np.nan,) * len(ASPECTS))
+        if fitting:
+            means = scored(backend.model, [prompt for _, prompt in fitting], scores)
+            for pair in group:
+                own = [mean for (of, _), mean in zip(fitting, means, strict=True) if of is pair]
+                found[pair.id] = tuple(own) if len(own) == len(ASPECTS) else found[pair.id]
+        done += [Completion(pair.id, " ".join(f"{x:.{DIGITS}f}" for x in found[pair.id]), True) for pair in group]
+        if len(done) >= COMMIT_ROWS:
+            journal.commit(done)
+            done = []
+        told(len(group))
+    journal.commit(done)
+
+
+def scored(model: Any, prompts: Sequence[Sequence[int]], scores: Sequence[Sequence[int]]) -> np.ndarray:
+    """The expected score (prompts,) after each prompt of one text, the tokens of whose scores are given."""
+    return expected(whole_answers(answer_log_likelihoods(model, prompts, scores), scores), SCALE)

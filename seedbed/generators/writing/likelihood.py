@@ -1,0 +1,238 @@
+"""How likely a language model finds answers to prompts.
+
+`log_likelihoods` reads prompts in batches, each once, and every answer after all of a batch. `answer_log_likelihoods`
+is for few prompts that begin alike: prompts and answers make a tree of tokens, which is one sequence to a model, where
+a token sees its ancestors alone, at its own depth. So an instruction and a source are read once for all candidates.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from peft import PeftModel
+from torch import Tensor
+from torch.nn.functional import pad
+from torch.nn.utils.rnn import pad_sequence
+from tqdm.auto import tqdm
+from transformers import DynamicCache, PreTrainedModel
+from transformers.modeling_outputs import BaseModelOutput
+
+from seedbed.generators.writing.backends.encoder_decoder import read_by_encoder
+from seedbed.generators.writing.soft_prompts import read
+
+ROTATED = {"full_attention", "sliding_attention"}
+"""Kinds of layers whose attention a mask says as a whole."""
+
+Tokens = Sequence[int]
+
+
+def answer_log_likelihoods(
+    model: PreTrainedModel, prompts: Sequence[Tokens], answers: Sequence[Tokens], *, shared: bool = True
+) -> np.ndarray:
+    """Log-likelihood (prompts, answers) of each answer after each prompt, in nats; log-softmax in float32.
+
+    Args:
+        prompts: token ids; those that begin alike, as the candidates of one source, share what is read.
+        shared: whether they do; False: every prompt is read by itself, with each end of an answer.
+    """
+    if shared and (layers := _layers(model)) is not None:
+        return _of_tree(model, prompts, answers, layers)
+    return np.stack([_of_prompt(model, prompt, answers) for prompt in prompts])
+
+
+def spines(answers: Sequence[Tokens]) -> list[tuple[int, ...]]:
+    """What must be read after a prompt to know the likelihood of each answer: a few sequences, no beginning of another.
+
+    Of "1" to "10", of which each digit is a token, that is "1" alone.
+    """
+    read = {tuple(answer[:length]) for answer in answers for length in range(len(answer))}
+    return sorted(one for one in read if not any(len(two) > len(one) and two[: len(one)] == one for two in read))
+
+
+@dataclass
+class _Tree:
+    """Token ids in an order in which each comes after its parent."""
+
+    ids: list[int] = field(default_factory=list)
+    parents: list[int] = field(default_factory=list)
+    depths: list[int] = field(default_factory=list)
+    places: dict[tuple[int, int], int] = field(default_factory=dict)
+    """Parent and token -> place."""
+
+    def add(self, tokens: Tokens, parent: int = -1) -> list[int]:
+        """Places of tokens that follow one another, from a parent on; -1: from the beginning."""
+        found = []
+        for token in tokens:
+            if (parent, token) not in self.places:
+                self.places[parent, token] = len(self.ids)
+                self.ids.append(token)
+                self.parents.append(parent)
+                self.depths.append(self.depths[parent] + 1 if parent >= 0 else 0)
+            parent = self.places[parent, token]
+            found.append(parent)
+        return found
+
+    def seen(self) -> Tensor:
+        """Whether a token (rows) sees another (columns): itself and its ancestors."""
+        mask = torch.zeros(len(self.ids), len(self.ids), dtype=torch.bool)
+        for place, parent in enumerate(self.parents):
+            if parent >= 0:
+                mask[place] = mask[parent]
+            mask[place, place] = True
+        return mask
+
+
+def _layers(model: PreTrainedModel) -> set[str] | None:
+    """Kinds of a model's layers, empty where it has one; None: a tree is nothing to it, by its positions or layers."""
+    config = model.config.get_text_config()
+    kinds = {*(getattr(config, "layer_types", None) or ())}
+    rotates = getattr(config, "rope_parameters", None) or getattr(config, "rope_theta", None)
+    takes = "position_ids" in inspect.signature(model.forward).parameters
+    ready = rotates and takes and model.config._attn_implementation in ("sdpa", "eager")
+    return kinds if ready and kinds <= ROTATED and not model.config.is_encoder_decoder else None
+
+
+@torch.inference_mode()
+def _of_tree(
+    model: PreTrainedModel, prompts: Sequence[Tokens], answers: Sequence[Tokens], layers: set[str]
+) -> np.ndarray:
+    tree, ends = _Tree(), []
+    for prompt in prompts:
+        ends.append(tree.add(prompt)[-1])
+    for end in ends:
+        for spine in spines(answers):
+            tree.add(spine, end)
+    # The token before each token of each answer, of each prompt.
+    before = [[[end, *tree.add(answer[:-1], end)] for answer in answers] for end in ends]
+    asked = sorted({place for rows in before for row in rows for place in row})
+    chances = _of_places(model, tree, asked, layers)
+    rows = {place: row for row, place in enumerate(asked)}
+    found = np.empty((len(prompts), len(answers)))
+    for number, of_answers in enumerate(before):
+        for column, (answer, places) in enumerate(zip(answers, of_answers, strict=True)):
+            taken = chances[[rows[place] for place in places], list(answer)]
+            found[number, column] = taken.double().sum().item()
+    return found
+
+
+def _of_places(model: PreTrainedModel, tree: _Tree, asked: list[int], layers: set[str]) -> Tensor:
+    """Log-probabilities (asked, vocabulary) of what follows the tokens in these places."""
+    device, config = model.device, model.config.get_text_config()
+    depths = torch.tensor(tree.depths)
+    seen = tree.seen()
+    window = getattr(config, "sliding_window", None)
+    near = seen & (depths[:, None] - depths < window) if window else seen
+    masks = {
+        name: torch.zeros(mask.shape, dtype=model.dtype).masked_fill(~mask, torch.finfo(model.dtype).min)[None, None]
+        for name, mask in (("full_attention", seen), ("sliding_attention", near))
+    }
+    masks = {name: mask.to(device) for name, mask in masks.items()}
+    output = model(
+        input_ids=torch.tensor([tree.ids], device=device),
+        position_ids=depths[None].to(device),
+        attention_mask=masks if layers else masks["sliding_attention"],
+        use_cache=False,
+        logits_to_keep=torch.tensor(asked, device=device),
+    )
+    return output.logits[0].float().log_softmax(-1).cpu()
+
+
+@torch.inference_mode()
+def _of_prompt(model: PreTrainedModel, prompt: Tokens, answers: Sequence[Tokens]) -> np.ndarray:
+    """One prompt, read once with each spine."""
+    found = np.full(len(answers), np.nan)
+    for spine in spines(answers):
+        ids = torch.tensor([[*prompt, *spine]], device=model.device)
+        kept = torch.arange(len(prompt) - 1, ids.shape[1], device=model.device)
+        chances = model(input_ids=ids, logits_to_keep=kept).logits[0].float().log_softmax(-1).cpu()
+        for column, answer in enumerate(answers):
+            if tuple(answer[:-1]) == spine[: len(answer) - 1]:
+                taken = chances[torch.arange(len(answer)), torch.tensor(list(answer))]
+                found[column] = taken.double().sum().item()
+    return found
+
+
+@torch.inference_mode()
+def log_likelihoods(
+    model: PreTrainedModel | PeftModel,
+    prompts: Sequence[Sequence[int]],
+    answers: Sequence[Sequence[int]],
+    batch_size: int,
+    told: Callable[[Sequence[int], np.ndarray], object] = lambda rows, found: None,
+) -> np.ndarray:
+    """Log-likelihood (prompts, answers) of each answer after each prompt, in nats, all given as token ids.
+
+    A prompt is read once, whatever the number of answers; each answer is then read after the keys and values of a whole
+    batch, which are cut back to the prompts. For models whose layers all have attention.
+
+    Args:
+        told: gets the numbers of the prompts of each batch, and their rows of the result, as they are there.
+    """
+    of_batch = _of_targets if model.config.is_encoder_decoder else _of_batch
+    found = np.zeros((len(prompts), len(answers)))
+    order = sorted(range(len(prompts)), key=lambda row: len(prompts[row]), reverse=True)  # memory runs out at once
+    for start in tqdm(range(0, len(order), batch_size), desc="Prompts", unit="batch"):
+        rows = order[start : start + batch_size]
+        found[rows] = of_batch(model, [prompts[row] for row in rows], answers)
+        told(rows, found[rows])
+    return found
+
+
+def left_padded(prompts: Sequence[Sequence[int]], device: torch.device) -> tuple[Tensor, Tensor]:
+    """Token ids (prompts, longest), filled up on the left, and their attention mask."""
+    ids = [torch.tensor(prompt) for prompt in prompts]
+    masks = [torch.ones_like(row) for row in ids]
+    return tuple(pad_sequence(rows, batch_first=True, padding_side="left").to(device) for rows in (ids, masks))
+
+
+def _of_batch(
+    model: PreTrainedModel | PeftModel, prompts: Sequence[Sequence[int]], answers: Sequence[Sequence[int]]
+) -> np.ndarray:
+    """One batch. A cache that knows no config keeps all of a sliding window: it can be cut back."""
+    tokens, mask = left_padded(prompts, model.device)
+    cache = DynamicCache()
+    first = _chances(model, read(model, tokens, prompts), mask, cache, last=1)[:, 0]
+    found = torch.empty(len(prompts), len(answers), dtype=torch.float64)
+    for number, answer in enumerate(answers):
+        ids = torch.tensor(list(answer), device=model.device)
+        by_token = [first[:, ids[0]]]
+        if more := len(answer) - 1:
+            rows = ids.expand(len(prompts), -1)
+            chances = _chances(model, {"input_ids": rows[:, :-1]}, pad(mask, (0, more), value=1), cache, last=more)
+            by_token += chances.gather(2, rows[:, 1:, None])[:, :, 0].unbind(1)
+            cache.crop(-more)
+        found[:, number] = torch.stack(by_token).double().sum(0).cpu()
+    return found.numpy()
+
+
+def _of_targets(
+    model: PreTrainedModel, prompts: Sequence[Sequence[int]], answers: Sequence[Sequence[int]]
+) -> np.ndarray:
+    """One batch of an encoder-decoder: prompts to the encoder, each answer to the decoder, as training reads labels."""
+    states, mask = read_by_encoder(model, prompts)
+    found = torch.empty(len(prompts), len(answers), dtype=torch.float64)
+    for number, answer in enumerate(answers):
+        labels = torch.tensor([list(answer)] * len(prompts), device=model.device)
+        output = model(encoder_outputs=BaseModelOutput(states), attention_mask=mask, labels=labels)
+        chances = output.logits.float().log_softmax(-1)
+        found[:, number] = chances.gather(2, labels[:, :, None])[:, :, 0].double().sum(1).cpu()
+    return found.numpy()
+
+
+def _chances(
+    model: PreTrainedModel | PeftModel, given: dict[str, Tensor], mask: Tensor, cache: DynamicCache, *, last: int
+) -> Tensor:
+    """Log-probabilities (rows, last, vocabulary) of what follows each of the last tokens that are given, in float32.
+
+    The positions are picked by a tensor, which copies them (see `HfBackend`).
+    """
+    (length,) = {each.shape[1] for each in given.values()}
+    kept = torch.arange(length - last, length, device=model.device)
+    places = (mask.cumsum(1) - 1).clamp(min=0)[:, -length:]
+    cached = {"past_key_values": cache, "use_cache": True}
+    output = model(**given, attention_mask=mask, position_ids=places, logits_to_keep=kept, **cached)
+    return output.logits.float().log_softmax(-1)

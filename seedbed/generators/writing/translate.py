@@ -1,0 +1,202 @@
+"""Translations into the pivot language, each text once, by a job that may be killed at any time (LiRA, section 4.1)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from tqdm import tqdm
+
+from seedbed.corpora.shape.clean import clean
+from seedbed.generators.settings import Generator
+from seedbed.generators.writing.backends import Backend, Completion, Request, fits, open_backend
+from seedbed.generators.writing.journal import Journal, answers, written_by
+from seedbed.generators.writing.prompts import (
+    QUOTES,
+    begun_thoughts,
+    require_visible_thoughts,
+    translation_prompt,
+    without_thoughts,
+)
+from seedbed.generators.writing.translations import COLUMNS, finish, text_id
+from seedbed.io import UserError, read_table, sha256
+from seedbed.manifests import digest_of
+
+GREEDY = {"temperature": 0.0, "top_p": 1.0, "top_k": 0, "repetition_penalty": 1.0}
+"""One candidate a translator, the likeliest: the paper is silent."""
+
+
+@dataclass(frozen=True)
+class Tongue:
+    """A language as a translator knows it."""
+
+    name: str
+    """As prompts use it."""
+    code: str = ""
+    """A translator's token of it; empty: it is asked by a prompt, or reads the text alone."""
+    adapter: Path | None = None
+    """A folder of an adapter that has learnt to translate it."""
+    given: Path | None = None
+    """A table of translations that are there: `text`, `english`."""
+
+
+@dataclass(frozen=True)
+class Writer:
+    """The model that translates, which is opened when there is something to ask."""
+
+    generator: Generator
+    reads: str
+    """prompt, codes or text, see `translation_settings.Translator`; of a judge its `answer`."""
+    open: Callable[[], Backend]
+    weights: str
+    """A digest of the base's, see `manifests.digest_of`."""
+    state: Path
+    """The folder that the study's jobs share."""
+    opened: list[Backend] = field(default_factory=list)
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What a record says of it."""
+        return {"generator": self.generator.origin, "weights": self.weights}
+
+    @property
+    def backend(self) -> Backend:
+        """The model, which is loaded once."""
+        if not self.opened:
+            backend = self.open()
+            backend.keeps_cut = True
+            if hasattr(backend, "tokenizer"):
+                require_visible_thoughts(backend.tokenizer)
+            self.opened.append(backend)
+        return self.opened[0]
+
+    def write(self, requests: Sequence[Request], adapter: Path | None = None) -> Iterator[Completion]:
+        """What the model answers; where its template has begun thoughts, with the mark that did, which it lacks."""
+        backend, begun = self.backend, ""
+        if hasattr(backend, "tokenizer"):
+            begun = begun_thoughts(backend.tokenizer, backend.style, backend.template)
+        for one in backend.write(requests, adapter):
+            yield replace(one, text=begun + one.text)
+
+
+def writer_of(
+    generator: Generator | None, reads: str, base: Path | None, state: Path, adapters: Sequence[Path] = ()
+) -> Writer | None:
+    """The model that a program is told to ask.
+
+    Args:
+        generator: None: nobody is asked.
+        reads, state: as of `Writer`.
+        base: the folder of its weights; None: a server alone has it.
+        adapters: folders of adapters that it is opened with.
+    """
+    if not generator:
+        return None
+    return Writer(generator, reads, lambda: open_backend(generator, base, adapters), digest_of(base), state)
+
+
+def greedy(generator: Generator) -> Generator:
+    """The generator, which writes the likeliest tokens."""
+    return generator.updated({"sampling": generator.sampling.updated(GREEDY).model_dump()})
+
+
+def translations(
+    texts: Mapping[str, str], tongues: Mapping[str, Tongue], pivot: str, writer: Writer | None
+) -> tuple[pd.DataFrame, dict[str, int]]:
+    """A translation of each text into the pivot language.
+
+    What was asked before, for whatever corpus, is not asked again. A text in the pivot language is its own translation.
+
+    Args:
+        texts: text -> code of its language, as `translations.texts_of` reads them.
+        tongues: code -> the language, of the pivot too.
+        writer: who writes; None: all is given.
+
+    Raises:
+        UserError: a translator does not know a language, the back end stops, or what is given is of other texts.
+
+    Returns:
+        id, text, english and finish (see `translations.USABLE`), in the order of the texts; and how many ended how.
+    """
+    found = {text: (text, "own") for text, code in texts.items() if code == pivot}
+    for code in sorted({*texts.values()} - {pivot}):
+        own = [text for text, of in texts.items() if of == code]
+        found |= _written(own, tongues[code], tongues[pivot], writer) if writer else _given(own, tongues[code])
+    rows = [(text_id(text), text, *found[text]) for text in texts]
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    return table, {"texts": len(table), **Counter(table["finish"])}
+
+
+def _given(texts: Sequence[str], tongue: Tongue) -> dict[str, tuple[str, str]]:
+    """Translations that are there; of a text that stands there twice, the first."""
+    if tongue.given is None:
+        return dict.fromkeys(texts, ("", "missing"))
+    table = read_table(tongue.given, ["text", "english"], unique=None)
+    known: dict[str, str] = {}
+    for text, english in zip(table["text"], table["english"], strict=True):
+        known.setdefault(clean(text), clean(english))
+    if not any(clean(text) in known for text in texts):
+        raise UserError(
+            f"{tongue.given}: translations of other texts: none of the {len(texts)} in {tongue.name} stands in its "
+            "column text; expected the very texts"
+        )
+    ends = {text: known.get(clean(text)) for text in texts}
+    return {
+        text: ("", "missing") if english is None else (english, finish(text, english, "given"))
+        for text, english in ends.items()
+    }
+
+
+def _written(texts: Sequence[str], tongue: Tongue, pivot: Tongue, writer: Writer) -> dict[str, tuple[str, str]]:
+    """Translations that a model writes."""
+    with answers(writer.state, _made_by(tongue, pivot, writer)) as journal:
+        if todo := [text for text in texts if text_id(text) not in journal.done]:
+            _ask(todo, tongue, pivot, writer, journal)
+        done = {text: journal.done[text_id(text)] for text in texts}
+    found = {}
+    for text, completion in done.items():
+        english = sentence(completion.text)
+        how = "refused" if completion.refused else "length" if completion.text and not completion.finished else "stop"
+        found[text] = (english, finish(text, english, how))
+    return found
+
+
+def _made_by(tongue: Tongue, pivot: Tongue, writer: Writer) -> dict[str, Any]:
+    """What a translation depends on, but for its text."""
+    asked = {"codes": [tongue.code, pivot.code], "text": ""}
+    words = asked.get(writer.reads, translation_prompt("{text}", tongue.name, pivot.name, writer.generator.prompts))
+    adapter = tongue.adapter and sha256(tongue.adapter)
+    return {**written_by(writer.generator, writer.weights), "reads": writer.reads, "words": words, "adapter": adapter}
+
+
+def _ask(texts: Sequence[str], tongue: Tongue, pivot: Tongue, writer: Writer, journal: Journal) -> None:
+    """Ask for what the journal lacks; a text of too many tokens is not sent, and never cut."""
+    backend, limit, requests, long = writer.backend, writer.generator.sampling.max_prompt_tokens, [], []
+    if writer.reads == "codes":
+        backend.between(tongue.code, pivot.code)
+    for text in texts:
+        words = text
+        if writer.reads == "prompt":
+            words = translation_prompt(text, tongue.name, pivot.name, writer.generator.prompts)
+        prompt = backend.encode(words)
+        if fits(prompt, limit):
+            requests.append(Request(text_id(text), prompt))
+        else:
+            long.append(Completion(text_id(text), "", finished=False))
+    journal.commit(long)
+    with tqdm(total=len(texts), initial=len(long), unit="text", mininterval=5, desc=tongue.name) as progress:
+        journal.keep(writer.write(requests, tongue.adapter) if requests else (), progress.update)
+
+
+def sentence(text: str) -> str:
+    """The translation in what a model wrote: on one line, without thoughts before it and quotes around it."""
+    line = clean(without_thoughts(text))
+    for opening, closing in QUOTES:
+        inner = line[1:-1]
+        if line[:1] == opening and line[-1:] == closing and len(line) > 1 and not {opening, closing} & {*inner}:
+            return inner.strip()
+    return line

@@ -1,0 +1,112 @@
+"""Texts and their translations as files: which texts a set has, and what translators and judges say of each.
+
+A text is known by a hash of its content, so that one of two corpora, of a test and of training data, is one text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from seedbed.corpora.shape.choices import OPTIONS, options
+from seedbed.corpora.shape.clean import words
+from seedbed.generators.writing.translation_settings import ASPECTS
+from seedbed.io import UserError, read_table
+
+COLUMNS = ["id", "text", "english", "finish"]
+"""Columns of a file of translations."""
+USABLE = ("stop", "given", "own")
+"""Ends of a translation that can be used: written to its end, given, or the text itself, since it is in the pivot
+language. The others: `length`, cut; `empty`, also where a text was too long to be sent; `refused` by a server;
+`copied`; `missing` from what is given."""
+
+WHOLE = 4
+"""Words of a text that no translation of it repeats in a row; fewer may be a name."""
+
+
+def text_id(text: str) -> str:
+    """The id of a text: the first 16 hex digits of the SHA-256 of its UTF-8."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def texts_of(path: Path, columns: Mapping[str, str], pivot: str) -> dict[str, str]:
+    """The distinct texts of a corpus or test set -> the language of each, by columns and rows; empty cells are none.
+
+    Args:
+        columns: column -> the language of its texts; of OPTIONS each text of its lists is one. What stands in the pivot
+            language too is of the pivot.
+
+    Raises:
+        UserError: as `read_table`, or no text is there.
+    """
+    table = read_table(path, [*columns], unique=None)
+    found: dict[str, str] = {}
+    for column, code in columns.items():
+        lists = options(table.assign(id=table.index), str(path)) if column == OPTIONS else ()
+        for text in itertools.chain.from_iterable(lists) if lists else table[column]:
+            if text and found.get(text) != pivot:
+                found[text] = code if code == pivot else found.get(text, code)
+    if not found:
+        raise UserError(f"{path}: no text in {' and '.join(columns)}; expected some to translate")
+    return found
+
+
+def finish(text: str, english: str, how: str) -> str:
+    """How a translation ended: `how` it did, unless it is empty, or its text as it was, if that has letters.
+
+    Small models repeat the text after words of their own ("The Uzbek: ..."), and to a similarity such an answer is the
+    best there is: a text of WHOLE words or more is copied wherever it stands.
+    """
+    if how not in ("stop", "given"):
+        return how
+    if not english:
+        return "empty"
+    told, own = words(english), words(text)
+    within = len(own) >= WHOLE and f" {' '.join(own)} " in f" {' '.join(told)} "
+    return "copied" if (told == own or within) and any(map(str.isalpha, text)) else how
+
+
+def candidates(files: Mapping[str, Path], judgements: Mapping[str, Path] | None = None) -> pd.DataFrame:
+    """The candidates of a text set's texts, one row for each text and translator, in the order of these.
+
+    A text in the pivot language is its own only candidate: the first translator's is usable, the others' are not.
+
+    Args:
+        files: translator -> what it wrote, files of rule translate, of the same texts.
+        judgements: translator -> a file of rule judge, which may be that of several; None: nothing is judged.
+
+    Returns:
+        id, text, translator, english, usable (bool), and semantic, emotional, pragmatic (float, nan where a judge could
+        not score).
+
+    Raises:
+        UserError: two files are of other texts, or a file lacks a candidate's judgement.
+    """
+    parts = []
+    for place, (name, path) in enumerate(files.items()):
+        table = read_table(path, COLUMNS)
+        if parts and list(table["id"]) != list(parts[0]["id"]):
+            first = next(iter(files.values()))
+            raise UserError(f"{path}: translations of other texts than those of {first}; make both of one text set")
+        usable = table["finish"].isin(USABLE) & ((table["finish"] != "own") | (place == 0))
+        scored = _scores(judgements[name], name, table) if judgements else pd.DataFrame(columns=list(ASPECTS))
+        part = table[["id", "text"]].assign(translator=name, english=table["english"], usable=usable)
+        parts.append(part.join(scored.reindex(part.index).astype(float)).assign(row=part.index, place=place))
+    if not parts:
+        raise UserError("no file of translations; give one of each translator")
+    whole = pd.concat(parts).sort_values(["row", "place"], kind="stable", ignore_index=True)
+    return whole.drop(columns=["row", "place"])
+
+
+def _scores(path: Path, name: str, table: pd.DataFrame) -> pd.DataFrame:
+    """A translator's scores in the order of its translations."""
+    judged = read_table(path, ["id", "translator", *ASPECTS], unique=None)
+    judged = judged[judged["translator"] == name].set_index("id")
+    if lacking := sorted({*table["id"]} - {*judged.index}):
+        raise UserError(f"{path}: no judgement of {name}'s translation of text {lacking[0]}; judge this text set again")
+    scores = judged.loc[table["id"], list(ASPECTS)].apply(pd.to_numeric, errors="coerce")
+    return scores.set_axis(table.index)

@@ -1,0 +1,92 @@
+"""Positives and negatives of texts from one loaded model, by a job that may be killed at any time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pandas as pd
+from tqdm import tqdm
+
+from seedbed.generators.settings import POLARITIES, Generator, Polarity
+from seedbed.generators.writing.backends import Backend, Completion, Prompt, Request, fits
+from seedbed.generators.writing.journal import Journal, journal_name
+from seedbed.generators.writing.prompts import parse
+from seedbed.io import UserError, fingerprint
+
+Key = tuple[str, Polarity]
+"""A row's id and which sentence of it."""
+
+PromptFor = Callable[[str, str, Polarity], str]
+"""The prompt of (id, text, polarity)."""
+
+REFUSED = "refused"
+"""In the place of "true" and "false" where it is said whether a completion was finished: a server took no such text."""
+
+Adapters = Mapping[Polarity, Path | None]
+"""Directories of peft adapters; None: the base alone."""
+
+
+def complete(
+    backend: Backend,
+    anchors: pd.DataFrame,
+    prompt_for: PromptFor,
+    adapters: Adapters,
+    *,
+    generator: Generator,
+    weights: str,
+    state: Path,
+) -> tuple[pd.DataFrame, Path]:
+    """Write a positive and a negative for each anchor, both from one loaded model.
+
+    A prompt longer than `max_prompt_tokens` is not sent, and never cut: its completion is empty and not finished.
+    What is done is kept in a journal under `state`, named by a hash of everything that it depends on; the same call
+    goes on from there. The caller removes it when the result is safe.
+
+    Args:
+        anchors: columns id and text.
+        weights: a digest of the base's, see `manifests.digest_of`.
+
+    Raises:
+        UserError: every prompt is too long, or the back end stops.
+
+    Returns:
+        The columns id, anchor, positive, negative, positive_finished, negative_finished ("true", "false" or REFUSED)
+        and prompt (a hash of both prompts), in the order of the anchors; and the journal's path.
+    """
+    rows = list(zip(anchors["id"], anchors["text"], strict=True))
+    prompts = {(row, polarity): prompt_for(row, text, polarity) for row, text in rows for polarity in POLARITIES}
+    tokens = {key: backend.encode(prompt) for key, prompt in prompts.items()}
+    short = _short(tokens, generator.sampling.max_prompt_tokens)
+    journal = Journal(state / f"{journal_name(tokens.items(), generator, weights, adapters)}.jsonl")
+    with tqdm(total=len(short), initial=len(journal.done), unit="row", mininterval=5) as progress:
+        for polarity in POLARITIES:
+            keys = [(row, polarity) for row, _ in rows if (row, polarity) in short]
+            requests = [Request(_name(*key), tokens[key]) for key in keys if _name(*key) not in journal.done]
+            journal.keep(backend.write(requests, adapters[polarity]) if requests else (), progress.update)
+    return _table(rows, prompts, journal.done), journal.path
+
+
+def _name(row: str, polarity: Polarity) -> str:
+    """A completion's name, which also names its random stream."""
+    return f"{polarity}/{row}"
+
+
+def _short(tokens: Mapping[Key, Prompt], limit: int) -> set[Key]:
+    short = {key for key, prompt in tokens.items() if fits(prompt, limit)}
+    if tokens and not short:
+        shortest = min(map(len, tokens.values()))
+        raise UserError(f"sampling.max_prompt_tokens: {limit} is less than every prompt; the shortest has {shortest}")
+    return short
+
+
+def _table(rows: list[tuple[str, str]], prompts: Mapping[Key, str], done: Mapping[str, Completion]) -> pd.DataFrame:
+    columns = {"id": [row for row, _ in rows], "anchor": [text for _, text in rows]}
+    for polarity in POLARITIES:
+        written = [done.get(_name(row, polarity), Completion("", "", finished=False)) for row, _ in rows]
+        columns[polarity] = [" ".join(parse(completion.text).split()) for completion in written]
+        columns[f"{polarity}_finished"] = [
+            REFUSED if completion.refused else str(completion.finished).lower() for completion in written
+        ]
+    columns["prompt"] = [fingerprint([prompts[row, polarity] for polarity in POLARITIES])[:16] for row, _ in rows]
+    return pd.DataFrame(columns)

@@ -1,0 +1,121 @@
+"""What is known of the sizes of a plan's jobs: rows of their tables, parameters of their models."""
+
+from pathlib import Path
+
+from seedbed.corpora.select import subset
+from seedbed.generators.settings import Generator
+from seedbed.gpu_memory import counted
+from seedbed.names import TRAINING
+from seedbed.operations.forecasting.costs import CostSpec, Device, Model
+from seedbed.operations.job import Job
+
+ELSEWHERE = Model(parameters=1, body=1)
+"""A model behind an endpoint: it costs nothing here but waiting, which cannot be forecast."""
+NOTHING = Model.model_construct(parameters=0.0, body=0.0)
+"""No model."""
+
+
+class Sizes:
+    """All jobs of the targets, done or to do, with what is known of their sizes."""
+
+    def __init__(self, jobs: list[Job], costs: CostSpec, device: Device = "gpu") -> None:
+        self.jobs, self.costs, self.device = jobs, costs, device
+        self._maker = {output: job for job in jobs for output in job.outputs}
+        self._rows: dict[str, float] = {}
+        self._models = {job.model: self._size(job) for job in jobs if job.rule == "fetch_model"}
+        for job in jobs:  # what has another's weights has its size
+            if (
+                job.rule in ("train_encoder", "synthesise", "describe_classifier", "translate", "judge")
+                and job.weights in self._models
+            ):
+                self._models.setdefault(job.wildcards.get("classifier") or job.model, self._models[job.weights])
+        self._models |= {job.model: ELSEWHERE for job in jobs if job.rule == "train_encoder" and job.told.endpoint}
+        self._models |= {job.model: self._together(job) for job in jobs if job.rule == "fuse_encoders"}
+
+    def maker(self, output: str) -> Job | None:
+        """The job that makes a file."""
+        return self._maker.get(output)
+
+    def model(self, job: Job) -> Model:
+        """The size of a job's model."""
+        return self._models.get(job.model) or self.costs.size(job.model, "")
+
+    def english(self, job: Job) -> Model:
+        """The size of the encoder of translations that a job reads beside its own; nothing: it reads none."""
+        folder = job.of("refer", {}).get("english")
+        return self._models.get(folder.parent.name, NOTHING) if folder else NOTHING
+
+    def length(self, job: Job) -> float:
+        """Tokens of a text of the set that a job reads."""
+        lengths, corpus = self.costs.lengths, job.wildcards.get("corpus", "")
+        return lengths.get(corpus.removesuffix(TRAINING), self.costs.tokens.sentence)
+
+    def rows(self, file: str | Path) -> float:
+        """Rows of a table: counted where it is there, expected from the job that makes it where not."""
+        if (path := str(file)) not in self._rows:
+            self._rows[path] = _lines(path) if Path(path).is_file() else self._expected(path)
+        return self._rows[path]
+
+    def _expected(self, path: str) -> float:
+        job = self._maker.get(path)
+        default = self.costs.rows["default"]
+        if job is None:
+            return default
+        if job.rule == "fetch_corpus":
+            source = job.told.source
+            if source.file and Path(source.file).is_file():
+                return _lines(source.file)
+            kind = "package" if source.package else job.wildcards["corpus"]
+            return source.rows or self.costs.rows.get(kind, default)
+        if job.rule == "join_triplets":
+            return self.asked(job, self.rows(job.told.anchors))
+        if job.rule == "sample_text":
+            return min(subset.SENTENCES, self.rows(job.told.corpus))
+        if job.rule == "select_anchors":
+            return min(job.told.anchors.count, self.rows(job.told.corpus))
+        if job.rule == "select_pairs":
+            return job.told.seed_pairs.count
+        if job.rule == "translate":
+            return self.texts(job)
+        if job.rule == "choose_translations":
+            return self.rows(next(iter(job.told.translations.values())))
+        if job.rule == "build_xllora_examples":
+            return float(job.told.count)
+        tables = {"audit_triplets": "triplets", "mine_neighbours": "pairs"}
+        rows = self.rows(job.of(tables.get(job.rule, "anchors"), ""))
+        return rows * self.costs.kept if job.rule == "audit_triplets" else rows
+
+    def texts(self, job: Job) -> float:
+        """Texts of a set that are not in the pivot language, if none stands there twice."""
+        return self.rows(job.told.texts) * sum(code != job.told.pivot for code in job.told.columns.values())
+
+    @staticmethod
+    def asked(job: Job, rows: float) -> float:
+        """How many of so many rows a job takes: `rows`; 0, all of them."""
+        return min(rows, job.told.rows or rows)
+
+    def drawn(
+        self, job: Job, generator: Generator, rows: float, read: float, drawn: float
+    ) -> tuple[float, float, float]:
+        """Floating-point operations, tokens and rows of a generator that reads and draws so many tokens a row."""
+        backend = "cpu" if self.device == "cpu" else generator.backend
+        effort = rows * (read + drawn * self.costs.drawing[backend])
+        return 2 * self.model(job).parameters * effort, rows * (read + drawn), rows
+
+    def _size(self, job: Job) -> Model:
+        """Counted in weights that are there, else by name."""
+        for folder in (job.told.output, job.told.source.file):
+            if folder and (found := counted(Path(folder))):
+                return Model(parameters=found[0], body=found[1])
+        return self.costs.size(job.model, job.told.source.dump())
+
+    def _together(self, job: Job) -> Model:
+        """The encoders that a job fuses."""
+        sizes = [self._models.get(name) or self.costs.size(name, "") for name in job.told.members]
+        return Model(parameters=sum(size.parameters for size in sizes), body=sum(size.body for size in sizes))
+
+
+def _lines(path: str) -> float:
+    """Rows below the header."""
+    with Path(path).open("rb") as stream:
+        return max(sum(1 for line in stream if line.strip()) - 1, 0)

@@ -1,0 +1,90 @@
+"""Which texts and encoders a map is made of: its spec, met with what a study offers."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+from seedbed.evaluation.settings import TextMap
+from seedbed.io import UserError
+from seedbed.settings import suggest
+from seedbed.tables.figures.specs import FigureSpec, Map
+from seedbed.tables.plan import Offered, System
+
+
+class Mapped(NamedTuple):
+    """What a map shows of a study."""
+
+    map: TextMap
+    backbones: list[str]
+    """By the study's names, in its order."""
+    systems: dict[str, System]
+    """Recipe -> its encoders, of which the first seed's is shown, in the order of the spec."""
+    languages: list[str]
+    """Whose texts it shows."""
+
+
+def plan_map(
+    spec: FigureSpec,
+    systems: Sequence[System],
+    backbones: Mapping[str, Offered],
+    tasks: Mapping[str, Mapping[str, list[str]]],
+    reserved: Collection[str] = (),
+) -> Mapped:
+    """Meet a map with a study.
+
+    Args:
+        tasks: of each kind of texts, the tasks that have them -> their languages: `labelled_texts`, those whose
+            training set is in the language of the test; `parallel`, those whose test sets are translations.
+        reserved: languages that only a map shows which names them.
+
+    Raises:
+        UserError: the spec is of another kind, the study lacks the task, one of the recipes, or all of the languages
+            or backbones, a recipe has an encoder for each language, or a fusion is named.
+    """
+    where = f"figure {spec.title!r}"
+    if not isinstance(spec, Map):
+        raise UserError(f"{where}: kind {spec.kind} is drawn from a table, not from texts")
+    languages = _languages(spec, tasks, reserved, where)
+    own = {system.recipe: system for system in systems}
+    for recipe in spec.recipes:
+        if recipe not in own:
+            raise UserError(f"{where}: recipes: no recipe {recipe!r}; {suggest(recipe, sorted(own))}")
+        if own[recipe].language == "*":
+            several = f"{recipe} has an encoder for each language"
+            raise UserError(f"{where}: recipes: {several}; take one with one for all")
+    shown = {recipe: own[recipe] for recipe in spec.recipes}
+    offered = {name: each for name, each in backbones.items() if all(one.has(name, "") for one in shown.values())}
+    return Mapped(spec.map, _backbones(spec, offered, where), shown, languages)
+
+
+def _languages(
+    spec: Map, tasks: Mapping[str, Mapping[str, list[str]]], reserved: Collection[str], where: str
+) -> list[str]:
+    """Whose texts a map shows: those that it names, or all of its task but those on request."""
+    kind, having = ("parallel", "pairs") if spec.map.pairs else ("labelled_texts", "training sets in its own languages")
+    known, wanted = tasks[kind], spec.map.task
+    if wanted not in known:
+        near = suggest(wanted, sorted(known)) if known else "the study has none"
+        hint = "; it has pairs: set `map.pairs`" if not spec.map.pairs and wanted in tasks["parallel"] else f"; {near}"
+        raise UserError(f"{where}: map.task: no task {wanted!r} with {having}{hint}")
+    tested = known[wanted]
+    shown = [code for code in spec.languages or tested if code in tested and (spec.languages or code not in reserved)]
+    if not shown:
+        asked = ", ".join(spec.languages) or "those that are not on request"
+        raise UserError(f"{where}: languages: task {wanted} has none of {asked}; it has {', '.join(tested)}")
+    return shown
+
+
+def _backbones(spec: FigureSpec, backbones: Mapping[str, Offered], where: str) -> list[str]:
+    """Those of a map: the named, or all that have embeddings; without those on request, which may cost money."""
+    named = {name for name, offered in backbones.items() if {name, offered.paper} & {*spec.backbones}}
+    fusions = {name for name, offered in backbones.items() if offered.fused}
+    if fused := sorted(named & fusions):
+        lacking = "is a fusion, which has distances alone; a map needs embeddings"
+        raise UserError(f"{where}: backbones: {fused[0]} {lacking}")
+    wanted = named if spec.backbones else {*backbones} - fusions
+    if not (shown := [name for name in backbones if name in wanted and not backbones[name].on_request]):
+        raise UserError(
+            f"{where}: the study has none of its backbones, {', '.join(spec.backbones) or 'those with embeddings'}, "
+            f"but on request; it has {', '.join(backbones)}"
+        )
+    return shown

@@ -1,0 +1,1 @@
+"""Pages of the report and Markdown of tables."""

@@ -1,0 +1,68 @@
+"""Mined neighbours to look at: what each way of mining found for one pair, and what its audit says of all."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, Field, FiniteFloat
+
+from seedbed.io import read_table
+from seedbed.tables.pages.triplet_browser import spread
+
+PAIR = ["id", "pivot", "text"]
+Row = dict[str, Any]
+
+
+class Mined(BaseModel):
+    """What the page shows of an audit of `mine_neighbours`."""
+
+    queries: int
+    pool: int
+    neighbours: int
+    distinct: int
+    cosines: list[FiniteFloat] = Field(alias="cosine by rank")
+    duplicates: int = Field(alias="near duplicates")
+    commonest: list[tuple[str, int]]
+    dropped: dict[str, int]
+
+
+def browse(files: Sequence[Path], count: int) -> dict[str, list[Row]]:
+    """What the page shows of each language, in alphabetical order.
+
+    Args:
+        files: mined neighbours, `.../{backbone}/neighbours/{mining}/{lang}.tsv`.
+        count: pairs shown of a language.
+
+    Returns:
+        Language -> pairs, spread over the files: each with `anchor`, `positive` and `rows` (`mining`, `rank`,
+        `cosine`, `text`), nearest first.
+
+    Raises:
+        UserError: a file lacks a column.
+    """
+    ordered = sorted(path.absolute() for path in files)
+    backbones = {path: path.parent.parent.parent for path in ordered}
+    several = len({*backbones.values()}) > 1
+    found: dict[str, dict[tuple[str, str], list[Row]]] = {}
+    for path in ordered:
+        name = f"{backbones[path].name} {path.parent.name}" if several else path.parent.name
+        pairs = found.setdefault(path.stem, {})
+        for row in read_table(path, [*PAIR, "neighbour_1", "cosine_1"]).to_dict("records"):
+            pairs.setdefault((row["pivot"], row["text"]), []).extend(_neighbours(name, row))
+    return {
+        language: [
+            {"anchor": anchor, "positive": positive, "rows": pairs[anchor, positive]}
+            for anchor, positive in spread([*pairs], count)
+        ]
+        for language, pairs in sorted(found.items())
+    }
+
+
+def _neighbours(mining: str, row: Row) -> list[Row]:
+    """The neighbours of one pair, nearest first."""
+    found, rank = [], 1
+    while f"neighbour_{rank}" in row:
+        near = {"text": row[f"neighbour_{rank}"], "cosine": row.get(f"cosine_{rank}", "")}
+        found.append({"mining": mining, "rank": rank} | near)
+        rank += 1
+    return found

@@ -1,0 +1,1 @@
+"""The report, and the answer to the study's question."""

@@ -1,0 +1,136 @@
+"""What a person came for, in a few lines: the best encoder of each language, how good it is, and how it is used; and
+every other encoder."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple, Self
+
+from seedbed import manifests
+from seedbed.encoders.export.card import Use, use_of
+from seedbed.evaluation.metrics import lexical
+from seedbed.tables.quotes import NO_INTERVAL
+
+TITLE = "## The best encoder of each language"
+NONE = (
+    "No encoder was chosen: a study says by `best: {dev: TASK}` which development task chooses, and needs another task "
+    "that says how good the choice is."
+)
+EVERY = "## Every encoder"
+IMPORT = "    from sentence_transformers import SentenceTransformer"
+CODE = """{import_}
+    SentenceTransformer("{folder}"{options}).encode({texts})"""
+
+
+class Listed(NamedTuple):
+    """An encoder that the answer lists."""
+
+    folder: str
+    backbone: str
+    recipe: str
+    rows: int
+    """Trained on; 0: it was not trained."""
+    use: Use
+
+    @classmethod
+    def of(cls, folder: Path) -> Self:
+        """The encoder in a folder; raises as `manifests.read`."""
+        manifest = manifests.read(folder / manifests.MANIFEST)
+        about, training = manifest.get("about", {}), manifest.get("training") or {}
+        names = (str(about.get(key, "")) for key in ("backbone", "recipe"))
+        return cls(str(folder), *names, training.get("examples") or 0, use_of(folder))
+
+
+def text(best: Mapping[str, Mapping[str, Any]], encoders: Mapping[str, Sequence[Listed]] = MappingProxyType({})) -> str:
+    """Markdown of what `choose_best` chose, and of all encoders that there are.
+
+    Args:
+        best: folder of an encoder -> `best` of its manifest, see `best.choose` and `best.report`.
+        encoders: name of a language -> its encoders.
+    """
+    every = "\n".join(["", EVERY, *(_every(name, own, best) for name, own in encoders.items())]) if encoders else ""
+    if not best:
+        return f"{TITLE}\n\n{NONE}\n{every}"
+    lines = [line for folder, one in best.items() for line in _language(one, folder)]
+    folder, first = next(iter(best.items()))
+    own = Use(**first.get("use", {}))
+    needed = f", with{own.packages} installed" if own.packages else ""
+    lines = [TITLE, "", *lines, f"Two lines of Python use it{needed}:", "", lines_of(folder, own), every]
+    return "\n".join(lines)
+
+
+def _every(language: str, encoders: Sequence[Listed], best: Mapping[str, Mapping[str, Any]]) -> str:
+    """The encoders of a language: what each was trained on, its scores, and the two lines of Python that open it."""
+    chosen = next((one for one in best.values() if one["name"] == language), None)
+    reports = [report for report in ((chosen["test"], *chosen.get("also", ())) if chosen else ()) if report]
+    heads = [language, "trained on", *(f"{one['task']}, {one['metric']}, n = {one['n']}" for one in reports)]
+    rows = []
+    for one in encoders:
+        ours = chosen is not None and (one.backbone, one.recipe) == (chosen["backbone"], chosen["recipe"])
+        same = chosen is not None and one.backbone == chosen["backbone"]
+        name = f"**{one.recipe}** of {one.backbone}" if ours else f"{one.recipe} of {one.backbone}"
+        found = [report["score"] if ours else report["others"].get(one.recipe) for report in reports if same]
+        numbers = [_number(number) if number else "" for number in found] or [""] * len(reports)
+        rows.append([name, f"{one.rows:,} rows" if one.rows else "nothing", *numbers])
+    return "\n".join(["", *_table(heads, rows), "", IMPORT, *map(_line, encoders), ""])
+
+
+def _line(one: Listed) -> str:
+    needed = f"; needs{one.use.packages}" if one.use.packages else ""
+    return f"{lines_of(one.folder, one.use).splitlines()[1]}  # {one.recipe} of {one.backbone}{needed}"
+
+
+def lines_of(folder: str, use: Use) -> str:
+    """The two lines that open an encoder and give it texts."""
+    return CODE.format(import_=IMPORT, folder=folder, options=use.options, texts=use.texts)
+
+
+def _language(one: Mapping[str, Any], folder: str) -> list[str]:
+    """One sentence: what was chosen, and whether it is better than before training. Then its scores next to others'."""
+    dev, test = one["dev"], one["test"]
+    trained = f"trained on {one['rows']:,} rows" if one["rows"] else "not trained"
+    chosen = f"the best of {dev['among']} on {' and '.join(dev['tasks'])}" if dev else "recommended"
+    said = f"**{one['name']}: {one['recipe']}** of {one['backbone']}, {trained}, {chosen}"
+    before = test["others"].get(one["base"], {}) if test else {}
+    if "apart" in before:
+        said += f", is {' '.join(_significance(before))} {one['base']}, the encoder before training"
+    sentences = " ".join(filter(None, [f"{said}.", one.get("why")]))
+    below = _scores(test, one, folder) if test else [f"It is `{folder}`."]
+    limits = [one["limits"], ""] if one.get("limits") else []
+    return [sentences, "", *below, "", *limits]
+
+
+def _scores(test: Mapping[str, Any], one: Mapping[str, Any], folder: str) -> list[str]:
+    """A table: the encoder and each other, its score on the test, and by how much the encoder is better."""
+    called = {one["base"]: f"{one['base']}, before training"}
+    called |= {name: f"{name}, no encoder" for name in lexical.NAMES}
+    heads = [f"{test['task']}: {test['metric']}, {test['n']} items", "score", f"{one['recipe']} compared with it"]
+    rows = [[f"**{one['recipe']}**: `{folder}`", _number(test["score"]), ""]]
+    rows += [[called.get(name, name), _number(each), _difference(each)] for name, each in test["others"].items()]
+    rows += [[one["name"], _number(one), f"{one['source']}; {NO_INTERVAL}"] for one in test.get("quoted", ())]
+    return _table(heads, rows)
+
+
+def _table(heads: list[str], rows: list[list[str]]) -> list[str]:
+    """The lines of a table in Markdown."""
+    return [f"| {' | '.join(row)} |" for row in (heads, ["---"] * len(heads), *rows)]
+
+
+def _difference(other: Mapping[str, Any]) -> str:
+    """`+1.5 [-2.7, 6.1], not significantly different`; empty: there are too few items to say."""
+    if "apart" not in other:
+        return ""
+    number = {"value": other["difference"], "low": other["difference_low"], "high": other["difference_high"]}
+    return f"{'+' if number['value'] > 0 else ''}{_number(number)}, {_significance(other)[0]}"
+
+
+def _significance(other: Mapping[str, Any]) -> tuple[str, str]:
+    """How the encoder compares with another, and the preposition that goes with it."""
+    if not other["apart"]:
+        return "not significantly different", "from"
+    return f"significantly {'better' if other['difference'] > 0 else 'worse'}", "than"
+
+
+def _number(found: Mapping[str, float]) -> str:
+    interval = f" [{found['low']:z.1f}, {found['high']:z.1f}]" if "low" in found else ""
+    return f"{found['value']:z.1f}{interval}"

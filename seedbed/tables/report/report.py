@@ -1,0 +1,192 @@
+"""The report of a study: one zip with a page to read and every file that the page shows."""
+
+import base64
+import hashlib
+import os
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import jinja2
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+from pydantic import BaseModel, FiniteFloat, ValidationError
+
+from seedbed.io import UserError, atomic, read_json
+from seedbed.resources import resource
+from seedbed.settings import explain
+from seedbed.tables.pages import neighbour_browser, triplet_browser
+from seedbed.tables.report.standing import Standing
+from seedbed.urls import in_text
+
+TEMPLATE = resource("report.html.j2")
+SCRIPT = resource("report.js")
+"""The only script of the page: it sorts tables and leafs through triplets, and the page forbids any other."""
+GROUPS = ("tables", "layouts", "figures", "audits", "triplets", "rejected", "neighbours", "cards", "config")
+"""Folders in the zip, by what the files are; the page knows what to show of each."""
+IMAGES = {".svg": "image/svg+xml", ".png": "image/png"}
+AGAIN = "delete it and run Snakemake again, which makes it again"
+Content = TypeVar("Content", bound=BaseModel)
+DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can say: equal files give equal bytes
+
+
+def report(
+    files: Mapping[str, Sequence[Path]],
+    output: Path,
+    title: str,
+    *,
+    answer: str = "",
+    claims: str = "",
+    made: Mapping[str, str] = MappingProxyType({}),
+    languages: Sequence[Standing] = (),
+    sample: int = 5,
+    anchors: int = 60,
+    max_megabytes: float = 20,
+    template: Path = TEMPLATE,
+) -> None:
+    """Write report.zip: index.html, which needs no other file, and the files.
+
+    Args:
+        files: paths of each of GROUPS; a group may be empty or left out.
+        answer: Markdown that the page begins with, see `answer.text`.
+        claims: Markdown of what the papers claim and this study tested, see `claims.of_study`.
+        made: when, where and at what cost, see `making.told`.
+        languages: where each stands, see `standing`.
+        sample: pairs shown of each language with mined neighbours, and rejected triplets of each file; see
+            `neighbour_browser`.
+        anchors: shown of each language with triplets, five at a time where scripts run; see `triplet_browser`.
+        max_megabytes: a larger file is named on the page and not in the zip, which is made to be passed on.
+
+    Raises:
+        UserError: an unknown group, a missing file, or one that is not what its group holds.
+    """
+    named = {group: _named(paths) for group, paths in files.items()}
+    if unknown := sorted(set(named) - set(GROUPS)):
+        raise UserError(f"report: no group {unknown[0]!r}; known: {', '.join(GROUPS)}")
+    members = {f"{group}/{name}": path for group in GROUPS for name, path in named.get(group, {}).items()}
+    if missing := [path for path in members.values() if not path.is_file()]:
+        raise UserError(f"{missing[0]}: no such file; run Snakemake, which makes it before the report")
+    small = {name: path for name, path in members.items() if path.stat().st_size <= max_megabytes * 1e6}
+    large = {name: path.stat().st_size / 1e6 for name, path in members.items() if name not in small}
+    shown = {group: named.get(group, {}) for group in GROUPS}
+    facts = {"title": title, "members": sorted(small), "large": large, "made": made, "languages": languages}
+    page = _page(shown, sample, anchors, template, answer=_markdown(answer, below=0), claims=_markdown(claims), **facts)
+    with atomic(output) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+        _add(archive, "index.html", page.encode())
+        for name, path in sorted(small.items()):
+            # A configuration as it is on the page: it may have URLs with secrets.
+            _add(archive, name, in_text(_text(path)).encode() if name.startswith("config/") else path.read_bytes())
+
+
+def _named(paths: Sequence[Path]) -> dict[str, Path]:
+    """Short names that tell the paths of a group apart: their tails below the folder that all share."""
+    absolute = sorted({path.absolute() for path in paths})
+    shared = os.path.commonpath([path.parent for path in absolute]) if absolute else ""
+    return {path.relative_to(shared).as_posix(): path for path in absolute}
+
+
+def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+    entry = zipfile.ZipInfo(name, DATE)
+    entry.compress_type, entry.create_system, entry.external_attr = zipfile.ZIP_DEFLATED, 3, 0o644 << 16
+    archive.writestr(entry, content)
+
+
+def _of_mining(files: Mapping[str, Path], sample: int) -> dict[str, Any]:
+    """What the page shows of mined neighbours: audits and pairs."""
+    audits = {name: path for name, path in files.items() if path.suffix == ".json"}
+    expected = "an audit of mine_neighbours"
+    return {
+        "mined": {name: _checked(path, neighbour_browser.Mined, expected) for name, path in audits.items()},
+        "neighbours": neighbour_browser.browse([*{*files.values()} - {*audits.values()}], sample),
+    }
+
+
+def _page(files: Mapping[str, Mapping[str, Path]], sample: int, anchors: int, template: Path, **facts: Any) -> str:
+    """The page. The template escapes all text; what is HTML already comes from `_markdown`, which escapes too.
+
+    The script is this project's own; its digest stands in the page's policy, by which a browser runs no other.
+    """
+    kept, rejected, script = [*files["triplets"].values()], [*files["rejected"].values()], _text(SCRIPT)
+    tight = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, **tight)
+    return environment.from_string(template.read_text(encoding="utf-8")).render(
+        figures=_figures(files["figures"]),
+        layouts=[_markdown(_text(path)) for path in files["layouts"].values()],
+        audits={name: _checked(path, _Audit, "a report of audit_triplets") for name, path in files["audits"].items()},
+        triplets=triplet_browser.browse(kept, rejected, anchors, sample),
+        cards={name: _card(path) for name, path in files["cards"].items()},
+        configs={name: in_text(_text(path)) for name, path in files["config"].items()},
+        script=Markup(script),
+        digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        **_of_mining(files["neighbours"], sample),
+        **facts,
+    )
+
+
+def _figures(files: Mapping[str, Path]) -> dict[str, str]:
+    """Name -> data URI; a PNG only where the same figure is not there as SVG.
+
+    As an image an SVG runs no script, and two of them share no ids.
+    """
+    shown = {}
+    for name, path in files.items():
+        if path.suffix == ".svg" or path.with_suffix(".svg") not in files.values():
+            if path.suffix not in IMAGES:
+                raise UserError(f"{path}: not a figure; expected {' or '.join(IMAGES)}")
+            shown[name] = f"data:{IMAGES[path.suffix]};base64,{base64.b64encode(path.read_bytes()).decode()}"
+    return shown
+
+
+def _markdown(text: str, below: int = 2) -> Markup:
+    """HTML of Markdown text: HTML in it is shown, not run; no image is loaded; headings go down by so many levels."""
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+    tokens = parser.parse(text)
+    for token in tokens:
+        if token.type.startswith("heading"):
+            token.tag = f"h{min(int(token.tag[1]) + below, 6)}"
+    return Markup(parser.renderer.render(tokens, parser.options, {}))
+
+
+def _card(path: Path) -> dict[str, Any]:
+    """A model or data card: its YAML front matter, if it has one, and its text; a record in JSON as it is."""
+    text = _text(path)
+    if path.suffix != ".md":
+        return {"front": text, "body": ""}
+    front, body = "", text
+    if text.startswith("---\n"):
+        front, _, body = text.removeprefix("---\n").partition("\n---\n")
+    return {"front": front, "body": _markdown(body)}
+
+
+class _Quartiles(BaseModel):
+    q25: FiniteFloat
+    q50: FiniteFloat
+    q75: FiniteFloat
+
+
+class _Audit(BaseModel):
+    """What the page shows of a report of `audit_triplets`."""
+
+    read: int
+    kept: int
+    dropped: dict[str, int]
+    dice: dict[str, _Quartiles]
+
+
+def _checked(path: Path, kind: type[Content], expected: str) -> Content:
+    """What a JSON file says."""
+    try:
+        return kind.model_validate(read_json(path))
+    except ValidationError as error:
+        raise UserError(f"{explain(error, kind, where=str(path))}; expected {expected}: {AGAIN}") from None
+    except UserError as error:
+        raise UserError(f"{error}: {AGAIN}") from None
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: byte {error.start} is not UTF-8; {AGAIN}") from None

@@ -1,0 +1,84 @@
+"""Where each language stands: its best encoder's score with the interval, beside the encoder before training."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from seedbed.evaluation.metrics import lexical
+
+STEP = 10
+"""Points to which the ends of an axis are rounded."""
+
+
+class Mark(NamedTuple):
+    """One language on the axis of its group; places are per cent of its length."""
+
+    name: str
+    family: str
+    recipe: str
+    backbone: str
+    value: float
+    low: float | None
+    high: float | None
+    base: float | None
+    overlap: float | None
+    at: float
+    left: float
+    width: float
+    base_at: float | None
+    overlap_at: float | None
+
+
+class Standing(NamedTuple):
+    """The languages that one metric of one task compares, the highest first."""
+
+    task: str
+    metric: str
+    start: int
+    end: int
+    marks: list[Mark]
+
+
+def standing(best: Iterable[Mapping[str, Any]], families: Mapping[str, str]) -> list[Standing]:
+    """The languages of each task and metric, in the order in which those first come.
+
+    Args:
+        best: `best` of manifests, see `best.choose` and `best.report`; scores in points.
+        families: code of a language -> its family, where known.
+    """
+    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for one in (one for one in best if one["test"]):
+        groups.setdefault((one["test"]["task"], one["test"]["metric"]), []).append(one)
+    return [_standing(*named, members, families) for named, members in groups.items()]
+
+
+def _standing(task: str, metric: str, members: list[Mapping[str, Any]], families: Mapping[str, str]) -> Standing:
+    every = [number for one in members for number in _numbers(one)]
+    start, end = int(min(every) // STEP * STEP), int(-(-max(every) // STEP) * STEP)
+    length = max(end - start, STEP)
+    ordered = sorted(members, key=lambda one: -one["test"]["score"]["value"])
+    marks = [_mark(one, families.get(one["language"], ""), start, length) for one in ordered]
+    return Standing(task, metric, start, start + length, marks)
+
+
+def _numbers(one: Mapping[str, Any]) -> list[float]:
+    """Every number of a language that has a place on the axis."""
+    score = one["test"]["score"]
+    others = [_other(one, one["base"]), _other(one, *lexical.NAMES)]
+    return [*(score[key] for key in ("value", "low", "high") if key in score), *(x for x in others if x is not None)]
+
+
+def _other(one: Mapping[str, Any], *names: str) -> float | None:
+    """The score of the first of these that is among the others; None: none is."""
+    return next((one["test"]["others"][name]["value"] for name in names if name in one["test"]["others"]), None)
+
+
+def _mark(one: Mapping[str, Any], family: str, start: int, length: int) -> Mark:
+    def place(value: float | None) -> float | None:
+        return None if value is None else round(100 * (value - start) / length, 2)
+
+    score = one["test"]["score"]
+    value, low, high = score["value"], score.get("low"), score.get("high")
+    base, overlap = _other(one, one["base"]), _other(one, *lexical.NAMES)
+    left, right = place(value if low is None else low), place(value if high is None else high)
+    facts = (one["name"], family, one["recipe"], one["backbone"], value, low, high, base, overlap)
+    return Mark(*facts, place(value), left, round(right - left, 2), place(base), place(overlap))

@@ -1,0 +1,74 @@
+"""Columns inside objects, by dotted names: as the hub and the archive have X-CSQA."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from seedbed.corpora.read import forms
+from seedbed.corpora.read.nested import names_in
+from seedbed.corpora.settings import Source
+from seedbed.io import UserError
+from tests.unit.corpora.shape.test_answers import fetched
+
+COLUMNS = {"id": "id", "question": "question.stem", "answers": "question.choices.text", "correct": "answerKey"}
+LETTERS = {"correct": {letter: str(number) for number, letter in enumerate("ABCDE", start=1)}}
+QUESTION = "What will happen to your knowledge with more learning?"
+TEXTS = ["headaches", "bigger brain", "education", "growth", "knowing more"]
+
+
+def row(key: str = "B") -> dict[str, Any]:
+    """A question as the archive has it: an object for each option."""
+    options = [{"label": label, "text": text} for label, text in zip("ABCDE", TEXTS, strict=True)]
+    return {"id": "a", "lang": "en", "question": {"stem": QUESTION, "choices": options}, "answerKey": key}
+
+
+def of_hub(given: dict[str, Any]) -> dict[str, Any]:
+    """The same as the hub has it: an object of lists."""
+    options = given["question"]["choices"]
+    lists = {name: [option[name] for option in options] for name in ("label", "text")}
+    return given | {"question": {**given["question"], "choices": lists}}
+
+
+def written(tmp_path: Path, rows: list[dict[str, Any]], form: str) -> pd.DataFrame:
+    if form == "parquet":
+        pd.DataFrame(rows).to_parquet(tmp_path / "x.parquet")
+        source = Source(file=str(tmp_path / "x.parquet"), columns=COLUMNS, replace=LETTERS)
+        return next(iter(forms.parse("x.parquet", (tmp_path / "x.parquet").open("rb"), source)))
+    return fetched(tmp_path, "x.jsonl", "\n".join(map(json.dumps, rows)), "choices", columns=COLUMNS, replace=LETTERS)
+
+
+@pytest.mark.parametrize("shaped", [lambda given: given, of_hub])
+def test_a_question_with_options_in_objects_is_read(tmp_path: Path, shaped: Any) -> None:
+    table = written(tmp_path, [shaped(row())], "jsonl")
+    assert table.iloc[0].to_dict() == {
+        "id": "a", "passage": "", "question": QUESTION, "answers": json.dumps(TEXTS), "correct": "2",
+    }  # fmt: skip
+
+
+def test_parquet_has_the_same(tmp_path: Path) -> None:
+    table = written(tmp_path, [of_hub(row()), of_hub(row("E"))], "parquet")
+    assert list(table["question.stem"]) == [QUESTION] * 2
+    assert [json.loads(cell) for cell in table["question.choices.text"]] == [TEXTS] * 2
+
+
+def test_a_blind_test_set_is_refused_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"right.*blind.*take a split"):
+        written(tmp_path, [row("")], "jsonl")
+
+
+def test_what_leads_nowhere_is_no_column(tmp_path: Path) -> None:
+    columns = {**COLUMNS, "question": "question.text"}
+    content = json.dumps(row())
+    with pytest.raises(UserError, match="no answer|question|empty"):
+        fetched(tmp_path, "x.jsonl", content, "choices", columns=columns, replace=LETTERS)
+    plain = forms.strings(pd.DataFrame({"question": [{"stem": 1}, None]}))
+    assert list(plain) == ["question"], "nothing is reached that nobody names"
+    named = Source(file="x", columns={"a": "q.a", "b": ["q.b.c", "d"]}, where={"q.lang": ["en"]})
+    assert names_in(named) == ["q.a", "q.b.c", "q.lang"]
+    own = pd.DataFrame({"q.a": ["flat"], "q": [{"a": "inside"}]})
+    assert list(forms.strings(own, Source(file="x", columns={"a": "q.a"}))["q.a"]) == ["flat"]

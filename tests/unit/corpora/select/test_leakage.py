@@ -1,0 +1,152 @@
+"""What is learnt whole repeats no test: rows are left out and counted, a split of a test is refused."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from scripts import fetch_corpus
+from seedbed.corpora.select.contamination import IN_TESTS, IN_TRAINING, EvaluationTexts, without_tests
+from seedbed.io import UserError, read_json, read_table, write_table
+from seedbed.study import checks
+from seedbed.study.graph.corpus import Anchors, Corpus
+from seedbed.study.model import Study
+from tests.asking import within
+from tests.programs import call
+
+LONG = "one two three four five six seven eight nine ten"
+TESTS = EvaluationTexts(["A cat.", f"Before: {LONG}"])
+ROWS = pd.DataFrame(
+    {
+        "id": list("abcd"),
+        "query": ["Who?", "a CAT", "Why?", ""],
+        "document": ["A dog.", "It sleeps.", f"{LONG} and more", "A fish."],
+        "relevance": ["1", "1", "0", "0"],
+    }
+)
+
+
+def test_rows_whose_query_or_passage_is_tested_are_left_out_and_counted() -> None:
+    counts: Counter[str] = Counter()
+    kept = pd.concat(without_tests(iter([ROWS[:2], ROWS[2:]]), ["query", "document"], TESTS, counts))
+    assert list(kept["id"]) == ["a", "d"]
+    assert counts == {IN_TESTS: 2}
+    with pytest.raises(UserError, match=r"2 rows.*test sets; train"):
+        list(without_tests(iter([ROWS[1:3]]), ["query", "document"], TESTS, Counter()))
+
+
+def test_the_english_of_a_test_text_is_test_text_too(tmp_path: Path) -> None:
+    write_table(ROWS, tmp_path / "train.tsv")
+    write_table(pd.DataFrame({"id": ["x"], "query": ["Paka?"], "document": ["Samaki."]}), tmp_path / "test.tsv")
+    rows = {"id": ["1", "2"], "text": ["Paka?", "Samaki."], "english": ["A cat.", "A FISH"], "finish": ["stop"] * 2}
+    write_table(pd.DataFrame(rows), tmp_path / "english.tsv")
+    source = f'{{"file": "{tmp_path / "train.tsv"}"}}'
+    command = ["--source", source, "--kind", "retrieval", "--downloads", str(tmp_path), "--lock", str(tmp_path / "l")]
+    command += ["--tests", str(tmp_path / "test.tsv"), str(tmp_path / "english.tsv")]
+    call(fetch_corpus, [*command, "--output", str(tmp_path / "x.tsv"), "--record", str(tmp_path / "x.json")])
+    assert list(read_table(tmp_path / "x.tsv", ["id"])["id"]) == ["a", "c"]
+    counts = read_json(tmp_path / "x.json")["counts"]
+    assert (counts["read"], counts["kept"], counts[IN_TESTS]) == (4, 2, 2)
+
+
+def study(train: dict[str, Any], test: dict[str, Any], **changes: Any) -> Study:
+    return Study.model_validate(
+        {
+            "languages": {"hau": {}, "swh": {}},
+            "backbones": {"b": {"source": {"file": "own/b"}}},
+            "corpora": {"others": {"asked": {"kind": "retrieval"} | train}},
+            "recipes": {"base": {}, "ranked": {"from": "base", "data": {"corpus": "asked"}, "objective": "listwise"}},
+            "tasks": {"found": {"protocol": "retrieval", "source": test}},
+            "statistics": {"baseline": "base"},
+        }
+        | changes
+    )
+
+
+FILE = {"file": "own/{lang}.tsv"}
+
+
+@pytest.mark.parametrize(
+    ("train", "refused"),
+    [
+        (FILE, True),
+        ({"file": "own/{lang}.train.tsv"}, False),
+        ({**FILE, "buckets": [0, 50], "buckets_by": "document_id"}, False),
+        ({**FILE, "buckets": [0, 50]}, True),
+        ({**FILE, "buckets": [0, 51], "buckets_by": "document_id"}, True),
+        ({**FILE, "skip": 60}, False),
+        ({**FILE, "skip": 59}, True),
+        ({"file": "own", "member": "{lang}.tsv", "skip": 60}, False),
+        ({"file": "own", "member": "*.tsv", "skip": 60}, True),  # rows of several files count from the first
+    ],
+)
+def test_a_study_that_learns_from_its_tests_is_refused(train: dict[str, Any], refused: bool) -> None:
+    parted = study(train, {**FILE, "buckets": [50, 100], "buckets_by": "document_id", "first": 60})
+    if not refused:
+        checks.consistent(parted)
+        return
+    with pytest.raises(ValueError, match=r"recipes.ranked.data: asked of hau.*test set of found"):
+        checks.consistent(parted)
+
+
+def test_a_test_set_that_comes_later_loses_what_was_trained_on(tmp_path: Path) -> None:
+    """And nothing that was trained on waits for it: its rows are left out instead, and counted."""
+    task = {"found": {"protocol": "retrieval", "source": FILE, "apart_from": ["asked"]}}
+    later = study({"file": "own/{lang}.train.tsv"}, FILE, tasks=task)
+    checks.consistent(later)
+    asked, found = (Corpus.get(later, "hau", name) for name in ("asked", "found"))
+    assert asked.kept_apart() == asked.trained_before() == []
+    assert within(found.trained_before(), later) == ["corpora/hau/asked.tsv"]
+    assert Anchors.get(later, "hau", "asked+anchors").inputs()["tests"] == []
+    assert within(Anchors.get(later, "hau", "anchors").inputs()["tests"], later) == ["corpora/hau/found.tsv"]
+    with pytest.raises(ValueError, match=r"tasks\.found\.apart_from:.*'aksed'.*'asked'"):
+        checks.consistent(study({"file": "own/x"}, FILE, tasks={"found": task["found"] | {"apart_from": ["aksed"]}}))
+    write_table(ROWS, tmp_path / "test.tsv")
+    trained = pd.DataFrame({"id": ["x"], "query": ["Who?"], "document": [LONG]})
+    write_table(trained, tmp_path / "train.tsv")
+    command = ["--source", f'{{"file": "{tmp_path / "test.tsv"}"}}', "--kind", "retrieval", "--test"]
+    command += ["--downloads", str(tmp_path), "--lock", str(tmp_path / "l"), "--trained", str(tmp_path / "train.tsv")]
+    call(fetch_corpus, [*command, "--output", str(tmp_path / "x.tsv"), "--record", str(tmp_path / "x.json")])
+    assert list(read_table(tmp_path / "x.tsv", ["id"])["id"]) == ["b", "d"]
+    counts = read_json(tmp_path / "x.json")["counts"]
+    assert (counts["read"], counts["kept"], counts[IN_TRAINING]) == (4, 2, 2)
+
+
+GIVEN = {"human": {"given": {"file": "own/{lang}-eng.tsv"}}}
+
+
+def test_training_data_wait_for_the_tests_of_all_languages_and_their_english() -> None:
+    one = study({"file": "own/{lang}.train.tsv"}, FILE, translators=GIVEN)
+    tests = [f"corpora/{code}/found.tsv" for code in ("hau", "swh")]
+    english = [f"generators/human/translations/{code}/found.tsv" for code in ("hau", "swh")]
+    assert within(Corpus.get(one, "hau", "asked").kept_apart(), one) == sorted(tests + english)
+    assert Corpus.get(one, "hau", "found").kept_apart() == []
+
+
+def test_so_do_texts_whose_candidates_are_learnt_and_tests_of_two_languages_count() -> None:
+    recipe = {
+        "english": {"fusion": "none", "translators": ["human"]},
+        "data": {"candidates": "asked"},
+        "objective": "anchoring",
+    }
+    graded = {
+        "protocol": "sts",
+        "source": {"file": "own/{lang}.sts.tsv"},
+        "languages": ["hau"],
+        "pairs": {"hau-swh": {}},
+    }
+    text = {"kind": "text", "file": "own/{lang}.txt"}
+    one = study(text, FILE, translators=GIVEN, recipes={"base": {}, "arca": recipe}, tasks={"sts": graded})
+    found = within(Corpus.get(one, "hau", "asked").kept_apart(), one)
+    tests = ["corpora/hau-swh/sts.tsv", "corpora/hau/sts.tsv"]
+    assert found == sorted([*tests, *(file.replace("corpora", "generators/human/translations") for file in tests)])
+
+
+def test_a_study_whose_candidates_are_a_test_is_refused() -> None:
+    recipe = {"data": {"candidates": "asked"}, "objective": "anchoring", "english": {"translators": ["human", "other"]}}
+    with pytest.raises(ValueError, match=r"recipes.arca.data: asked of hau.*test set of found"):
+        checks.consistent(study(FILE, FILE, recipes={"base": {}, "arca": recipe}))

@@ -1,0 +1,123 @@
+"""The figure: what is drawn, and the same bytes twice."""
+
+import pandas as pd
+import pytest
+
+from scripts import plot as program
+from seedbed.io import UserError
+from seedbed.tables.figures.plot import plot
+from seedbed.tables.figures.specs import FigureSpec
+from seedbed.tables.tabulate import write
+from tests.programs import call
+
+
+@pytest.fixture(scope="module")
+def figure_spec():
+    return FigureSpec.load("seedbed/resources/figures/table1.yaml")
+
+
+def redrawn(spec, **changes):
+    """A figure of another kind."""
+    content = spec.model_dump(exclude_unset=True) | changes
+    return FigureSpec.of(content).model_validate(content)
+
+
+def texts(figure):
+    """Everything that is written in a figure."""
+    return [text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text"))]
+
+
+def test_every_score_is_drawn_and_written(table, figure_spec):
+    figure = plot(table, figure_spec, {"hau": {"name": "Hausa"}})
+    assert len(figure.axes) == 2
+    for axes, (_, block) in zip(figure.axes, table.groupby("column", sort=False), strict=True):
+        drawn = {float(line.get_xdata()[0]) for line in axes.lines if len(line.get_xdata()) == 1}
+        assert set(block["value"]) | set(block["paper"].dropna()) <= drawn | {float("nan")}
+    written = texts(figure)
+    assert {f"{value:z.1f}" for value in table["value"]} <= set(written)
+    assert {"Hausa", "ind", "Average", "STS, xlmr", "Bitext retrieval, xlmr", "Spearman × 100"} <= set(written)
+    assert any("Cross Lingual" in text and "95%" in text and "paper" in text for text in written)
+
+
+def test_training_rows_stand_left_of_the_first_panel(table, figure_spec):
+    first, second = plot(table, figure_spec, {}).axes
+    written = [{text.get_text() for text in axes.texts} for axes in (first, second)]
+    assert {"training rows", "0", "6", "60", "1,288", "12,880"} <= written[0] and not {"training rows", "6"} & written[
+        1
+    ]
+    assert "training rows" not in texts(plot(table.assign(rows=float("nan")), figure_spec, {}))
+
+
+def test_a_single_language_has_no_average(table, figure_spec):
+    alone = plot(table[table["language"] != "ind"], figure_spec, {})
+    assert "Average" not in texts(alone) and "Average" in texts(plot(table, figure_spec, {}))
+
+
+def test_a_real_difference_is_a_triangle(table, figure_spec):
+    figure = plot(table, figure_spec, {})
+    real = table[table["p_adjusted"] < 0.05]
+    markers = [line.get_marker() for axes in figure.axes for line in axes.lines]
+    assert markers.count("^") == (real["difference"] > 0).sum() and markers.count("v") == (real["difference"] < 0).sum()
+
+
+@pytest.mark.parametrize(("metric", "best"), [("accuracy", "max"), ("alignment", "min")])
+def test_the_best_is_bold_be_it_the_highest_or_the_lowest(table, figure_spec, metric, best):
+    figure = plot(table.assign(metric=metric), figure_spec, {})
+    bold = {text.get_text() for axes in figure.axes for text in axes.texts if text.get_fontweight() == "bold"}
+    wanted = table.groupby(["column", "language"])["value"].agg(best)
+    assert bold == {f"{value:z.1f}" for value in wanted}
+
+
+def test_without_paper_numbers_none_is_promised(table, figure_spec):
+    figure = plot(table.assign(paper=float("nan")), figure_spec, {})
+    assert not any("paper" in text for text in texts(figure))
+
+
+def test_rows_of_backbones_and_a_short_palette(table, figure_spec):
+    both = [table, table.assign(backbone="mmbert")]
+    two = plot(pd.concat(both), figure_spec.updated({"palette": ["#000000"]}), {})
+    assert len(two.axes) == 4
+
+
+def test_the_program_writes_the_same_bytes_twice(table, tmp_path):
+    write(table, tmp_path / "table.csv")
+    for run in ("a", "b"):
+        outputs = ["--output", str(tmp_path / f"{run}.svg"), "--png", str(tmp_path / f"{run}.png")]
+        call(
+            program,
+            ["--spec", "seedbed/resources/figures/table1.yaml", "--data", str(tmp_path / "table.csv"), *outputs],
+        )
+    for kind in ("svg", "png"):
+        assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
+    svg = (tmp_path / "a.svg").read_text()
+    assert "dc:date" not in svg and svg.startswith("<?xml")
+
+
+def test_a_curve_passes_through_its_values(table, figure_spec):
+    series = {"all": {"base": 1, "xllora": 100, "mine": 5}}
+    spec = redrawn(figure_spec, kind="curve", series=series, x_label="triplets", log_x=True)
+    figure = plot(table, spec, {"hau": {"name": "Hausa"}})
+    assert len(figure.axes) == 2 and {"Hausa", "ind", "Average", "triplets"} <= set(texts(figure))
+    sts = table[(table["column"] == "STS") & (table["language"] == "hau")].set_index("recipe")["value"]
+    drawn = [list(line.get_ydata()) for line in figure.axes[0].lines]
+    assert [sts["base"], sts["xllora"]] in drawn
+    assert figure.axes[0].get_xscale() == "log"
+
+
+def test_a_plane_has_a_point_for_each_recipe(table, figure_spec):
+    figure = plot(table, redrawn(figure_spec, kind="plane"), {})
+    assert len(figure.axes) == 3  # two languages and the average
+    points = {(float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in figure.axes[0].lines}
+    hau = table[table["language"] == figure.axes[0].get_title(loc="left").split(",")[0]]
+    for _, rows in hau.groupby("recipe"):
+        values = rows.set_index("column")["value"]
+        assert (values["Bitext retrieval"], values["STS"]) in points
+
+
+def test_what_cannot_be_drawn_is_told(table, figure_spec):
+    with pytest.raises(UserError, match="no backbone mmbert"):
+        plot(table, figure_spec.updated({"backbones": ["mmbert"]}), {})
+    with pytest.raises(UserError, match="a plane takes 2 columns"):
+        plot(table[table["column"] == "STS"], redrawn(figure_spec, kind="plane"), {})
+    with pytest.raises(ValueError, match="series\n  Field required"):
+        redrawn(figure_spec, kind="curve")
