@@ -9,12 +9,16 @@ from typing import Any, TypeVar
 
 import numpy as np
 import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
 from transformers import ProgressCallback, Trainer, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
 from seedbed import tracking
 from seedbed.checkpoints import last_complete
 from seedbed.io import UserError
 
+STATE = "state.safetensors"
+"""The tensors of a checkpoint that `OfTrained` writes."""
 Arguments = TypeVar("Arguments", bound=TrainingArguments)
 
 
@@ -24,6 +28,25 @@ class LossInBar(ProgressCallback):
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float], **kwargs: Any) -> None:
         if self.training_bar is not None and "loss" in logs:
             self.training_bar.set_postfix(loss=f"{logs['loss']:.4f}", refresh=False)
+
+
+class OfTrained:
+    """A trainer whose checkpoints have the tensors of `learnt` alone: all others are as they were."""
+
+    def learnt(self) -> dict[str, Tensor]:
+        """Each tensor that training changes, once, by its name."""
+        raise NotImplementedError
+
+    def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
+        folder = Path(output_dir or self.args.output_dir)
+        folder.mkdir(parents=True, exist_ok=True)
+        save_file(self.learnt(), folder / STATE)
+
+    def _load_from_checkpoint(self, checkpoint: str, *args: Any) -> None:
+        saved = load_file(Path(checkpoint) / STATE)
+        with torch.no_grad():
+            for name, tensor in self.learnt().items():
+                tensor.copy_(saved[name])
 
 
 class Checkpoints(TrainerCallback):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
-from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
 from torch import Tensor, nn
 from torch.utils.data import Dataset, SequentialSampler
@@ -26,11 +25,11 @@ from seedbed.encoders.models.digests import vectors_of
 from seedbed.encoders.objectives import Objective
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training import batches
-from seedbed.encoders.training.train import STATE, summary
+from seedbed.encoders.training.train import summary
 from seedbed.io import UserError, atomic_directory, fingerprint
 from seedbed.manifests import versions
 from seedbed.precision import precision
-from seedbed.trainers import encoder_arguments, fit, losses, mixed
+from seedbed.trainers import OfTrained, encoder_arguments, fit, losses, mixed
 
 
 def align_together(
@@ -268,22 +267,12 @@ def _arguments(training: Training, seed: int, checkpoints: Path) -> TrainingArgu
     )
 
 
-class _Trainer(Trainer):
+class _Trainer(OfTrained, Trainer):
     """Reads the rows in their order, and keeps the adapters alone in checkpoints."""
 
     def _get_train_sampler(self, *args: Any) -> SequentialSampler:
         return SequentialSampler(self.train_dataset)
 
-    def _learnt(self) -> Iterator[tuple[str, Tensor]]:
-        return ((name, weight) for name, weight in self.model.named_parameters() if weight.requires_grad)
-
-    def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
-        folder = Path(output_dir or self.args.output_dir)
-        folder.mkdir(parents=True, exist_ok=True)
-        save_file(dict(self._learnt()), folder / STATE)
-
-    def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
-        saved = load_file(Path(resume_from_checkpoint) / STATE)
-        with torch.no_grad():
-            for name, weight in self._learnt():
-                weight.copy_(saved[name])
+    def learnt(self) -> dict[str, Tensor]:
+        """The adapters' weights."""
+        return {name: weight for name, weight in self.model.named_parameters() if weight.requires_grad}

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from torch.utils.data import Dataset
@@ -29,13 +28,13 @@ from seedbed.encoders.models.loading import directory_of, longest
 from seedbed.encoders.models.mlm_head import head_of
 from seedbed.encoders.objectives.masked import Masked
 from seedbed.encoders.settings import Training
-from seedbed.encoders.training.train import STATE, summary
+from seedbed.encoders.training.train import summary
 from seedbed.encoders.vocabulary.corpus import Lines
 from seedbed.encoders.vocabulary.replace import headless
 from seedbed.io import UserError, fingerprint, sha256
 from seedbed.manifests import versions
 from seedbed.precision import precision
-from seedbed.trainers import encoder_arguments, fit, losses, mixed
+from seedbed.trainers import OfTrained, encoder_arguments, fit, losses, mixed
 from seedbed.weights import LOCAL, REPORTED, is_pooler, open_tokenizer, opening, require_whole
 
 TOGETHER = 1000
@@ -215,16 +214,9 @@ def _arguments(settings: Masked, checkpoints: Path) -> TrainingArguments:
     )
 
 
-class _Trainer(Trainer):
+class _Trainer(OfTrained, Trainer):
     """Keeps each weight once in checkpoints: a tied decoder is the word embeddings."""
 
-    def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
-        folder = Path(output_dir or self.args.output_dir)
-        folder.mkdir(parents=True, exist_ok=True)
-        save_file(dict(self.model.named_parameters()), folder / STATE)
-
-    def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
-        saved = load_file(Path(resume_from_checkpoint) / STATE)
-        with torch.no_grad():
-            for name, weight in self.model.named_parameters():
-                weight.copy_(saved[name])
+    def learnt(self) -> dict[str, Tensor]:
+        """All weights."""
+        return dict(self.model.named_parameters())

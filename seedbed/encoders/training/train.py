@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import torch
 from datasets import Dataset
-from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
 from sentence_transformers.base.sampler import DefaultBatchSampler
 from torch import nn
@@ -33,13 +32,10 @@ from seedbed.encoders.training.parameters import take_adapters
 from seedbed.io import UserError, fingerprint, sha256
 from seedbed.manifests import Tell, versions
 from seedbed.precision import precision
-from seedbed.trainers import encoder_arguments, fit, losses, mixed
+from seedbed.trainers import OfTrained, encoder_arguments, fit, losses, mixed
 
 POINTS = 20
 """At most so many points of the loss curve are kept."""
-STATE = "state.safetensors"
-"""In a checkpoint: what is trained of the encoder, and what a loss has of its own, such as a head, which no encoder
-keeps."""
 
 
 def train(
@@ -250,7 +246,7 @@ def _arguments(
     )
 
 
-class _Trainer(SentenceTransformerTrainer):
+class _Trainer(OfTrained, SentenceTransformerTrainer):
     """Keeps the state of a loss in checkpoints, tells it of each step, and keeps training sentences out of cards."""
 
     def __init__(self, columns: dict[str, list[str]], *, shuffled: bool, **options: Any) -> None:
@@ -271,17 +267,7 @@ class _Trainer(SentenceTransformerTrainer):
         """One norm over everything that is trained: sentence-transformers trains a loss's weights, unclipped."""
         return super()._clip_grad_norm(self.loss)
 
-    def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
-        folder = Path(output_dir or self.args.output_dir)
-        folder.mkdir(parents=True, exist_ok=True)
-        save_file(self._state(), folder / STATE)
-
-    def _load_from_checkpoint(self, checkpoint_path: str) -> None:
-        saved = load_file(Path(checkpoint_path) / STATE)
-        for name, tensor in self._state().items():
-            tensor.copy_(saved[name])
-
-    def _state(self) -> dict[str, torch.Tensor]:
+    def learnt(self) -> dict[str, torch.Tensor]:
         """The loss's weights and buffers and the encoder's, each once, without what of the encoder is not trained."""
         seen = {weight.data_ptr() for weight in self.model.parameters() if not weight.requires_grad}
         state = {}

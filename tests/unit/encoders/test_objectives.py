@@ -25,6 +25,7 @@ from seedbed.encoders.settings import Training
 from seedbed.encoders.training import train
 from seedbed.io import UserError, sha256
 from seedbed.resources import ROOT
+from seedbed.trainers import STATE
 
 SETTINGS = Training(epochs=2, batch_size=3, learning_rate=1e-3, max_length=16, precision="float32", pooling="mean")
 """Eight rows: three batches (3, 3, 2) an epoch, six steps."""
@@ -152,7 +153,7 @@ def killed(run: Callable[[str], dict[str, Any]], tmp_path: Path, monkeypatch: py
     assert steps == [1, 2, 3, 4, 5], "it began anew"
     assert sha256(tmp_path / "resumed") == sha256(tmp_path / "unbroken")
     plain = {path.name for path in loading.directory_of(tmp_path / "unbroken").iterdir()}
-    assert not plain & {train.STATE}, "an encoder keeps no state of its loss"
+    assert not plain & {STATE}, "an encoder keeps no state of its loss"
 
 
 def test_the_hook_runs_after_each_step(run: Callable[..., dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -329,9 +330,7 @@ def test_a_checkpoint_has_what_is_trained_and_the_state_of_the_loss_each_once(
 
     def look(trainer: Any, *args: Any) -> None:
         save(trainer, *args)
-        saved.append(
-            {*load_file(Path(trainer.args.output_dir, f"checkpoint-{trainer.state.global_step}", train.STATE))}
-        )
+        saved.append({*load_file(Path(trainer.args.output_dir, f"checkpoint-{trainer.state.global_step}", STATE))})
 
     monkeypatch.setattr(train._Trainer, "_save_checkpoint", look)
     run("queue", Queue(), freeze_word_embeddings=True)

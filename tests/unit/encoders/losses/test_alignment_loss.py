@@ -26,6 +26,7 @@ from seedbed.encoders.objectives.alignment import PIVOT, with_pivot
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training import train
 from seedbed.io import UserError, read_json, sha256
+from seedbed.trainers import STATE
 
 SETTINGS = Training(
     part="adapter", adapter="parallel", pooling="own", epochs=4, batch_size=4, learning_rate=1e-2, max_length=16,
@@ -262,7 +263,7 @@ def test_a_checkpoint_has_the_adapters_and_not_the_weights(
 
     def spy(trainer: Any, *args: Any, **options: Any) -> None:
         saved(trainer, *args, **options)
-        sizes.extend(path.stat().st_size for path in (tmp_path / "state").rglob(train.STATE))
+        sizes.extend(path.stat().st_size for path in (tmp_path / "state").rglob(STATE))
 
     monkeypatch.setattr(train._Trainer, "_save", spy)
     run("aligned", parallel(sentences))

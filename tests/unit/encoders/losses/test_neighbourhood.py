@@ -22,6 +22,7 @@ from seedbed.encoders.models import loading
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training import train
 from seedbed.io import UserError, read_json, sha256
+from seedbed.trainers import STATE
 
 SMALL = {"queue_size": 7, "projection": [8, 4], "momentum": 0.5}
 SETTINGS = Training(
@@ -287,7 +288,7 @@ def test_killed_between_checkpoints_it_ends_with_the_same_bytes(
     assert len(steps) == 5 + 4, "it began anew"
     assert sha256(tmp_path / "resumed") == sha256(tmp_path / "unbroken")
     first, second = states
-    assert first == second and train.STATE in first
+    assert first == second and STATE in first
 
 
 def test_the_saved_encoder_pools_the_last_layers_and_has_no_head(
