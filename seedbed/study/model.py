@@ -7,6 +7,7 @@ It composes the settings of the rooms. What of an entry depends on the others is
 import os
 from collections.abc import Callable, Hashable, Mapping
 from functools import cached_property
+from itertools import combinations
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import Field, field_validator, model_validator
@@ -23,10 +24,9 @@ from seedbed.evaluation.settings import Task
 from seedbed.generators.settings import Choice, Generator
 from seedbed.generators.writing.translation_settings import Judge, Translator
 from seedbed.languages import called, registry
-from seedbed.names import DRAWN, ROLES, Code, Name, Spec
+from seedbed.names import DRAWN, ROLES, Code, Name, Spec, languages_of, orders_of, pair_of
 from seedbed.resources import FOLDER, specs
 from seedbed.settings import EACH_ONCE, NoResult, Once, Place, Seed, Settings, suggest
-from seedbed.study import pairs
 from seedbed.study.settings import Corpora, Gpus, Language, Start
 from seedbed.study.variants import add_candidates, choosing, makers, spelled_out, with_parents, with_starts
 from seedbed.tables.settings import Best, Forecast, Quoted, Statistics
@@ -167,7 +167,7 @@ class Study(Settings):
                 recipe.of_kind(kinds.get(corpus, ""))
             except ValueError as error:
                 raise ValueError(f"recipes.{name}: {error}") from None
-        add_candidates(self)
+        add_candidates(self.generators, self.recipes, self.backbones, self.seeds)
         return self
 
     @property
@@ -208,7 +208,7 @@ class Study(Settings):
     @cached_property
     def choosing(self) -> dict[str, Choice]:
         """The generators whose scale a development task chooses, and how."""
-        return choosing(self)
+        return choosing(self.generators)
 
     @cached_property
     def makers(self) -> dict[tuple[str, str], str]:
@@ -290,7 +290,7 @@ class Study(Settings):
             return None
         task = self.test_set(task)
         if code in self.tasks[task].orders():
-            return self.tasks[task].of_order(code).resolved(pairs.facts(self, code))
+            return self.tasks[task].of_order(code).resolved(self._facts_of_order(code))
         own = self.languages.get(code, Language()).tests.get(task)
         spec = self.tasks[task]
         if own or spec.source is None or (spec.languages is not None and code not in spec.languages):
@@ -316,8 +316,30 @@ class Study(Settings):
 
     @cached_property
     def tests_by_pair(self) -> dict[str, dict[str, list[str]]]:
-        """As `pairs.tests`; every rule asks for them again and again."""
-        return pairs.tests(self)
+        """Pair of languages -> its tasks -> the orders in which each tests it.
+
+        Of sets that are joined both orders; of sets of their own those that there are.
+        """
+        found: dict[str, dict[str, list[str]]] = {}
+        for task, spec in sorted(self.tasks.items()):
+            tested = self.tested_by(task) if spec.pairs else []
+            named = combinations(tested, 2) if spec.pairs == "all" else map(languages_of, spec.pairs)
+            joined = [pair_of("-".join(both)) for both in named if {*both} <= {*tested} and not spec.orders()]
+            orders = [order for pair in joined for order in orders_of(pair)]
+            for order in [*orders, *(order for name, order in self.own_sets if name == task)]:
+                found.setdefault(pair_of(order), {}).setdefault(task, []).append(order)
+        return found
+
+    @cached_property
+    def own_sets(self) -> list[tuple[str, str]]:
+        """Task and order of each test set that is an order's own, of the study's languages."""
+        every = [(task, order) for task, spec in sorted(self.tasks.items()) for order in spec.orders()]
+        here = [(task, order) for task, order in every if {*languages_of(order)} <= {*self.languages}]
+        return [(task, order) for task, order in here if self.test(task, order)]
+
+    def _facts_of_order(self, order: str) -> dict[str, str]:
+        """What stands for the placeholders of an order's source: the first language's, but the order's own code."""
+        return self.facts(languages_of(order)[0]) | {"code": order, "lang": order}
 
     def tests_of(self, test_lang: str) -> list[str]:
         """All tests of a language, or of a pair."""

@@ -1,55 +1,17 @@
 """Tests of two languages: which pairs a study has, whose encoders they take, and what must hold of them."""
 
-from __future__ import annotations
-
-from itertools import combinations
-from typing import TYPE_CHECKING
-
 from seedbed.languages import registry
-from seedbed.names import languages_of, orders_of, pair_of
+from seedbed.names import languages_of
 from seedbed.settings import suggest
-
-if TYPE_CHECKING:
-    from seedbed.study.model import Study
+from seedbed.study.model import Study
 
 SAME = ("like", "aligned", "on_request", "only", "published")
 """What a recipe with `aligned: pairs` or `never` may have of its own: nothing that an encoder is made by."""
 
 
-def facts(study: Study, order: str) -> dict[str, str]:
-    """What stands for the placeholders of the source of an order: the first language's, but the order's own code."""
-    return study.facts(languages_of(order)[0]) | {"code": order, "lang": order}
-
-
-def own_sets(study: Study) -> list[tuple[str, str]]:
-    """Task and order of each test set that is an order's own, of the study's languages."""
-    every = [(task, order) for task, spec in sorted(study.tasks.items()) for order in spec.orders()]
-    here = [(task, order) for task, order in every if {*languages_of(order)} <= {*study.languages}]
-    return [(task, order) for task, order in here if study.test(task, order)]
-
-
 def own_sets_of(study: Study, code: str) -> list[tuple[str, str]]:
     """Task and order of each test set that is an order's own and has a language on either side."""
-    return [(task, order) for task, order in own_sets(study) if code in languages_of(order)]
-
-
-def tests(study: Study) -> dict[str, dict[str, list[str]]]:
-    """Pair of languages -> its tasks -> the orders in which each tests it.
-
-    Of sets that are joined both orders; of sets of their own those that there are.
-    """
-    found: dict[str, dict[str, list[str]]] = {}
-    own = own_sets(study)
-    for task, spec in sorted(study.tasks.items()):
-        tested = study.tested_by(task) if spec.pairs else []
-        named = combinations(tested, 2) if spec.pairs == "all" else map(languages_of, spec.pairs)
-        joined = [pair_of("-".join(both)) for both in named if {*both} <= {*tested} and not spec.orders()]
-        for order in [
-            *(order for pair in joined for order in orders_of(pair)),
-            *(o for name, o in own if name == task),
-        ]:
-            found.setdefault(pair_of(order), {}).setdefault(task, []).append(order)
-    return found
+    return [(task, order) for task, order in study.own_sets if code in languages_of(order)]
 
 
 def tested_by(study: Study, task: str) -> list[str]:

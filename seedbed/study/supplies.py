@@ -11,7 +11,7 @@ from seedbed.generators.settings import PART_CORPUS, POLARITIES, WRITING, Method
 from seedbed.io import UserError
 from seedbed.languages import ANY
 from seedbed.names import DRAWN, SEED_PAIRS, languages_of
-from seedbed.study import pairs, published
+from seedbed.study import published
 from seedbed.study.graph.classifier import adapted
 from seedbed.study.model import Study
 from seedbed.study.recipe import StudyRecipe
@@ -42,7 +42,7 @@ def with_sources(study: Study) -> None:
                 f"languages.{code}: no test set in any task, and no recipe trains an encoder of it; give a test set "
                 "under `tests:` (a file, say), or a recipe such as unsupervised"
             )
-    for task, order in pairs.own_sets(study):
+    for task, order in study.own_sets:
         _check_file(study.test(task, order), f"the {task} test set of {order}")
     _check_file(study.corpus("nli", study.pivot), "corpora.nli")
     for kind in ("generators", "backbones"):

@@ -1,18 +1,13 @@
 """Entries that vary others: their settings, what generators share, and those that a choice of scale is among."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from seedbed.encoders.recipes import DATA, Recipe
+from seedbed.encoders.settings import Backbone
 from seedbed.generators.settings import MADE_FROM, WRITING, Choice, Generator
 from seedbed.settings import suggest
 from seedbed.yamls import laid_over
-
-if TYPE_CHECKING:
-    from seedbed.study.model import Study
-
 
 OWN = ("adapters", "triplets", "published")
 """What is published of an entry is not of one like it."""
@@ -235,25 +230,28 @@ def candidate(generator: str, scale: float) -> str:
     return f"{generator}+{scale:g}"
 
 
-def add_candidates(study: Study) -> None:
-    """Give a study a generator and a recipe for each scale that a generator's choice is among.
+def add_candidates(
+    generators: dict[str, Generator], recipes: dict[str, Recipe], backbones: Mapping[str, Backbone], seeds: list[int]
+) -> None:
+    """Add a generator and a recipe for each scale that a generator's choice is among.
 
     The recipe is the study's first that learns what composed adapters wrote, with fewer rows, one backbone and seed.
     """
-    tried = next((name for name, recipe in study.recipes.items() if is_composed(recipe)), "")
-    for name, choice in choosing(study).items():
-        generator = study.generators[name]
+    tried = next((name for name, recipe in recipes.items() if is_composed(recipe)), "")
+    for name, choice in choosing(generators).items():
+        generator = generators[name]
         for scale in choice.candidates if tried else ():
             other = candidate(name, scale)
             composition = generator.composition.model_copy(update={"scale": scale})
-            study.generators[other] = generator.model_copy(
+            generators[other] = generator.model_copy(
                 update={"like": name, "composition": composition, "adapters": {}, "triplets": {}}
             )
-            recipe = study.recipes[tried]
+            recipe = recipes[tried]
             rows = min(choice.rows, recipe.data.rows or choice.rows)
-            backbone = choice.backbone or _first_backbone(study, tried)
-            seed = min(study.seeds) if choice.seed is None else choice.seed
-            study.recipes[other] = recipe.model_copy(
+            named = (one for one in recipe.only.backbones or backbones if one in backbones and backbones[one].source)
+            backbone = choice.backbone or next(named, "")
+            seed = min(seeds) if choice.seed is None else choice.seed
+            recipes[other] = recipe.model_copy(
                 update={
                     "like": tried,
                     "on_request": True,
@@ -269,13 +267,7 @@ def is_composed(recipe: Recipe) -> bool:
     return bool(recipe.written) and WRITING[recipe.written].adapters == "composed"
 
 
-def choosing(study: Study) -> dict[str, Choice]:
+def choosing(generators: Mapping[str, Generator]) -> dict[str, Choice]:
     """The generators whose scale a development task chooses, and how."""
-    given = {name: generator.composition.scale for name, generator in study.generators.items()}
+    given = {name: generator.composition.scale for name, generator in generators.items()}
     return {name: scale for name, scale in given.items() if isinstance(scale, Choice)}
-
-
-def _first_backbone(study: Study, recipe: str) -> str:
-    """The first with weights of those that a recipe trains."""
-    named = study.recipes[recipe].only.backbones or study.backbones
-    return next((name for name in named if name in study.backbones and study.backbones[name].source), "")

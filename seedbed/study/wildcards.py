@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from seedbed.generators.settings import METHODS, POLARITIES
 from seedbed.languages import ANY
 from seedbed.names import SHARE, TOGETHER, TRAINING, anchors_in
-from seedbed.study import pairs
 from seedbed.study.graph.classifier import labellers
 from seedbed.study.graph.classifier import variants as every_variant
 from seedbed.study.graph.translation import GIVEN
@@ -31,7 +30,7 @@ def constraints(study: Study) -> dict[str, str]:
     corpora = [*given, *study.roles, *study.tasks, *(f"{task}{TRAINING}" for task in study.tasks), *written]
     variants = [*every_variant(study), *labellers(study)]
     return {
-        "lang": one_of([*study.codes, ANY, *(order for _, order in pairs.own_sets(study))]),
+        "lang": one_of([*study.codes, ANY, *(order for _, order in study.own_sets)]),
         "test_lang": f"{one_of([*study.languages, *study.tests_by_pair])}|{SHARE}",
         "train_lang": one_of(study.codes),
         "corpus": one_of(corpora),

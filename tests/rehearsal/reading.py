@@ -22,7 +22,7 @@ from seedbed.evaluation.protocols import declared
 from seedbed.generators.settings import PART_CORPUS
 from seedbed.io import UserError
 from seedbed.names import DRAWN, TRAINING
-from seedbed.study import pairs, published
+from seedbed.study import published
 from seedbed.study.graph.classifier import StudyClassifier, adapted
 from seedbed.study.graph.offer import Offer
 from seedbed.study.graph.table import TablePlan
@@ -62,7 +62,7 @@ def readings(study: Study) -> Iterator[Reading]:
                 of = study.test_set(task)
                 train[of, other] = Reading(of + TRAINING, other, kind, study.training_set(task, other), of)
     yield from train.values()
-    for task, order in pairs.own_sets(study):
+    for task, order in study.own_sets:
         yield Reading(task, order, declared(study.tasks[task].protocol).kind, study.test(task, order), task)
     taken = study.model_copy(update={"start": "triplets"})
     methods = {name: recipe.written for name, recipe in study.recipes.items() if recipe.written}

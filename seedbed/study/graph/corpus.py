@@ -109,7 +109,7 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
         study = self.study
         if not leakage.learnt_whole(study, self.corpus):
             return []
-        every = {(task, code) for code in study.languages for task in study.held_out(code)} | {*pairs.own_sets(study)}
+        every = {(task, code) for code in study.languages for task in study.held_out(code)} | {*study.own_sets}
         sets = [(task, code) for task, code in every if not self.precedes(task)]
         tests = {Corpus.of_test(study, task, code) for task, code in sets}
         names = self._whose_english()

@@ -49,10 +49,10 @@ def job(recipe: str = "multi-mc", lang: str = "hau", tasks: str = "all", test_la
 def test_pairs_are_joined_or_have_sets_of_their_own() -> None:
     found = study()
     both = ["hau-hin", "hin-hau"]
-    assert pairs.tests(found) == {
+    assert found.tests_by_pair == {
         "hau-hin": {"apart": both[::-1], "choice": both, "single": ["hin-hau"], "sts": both}
     }, "a language that the study does not have is in no pair"
-    assert pairs.own_sets(found) == [("apart", "hin-hau"), ("apart", "hau-hin"), ("single", "hin-hau")]
+    assert found.own_sets == [("apart", "hin-hau"), ("apart", "hau-hin"), ("single", "hin-hau")]
     assert pairs.tested_by(found, "choice") == ["hau-hin"] and found.tested_by("apart") == []
     assert found.tests_of("hau-hin") == ["apart", "choice", "single", "sts"] and found.tests_of("hau") == [
         "choice",
