@@ -131,7 +131,7 @@ class Study(Settings):
     def _renamed(cls, study: Any) -> Any:
         """What was a key once."""
         if isinstance(study, Mapping) and "adaptation" in study:
-            raise ValueError("adaptation: is now two recipes, `vocabulary` and `adapted`, see docs/modular.md")
+            raise ValueError("adaptation: is now two recipes, `vocabulary` and `adapted`, see docs/papers/modular.md")
         return study
 
     @field_validator("languages", mode="before")

@@ -268,7 +268,7 @@ def test_an_edit_of_adapters_makes_no_vectors_anew(study):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({f"recipes/{name}": None for name in ("multi-m", "by-triplets", "multi-m-larger", "multi-mc-larger", "multi-mc-pairs")}, "recipes.multi-mc.from: no recipe 'multi-m'"),
+        ({f"recipes/{name}": None for name in ("multi-m", "by-triplets", "multi-m-larger", "multi-mc-larger", "multi-mc-pairs")}, "recipes.multi-m.data.corpus: no corpus 'paraphrases'"),
         ({"recipes/multi-mc/data": {"corpus": "text"}}, "data.corpus has text; alignment reads text, pivot or"),
         ({"recipes/multi-mc/objective": {"alignment": {"pivot": {"recipe": "single"}}}}, "pivot: no recipe 'single'"),
         ({"recipes/multi-m/data/from_languages": "pivot"}, "recipes.multi-m.data.from_languages: pivot; alignment ... each"),

@@ -12,10 +12,11 @@ import pytest
 
 from scripts import score
 from seedbed import manifests
-from seedbed.classifiers import in_context, likelihood
+from seedbed.classifiers import in_context
 from seedbed.classifiers.manifest import describe
 from seedbed.encoders.models import loading
 from seedbed.evaluation.systems import in_context as system
+from seedbed.generators.writing import likelihood
 from seedbed.io import write_json, write_table
 from tests import tiny
 from tests.programs import call

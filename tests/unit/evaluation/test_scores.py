@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from seedbed.evaluation import classification, scores
+from seedbed.evaluation import classification, files
 from seedbed.evaluation.files import origin_in, read_set, write
 from seedbed.evaluation.protocols import sts
 from seedbed.evaluation.scores import Scores
@@ -65,7 +65,7 @@ def test_a_score_file_that_cannot_be_written_leaves_no_items(tmp_path: Path, mon
     path = tmp_path / "hau.json"
     old = Scores(0.5, {}, pd.DataFrame({"id": ["1"], "x": [1]}))
     write(old, {}, path)
-    monkeypatch.setattr(scores, "write_json", full)
+    monkeypatch.setattr(files, "write_json", full)
     with pytest.raises(OSError, match="No space"):
         write(Scores(0.7, {}, pd.DataFrame({"id": ["2"], "x": [2]})), {}, path)
     assert sorted(tmp_path.iterdir()) == [tmp_path / "hau.items.tsv", path]

@@ -76,10 +76,8 @@ def test_sets_stand_for_a_place(given: dict) -> None:
 
 
 def test_a_cards_data_has_the_licence_of_all_sets(sets: dict) -> None:
-    study = study_of(
-        TOLD, corpora={"others": {"both": {"sets": sets}}}, adaptation={"text": "both"}, recipes={"base": {}}
-    )
-    assert records.adaptation(study, "hau")["licence"] == "MIT; CC0"
+    study = study_of(TOLD, corpora={"others": {"both": {"sets": sets}}}, recipes={"base": {}})
+    assert records.data("both", study.corpus("both", "hau"))["licence"] == "MIT; CC0"
 
 
 LABELLED = """id,key,premise,hypothesis,label
