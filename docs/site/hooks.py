@@ -11,20 +11,37 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.nav import Section
 from mkdocs.structure.pages import Page
 
-ROOMS = (
-    "corpora",
-    "generators",
-    "triplets",
-    "encoders",
-    "classifiers",
-    "evaluation",
-    "tables",
-    "vectors",
-    "study",
-    "operations",
-    "publish",
-    "init",
-)
+LIBRARY = {
+    "Encoders": (
+        "encoders.models.loading.load",
+        "encoders.models.loading.open_encoder",
+        "encoders.training.train.train",
+        "encoders.training.chunks.in_chunks",
+        "encoders.pooling.FirstLastAverage",
+    ),
+    "Losses": (
+        "encoders.losses.simcse",
+        "encoders.losses.contrastive.additive_margin",
+        "encoders.losses.contrastive.neighbour_contrast",
+    ),
+    "Compression": ("encoders.compression.trim.trim", "encoders.compression.static.condense"),
+    "Adapters and triplets": ("generators.composition.compose", "triplets.overlap.dice"),
+    "Evaluation": (
+        "vectors.neighbours.nearest",
+        "evaluation.bitext.f1_at_k",
+        "evaluation.classification.vote",
+        "evaluation.fusion.fuse",
+        "evaluation.geometry.alignment",
+        "evaluation.geometry.uniformity",
+        "evaluation.significance.replicates",
+        "evaluation.significance.permuted",
+        "evaluation.significance.williams",
+        "evaluation.significance.benjamini_hochberg",
+    ),
+}
+"""What people import, by what it is for; the rest of the library is read in its files."""
+FOLDERS = {"Objectives": "encoders/objectives", "Protocols": "evaluation/protocols"}
+"""Pages with every file of a folder that people add files to."""
 LINK = re.compile(r"(\]\()((?!https?:|#)[^)#\s]+)((?:#[^)\s]+)?\))")
 OUTSIDE = "files/"
 """Where files of the project that are no pages lie in the site."""
@@ -33,7 +50,7 @@ OUTSIDE = "files/"
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that stand elsewhere, and the files that pages link to."""
     texts = {"index.md": Path("README.md").read_text(encoding="utf-8"), "walkthrough.md": _walkthrough()}
-    texts |= {f"reference/{room}.md": _reference(room) for room in ROOMS}
+    texts |= {_place(name): text for name, text in _api().items()}
     for name, text in texts.items():
         files.append(File.generated(config, name, content=text))
     sources = {Path("README.md"), *Path("docs").rglob("*.md")}
@@ -49,7 +66,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_nav(nav, config: MkDocsConfig, files: Files):
     """List the API pages last."""
-    pages = [Page(room.capitalize(), files.get_file_from_path(f"reference/{room}.md"), config) for room in ROOMS]
+    pages = [Page(name, files.get_file_from_path(_place(name)), config) for name in _api()]
     nav.items.append(Section("API", pages))
     nav.pages.extend(pages)
     return nav
@@ -80,11 +97,17 @@ def _walkthrough() -> str:
     return f"# The pipeline by hand\n\nProgram by program, as `docs/walkthrough.sh` has it.\n\n```bash\n{script}```\n"
 
 
-def _reference(room: str) -> str:
-    """A page with every public module of a room, from its docstrings."""
-    modules = [
-        ".".join(path.with_suffix("").parts).removesuffix(".__init__")
-        for path in sorted(Path("seedbed", room).rglob("*.py"))
-        if not path.stem.startswith("_") or path.stem == "__init__"
-    ]
-    return "\n\n".join([f"# {room.capitalize()}", *(f"::: {module}" for module in modules)]) + "\n"
+def _place(name: str) -> str:
+    return f"reference/{name.lower().replace(' ', '-')}.md"
+
+
+def _api() -> dict[str, str]:
+    """The API pages by their names, made of docstrings."""
+    parts = ["\n\n".join([f"## {part}", *(f"::: seedbed.{name}" for name in names)]) for part, names in LIBRARY.items()]
+    pages = {"As a library": "\n\n".join(["# As a library", "What other programs import.", *parts])}
+    for name, folder in FOLDERS.items():
+        files = sorted(path for path in Path("seedbed", folder).glob("*.py") if not path.stem.startswith("_"))
+        modules = (f"::: {'.'.join(path.with_suffix('').parts)}" for path in files)
+        base = ".".join(("seedbed", *Path(folder).parts))
+        pages[name] = "\n\n".join([f"# {name}", f"::: {base}", *modules])
+    return {name: f"{text}\n" for name, text in pages.items()}
