@@ -15,7 +15,7 @@ class Job(cli.Encoder, cli.Resumable):
     texts: Path
     """TSV: id, text"""
     rows: int = 0
-    """read so many of the texts, see corpora.subset; 0: all"""
+    """read so many of the texts, see corpora.select.subset; 0: all"""
     masked: Masked = Masked()
 
 
@@ -30,7 +30,7 @@ def make(job: Job, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) 
     from seedbed.encoders.training.mlm import adapt
     from seedbed.encoders.vocabulary.corpus import Lines
 
-    told = job.spoken() | {"training": job.training, "about": job.about | {"seed": job.seed}, "tell": tell}
+    told = job.spoken() | {"modules": job.training, "about": job.about | {"seed": job.seed}, "tell": tell}
     with resumed as options:
         adapt(job.weights, Lines(job.texts, job.rows), job.masked, **told, **options)
 

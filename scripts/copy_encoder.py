@@ -15,7 +15,7 @@ class Job(cli.Encoder):
     texts: Path
     """TSV: id, text"""
     rows: int = 0
-    """look at so many of the texts, see corpora.subset; 0: all"""
+    """look at so many of the texts, see corpora.select.subset; 0: all"""
     refer: dict[str, Path] = {}
     """name -> another encoder that is read, see encoders.compression.settings"""
     output: Path

@@ -14,7 +14,7 @@ class Job(cli.Encoder):
     texts: Path
     """TSV: id, text"""
     rows: int = 0
-    """read so many of the texts, see corpora.subset; 0: all"""
+    """read so many of the texts, see corpora.select.subset; 0: all"""
     vocabulary: Vocabulary = Vocabulary()
     masks: NoResult[bool] = False
     """masked language modelling follows: a tokenizer without a mask is refused"""
@@ -32,7 +32,7 @@ def make(job: Job, tell: Tell) -> None:
     from seedbed.encoders.vocabulary.corpus import Lines
     from seedbed.encoders.vocabulary.replace import swap
 
-    told = job.spoken() | {"training": job.training, "about": job.about | {"seed": job.seed}, "tell": tell}
+    told = job.spoken() | {"modules": job.training, "about": job.about | {"seed": job.seed}, "tell": tell}
     swap(job.weights, Lines(job.texts, job.rows), job.vocabulary, job.output, mask=job.masks, **told)
 
 

@@ -19,6 +19,9 @@ from seedbed.encoders.settings import Training
 from seedbed.io import atomic, atomic_directory
 from seedbed.manifests import versions
 
+MEAN = Training(pooling="mean")
+"""What a transformer has after it where nobody says otherwise."""
+
 
 def save(
     encoder: SentenceTransformer,
@@ -67,7 +70,7 @@ def save_with_head(
     about: dict[str, Any],
     training: dict[str, Any],
     *,
-    modules: Training,
+    modules: Training = MEAN,
     prefix: Prefix = "",
     languages: Mapping[str, str] | None = None,
     used: Mapping[str, str] | None = None,
@@ -77,7 +80,7 @@ def save_with_head(
 
     Args:
         start: what it was made from, which has the modules after it where `modules.pooling` is own.
-        modules: its pooling.
+        modules: its pooling; left out, the mean.
         prefix, languages: as of `prompts.put`; of `languages` that of the texts.
         output, about, training, used, tell: as of `save`.
     """

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from seedbed.encoders.losses.contrastive import simcse
 from seedbed.encoders.losses.crosslingual import draw, gather
-from seedbed.encoders.losses.rows import of_batch
+from seedbed.encoders.losses.rows import by_row, of_batch, of_texts
 from seedbed.encoders.models.vector_file import Vectors
 from seedbed.io import UserError
 
@@ -77,15 +77,10 @@ class AlignmentLoss(nn.Module):
         texts = columns[0] if len(columns) == 1 else merge_feature_batches(columns)
         if texts is None:  # columns that cannot be read together
             return torch.cat([self.model(column)["sentence_embedding"] for column in columns])[chosen]
-        rows = len(texts["input_ids"])
-        some = {name: value[chosen] if _by_row(value, rows) else value for name, value in texts.items()}
+        some = of_texts(texts, chosen)
         longest = int(some["attention_mask"].sum(dim=1).max())
         trimmed = {
-            name: value[:, :longest] if _by_row(value, rows=len(chosen)) and value.ndim == 2 else value
+            name: value[:, :longest] if by_row(value, rows=len(chosen)) and value.ndim == 2 else value
             for name, value in some.items()
         }
         return self.model(trimmed)["sentence_embedding"]
-
-
-def _by_row(value: Any, rows: int) -> bool:
-    return isinstance(value, Tensor) and value.ndim > 0 and len(value) == rows

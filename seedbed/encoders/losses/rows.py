@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 import pandas as pd
@@ -31,6 +31,17 @@ def of_batch(columns: list[T], known: Tensor | None, rows: Tensor) -> tuple[list
         return columns, None
     keep = known[rows.cpu()].to(rows.device)
     return (columns, keep) if keep.any() else (columns[:2], None)
+
+
+def of_texts(features: Mapping[str, Any], chosen: Tensor | slice) -> dict[str, Any]:
+    """The chosen ones of tokenised texts; what is no tensor with a row for each text stays."""
+    rows = len(features["input_ids"])
+    return {name: value[chosen] if by_row(value, rows) else value for name, value in features.items()}
+
+
+def by_row(value: Any, rows: int) -> bool:
+    """Whether a feature is a tensor with so many rows."""
+    return isinstance(value, Tensor) and value.ndim > 0 and len(value) == rows
 
 
 class ByRow(nn.Module):

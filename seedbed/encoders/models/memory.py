@@ -31,10 +31,11 @@ def require_fit(
     """
     if torch.cuda.is_available():
         return
+    rows, tokens = _batch(encoder, columns, training, prefix)
     require(
         encoder,
-        rows=min(training.batch_size, *map(len, columns.values())),
-        tokens=sum(_tokens(encoder, texts, training, prefix) for texts in columns.values()),
+        rows=rows,
+        tokens=tokens,
         half=training.precision == "bfloat16",
         setting="training.batch_size",
         advice="set freeze_word_embeddings, lower max_length, or take a smaller backbone",
@@ -53,17 +54,16 @@ def texts_at_once(
     """
     if training.mini_batch:
         return training.mini_batch
-    rows = min(training.batch_size, *map(len, columns.values()))
-    tokens = sum(_tokens(encoder, texts, training, prefix) for texts in columns.values())
+    rows, tokens = _batch(encoder, columns, training, prefix)
     (fixed, row), cuda = least(encoder, half=training.precision == "bfloat16"), torch.cuda.is_available()
     # What is counted is the least that a step takes: a machine may swap a little, and a GPU needs as much again.
     has, row = (torch.cuda.mem_get_info()[0], 2 * row) if cuda else (GENEROUS * machine(), row)
     if fixed + rows * tokens * row <= has:
         return 0
-    fitting = int((has - fixed) / (tokens / len(columns) * row))
-    if fitting < 1:
-        require_fit(encoder, columns, training, prefix)
-    return 2 ** (max(fitting, 1).bit_length() - 1)
+    if (fitting := int((has - fixed) / (tokens / len(columns) * row))) >= 1:
+        return 2 ** (fitting.bit_length() - 1)
+    require_fit(encoder, columns, training, prefix)  # a GPU says so itself
+    return 1
 
 
 def require(model: nn.Module, *, rows: int, tokens: float, half: bool, setting: str, advice: str) -> None:
@@ -114,6 +114,14 @@ def least(model: nn.Module, *, half: bool) -> tuple[float, float]:
     width, layers = getattr(config, "hidden_size", 0), getattr(config, "num_hidden_layers", 0)
     numbers = kept(layers, width, getattr(config, "intermediate_size", 0))
     return TRAINED * trained, numbers * (2.0 if half else 4.0)
+
+
+def _batch(
+    encoder: SentenceTransformer, columns: Mapping[str, Sequence[str]], training: Training, prefix: str
+) -> tuple[int, float]:
+    """Rows of a batch, and the mean number of tokens of all texts of a row."""
+    rows = min(training.batch_size, *map(len, columns.values()))
+    return rows, sum(_tokens(encoder, texts, training, prefix) for texts in columns.values())
 
 
 def _tokens(encoder: SentenceTransformer, texts: Sequence[str], training: Training, prefix: str) -> float:

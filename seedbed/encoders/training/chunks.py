@@ -9,6 +9,8 @@ from sentence_transformers import SentenceTransformer
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
+from seedbed.encoders.losses.rows import of_texts
+
 
 @contextlib.contextmanager
 def in_chunks(encoder: SentenceTransformer, texts: int) -> Iterator[None]:
@@ -28,7 +30,7 @@ def in_chunks(encoder: SentenceTransformer, texts: int) -> Iterator[None]:
         rows = len(features["input_ids"])
         if rows <= texts or not torch.is_grad_enabled():
             return whole(features, **options)
-        parts = [_rows(features, slice(start, start + texts), rows) for start in range(0, rows, texts)]
+        parts = [of_texts(features, slice(start, start + texts)) for start in range(0, rows, texts)]
         vectors = [checkpoint(embed, part, use_reentrant=False) for part in parts]
         return features | {"sentence_embedding": torch.cat(vectors)}
 
@@ -38,11 +40,3 @@ def in_chunks(encoder: SentenceTransformer, texts: int) -> Iterator[None]:
         yield
     finally:
         encoder.__dict__.pop("forward", None)
-
-
-def _rows(features: Mapping[str, Any], part: slice, rows: int) -> dict[str, Any]:
-    """Some rows of tokenised texts; what is no tensor of a row for each text stays."""
-    return {
-        name: value[part] if isinstance(value, Tensor) and value.ndim and len(value) == rows else value
-        for name, value in features.items()
-    }

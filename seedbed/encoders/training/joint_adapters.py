@@ -67,9 +67,13 @@ def align_together(
         The manifest: `encoders`, language -> `digests.vectors_of` its encoder; under `training` settings and losses.
 
     Raises:
-        UserError: as `loading.load`, `parallel_adapters.align` and `batches.laid_out`; two languages with one encoder,
-            encoders of different widths, a loss that is not finite; or, without a GPU, a batch far beyond the memory.
+        UserError: a setting of batches that has no effect here; as `loading.load`, `parallel_adapters.align` and
+            `batches.laid_out`; two languages with one encoder, encoders of different widths, a loss that is not finite;
+            or, without a GPU, a batch far beyond the memory.
     """
+    for name in ("mini_batch", "distinct"):
+        if getattr(training, name):
+            raise UserError(f"training.{name}: batches of aligned languages are whole and in order; leave it out")
     training = training.updated({"precision": precision(training.precision), "crosslingual": True})
     known = {code: vectors_of(manifests.read(folder / manifests.MANIFEST)) for code, folder in folders.items()}
     rows, counts = drawn(tables, objective, training, seed, times=len(folders) - len(fixed))

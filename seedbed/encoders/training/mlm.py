@@ -27,7 +27,6 @@ from seedbed.encoders.models import memory
 from seedbed.encoders.models.loading import directory_of, longest
 from seedbed.encoders.models.mlm_head import head_of
 from seedbed.encoders.objectives.masked import Masked
-from seedbed.encoders.settings import Training
 from seedbed.encoders.training.train import summary
 from seedbed.encoders.vocabulary.corpus import Lines
 from seedbed.encoders.vocabulary.replace import headless
@@ -50,7 +49,6 @@ def adapt(
     state: Path,
     minutes: float,
     about: dict[str, Any],
-    training: Training | None = None,
     **told: Any,
 ) -> dict[str, Any]:
     """Train all weights of a backbone to predict masked tokens of a text, and save it with its head, in float32.
@@ -65,8 +63,7 @@ def adapt(
             not; after success they are removed.
         minutes: as of `trainers.fit`.
         about: JSON for the manifest.
-        training: the pooling of the encoder; left out, the mean.
-        told: `prefix`, `languages` and `tell` of `save_with_head`.
+        told: `modules`, `prefix`, `languages` and `tell` of `save_with_head`.
 
     Returns:
         The settings, the number of blocks, whether the head is new, steps and the curve of losses.
@@ -100,9 +97,7 @@ def adapt(
     fit(trainer, minutes)
     result = {"blocks": len(rows), "head": "new" if new else "own"} | summary(losses(trainer.state))
     facts = settings.model_dump(mode="json") | result
-    save_with_head(
-        model, tokenizer, weights, output, about, facts, modules=training or Training(pooling="mean"), **told
-    )
+    save_with_head(model, tokenizer, weights, output, about, facts, **told)
     shutil.rmtree(checkpoints, ignore_errors=True)
     return facts
 

@@ -118,6 +118,8 @@ def _learn(
     """
     prefix, languages, coupling = told
     table, laid_out, once = _in_order(table, objective, training, seed, prefix)
+    if training.distinct and laid_out:
+        raise UserError("training.distinct: rows of several languages are laid out by them; leave it out")
     read, prefix = prompted(table, _texts(objective), prefix, languages)
     columns = _columns(objective, read, training)
     key = [prefix, coupling] if coupling else prefix

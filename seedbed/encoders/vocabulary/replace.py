@@ -21,7 +21,6 @@ from transformers import (
 
 from seedbed.encoders.export.save import save_with_head
 from seedbed.encoders.models.loading import directory_of
-from seedbed.encoders.settings import Training
 from seedbed.encoders.vocabulary import fasttext, focus, tokenizer
 from seedbed.encoders.vocabulary.corpus import Lines
 from seedbed.encoders.vocabulary.settings import Vocabulary
@@ -42,7 +41,6 @@ def swap(
     *,
     about: dict[str, Any],
     mask: bool = True,
-    training: Training | None = None,
     **told: Any,
 ) -> dict[str, Any]:
     """Write an encoder with the vocabulary of a text: all its weights but the word embeddings, whose rows are new.
@@ -56,8 +54,7 @@ def swap(
         output: replaced as a whole, at the end.
         about: JSON for the manifest.
         mask: masked language modelling follows.
-        training: its pooling; left out, the mean.
-        told: `prefix`, `languages` and `tell` of `save_with_head`.
+        told: `modules`, `prefix`, `languages` and `tell` of `save_with_head`.
 
     Returns:
         The size of the vocabulary, the settings, what there is to say of the rows (`focus.initialise`), the share of
@@ -76,8 +73,7 @@ def swap(
     rows, counts = _rows(embeddings, source, target, texts, settings)
     _set(model, target, torch.from_numpy(rows), weights)
     found = {"vocabulary": len(target), **settings.model_dump(mode="json"), "sentences": texts.count, "rows": counts}
-    modules = training or Training(pooling="mean")
-    save_with_head(model, target, weights, output, about, found | facts, modules=modules, used=versions(), **told)
+    save_with_head(model, target, weights, output, about, found | facts, used=versions(), **told)
     return found | facts
 
 

@@ -6,14 +6,15 @@ from pathlib import Path
 from seedbed.manifests import MANIFEST
 from seedbed.operations.forecasting.calibration import Records
 from seedbed.operations.forecasting.forecast import grid, hours_of, range_of, size_of
+from seedbed.operations.forecasting.sizes import ENCODERS
 from seedbed.operations.forecasting.work import Plan
 from seedbed.operations.job import Job
 
 MODULAR, SINGLE = "its own", "all anew"
 OWN = ("train_vocabulary", "adapt_backbone")
 """Rules whose results are those of one language, which encoders of that language start from."""
-MADE = ("train_encoder", "copy_encoder")
-"""Rules that make encoders of others."""
+MADE = tuple(rule for rule in ENCODERS if rule not in OWN)
+"""The other rules that make encoders."""
 HEAD = ["backbone", "encoders", "recipes", "jobs", "GPU-hours", "CPU-hours", "disk"]
 
 

@@ -9,6 +9,8 @@ from seedbed.names import TRAINING
 from seedbed.operations.forecasting.costs import CostSpec, Device, Model
 from seedbed.operations.job import Job
 
+ENCODERS = ("train_encoder", "copy_encoder", "train_vocabulary", "adapt_backbone")
+"""Rules that make an encoder of weights."""
 ELSEWHERE = Model(parameters=1, body=1)
 """A model behind an endpoint: it costs nothing here but waiting, which cannot be forecast."""
 NOTHING = Model.model_construct(parameters=0.0, body=0.0)
@@ -25,7 +27,7 @@ class Sizes:
         self._models = {job.model: self._size(job) for job in jobs if job.rule == "fetch_model"}
         for job in jobs:  # what has another's weights has its size
             if (
-                job.rule in ("train_encoder", "synthesise", "describe_classifier", "translate", "judge")
+                job.rule in (*ENCODERS, "synthesise", "describe_classifier", "translate", "judge")
                 and job.weights in self._models
             ):
                 self._models.setdefault(job.wildcards.get("classifier") or job.model, self._models[job.weights])

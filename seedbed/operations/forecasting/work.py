@@ -15,7 +15,7 @@ from seedbed.io import UserError
 from seedbed.names import ANCHORS
 from seedbed.operations.forecasting import scored, translations
 from seedbed.operations.forecasting.costs import CostSpec, Device, RuleCost
-from seedbed.operations.forecasting.sizes import Sizes
+from seedbed.operations.forecasting.sizes import ENCODERS, Sizes
 from seedbed.operations.job import Job
 
 ADAPTERS = ("train_task_adapter", "train_language_adapter", "train_xllora_adapter", "train_classifier")
@@ -159,7 +159,7 @@ class Plan(Sizes):
 
     def _weights_written(self, job: Job) -> float:
         """Bytes of weights, with 20 MB of tokenizer."""
-        if job.rule in ("fetch_model", "train_encoder", "copy_encoder", "train_vocabulary", "adapt_backbone"):
+        if job.rule in ("fetch_model", *ENCODERS):
             fusion = job.of("fusion")
             sides = self.model(job).parameters if fusion != "english" else 0
             sides += self.english(job).parameters if fusion else 0  # both lie in the folder

@@ -27,8 +27,8 @@ class VocabularyEncoder(Prepared, rule="train_vocabulary"):
 
     def settings(self) -> dict[str, Any]:
         """How its tokenizer and its rows are made; where masked language modelling follows, it needs a mask."""
-        follow = (recipe.learns() for recipe in self.study.recipes.values() if recipe.start == self.recipe)
-        masks = any(learns.rule == AdaptedEncoder.rule for learns in follow)
+        follow = {recipe.rule for recipe in self.study.recipes.values() if recipe.start == self.recipe}
+        masks = AdaptedEncoder.rule in follow
         return super().settings() | {"vocabulary": self.made_by.learns, "masks": masks}
 
     load = Product.load  # no model reads anything

@@ -71,6 +71,9 @@ def test_a_mask_is_needed_where_masked_words_follow() -> None:
     assert asking(study_of(TOLD))(VocabularyEncoder, **VOCABULARY).settings()["masks"]
     swapped = study_of(TOLD, recipes={"base": {}, "own": ONLY["recipes"]["own"] | {"from": "vocabulary"}}, **WITHOUT)
     assert not asking(swapped)(VocabularyEncoder, **VOCABULARY).settings()["masks"]
+    copied = {"from": "vocabulary", "data": {"corpus": "text"}, "copies": "bfloat16"}
+    small = study_of(TOLD, recipes={"base": {}, "small": copied}, **WITHOUT)
+    assert not asking(small)(VocabularyEncoder, **VOCABULARY).settings()["masks"], "a copy predicts nothing"
 
 
 def test_recipes_start_from_it_in_each_language_and_for_all_seeds(ask) -> None:

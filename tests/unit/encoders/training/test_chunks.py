@@ -126,6 +126,14 @@ def test_no_text_is_twice_in_a_batch(weights, table, tmp_path, monkeypatch) -> N
     assert any(len({row % 12 for row in batch}) < len(batch) for batch in seen)
 
 
+def test_rows_that_are_laid_out_by_language_cannot_be_distinct(weights, table, tmp_path) -> None:
+    rows = table[["id", "anchor", "positive", "negative"]]
+    options = {"prefix": "", "seed": 1, "output": tmp_path / "out", "state": tmp_path / "state", "minutes": 60}
+    objective, settings = objectives.load("contrast"), SETTINGS.updated({"distinct": True})
+    with pytest.raises(UserError, match=r"^training.distinct:.*leave it out$"):
+        train(weights, {"hau": rows, "swh": rows}, settings, objective=objective, **options)
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -194,6 +194,8 @@ def test_a_killed_run_goes_on_to_the_same_bytes(
 def test_what_does_not_fit_is_one_line(
     run: Callable[..., dict[str, Any]], folders: dict[str, Path], tmp_path: Path
 ) -> None:
+    with pytest.raises(UserError, match=r"^training.mini_batch:.*whole.*leave it out$"):
+        run("parts", mini_batch=2)
     with pytest.raises(UserError, match=r"^joint: hau and kaz.*its own$"):
         run("double", folders=folders | {"kaz": folders["hau"]})
     narrow = random_weights(tmp_path / "weights", width=16, heads=2, vocabulary=50, blocks=2)
