@@ -54,7 +54,8 @@ def keep(results: Path, logger: logging.Logger) -> None:
     """Keep what a logger, Snakemake's, says of jobs that begin and fail, whatever it shows of that on the screen."""
     (file := results / EVENTS).parent.mkdir(parents=True, exist_ok=True)
     handler = logging.FileHandler(file, encoding="utf-8")
-    handler.addFilter(lambda record: getattr(record, "event", None) in (BEGAN, FAILED))
+    # A rule that only names files, such as `all`, is a job without an output, of which nothing is to be known.
+    handler.addFilter(lambda record: getattr(record, "event", None) in (BEGAN, FAILED) and record.output)
     handler.setFormatter(_Line())
     logger.addHandler(handler)
 

@@ -227,7 +227,10 @@ def shipped(file):
     return merged
 
 
-@pytest.mark.parametrize("file", ["config.yaml", *sorted(map(str, Path("config").glob("*.yaml")))])
+SHIPPED = ["config.yaml", ".test/config/config.yaml", *sorted(map(str, Path("config").glob("*.yaml")))]
+
+
+@pytest.mark.parametrize("file", SHIPPED)
 def test_every_shipped_configuration_is_valid(file):
     load(shipped(file))
 

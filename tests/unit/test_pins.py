@@ -10,7 +10,10 @@ from typing import Any
 
 import yaml
 
-CONFIGURATIONS = [Path("config.yaml"), *sorted(Path("config").glob("*.yaml")), *sorted(Path("studies").glob("*.yaml"))]
+CONFIGURATIONS = [
+    *map(Path, ("config.yaml", ".test/config/config.yaml")),
+    *(path for folder in ("config", "studies") for path in sorted(Path(folder).glob("*.yaml"))),
+]
 UNSEEN = "no commit of it was found in public material; the first download locks one"
 UNSURE = "two commits of it were found, and not which is on the main branch; the first download locks one"
 UNPINNED = {

@@ -15,7 +15,7 @@ from seedbed.locks import exclusive
 from tests import warm
 from tests.refusals import tells
 from tests.unit.test_tracking import installed
-from tests.workflow.conftest import ENVIRONMENT, STUDY, own_study
+from tests.workflow.conftest import ENVIRONMENT, STUDY, copied, own_study
 from tests.workflow.test_graph import nothing_to_do, planned
 
 SNAKEFILE = Path("Snakefile").resolve()
@@ -130,6 +130,22 @@ def test_a_package_that_would_hide_ours_is_refused(folder, package):
     finally:
         shutil.rmtree(folder / package)
     assert tells(done.stderr, f"error: {folder / package}: ... this package")
+
+
+def test_the_study_in_dot_test_is_planned_by_the_command_in_its_head(tmp_path):
+    """As GitHub runs it, in a copy of the clone."""
+    copied(tmp_path)
+    (command,) = re.findall(r"^# +snakemake (.+)$", Path(".test/config/config.yaml").read_text(), flags=re.M)
+    arguments = [sys.executable, "-m", "snakemake", *command.split(), "--dry-run"]
+    done = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True, env=ENVIRONMENT)
+    assert planned(done) == {
+        "fetch_corpus": 3,
+        "fetch_model": 1,
+        "plan_table": 1,
+        "train_encoder": 2,
+        "score": 2,
+    } | dict.fromkeys(("choose_best", "tabulate", "plot", "report", "all"), 1)
+    assert command in Path(".github/workflows/test.yml").read_text()
 
 
 def test_the_demo_can_be_planned_anywhere(tmp_path):

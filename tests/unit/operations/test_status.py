@@ -106,6 +106,12 @@ def say(tmp_path):
         handler.close()
 
 
+def test_a_job_without_an_output_is_no_event(say, tmp_path, capsys):
+    """Such as rule `all`, the last of each run, of which Python would print an error of logging."""
+    say(BEGAN)
+    assert events.read(tmp_path).last == {} and capsys.readouterr().err == ""
+
+
 def test_what_was_said_last_of_a_job_is_known(say, tmp_path):
     say(BEGAN, "five.tsv", "five.json")
     say(FAILED, "five.tsv", "five.json", logs=["own.log", "slurm/7.log"])
