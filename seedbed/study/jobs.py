@@ -35,7 +35,8 @@ value_of = functools.cache(code.value)
 def rule_function(function: Callable) -> Callable:
     """The function as Snakemake calls it: a fault in the study ends the plan in one line.
 
-    Its signature is noted, since Snakemake asks for that at each call, and to find it takes longer.
+    Its parameters are noted, once for Python and once where Snakemake looks first: it asks for them at each call, and
+    to find them takes longer.
     """
 
     def called(*args: Any, **named: Any) -> Any:
@@ -45,6 +46,7 @@ def rule_function(function: Callable) -> Callable:
             sys.exit(f"error: {error}")
 
     called.__signature__ = inspect.signature(function)
+    called._overwrite_params = called.__signature__.parameters
     return called
 
 
@@ -217,6 +219,8 @@ def _json(program: str, values: Mapping[str, Any], dump: Callable[[Settings], st
 
 def _plain(value: Any, dump: Callable[[Settings], str] = Settings.dump, is_file: bool = False) -> Any:
     """A value of Python as one of JSON; a folder is told from its manifest."""
+    if isinstance(value, str | int | float):  # by far the most
+        return told(value) if is_file else value
     if isinstance(value, Settings):
         return _dumped(_Same(value), dump)
     if isinstance(value, BaseModel):
@@ -225,4 +229,4 @@ def _plain(value: Any, dump: Callable[[Settings], str] = Settings.dump, is_file:
         return {name: _plain(one, dump, is_file) for name, one in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(one, dump, is_file) for one in value]
-    return told(str(value)) if is_file or isinstance(value, Path) else value
+    return told(str(value)) if isinstance(value, Path) else value

@@ -1,6 +1,5 @@
 """Where results lie: each path once, one segment per wildcard. `<results>` is the study's folder of results."""
 
-from pathlib import Path
 from typing import Any
 
 from seedbed.manifests import MANIFEST
@@ -74,5 +73,5 @@ def at(study: Study, path: str, **wildcards: Any) -> str:
 
 def told(file: str) -> str:
     """A file as a program is told of it: a manifest by the folder that it describes."""
-    path = Path(file)
-    return str(path.parent if path.name == MANIFEST else path)
+    folder, _, name = file.rpartition("/")
+    return folder if name == MANIFEST else file
