@@ -216,4 +216,5 @@ def finished(project) -> Project:
     """The same after a whole run."""
     done = project.snakemake()
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-6000:]
+    assert "Traceback" not in done.stderr, done.stderr[-6000:]
     return project
