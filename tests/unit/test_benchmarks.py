@@ -35,6 +35,7 @@ from benchmarks import (
     neighbours,
     planning,
     scoring,
+    sft_trainer,
     swapped_step,
     tatoeba,
     two_paths,
@@ -54,6 +55,16 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("encoder")
     loading.load(tiny.backbone(root / "backbone"), pooling="mean", prefix="query: ").save(str(root / "encoder"))
     return root / "encoder"
+
+
+@pytest.mark.parametrize("kind", ["ours", "trl"])
+def test_both_trainers_of_adapters_take_the_steps(kind: str) -> None:
+    if kind == "trl":
+        pytest.importorskip(
+            "trl", reason="not in requirements.lock; benchmarks/sft_trainer.py says how it is installed"
+        )
+    found = sft_trainer.trained(kind, None, 3)
+    assert found["seconds"] > 0 and 10 < found["loss"] < 11, "about log 32,768"
 
 
 def test_tatoeba_by_the_papers_way_and_by_ours(encoder: Path, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:

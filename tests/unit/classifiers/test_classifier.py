@@ -6,18 +6,21 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from safetensors.torch import load_file
 from transformers import AutoModel
 
+from scripts import train_classifier
 from seedbed.classifiers.adapters import HEAD, label_scores, train_language, train_task
 from seedbed.classifiers.settings import InContext
 from seedbed.corpora.shape.labels import LABELS
 from seedbed.generators.composition import CONFIG, WEIGHTS, compose_directories
 from seedbed.generators.settings import Answering, Composition, Lora
-from seedbed.io import UserError, read_json
+from seedbed.io import UserError, read_json, write_table
 from tests import tiny
+from tests.programs import call
 
 LORA = Lora(rank=4, alpha=8, dropout=0, epochs=12, batch_size=16, micro_batch_size=16, learning_rate=0.005, examples=96)
 PAIRS = tiny.pairs("eng", 96)
@@ -55,6 +58,36 @@ def test_the_task_adapter_learns_and_needs_both_its_parts(adapters: Path) -> Non
     learnt = accuracy(scores(adapters, "task"))
     assert accuracy(scores(adapters, None, None)) < 0.5 and learnt > 0.65  # the commonest label has 0.4
     assert learnt > accuracy(scores(adapters, None)) and learnt > accuracy(scores(adapters, "task", None))
+
+
+def by_program(folder: Path, base: Path, kind: str, rows: list[dict], lora: Lora, style: str = "head") -> dict:
+    """What the program notes of an adapter, which it has trained in a folder on these rows."""
+    write_table(pd.DataFrame([{"id": str(number)} | row for number, row in enumerate(rows)]), folder / "rows.tsv")
+    call(train_classifier, [
+        "--base", base, "--name", "tiny", "--kind", kind, "--style", style, "--language", "English", "--dtype", "float32",
+        "--examples", folder / "rows.tsv", "--lora", lora.dump(), "--state", folder / "state", "--output", folder / "task",
+    ])  # fmt: skip
+    return read_json(folder / "task" / "seedbed.json")
+
+
+def test_the_program_trains_an_adapter_of_the_task(adapters: Path, tmp_path: Path) -> None:
+    made = by_program(tmp_path, adapters / "base", "pairs", PAIRS, LORA)
+    assert [made[key] for key in ("kind", "language", "data")] == ["labels", "English", "pairs"]
+    found = {"adapter": tmp_path / "task", "head": tmp_path / "task", "seed": LORA.seed}
+    assert accuracy(label_scores(adapters / "base", TEST, **found)) > 0.65
+
+
+def test_the_program_trains_an_adapter_of_a_language(adapters: Path, tmp_path: Path) -> None:
+    rows = [{"text": text} for text in tiny.sentences("eng", 64)]
+    made = by_program(tmp_path, adapters / "base", "text", rows, LORA.updated({"epochs": 2}))
+    assert [made[key] for key in ("kind", "language", "data")] == ["language", "English", "text"]
+    assert made["examples"] == read_json(adapters / "eng" / "seedbed.json")["examples"]
+
+
+def test_the_program_trains_a_language_model_that_answers_with_labels(tmp_path: Path) -> None:
+    tiny.generator(tmp_path / "base")
+    made = by_program(tmp_path, tmp_path / "base", "pairs", PAIRS[:8], LORA.updated({"epochs": 1}), "plain")
+    assert made["examples"] == {"given": 8, "used": 8, "too_long": 0}
 
 
 def test_scores_are_those_of_the_saved_weights_put_together_by_hand(adapters: Path) -> None:
