@@ -9,6 +9,7 @@ import torch
 from torch import nn
 from transformers import PreTrainedModel
 
+from seedbed.batching import by_length
 from seedbed.encoders.models.loading import directory_of, longest
 from seedbed.weights import LOCAL, REPORTED, is_pooler, open_tokenizer, opening, require_whole
 
@@ -45,9 +46,7 @@ def logits(model: nn.Module, tokenizer: Any, encoded: Sequence[Mapping[str, Any]
     """Logits (n, labels) of tokenised texts, in float32 without dropout; similar lengths share a batch."""
     model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
     found = np.zeros((len(encoded), model.config.num_labels))
-    order = sorted(range(len(encoded)), key=lambda index: len(encoded[index]["input_ids"]))
-    for start in range(0, len(order), batch_size):
-        indices = order[start : start + batch_size]
+    for indices in by_length([len(one["input_ids"]) for one in encoded], batch_size):
         batch = tokenizer.pad([dict(encoded[index]) for index in indices], return_tensors="pt").to(model.device)
         found[indices] = model(**batch).logits.double().cpu().numpy()
     return found

@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 from transformers import AutoModelForQuestionAnswering, DataCollatorWithPadding, PreTrainedModel, Trainer
 
+from seedbed.batching import by_length
 from seedbed.classifiers.heads import limit_of, load, tokenizer_of
 from seedbed.classifiers.tuning import SCORED_AT_ONCE, arguments, key_of, versions
 from seedbed.corpora.shape.questions import require_answers, spans
@@ -123,9 +124,7 @@ class Reader:
         """
         self.model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
         found: list[Any] = [None] * len(windows)
-        order = sorted(range(len(windows)), key=lambda place: len(windows[place].offsets))
-        for first in range(0, len(order), batch_size):
-            places = order[first : first + batch_size]
+        for places in by_length([len(window.offsets) for window in windows], batch_size):
             batch = self.tokenizer.pad([windows[place].tokens for place in places], return_tensors="pt")
             said = self.model(**batch.to(self.model.device))
             both = torch.stack([said.start_logits, said.end_logits], dim=1).float().cpu().numpy()

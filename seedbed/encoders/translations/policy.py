@@ -13,6 +13,7 @@ from sentence_transformers.util import batch_to_device
 from torch import Tensor
 from torch.nn.functional import cosine_similarity, normalize
 
+from seedbed.batching import by_length
 from seedbed.encoders.models.two_paths import FeaturePath, pool_time
 from seedbed.encoders.translations.candidates import Candidates
 from seedbed.encoders.translations.rewards import Actor, reward
@@ -64,16 +65,14 @@ def _by_batches(encoder: SentenceTransformer, texts: Sequence[str], make: Any) -
     The result is there once: states may take half of the memory.
     """
     encoder.eval()
-    order = sorted(range(len(texts)), key=lambda place: -len(texts[place]))
     prompt = encoder.prompts.get(encoder.default_prompt_name) or None
-    found = torch.empty(0)
-    for start in range(0, len(order), BATCH):
-        places = order[start : start + BATCH]
+    found = None
+    for places in by_length([len(text) for text in texts], BATCH):
         tokens = encoder.preprocess([texts[place] for place in places], prompt=prompt)
         made = make(batch_to_device(tokens, encoder.device)).float().cpu()
-        found = found if start else made.new_empty(len(texts), *made.shape[1:])
+        found = made.new_empty(len(texts), *made.shape[1:]) if found is None else found
         found[places] = made
-    return found
+    return torch.empty(0) if found is None else found
 
 
 def similarities(prefix: Tensor, values: Tensor) -> Tensor:

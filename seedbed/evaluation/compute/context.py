@@ -11,6 +11,7 @@ import torch
 from tqdm.auto import tqdm
 from transformers import PreTrainedModel
 
+from seedbed.batching import by_length
 from seedbed.classifiers.in_context import ask, open_greedy, prompts_of
 from seedbed.classifiers.settings import InContext
 from seedbed.evaluation.classification import known_labels
@@ -79,7 +80,6 @@ def in_context(
 @torch.inference_mode()
 def read_whole(model: PreTrainedModel, prompts: Sequence[list[int]], batch_size: int) -> None:
     """One plain forward pass over each prompt, in the batches of `likelihood.log_likelihoods`, with all its logits."""
-    ordered = sorted(prompts, key=len, reverse=True)
-    for start in tqdm(range(0, len(ordered), batch_size), desc="Prompts", unit="batch"):
-        ids, mask = left_padded(ordered[start : start + batch_size], model.device)
+    for rows in tqdm([*by_length([len(prompt) for prompt in prompts], batch_size)], desc="Prompts", unit="batch"):
+        ids, mask = left_padded([prompts[row] for row in rows], model.device)
         model(input_ids=ids, attention_mask=mask, use_cache=False)

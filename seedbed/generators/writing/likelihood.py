@@ -21,6 +21,7 @@ from tqdm.auto import tqdm
 from transformers import DynamicCache, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
+from seedbed.batching import by_length
 from seedbed.generators.writing.backends.encoder_decoder import read_by_encoder
 from seedbed.generators.writing.soft_prompts import read
 
@@ -174,9 +175,7 @@ def log_likelihoods(
     """
     of_batch = _of_targets if model.config.is_encoder_decoder else _of_batch
     found = np.zeros((len(prompts), len(answers)))
-    order = sorted(range(len(prompts)), key=lambda row: len(prompts[row]), reverse=True)  # memory runs out at once
-    for start in tqdm(range(0, len(order), batch_size), desc="Prompts", unit="batch"):
-        rows = order[start : start + batch_size]
+    for rows in tqdm([*by_length([len(prompt) for prompt in prompts], batch_size)], desc="Prompts", unit="batch"):
         found[rows] = of_batch(model, [prompts[row] for row in rows], answers)
         told(rows, found[rows])
     return found

@@ -13,6 +13,7 @@ from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoModelForSeq2SeqLM, DynamicCache, EncoderDecoderCache, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
+from seedbed.batching import by_length
 from seedbed.generators.weights.folder import refuse_encoder_decoder
 from seedbed.generators.writing.backends import Completion, Request
 from seedbed.generators.writing.backends.hf import HfBackend, Rows, choose
@@ -55,12 +56,11 @@ class EncoderDecoderBackend(HfBackend):
         return encode_source(self.tokenizer, prompt, self.style)
 
     def write(self, requests: Sequence[Request], adapter: Path | None) -> Iterator[Completion]:
-        """Complete the requests; see `Backend`. Longest prompts first: memory runs out at once or never."""
+        """Complete the requests; see `Backend`."""
         if adapter is not None:
             refuse_encoder_decoder(Path(self.model.name_or_path))
-        queue = sorted(requests, key=lambda request: len(request.prompt), reverse=True)
-        for start in range(0, len(queue), self.batch_size):
-            yield from self._of_batch(queue[start : start + self.batch_size])
+        for rows in by_length([len(request.prompt) for request in requests], self.batch_size):
+            yield from self._of_batch([requests[row] for row in rows])
 
     def _of_batch(self, requests: list[Request]) -> Iterator[Completion]:
         states, mask = read_by_encoder(self.model, [request.prompt for request in requests])
