@@ -23,6 +23,8 @@ HEAD = """# The demo's languages
 For someone without a file of text: any language of this list can be added to the demo by its code; the table says how
 much text there is.
 
+<!-- needs: network, minutes -->
+
     make demo LANGUAGES="swh yor"
 
 Text comes from the translated interfaces of Kolibri (MIT) and, for languages that it lacks, Django (BSD), out of

@@ -149,17 +149,34 @@ def test_the_bounds_that_operations_promises_are_those_of_the_code() -> None:
     assert not [number for number in numbers if number not in " ".join(text.split())] and assets.RATIO == 50
 
 
-def generated():
-    """The program that writes what follows from others."""
-    spec = importlib.util.spec_from_file_location("generate", "docs/generate.py")
+def program(name: str):
+    """A program of docs/."""
+    spec = importlib.util.spec_from_file_location(name, f"docs/{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
+def test_pictures_show_the_numbers_of_the_pages() -> None:
+    for path, draw in program("pictures").FILES.items():
+        assert path.read_text(encoding="utf-8") == draw(), "python docs/pictures.py"
+        assert any(path.name in page.read_text(encoding="utf-8") for page in PAGES)
+
+
+def test_the_pages_are_short_enough_to_be_read() -> None:
+    """Words are what has a letter or a digit; generated pages have none of their own."""
+    generated = {"claims.md", "config.md", "demo-languages.md"}
+    words = {
+        page: len(re.findall(r"\S*\w\S*", page.read_text(encoding="utf-8")))
+        for page in [*PAGES, Path("config/README.md")]
+        if page.name not in generated
+    }
+    assert sum(words.values()) <= 32_000 and words[Path("README.md")] <= 900
+
+
 def test_a_page_has_the_lines_in_which_the_demo_ends() -> None:
     """Word for word as `make demo`, answer.md and the report have them; the numbers are those of the reference."""
-    generate = generated()
+    generate = program("generate")
     page = generate.ANSWERED.read_text(encoding="utf-8")
     best = {"results/demo/best/hau": told()}
     lines = answer.text(best).split("\n", 1)[1]
