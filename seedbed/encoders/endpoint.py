@@ -1,4 +1,4 @@
-"""A sentence-transformers module whose vectors a server makes: a model that cannot be downloaded is an encoder too."""
+"""A sentence-transformers module whose vectors an embedding API computes."""
 
 import json
 from collections.abc import Sequence
@@ -14,40 +14,45 @@ from seedbed.io import UserError, read_json, write_json
 from seedbed.servers import post, today
 
 TRANSPORT = "transport.json"
-"""The file of the settings that change no vector: embeddings that are kept stay good when it changes."""
+"""File of the settings that do not change vectors, such as time limits; cached embeddings stay valid when it changes.
+"""
 
 
 class Endpoint(InputModule):
-    """Texts to vectors by a server that speaks OpenAI's or Cohere's protocol; the first and only module of an encoder.
+    """Encodes texts by a server with OpenAI's or Cohere's embedding API; the only module of such an encoder.
 
-    The directory holds the name of the token's environment variable; the token itself is read when a request is sent.
+    The saved folder has the name of the token's environment variable; the token is read when a request is sent.
+
+    Args:
+        endpoint: the API's settings.
     """
 
     config_file_name = "endpoint.json"
     tokenizer = None
     wait = 1.0
-    """Seconds before the second try; doubled each time."""
+    """Seconds before the second try; doubled after each further one."""
 
     def __init__(self, endpoint: settings.Endpoint) -> None:
         super().__init__()
         self.settings = endpoint
 
     def preprocess(self, inputs: Sequence[str], prompt: str | None = None, **kwargs: Any) -> dict[str, Any]:
-        """The texts as they are sent."""
+        """The texts with the prompt before them, under `texts`."""
         return {"texts": [(prompt or "") + text for text in inputs]}
 
     def forward(self, features: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
-        """Add `sentence_embedding` (texts, dimensions), float32.
+        """Request vectors and add `sentence_embedding` (texts, dimensions) in float32.
 
         Raises:
-            UserError: as `servers.post`, or the vectors are not those that were asked for.
+            UserError: the server cannot be reached or refuses, or its vectors are not of the expected number and
+                dimensions.
         """
         texts, size = features["texts"], self.settings.batch_size
         vectors = [self._vectors(texts[start : start + size]) for start in range(0, len(texts), size)]
         return features | {"sentence_embedding": torch.from_numpy(np.concatenate(vectors))}
 
     def get_embedding_dimension(self) -> int:
-        """Numbers in a vector."""
+        """Dimensions of a vector."""
         return self.settings.dimensions
 
     def _vectors(self, texts: list[str]) -> np.ndarray:
@@ -72,7 +77,7 @@ class Endpoint(InputModule):
         return np.stack(vectors)
 
     def save(self, output_path: str, *args: Any, **kwargs: Any) -> None:
-        """Write the settings: what the vectors depend on, and how they are asked for."""
+        """Write the settings: those that vectors depend on, and those of requests into TRANSPORT."""
         what = self.settings.model_dump(mode="json")
         how = {name: what.pop(name) for name in sorted(self.settings.idle())}
         write_json(what, Path(output_path) / self.config_file_name)
@@ -80,19 +85,27 @@ class Endpoint(InputModule):
 
     @classmethod
     def load(cls, model_name_or_path: str, subfolder: str = "", **kwargs: Any) -> Self:
-        """The inverse of `save`; no server is asked; UserError: as `described` and `servers.today`."""
+        """Open what `save` wrote, with the study's current settings of requests; no request is sent.
+
+        Raises:
+            UserError: a file is missing or changed, or the study does not name this API.
+        """
         folder = Path(model_name_or_path, subfolder)
         return cls(today(described(folder), folder))
 
 
 def described(folder: Path | str) -> settings.Endpoint:
-    """The settings that `save` wrote; UserError: a file is missing, or is not as it was written."""
+    """Read the settings that `save` wrote.
+
+    Raises:
+        UserError: a file is missing, or was changed.
+    """
     everything = read_json(Path(folder, Endpoint.config_file_name)) | read_json(Path(folder, TRANSPORT))
     return settings.Endpoint.load(json.dumps(everything))
 
 
 def request(endpoint: settings.Endpoint, texts: list[str]) -> tuple[str, dict[str, Any]]:
-    """The path below the URL, and the body, of a request for the vectors of some texts."""
+    """The path below the API's URL, and the JSON body, of a request for the vectors of texts."""
     model = {"model": endpoint.model}
     if endpoint.style == "openai":
         return "embeddings", model | {"input": texts}
@@ -100,7 +113,12 @@ def request(endpoint: settings.Endpoint, texts: list[str]) -> tuple[str, dict[st
 
 
 def vectors_of(answer: Any, style: str) -> list[Any]:
-    """The vectors in an answer, in the order of the texts."""
+    """The vectors in a server's answer, in the order of the texts.
+
+    Args:
+        answer: the parsed JSON.
+        style: "openai" or "cohere".
+    """
     if style == "openai":  # each vector names its text, and any order is allowed
         by_index = {row["index"]: row["embedding"] for row in answer["data"]}
         return [by_index[index] for index in range(len(answer["data"]))]

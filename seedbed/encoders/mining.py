@@ -1,4 +1,4 @@
-"""Neighbours of sentences, mined once from a pool of any size: block by block, and no vector of the pool is kept."""
+"""Mining of nearest neighbours of sentences in a pool of any size, block by block."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from seedbed.vectors.neighbours import Nearest
 from seedbed.vectors.types import Encode
 
 ROWS = 2**15
-"""Sentences of the pool that are encoded and searched together; a killed job loses no more."""
+"""Sentences of the pool that are encoded and searched together; a killed job loses at most one such block."""
 BATCH = 64
-"""Sentences of a pass through the transformer, at most."""
+"""The maximum number of sentences in a forward pass."""
 ALIKE = 0.99
-"""A cosine from which on two sentences count as near duplicates."""
+"""The cosine from which two sentences count as near duplicates."""
 COMMONEST = 10
-"""So many of the sentences that are most often a neighbour are named."""
+"""How many of the most frequent neighbours the audit lists."""
 
 Pool = Callable[[], Iterable[pd.DataFrame]]
-"""Begins to read a table of `id` and `text`, in blocks of any size."""
+"""A function that iterates over a table of `id` and `text` in blocks of rows."""
 
 
 class Mined(NamedTuple):
-    """The neighbours of each query, nearest first: all (queries, k)."""
+    """The neighbours of each query, nearest first; each array is (queries, k)."""
 
     cosines: np.ndarray
     ids: np.ndarray
     texts: np.ndarray
     pool: int
-    """Sentences that they were taken from."""
+    """The number of sentences in the pool."""
 
 
 def neighbours(
@@ -54,22 +54,25 @@ def neighbours(
     state: Path | None = None,
     rows: int = ROWS,
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """The neighbours of a parallel corpus in a pool, by token means of one layer of a backbone. Source: paper 001, 3.2.
+    """Mine the neighbours of a parallel corpus's sentences in a pool, by token means of one layer. Source: paper 001,
+    3.2.
 
     Args:
-        pairs: `id`, `text`, `pivot`.
-        pool: a table of `id`, `text`, in the language of `text`; its sentences that are a `text`, up to case and
-            punctuation, are left out and counted.
-        weights: the backbone as it was published.
-        prefix: put before every text.
-        state: a folder in which a killed run goes on, see `mine`.
-        rows: as of `mine`.
+        pairs: rows with `id`, `text` and `pivot`.
+        pool: a table of `id` and `text`, in the language of `text`; sentences equal to a `text` up to case and
+            punctuation are left out and counted.
+        weights: the backbone's published weights.
+        mining: layer, number of neighbours, what they are near to, and a seed.
+        prefix: the prompt before every text.
+        state: a folder in which a killed run resumes; None: it starts again.
+        rows: sentences of a block.
 
     Returns:
-        `pairs` with `neighbour_R`, `pool_id_R` and `cosine_R` for each rank R from 1, and what there is to say of them.
+        `pairs` with `neighbour_R`, `pool_id_R` and `cosine_R` for each rank R from 1; and an audit, as JSON.
 
     Raises:
-        UserError: a layer that the backbone lacks, a pool with fewer sentences than neighbours, or bad weights.
+        UserError: a layer that the backbone lacks, a pool with fewer sentences than neighbours, or weights that cannot
+            be loaded.
     """
     encoder = first_layers(loading.load(weights, pooling="mean", prefix=prefix), mining.layer)
     made = {"mining": mining.model_dump(mode="json"), "weights": sha256(weights), "prefix": prefix}
@@ -102,19 +105,21 @@ def mine(
     state: Path | None = None,
     rows: int = ROWS,
 ) -> Mined:
-    """The `k` sentences of a pool with the greatest cosines to each query, ties by the pool's order.
+    """Find the `k` sentences of a pool with the highest cosine to each query, ties in the pool's order.
 
-    Vectors are there for one block at a time; what is kept of a block is who is among the nearest so far.
+    Only one block's vectors are in memory; of earlier blocks the nearest so far are kept.
 
     Args:
-        pool: called twice, since the texts of the nearest are read at the end.
-        encode: depends on a text's batch by rounding errors at most.
-        state: a file, named by all that the result depends on. A killed run goes on from its last whole block, and ends
-            with the same bytes; it is left there.
+        queries: sentences.
+        pool: iterated twice: the texts of the neighbours are read at the end.
+        k: the number of neighbours.
+        encode: encodes texts; a vector may depend on its batch by rounding errors only.
+        state: a file for resuming, named by everything that the result depends on; a killed run resumes after its last
+            complete block, with the same result. The file is not removed.
         rows: sentences of a block.
 
     Raises:
-        UserError: fewer sentences than `k`.
+        UserError: fewer than `k` sentences in the pool.
     """
     nearest = Nearest(encode(queries), k, metric="cosine")
     if state and state.is_file():
@@ -131,11 +136,17 @@ def mine(
 
 
 def drawn(queries: Sequence[str], pool: Pool, k: int, *, encode: Encode, seed: int) -> Mined:
-    """`k` sentences of a pool for each query by chance, none twice for one: the control of mining.
+    """Sample `k` distinct random sentences of a pool for each query, as a control for mining.
 
     Args:
+        queries: sentences.
+        pool: iterated twice.
+        k: the number of sentences.
+        encode: encodes texts, for the cosines.
+        seed: seed of the sampling.
+
     Raises:
-        UserError: fewer sentences than `k`.
+        UserError: fewer than `k` sentences in the pool.
     """
     size = sum(1 for _ in _sentences(pool))
     _require(size, k)
@@ -189,24 +200,23 @@ def _audit(mined: Mined) -> dict[str, Any]:
 
 
 def audit_of(texts: Path) -> Path:
-    """The audit that mining writes beside its neighbours."""
+    """The path of the audit of a file of mined neighbours."""
     return texts.with_suffix(".audit.json")
 
 
 def require_mined(texts: Path, weights: Path, *, prefix: str, mining: Mining | None = None) -> None:
-    """Refuse neighbours that another backbone, layer or prefix has found.
+    """Check that neighbours were mined with a given backbone, layer and prompt.
 
-    A file of neighbours without an audit is somebody's own, and may have come about in any way.
+    A file without an audit is a user's own, and may have been made in any way.
 
     Args:
         texts: a table with mined neighbours.
-        weights: the backbone as it was published.
-        prefix: put before every text.
-        mining: how the neighbours should have been mined, but for their number; None: in any way, and the file may be
-            somebody's own.
+        weights: the backbone's published weights.
+        prefix: the prompt before every text.
+        mining: the expected settings but for the number of neighbours; None: any, and the file may be a user's own.
 
     Raises:
-        UserError: they were mined by something else; or an audit that is missing or broken.
+        UserError: they were mined with something else, or the audit is missing or broken.
     """
     audit = audit_of(texts)
     if mining is None and not audit.is_file():

@@ -1,4 +1,4 @@
-"""From token states to a sentence vector."""
+"""Poolings: sentence-transformers modules that turn token states into a sentence vector."""
 
 from __future__ import annotations
 
@@ -13,28 +13,26 @@ from seedbed.io import UserError
 
 
 class LayerAverage(Pooling):
-    """Mean over tokens of the average of the last block's states and another's.
+    """Mean over tokens of the average of the last block's states and another block's. Base class.
 
-    The last state is the one after the final norm. Sub-classes say which the other is.
-
-    It is what trains: it holds two layers in memory and averages in single precision. An encoder is saved with `stock`
-    in its place, which any sentence-transformers loads.
+    The last state is after the final norm. This module is used in training: it needs memory for two layers only and
+    averages in float32. A saved encoder has the modules of `stock` instead, which plain sentence-transformers loads.
     """
 
     config_keys: ClassVar[list[str]] = ["embedding_dimension", "include_prompt"]
     name: ClassVar[str]
     other: ClassVar[int]
-    """Index into `hidden_states`, where 0 is the embeddings."""
+    """Index of the other block in `hidden_states`, where 0 is the word embeddings."""
 
     def __init__(self, embedding_dimension: int, include_prompt: bool = True) -> None:
         super().__init__(embedding_dimension, "mean", include_prompt)
 
     def forward(self, features: dict[str, Tensor | Any], **kwargs: Any) -> dict[str, Tensor | Any]:
-        """Add `sentence_embedding` (batch, width); padding does not enter it.
+        """Add `sentence_embedding` (batch, width), without padding.
 
         Args:
             features: `token_embeddings` (batch, tokens, width), `attention_mask` (batch, tokens) and
-                `all_layer_embeddings`, a tuple of the embeddings and of every block's states.
+                `all_layer_embeddings`, a tuple of the word embeddings and of every block's states.
 
         Raises:
             UserError: the backbone gave no hidden states.
@@ -50,9 +48,9 @@ class LayerAverage(Pooling):
         return features
 
     def stock(self, layers: int) -> list[Module]:
-        """This pooling in sentence-transformers' own modules, equal to the last bit in float32.
+        """The same pooling in sentence-transformers' own modules, with identical vectors in float32.
 
-        The last of all hidden states must be the one after the final norm, as in transformers 5; it was not in 4, for
+        The last of all hidden states must be after the final norm, as in transformers 5; it was not in 4, for
         ModernBERT.
 
         Args:
@@ -72,7 +70,8 @@ class LayerAverage(Pooling):
 
 
 class FirstLastAverage(LayerAverage):
-    """The first and the last block (SimCSE's `avg_first_last`); "first" is the first block, not the embeddings.
+    """Average of the first and the last block (SimCSE's `avg_first_last`); "first" is the first block, not the word
+    embeddings.
 
     Source: princeton-nlp/SimCSE, `simcse/models.py`, class `Pooler`; used in paper 000, appendix A.2.1.
     """
@@ -82,24 +81,27 @@ class FirstLastAverage(LayerAverage):
 
 
 class LastTwoAverage(LayerAverage):
-    """The last two blocks (SimCSE's `avg_top2`; `at2` in paper 000, table 5)."""
+    """Average of the last two blocks (SimCSE's `avg_top2`; `at2` in paper 000, table 5)."""
 
     name = "last_two_average"
     other = -2
 
 
 AVERAGES: dict[str, type[LayerAverage]] = {kind.name: kind for kind in (FirstLastAverage, LastTwoAverage)}
-"""The poolings of two blocks; they need hidden states."""
+"""Poolings of two blocks by name; they need hidden states."""
 
 
 class WeightedLayers(Pooling):
-    """Mean over tokens of a weighted sum of the last blocks' states; the weights are learnt.
+    """Mean over tokens of a trained weighted sum of the last blocks' states.
 
-    The last state is the one after the final norm. Weights are the softmax of scores that start at 0: they sum to 1 and
-    start equal. Source: paper 001, section 3.3, which says neither; a sum of four states would be four times as long.
+    The last state is after the final norm. The weights are the softmax of scores that start at 0: they start equal and
+    sum to 1. Source: paper 001, section 3.3, which says neither; a plain sum of four states would be four times as
+    long.
 
     Args:
-        layers: blocks, counted from the last.
+        embedding_dimension: dimensions of the states.
+        layers: the number of blocks, counted from the last.
+        include_prompt: whether the prompt's tokens are averaged too.
     """
 
     config_keys: ClassVar[list[str]] = ["embedding_dimension", "layers", "include_prompt"]
@@ -112,7 +114,7 @@ class WeightedLayers(Pooling):
 
     @property
     def weights(self) -> Tensor:
-        """The share of each block (layers,), the last block's last."""
+        """The weight of each block (layers,); the last block's is last."""
         return self.scores.softmax(0)
 
     def _unscaled(self) -> Tensor:
@@ -120,10 +122,11 @@ class WeightedLayers(Pooling):
         return (self.scores - self.scores.detach().max()).exp()
 
     def forward(self, features: dict[str, Tensor | Any], **kwargs: Any) -> dict[str, Tensor | Any]:
-        """Add `sentence_embedding` (batch, width); padding does not enter it.
+        """Add `sentence_embedding` (batch, width), without padding.
 
         Args:
-            features: as `LayerAverage.forward` takes them.
+            features: `token_embeddings` (batch, tokens, width), `attention_mask` (batch, tokens) and
+                `all_layer_embeddings`, a tuple of the word embeddings and of every block's states.
 
         Raises:
             UserError: the backbone gave no hidden states, or fewer than `layers`.
@@ -143,7 +146,7 @@ class WeightedLayers(Pooling):
         return features
 
     def stock(self, layers: int) -> list[Module]:
-        """This pooling in sentence-transformers' own modules, equal to the last bit in float32.
+        """The same pooling in sentence-transformers' own modules, with identical vectors in float32.
 
         Args:
             layers: blocks of the backbone.
@@ -166,7 +169,7 @@ class WeightedLayers(Pooling):
 
 
 class WeightedInTraining(WeightedLayers):
-    """Weights are learnt, and the saved encoder has equal ones: what paper 001 trains, and what it evaluates."""
+    """Weights are trained, but the saved encoder has equal ones: how paper 001 trains and evaluates."""
 
     name = "last_weighted_train"
 
@@ -175,7 +178,7 @@ class WeightedInTraining(WeightedLayers):
 
 
 class LastAverage(WeightedInTraining):
-    """Equal weights, in training too."""
+    """Average of the last blocks, with equal weights in training too."""
 
     name = "last_average"
 
@@ -185,11 +188,13 @@ class LastAverage(WeightedInTraining):
 
 
 LAST: dict[str, type[WeightedLayers]] = {kind.name: kind for kind in (WeightedLayers, WeightedInTraining, LastAverage)}
-"""The poolings of as many of the last blocks as one likes; they need hidden states."""
+"""Poolings of a number of last blocks by name; they need hidden states."""
 
 
 def learnt_weights(modules: Iterable[nn.Module]) -> dict[str, list[float]]:
-    """The weights of the last blocks, for a manifest, if an encoder of these modules learns any."""
+    """The trained layer weights of an encoder's modules, for a manifest: {"layer_weights": [...]}, or {} if there are
+    none.
+    """
     for module in modules:
         if isinstance(module, WeightedLayers) and module.scores.requires_grad:
             return {"layer_weights": module.weights.tolist()}
@@ -197,22 +202,28 @@ def learnt_weights(modules: Iterable[nn.Module]) -> dict[str, list[float]]:
 
 
 class TrainingHead(Dense):
-    """A dense layer of training alone: the saved encoder has none, see `stock`."""
+    """A dense layer that is used in training only; a saved encoder has none."""
 
     def stock(self, layers: int) -> list[Module]:
-        """Nothing."""
+        """An empty list: the layer is not saved."""
         return []
 
 
 OURS = (LayerAverage, WeightedLayers, TrainingHead)
-"""Modules in whose place others are saved, which `stock` gives."""
+"""Modules that are saved as others, which their `stock` gives."""
 
 
 def dense(width: int, *, deviation: float, seed: int, kind: type[Dense] = Dense) -> Dense:
-    """SimCSE's layer over the first token: (batch, width) to (batch, width), with tanh, of fresh weights.
+    """SimCSE's dense layer with tanh over the first token, (batch, width) to (batch, width), with new weights.
 
-    Weights are drawn from N(0, `deviation`) and biases are 0, as transformers initialises a layer of BERT, not as torch
-    does. Source: princeton-nlp/SimCSE, `simcse/models.py`, classes `MLPLayer` and `cl_init`.
+    Weights are sampled from N(0, `deviation`) and biases are 0, as transformers initialises a layer of BERT. Source:
+    princeton-nlp/SimCSE, `simcse/models.py`, classes `MLPLayer` and `cl_init`.
+
+    Args:
+        width: dimensions.
+        deviation: standard deviation of the weights.
+        seed: seed of the weights.
+        kind: the class of the module.
     """
     module = kind(width, width)  # tanh is its default
     nn.init.normal_(module.linear.weight, std=deviation, generator=torch.Generator().manual_seed(seed))

@@ -1,4 +1,4 @@
-"""Recipes: where an encoder starts, what it learns from, and by which objective. The papers' are presets."""
+"""Recipes: an encoder's start point, training data and objective. The papers' recipes are presets."""
 
 from collections.abc import Mapping
 from functools import cache, cached_property
@@ -19,9 +19,9 @@ from seedbed.resources import resource
 from seedbed.settings import Once, Seed, Settings, suggest
 
 TRAINED = Objective.rule
-"""The rule that makes encoders unless their recipe says otherwise."""
+"""The rule that makes encoders, unless their objective names another."""
 DATA = ("corpus", "written", "neighbours", "candidates")
-"""What a recipe can learn from."""
+"""The types of training data."""
 
 
 class Data(Settings):
@@ -66,47 +66,47 @@ class Data(Settings):
         return self
 
     def __bool__(self) -> bool:
-        """Whether there is something to learn from."""
+        """Whether there is training data."""
         return any(getattr(self, key) for key in DATA)
 
     @property
     def key(self) -> str:
-        """Which of DATA is given."""
+        """The given type of data, one of DATA."""
         return next(key for key in DATA if getattr(self, key))
 
     @property
     def origin(self) -> str:
-        """The corpus that it is, or is drawn or written from."""
+        """The corpus that the data is, or is sampled or generated from."""
         fixed = "text" if self.written else SEED_PAIRS if self.neighbours else ""
         return fixed or getattr(self, self.key)
 
     @property
     def kind(self) -> str:
-        """The kind of its rows; of a corpus it is known once the study is, see `of_kind`."""
+        """The kind of its rows, such as text or triplets; that of a corpus is known after `of_kind`."""
         return {"written": "triplets", "neighbours": "parallel", "candidates": "text"}.get(self.key, self._kind)
 
     def of_kind(self, kind: str) -> None:
-        """Note the kind of the corpus."""
+        """Set the kind of the corpus."""
         self._kind = kind
 
     @property
     def sentences(self) -> str:
-        """The text whose sentences are drawn; empty: it is something else."""
+        """The corpus of single texts that it is sampled from; empty if the data is something else."""
         return self.corpus if self.corpus and self.kind == "text" else ""
 
     @property
     def translated(self) -> str:
-        """The corpus of the pivot language that a generator translates into each other one; empty: none is."""
+        """The corpus in the pivot language that a generator translates into each other language; empty: none."""
         return self.corpus if self.by else ""
 
     @property
     def apart(self) -> bool:
-        """Whether rows of one id are no translations of each other in several languages."""
+        """Whether rows with the same id in several languages are not translations of each other."""
         return bool(self.written or self.neighbours or (self.corpus and self.kind in ("text", "parallel")))
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that it can have."""
+        """The columns that the data can have."""
         if self.candidates:
             return ("text", "candidates")
         ranks = tuple(f"neighbour_{rank}" for rank in range(1, MOST_NEIGHBOURS + 1)) if self.neighbours else ()
@@ -217,10 +217,10 @@ class Recipe(Settings):
         return self
 
     def of_kind(self, kind: str) -> None:
-        """Note the kind of the corpus that it learns from, if it learns.
+        """Set the kind of the corpus that it is trained on, and check that the objective can take it.
 
         Raises:
-            ValueError: its objective reads other columns.
+            ValueError: the objective needs other columns.
         """
         if not self.data:
             return
@@ -237,17 +237,17 @@ class Recipe(Settings):
 
     @property
     def prefix_of(self) -> list[str]:
-        """The recipes among whose prefixes a development task chooses; none: it has its own, or another's."""
+        """The recipes among whose prompts a development task chooses; empty: the prompt is given."""
         return self.prefix.choose if isinstance(self.prefix, PrefixChoice) else []
 
     @property
     def paired(self) -> bool:
-        """Whether its encoders are of two backbones, and of translations."""
+        """Whether it uses English translations: a two-path encoder, or training that chooses translations."""
         return bool(self.english.fusion or self.data.candidates)
 
     @property
     def of_several(self) -> bool:
-        """Whether one encoder learns from the data of several languages."""
+        """Whether one encoder is trained on the data of several languages."""
         return self.data.from_languages == "all" or not isinstance(self.data.from_languages, str)
 
     @property
@@ -257,7 +257,7 @@ class Recipe(Settings):
 
     @property
     def made(self) -> bool:
-        """Whether its encoders are made of data: trained, or copied. If not, they are what they start from."""
+        """Whether its encoders are trained or compressed. If not, they are their start points."""
         return bool(self.objective or self.copies)
 
     @cached_property
@@ -267,33 +267,36 @@ class Recipe(Settings):
 
     @property
     def written(self) -> str:
-        """How its triplets are written, or its rows translated; empty: no generator writes for it."""
+        """How its triplets are generated, or its rows translated; empty: no generator is involved."""
         return TRANSLATION if self.data.translated else self.data.written
 
     @cached_property
     def together(self) -> bool:
-        """Whether adapters of all its encoders learn at once, which these then take."""
+        """Whether the adapters of all its encoders are trained jointly."""
         return self.trained and self.learns().together
 
     @property
     def drawn(self) -> str | None:
-        """The one of `corpora.others` that its sentences are drawn from, or nothing for `text`.
-
-        None: it does not learn from sentences alone.
+        """The corpus of `corpora.others` that its sentences are sampled from, "" for `text`; None: it is not trained on
+        sentences.
         """
         if not self.data.sentences:
             return None
         return "" if self.data.sentences == "text" else self.data.sentences
 
     def learns(self) -> Objective:
-        """The objective, with the recipe's similarity where it has candidates; UserError: as `objectives.load`."""
+        """The objective, with the recipe's similarity if it has candidates.
+
+        Raises:
+            UserError: no such objective, or settings that it does not have.
+        """
         [(name, settings)] = self.objective.items()
         if self.data.candidates and self.english.similarity:
             settings = settings | {"similarity": "none" if self.english.similarity == "none" else "given"}
         return _parsed(compact({name: settings}))
 
     def references(self) -> dict[str, Reference]:
-        """The encoders that the objective refers to, by the names of its settings."""
+        """The encoders that the objective refers to: name of the setting -> the reference."""
         return self.learns().references() if self.objective else {}
 
 
@@ -303,5 +306,5 @@ _parsed = cache(objectives.parsed)
 
 @cache
 def presets() -> dict[str, dict[str, Any]]:
-    """The papers' recipes by name: settings of a recipe."""
+    """The papers' recipes: name -> settings of a recipe."""
     return yamls.read(resource("recipes.yaml"))

@@ -1,4 +1,4 @@
-"""Settings of the encoders room: the backbone and how it is trained."""
+"""Settings of backbones, references between encoders, neighbour mining and training."""
 
 from typing import Annotated, Any, Literal, Self
 
@@ -41,12 +41,12 @@ class Fusion(Settings):
 
     @property
     def weights(self) -> list[list[float]]:
-        """What there is to choose from; one where nothing is."""
+        """The candidate weights; one list if the study gives them."""
         return self.candidates or [[weight for weight in self.of.values() if weight is not None]]
 
 
 COHERE_TEXTS = 96
-"""The most texts that Cohere takes at a time."""
+"""The maximum number of texts of a request to Cohere."""
 
 
 class Endpoint(Settings):
@@ -128,7 +128,7 @@ class Backbone(Settings):
 
 
 ORIGINS = ("source", "endpoint", "fusion", "pair")
-"""What a backbone can be."""
+"""The types of backbones."""
 
 
 class Reference(Settings):

@@ -1,6 +1,6 @@
-"""Settings of the fine-tuning of a whole encoder, on labelled texts or on questions.
+"""Settings of fine-tuning a whole encoder on labelled texts, or on questions.
 
-A module of its own: no adapter's settings change what it learns.
+They have their own module, so that the code digest of fine-tuning does not depend on adapters' settings.
 """
 
 from typing import Self

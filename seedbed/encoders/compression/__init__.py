@@ -1,1 +1,1 @@
-"""Copies of an encoder that take less, or are of several seeds."""
+"""Compression: smaller copies of an encoder (static, bfloat16, int8, trimmed vocabulary), and averages over seeds."""

@@ -1,4 +1,4 @@
-"""One encoder of several: the mean of their weights."""
+"""Model soups: the mean of several encoders' weights."""
 
 from __future__ import annotations
 
@@ -13,10 +13,15 @@ from seedbed.io import UserError
 
 
 def average(encoder: SentenceTransformer, others: Iterable[SentenceTransformer]) -> SentenceTransformer:
-    """The mean of an encoder's weights and those of others that were trained from the same one.
+    """The mean of the weights of an encoder and of others with the same start point.
+
+    Args:
+        encoder: the first encoder.
+        others: the others.
 
     Raises:
-        UserError: the encoder has no transformer, or one with parallel adapters; another one has other weights.
+        UserError: the encoder has no transformer, or one with parallel adapters; or another encoder has weights of
+            other names or shapes.
     """
     require_plain(encoder)
     mean = AveragedModel(encoder)
@@ -28,10 +33,16 @@ def average(encoder: SentenceTransformer, others: Iterable[SentenceTransformer])
 
 
 def interpolate(encoder: SentenceTransformer, other: SentenceTransformer, share: float) -> SentenceTransformer:
-    """The encoder, in place, with (1 - share) times its weights plus share times another's (Wortsman et al., 2022).
+    """Interpolate weights in place: (1 - share) times the encoder's plus share times another's (WiSE-FT: Wortsman et
+    al., 2022).
+
+    Args:
+        encoder: changed in place and returned.
+        other: the other encoder.
+        share: the weight of the other encoder, from 0 to 1.
 
     Raises:
-        UserError: the other one has other weights.
+        UserError: the other encoder has weights of other names or shapes.
     """
     _require_shapes(encoder, other, "what training started from", "leave `share` out")
     theirs = dict(other.named_parameters())

@@ -1,4 +1,4 @@
-"""An encoder whose weights are saved in bfloat16."""
+"""Encoders whose weights are saved in bfloat16."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from seedbed.encoders.compression.trim import require_plain
 
 
 def round_weights(encoder: SentenceTransformer) -> SentenceTransformer:
-    """The encoder, in place, with the transformer's weights rounded to bfloat16, and kept in float32.
+    """Round a transformer's weights to bfloat16 values in place; they are still stored as float32.
 
     Raises:
-        UserError: its first module is no transformer, or one with parallel adapters.
+        UserError: the encoder's first module is not a transformer, or has parallel adapters.
     """
     require_plain(encoder)
     for weight in encoder[0].auto_model.parameters():
@@ -21,7 +21,7 @@ def round_weights(encoder: SentenceTransformer) -> SentenceTransformer:
 
 
 def stored(encoder: SentenceTransformer) -> SentenceTransformer:
-    """The encoder, in place, as it is saved in bfloat16; whoever opens it computes in float32, as fast on a CPU."""
+    """Convert an encoder in place for saving in bfloat16; its saved config makes loading return float32 weights."""
     transformer = encoder[0]
     transformer.auto_model.to(torch.bfloat16)
     transformer.model_kwargs = {**(getattr(transformer, "model_kwargs", None) or {}), "dtype": "float32"}

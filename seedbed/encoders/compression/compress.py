@@ -1,4 +1,4 @@
-"""Making a copy of an encoder, smaller or of several seeds, and saying how far it is from what it was."""
+"""Making and saving a compressed encoder, with its size and its agreement with the original."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ from seedbed.encoders.settings import Training
 from seedbed.io import UserError
 
 LEAST = 2
-"""Texts."""
+"""The minimum number of texts."""
 
 
 def copy(
@@ -31,23 +31,28 @@ def copy(
     folders: Mapping[str, Path] | None = None,
     tell: manifests.Tell | None = None,
 ) -> dict[str, Any]:
-    """Open an encoder, make a copy of it by what texts use, and save that.
+    """Load an encoder, compress it by the usage of tokens in texts, and save the result.
 
     Args:
-        weights, prefix, languages: as of `loading.load`; `training` says the pooling.
-        texts: without what stands before them.
-        copies: the way of copying.
-        folders: as of `Copy.copied`.
-        output: replaced as a whole, at the end.
-        about, tell: as of `save`.
+        weights: the original encoder's folder.
+        texts: sentences without prompts, two or more.
+        copies: the way of compression.
+        training: its pooling and `layers` are used to load the encoder.
+        prefix: the prompt before every text, or language -> prompt.
+        languages: "" -> the language whose prompt is the default.
+        seed: the seed in the manifest.
+        output: the folder that is written; it is replaced as a whole at the end.
+        about: facts for the card.
+        folders: folders of further encoders, see `Copy.copied`.
+        tell: writes the card; None: no card.
 
     Returns:
-        How it was copied, by how many texts, the `examples` that the original learnt from, parameters and bytes of
-        both, and `agreement` on the first texts, where there is one, see `measure.agreement`.
+        The way of compression with its settings, the number of texts, `examples` that the original was trained on,
+        parameters and bytes of both, and `agreement` on the first texts, see `measure.agreement`.
 
     Raises:
-        UserError: bad weights, parallel adapters, an encoder of two texts or one in integers; fewer than two texts; as
-            the way of copying.
+        UserError: weights that cannot be loaded or compressed (parallel adapters, two paths, int8); fewer than two
+            texts; or settings that the encoder or the texts do not allow.
     """
     name, way, texts = copies.name, copies.way, [*texts]
     if len(texts) < LEAST:

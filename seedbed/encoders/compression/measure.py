@@ -1,4 +1,4 @@
-"""What a copy takes, and how near it is to what it was made from."""
+"""Size of an encoder, and agreement between a compressed encoder and its original."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from seedbed.encoders.models.onnx_int8 import Int8Transformer
 
 
 def size(encoder: SentenceTransformer) -> dict[str, int]:
-    """Weights of an encoder, and the bytes that they take as they are saved."""
+    """`parameters`, the number of weights, and `bytes`, their size when saved."""
     weights = list(encoder.state_dict().values())
     graph = encoder[0] if isinstance(encoder[0], Int8Transformer) else None
     return {
@@ -19,10 +19,14 @@ def size(encoder: SentenceTransformer) -> dict[str, int]:
 
 
 def agreement(one: np.ndarray, other: np.ndarray) -> float | None:
-    """Pearson's correlation of the cosines of neighbouring texts, text 1 with 2, 2 with 3, ..., by two encoders.
+    """Pearson's correlation, between two encoders, of the cosines of consecutive texts (1 with 2, 2 with 3, ...).
 
-    Vectors (n, d) of the same texts; they may have other dimensions. Says how far a copy tells texts apart alike. None:
-    fewer than three texts, or all alike.
+    Args:
+        one: vectors (n, d) of n texts.
+        other: vectors (n, e) of the same texts; their dimension may differ.
+
+    Returns:
+        The correlation, or None with fewer than three texts or if one encoder gives all pairs the same cosine.
     """
     cosines = []
     for vectors in (one, other):

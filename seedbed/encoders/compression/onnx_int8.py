@@ -1,4 +1,4 @@
-"""An encoder's transformer as a graph of ONNX, in integers of 8 bits."""
+"""Exporting an encoder's transformer to ONNX, quantised to 8-bit integers."""
 
 import logging
 import tempfile
@@ -35,11 +35,11 @@ class _States(nn.Module):
 
 
 def quantized(encoder: SentenceTransformer) -> SentenceTransformer:
-    """An encoder with the weights of its transformer, and what it multiplies, as integers of 8 bits.
+    """Make a copy of an encoder whose transformer has weights and activations in 8-bit integers, for onnxruntime.
 
-    A scale for each column of a matrix. 7 of the 8 bits are used, as processors without instructions for them need,
-    whose sums of 16 bits would overflow: so all machines give the same vectors. Source: dynamic quantisation of
-    onnxruntime, `per_channel` and `reduce_range`.
+    Weights have one scale for each column of a matrix. Only 7 of the 8 bits are used, so that processors without 8-bit
+    instructions do not overflow and all machines compute the same vectors. Source: dynamic quantisation of onnxruntime,
+    `per_channel` and `reduce_range`.
     """
     transformer, *others = stock(encoder)
     layers = [module for module in others if isinstance(module, WeightedLayerPooling)]  # they become part of the graph

@@ -1,6 +1,6 @@
-"""Ways of copying an encoder: settings, each with what makes the copy.
+"""Settings of each way of compression, with the method that makes the compressed encoder.
 
-What takes long to import is imported where it is used: a study is read with this file.
+Modules that take long to import are imported inside methods: planning a study imports this file.
 """
 
 from __future__ import annotations
@@ -17,44 +17,45 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 COMPARED = 512
-"""So many texts at most say how near a copy is to what it was made from."""
+"""The maximum number of texts on which a compressed encoder is compared with its original."""
 START = "start"
-"""How `Copy.copied` knows what the training of the seeds started from."""
+"""Key in the folders of `Copy.copied` of the start point that all seeds were trained from."""
 
 
 class Copy(Settings):
-    """A way of copying an encoder by looking at texts."""
+    """A way of compressing an encoder by the texts that it will be used on."""
 
     of_seeds: ClassVar[bool] = False
-    """Whether it reads the encoders of all seeds of the recipe that it starts from; there is one copy then."""
+    """Whether it combines the encoders of all seeds of the recipe into one."""
 
     @property
     def of_start(self) -> bool:
-        """Whether it also reads what the training of these started from, as START."""
+        """Whether it also needs the start point of their training, as START."""
         return False
 
     def copied(
         self, encoder: SentenceTransformer, texts: list[str], folders: Mapping[str, Path]
     ) -> SentenceTransformer:
-        """The copy; the encoder itself may be changed, and the copy be it.
+        """Make the compressed encoder; the given encoder may be changed in place.
 
         Args:
-            texts: without what stands before them.
-            folders: with `of_seeds` one for each other seed; with `of_start` START.
+            encoder: the original.
+            texts: sentences without prompts.
+            folders: with `of_seeds` a folder for each other seed; with `of_start` START.
         """
         raise NotImplementedError
 
     def stored(self, copy: SentenceTransformer) -> SentenceTransformer:
-        """The copy as it is saved, which gives the same vectors when it is opened."""
+        """Convert the compressed encoder into the form in which it is saved; loading it gives the same vectors."""
         return copy
 
 
 class Averaged(Copy):
-    """The mean of the weights of a recipe's encoders over all of its seeds, perhaps with a share of those before.
+    """The mean of the weights of a recipe's encoders over all seeds, optionally interpolated with the start point.
 
     With a `share` it is (1 - share) times that mean plus share times the weights from which training started, which
-    keeps more of what the encoder could do before. Sources: Wortsman et al. (2022, "Model soups: averaging weights of
-    multiple fine-tuned models improves accuracy without increasing inference time"), section 2; of the share Wortsman
+    preserves more of the start point's abilities. Sources: Wortsman et al. (2022, "Model soups: averaging weights of
+    multiple fine-tuned models improves accuracy without increasing inference time"), section 2; for the share Wortsman
     et al. (2022, "Robust fine-tuning of zero-shot models"), section 3.
     """
 
@@ -65,11 +66,11 @@ class Averaged(Copy):
 
     @property
     def of_start(self) -> bool:
-        """The weights before training have a share."""
+        """True if the start point has a share."""
         return self.share > 0
 
     def copied(self, encoder, texts, folders):
-        """See `average`; the texts only say how far the mean is from the first seed's encoder."""
+        """Average the seeds' weights, see `average`; the texts are not used."""
         from seedbed.encoders.compression.average import average, interpolate
         from seedbed.encoders.models.loading import load, open_encoder
 
@@ -78,7 +79,7 @@ class Averaged(Copy):
 
 
 class Static(Copy):
-    """No transformer: a vector for each token, and a text is their mean.
+    """A static encoder without transformer: one vector for each token, and a text is their mean (Model2Vec).
 
     The encoder's vectors of single tokens are reduced by principal components and weighted by frequency. Sources:
     Tulkens and van Dongen (2024, "Model2Vec: fast state-of-the-art static embeddings"); the weights are those of Arora
@@ -95,7 +96,7 @@ class Static(Copy):
     """Occurrences that a token needs; letters need none."""
 
     def copied(self, encoder, texts, folders):
-        """See `condense`."""
+        """Make a static encoder, see `condense`."""
         from seedbed.encoders.compression.static import condense
 
         given = {
@@ -111,13 +112,13 @@ class Bfloat16(Copy):
     """Weights rounded to bfloat16: half the bytes; they are float32 again when loaded."""
 
     def copied(self, encoder, texts, folders):
-        """See `round_weights`."""
+        """Round the weights, see `round_weights`."""
         from seedbed.encoders.compression.bfloat16 import round_weights
 
         return round_weights(encoder)
 
     def stored(self, copy):
-        """See `bfloat16.stored`."""
+        """Convert for saving in bfloat16."""
         from seedbed.encoders.compression import bfloat16
 
         return bfloat16.stored(copy)
@@ -126,11 +127,11 @@ class Bfloat16(Copy):
 class Int8(Copy):
     """Weights as 8-bit integers for onnxruntime: a quarter of the bytes, and faster.
 
-    What they are multiplied with is so too, with a scale for each text.
+    Activations are quantised too, with a scale for each text.
     """
 
     def copied(self, encoder, texts, folders):
-        """See `quantized`; the texts only say what is lost."""
+        """Quantise the transformer, see `quantized`; the texts are not used."""
         from seedbed.encoders.compression.onnx_int8 import quantized
         from seedbed.encoders.compression.trim import require_plain
 
@@ -139,24 +140,24 @@ class Int8(Copy):
 
 
 class Trimmed(Copy):
-    """Tokenizer and word embeddings without tokens that the texts do not use; letters of the texts remain.
+    """Tokenizer and word embeddings without the tokens that the texts do not use; the texts' letters remain.
 
-    On the texts themselves the vectors are the encoder's to the last bit. A word of a dropped token is split into
-    smaller ones. Source: Abdaoui et al. (2020, "Load what you need: smaller versions of multilingual BERT").
+    On the texts themselves the vectors equal the original's exactly. A word with a dropped token is split into smaller
+    tokens. Source: Abdaoui et al. (2020, "Load what you need: smaller versions of multilingual BERT").
     """
 
     least_count: int = Field(1, ge=1)
     """Occurrences that a token needs."""
 
     def copied(self, encoder, texts, folders):
-        """See `trim`."""
+        """Trim the vocabulary, see `trim`."""
         from seedbed.encoders.compression.trim import trim
 
         return trim(encoder, texts, least=self.least_count)
 
 
 class Copies(Settings):
-    """One way of building an encoder from finished ones."""
+    """The way of compression of a recipe: exactly one of these."""
 
     averaged: Averaged | None = None
     """Mean of the seeds' weights."""
@@ -186,10 +187,10 @@ class Copies(Settings):
 
     @property
     def name(self) -> str:
-        """The way that is given, by its name."""
+        """The name of the given way."""
         return next(name for name, way in self if way)
 
     @property
     def way(self) -> Copy:
-        """The way that is given."""
+        """The settings of the given way."""
         return getattr(self, self.name)

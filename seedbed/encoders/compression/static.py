@@ -1,4 +1,4 @@
-"""A static encoder: a vector for each token, and a text is their mean."""
+"""Static encoders: one vector for each token, and a text is their mean (Model2Vec)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from seedbed.encoders.prompts import put
 from seedbed.io import UserError
 
 BATCH = 256
-"""Tokens that are encoded together."""
+"""Tokens that are encoded in one batch."""
 
 
 def condense(
@@ -28,15 +28,24 @@ def condense(
     whiten: bool = True,
     least: int = 1,
 ) -> SentenceTransformer:
-    """A static encoder: a text's vector is the mean of its tokens', which the encoder made of each token alone.
+    """Make a static encoder: a text's vector is the mean of its tokens' vectors, which the encoder gives for single
+    tokens.
 
-    The vectors are reduced by principal components, all of the same variance with `whiten`, and multiplied by
-    smoothing / (smoothing + p), where p is a token's share of the texts.
-    Sources: Tulkens and van Dongen (2024, "Model2Vec") for tokens and components; Arora et al. (2017, "A simple but
-    tough-to-beat baseline for sentence embeddings") for the weights.
+    The vectors are reduced by principal components and multiplied by smoothing / (smoothing + p), where p is the
+    token's share of the texts. Sources: Tulkens and van Dongen (2024, "Model2Vec") for tokens and components; Arora et
+    al. (2017, "A simple but tough-to-beat baseline for sentence embeddings") for the weights.
+
+    Args:
+        encoder: the original.
+        texts: sentences, which give the tokens and their shares.
+        dimensions: dimensions of the new vectors.
+        smoothing: see above.
+        whiten: scale all components to the same variance.
+        least: occurrences that a token needs in the texts.
 
     Raises:
-        UserError: as `counted` and `cut_tokenizer`; more dimensions than the encoder or the tokens have.
+        UserError: more dimensions than the encoder or the tokens have; a tokenizer that cannot be cut; or an encoder
+            without a plain transformer.
     """
     counts = counted(encoder, texts)
     tokenizer = encoder.tokenizer

@@ -1,4 +1,4 @@
-"""An encoder with fewer tokens."""
+"""Vocabulary trimming: an encoder without the tokens that texts do not use."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from seedbed.encoders.vocabulary.tokenizer import renumbered
 from seedbed.io import UserError
 
 KINDS = ("Unigram", "WordPiece")
-"""Kinds of tokenizers that can be cut: what they make of a word hangs on no token that stays out of it."""
+"""Types of tokenizers that can be cut: how they split a word depends only on the tokens of that word."""
 
 
 def counted(encoder: SentenceTransformer, texts: Iterable[str]) -> Counter[int]:
-    """How often each token stands in texts, by id, without special ones.
+    """Count the tokens of texts by id, without special tokens.
 
     Raises:
-        UserError: the encoder reads no tokens, or has parallel adapters, which are made for its whole vocabulary.
+        UserError: the encoder has no transformer, or one with parallel adapters, which are made for its whole
+            vocabulary.
     """
     require_plain(encoder)
     found: Counter[int] = Counter()
@@ -33,10 +34,15 @@ def counted(encoder: SentenceTransformer, texts: Iterable[str]) -> Counter[int]:
 
 
 def kept(tokenizer: PreTrainedTokenizerFast, counts: Counter[int], *, least: int = 1) -> list[int]:
-    """The ids, in order, of the tokens that a cut tokenizer has.
+    """The ids of the tokens that a trimmed tokenizer keeps, sorted.
 
-    They are special tokens, those that stand `least` times in the texts, and of these texts' letters the tokens of one
-    letter, small and capital, so that no word is unknown that is written with them.
+    They are special tokens, tokens that occur `least` times or more, and single-letter tokens of the texts' letters in
+    both cases, so that no word of these letters is unknown.
+
+    Args:
+        tokenizer: the original.
+        counts: token id -> occurrences in the texts.
+        least: occurrences that a token needs.
     """
     form = json.loads(tokenizer.backend_tokenizer.to_str())
     ids = {one["id"] for one in form["added_tokens"]} | {*tokenizer.all_special_ids}
@@ -49,10 +55,11 @@ def kept(tokenizer: PreTrainedTokenizerFast, counts: Counter[int], *, least: int
 
 
 def cut_tokenizer(tokenizer: PreTrainedTokenizerFast, ids: Sequence[int]) -> Tokenizer:
-    """A tokenizer with some of the tokens, the n-th of these ids as n; texts of these tokens are split as before.
+    """Make a tokenizer of a subset of tokens; the n-th of these ids becomes n. Texts of these tokens are split as
+    before.
 
     Raises:
-        UserError: a tokenizer of another kind than KINDS.
+        UserError: a tokenizer of another type than KINDS.
     """
     form = json.loads(tokenizer.backend_tokenizer.to_str())
     model, kind = form["model"], form["model"]["type"]
@@ -72,13 +79,18 @@ def cut_tokenizer(tokenizer: PreTrainedTokenizerFast, ids: Sequence[int]) -> Tok
 
 
 def trim(encoder: SentenceTransformer, texts: Sequence[str], *, least: int = 1) -> SentenceTransformer:
-    """The encoder, in place, without the tokens that texts do not use, with or without its prompts before them.
+    """Remove from an encoder, in place, the tokens that texts do not use, with or without its prompts before them.
 
-    On these texts its vectors are as they were.
-    Source: Abdaoui et al. (2020, "Load what you need"), who cut multilingual models to the tokens of a language.
+    On these texts its vectors are unchanged. Source: Abdaoui et al. (2020, "Load what you need"), who trim multilingual
+    models to the tokens of a language.
+
+    Args:
+        encoder: changed in place and returned.
+        texts: sentences without prompts.
+        least: occurrences that a token needs.
 
     Raises:
-        UserError: as `counted` and `cut_tokenizer`.
+        UserError: a tokenizer that cannot be cut, or an encoder without a plain transformer.
     """
     counts: Counter[int] = Counter()
     for prompt in sorted({"", *encoder.prompts.values()}):
@@ -106,7 +118,11 @@ def trim(encoder: SentenceTransformer, texts: Sequence[str], *, least: int = 1) 
 
 
 def require_plain(encoder: SentenceTransformer) -> None:
-    """Refuse what cannot be copied: a UserError if it has no transformer, or one with parallel adapters."""
+    """Check that an encoder can be compressed.
+
+    Raises:
+        UserError: it has no transformer, or one with parallel adapters.
+    """
     if not isinstance(encoder[0], Transformer):
         raise UserError("copy: this encoder has no transformer; copy the one that it was made from")
     if type(encoder[0]) is not Transformer:

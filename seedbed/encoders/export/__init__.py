@@ -1,1 +1,1 @@
-"""An encoder as a folder, and its card."""
+"""Saving an encoder as a sentence-transformers folder, with a manifest and a model card."""

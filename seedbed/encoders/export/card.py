@@ -1,4 +1,4 @@
-"""What an encoder carries with it for people: a model card, by its manifest."""
+"""The model card of an encoder, from the facts of its manifest."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -54,16 +54,17 @@ with named([described("{place}")]):
     encoder = open_encoder("{place}", servers=True)"""
 CODE = "\n# It runs {files} of that place, which Seedbed put there: read it first."
 REVISION = "COMMIT-OF-ITS-CODE"
-"""Stands for the commit of a repository with code, which is known when it is uploaded."""
+"""Placeholder for the commit of a repository with code, which is known after the upload."""
 PLACE = "path/to/this/directory"
-"""What the lines of use open, where nobody has said where the encoder will be."""
+"""The path in the card's example code if nobody has said where the encoder will be."""
 
 
 def write(directory: Path, facts: Mapping[str, Any]) -> None:
-    """Write README.md into an encoder's directory: the same facts and files, the same bytes.
+    """Write README.md into an encoder's folder; equal facts and files give equal bytes.
 
     Args:
-        facts: of its manifest: `about`, `training` and `versions`, as of `text`.
+        directory: the encoder's folder.
+        facts: its manifest's `about`, `training` and `versions`, see `text`.
     """
     card = text(directory, facts["about"], facts["training"], facts["versions"])
     (directory / "README.md").write_text(card, encoding="utf-8")
@@ -80,18 +81,19 @@ def text(
     results: str = "",
     limits: str = "",
 ) -> str:
-    """The model card of an encoder.
+    """The model card of an encoder, in Markdown.
 
     Args:
-        directory: its files.
-        about: JSON of any shape, whose texts and numbers are shown. Keys with a meaning: `name`, `language` (ISO
+        directory: the encoder's folder.
+        about: JSON of any shape, whose texts and numbers are listed. Keys with a meaning: `name`, `language` (ISO
             639-3), `backbone`, `base_model` (hub id), `recipe`, `method`, `licence` (else `backbone_licence`), and
             `data`, a list of records with `name`, `origin` (see `origins`) and `licence`.
-        training: JSON: the settings and what `train.train` returned, in one.
-        used: versions of libraries by name.
-        place: what the lines of use open: a folder, or a repository of the hub.
-        metadata: what the hub reads, in the place of or beside what follows from `about`.
-        results, limits: Markdown: a section of scores, and sentences more about its limits.
+        training: JSON: the training settings and the result of `train.train`, in one mapping.
+        used: library -> version.
+        place: what the example code opens: a folder, or a repository of the hub.
+        metadata: the hub's YAML metadata, which replaces or extends what follows from `about`.
+        results: a section of scores, in Markdown.
+        limits: further sentences about its limits, in Markdown.
     """
     parts = [str(about[key]) for key in ("backbone", "recipe", "language") if about.get(key)]
     shown = {key: value for key, value in about.items() if isinstance(value, str | int | float) and value != ""}
@@ -160,22 +162,22 @@ def table(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
 
 
 class Use(NamedTuple):
-    """How an encoder is used, as text that stands in Python."""
+    """How an encoder is used, as fragments of Python code for the card."""
 
     options: str = ""
-    """What opens it besides its folder."""
+    """Further arguments of `SentenceTransformer(...)`."""
     packages: str = ""
-    """What must be installed besides sentence-transformers."""
+    """Further packages to install, with a leading blank."""
     texts: str = '["a sentence", "another one"]'
-    """What it reads."""
+    """Example inputs."""
 
 
 PAIRS = '[("a sentence", "its English"), ("another one", "its English")]'
-"""What an encoder of two texts reads."""
+"""Example inputs of a two-path encoder."""
 
 
 def use_of(directory: Path) -> Use:
-    """How the encoder in a folder is used: some bring code of their own, a graph, or a side for English."""
+    """How the encoder in a folder is used: some need code of their folder, onnxruntime, or pairs of texts."""
     trusted = ", trust_remote_code=True" if any(directory.glob("*.py")) else ""
     packages = " onnxruntime" if any(directory.glob("*.onnx")) else ""
     return Use(trusted, packages, PAIRS) if (directory / "english").is_dir() else Use(trusted, packages)

@@ -1,4 +1,4 @@
-"""An encoder becomes a directory of sentence-transformers, with a manifest, and a card if somebody writes it."""
+"""Saving an encoder as a sentence-transformers folder with a manifest."""
 
 import contextlib
 import filecmp
@@ -20,7 +20,7 @@ from seedbed.io import atomic, atomic_directory
 from seedbed.manifests import versions
 
 MEAN = Training(pooling="mean")
-"""What a transformer has after it where nobody says otherwise."""
+"""The default pooling after a transformer."""
 
 
 def save(
@@ -35,13 +35,21 @@ def save(
     used: Mapping[str, str] | None = None,
     tell: manifests.Tell | None = None,
 ) -> None:
-    """Save an encoder with its manifest; `output` is replaced as a whole.
+    """Save an encoder with its manifest.
 
-    The manifest has `about`, `training` and the `versions` of libraries, those `used` too, see `card.text`; `tell` is
-    `card.write`, or nothing writes a card.
+    The manifest has `about`, `training` and `versions`. Weight files that equal those of the start point byte for byte
+    are hard links to them.
 
-    Weights that are, byte for byte, those of `start`, which it was trained from, are the same file on the disk; so are
-    those of two paths and their `starts`, by SIDES. `beside` writes files of its own into the folder.
+    Args:
+        encoder: the encoder.
+        output: the folder that is written; it is replaced as a whole.
+        about: facts for the manifest, see `card.text`.
+        training: settings and results for the manifest.
+        start: the folder of the start point; None: there is none.
+        starts: folders of the start points of a two-path encoder's sides.
+        beside: writes further files into the folder.
+        used: further libraries and their versions.
+        tell: `card.write`; None: no card.
     """
     with atomic_directory(output) as directory:
         # Else tokenizer.json would keep the last call's truncation, for whoever reads it without transformers.
@@ -76,13 +84,20 @@ def save_with_head(
     used: Mapping[str, str] | None = None,
     tell: manifests.Tell | None = None,
 ) -> None:
-    """Save a transformer as an encoder, with the head for masked language modelling that it has.
+    """Save a transformer as an encoder, together with its head for masked language modelling.
 
     Args:
-        start: what it was made from, which has the modules after it where `modules.pooling` is own.
-        modules: its pooling; left out, the mean.
-        prefix, languages: as of `prompts.put`; of `languages` that of the texts.
-        output, about, training, used, tell: as of `save`.
+        model: a Hugging Face `...ForMaskedLM`.
+        tokenizer: its tokenizer.
+        start: the folder of the start point, whose modules follow the transformer if `modules.pooling` is own.
+        output: the folder that is written; it is replaced as a whole.
+        about: facts for the manifest, see `card.text`.
+        training: settings and results for the manifest.
+        modules: its pooling is used.
+        prefix: the prompt before every text, or language -> prompt.
+        languages: "" -> the language whose prompt is the default.
+        used: further libraries and their versions.
+        tell: `card.write`; None: no card.
     """
     encoder = loading.load(start, pooling=modules.pooling, layers=modules.layers)
     model.config.output_hidden_states = encoder[0].auto_model.config.output_hidden_states

@@ -1,4 +1,4 @@
-"""Losses of encoders in training: functions of vectors, and modules around them that read tokenised texts."""
+"""Training losses of encoders: functions of sentence vectors, and modules that apply them to tokenised texts."""
 
 from seedbed.encoders.losses.contrastive import simcse
 

@@ -1,4 +1,4 @@
-"""The loss of the objective `alignment`: sentences of two languages, of which the pivot's have vectors already."""
+"""The loss of the objective `alignment`: an encoder's vectors against fixed vectors of pivot-language sentences."""
 
 from __future__ import annotations
 
@@ -19,16 +19,22 @@ from seedbed.io import UserError
 
 
 class AlignmentLoss(nn.Module):
-    """The contrast of rows whose sentences are partly the pivot's, with fixed vectors, and partly the encoder's.
+    """`simcse` of rows whose sentences are partly in the pivot language, with precomputed, frozen vectors.
+
+    Which sentences of a row are taken in which language is sampled anew for each batch, see `sample_languages`. Source:
+    paper 004, section 4.
 
     Args:
-        encoder: of the language that is aligned, in training.
-        texts: the pivot's: of rows that are there in both languages, all columns of a batch; of a sentence and its
-            translation one column; of an anchor in the language whose partners are in the pivot's, the partners.
-        negatives: which rows have one, see `rows.with_negatives`.
+        encoder: the encoder in training, of the language that is aligned.
+        vectors: the pivot sentences' vectors, of the encoder's width.
+        texts: columns of pivot sentences, one text for each row of the table. If every sentence exists in both
+            languages: anchors, positives and perhaps negatives. If a row is a sentence and its translation: the
+            translations, one column. If only anchors are in the encoder's language: positives and perhaps negatives.
+        temperature: what cosines are divided by.
+        negatives: booleans (rows,), which rows have a hard negative; None: all, or there is no such column.
 
     Raises:
-        UserError: a text without a vector, or vectors of another width than the encoder's.
+        UserError: a pivot sentence has no vector, or the vectors' width differs from the encoder's.
     """
 
     def __init__(
@@ -49,12 +55,13 @@ class AlignmentLoss(nn.Module):
         self.places = np.stack([vectors.places(column) for column in texts], axis=1)
 
     def forward(self, features: Iterable[dict[str, Any]], rows: Tensor) -> Tensor:
-        """The loss of one batch.
+        """Compute the loss of one batch, a scalar.
 
         Args:
-            features: tokenised texts: anchors, positives and maybe negatives; of a sentence and its translation the
-                sentence's, which is an anchor or a positive at random; or anchors alone.
-            rows: their positions (batch,) in the table.
+            features: tokenised texts of the encoder's language, by column: anchors, positives and perhaps negatives;
+                one column of sentences, each of which becomes an anchor or a positive at random; or one column of
+                anchors.
+            rows: positions (batch,) of the rows in the table.
         """
         (columns, keep), size = of_batch(list(features), self.negatives, rows), len(rows)
         known_columns = self.places.shape[1]

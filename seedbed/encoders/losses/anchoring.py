@@ -1,4 +1,6 @@
-"""Training of an adaptor and of a policy that chooses translations, on kept states (paper 002, section 4.1)."""
+"""Losses of the objective `anchoring`: an adaptor and a policy that chooses among translations (paper 002, section
+4.1).
+"""
 
 from __future__ import annotations
 
@@ -35,23 +37,25 @@ def policy_loss(
     mask: Tensor | None = None,
     baseline: Literal["none", "mean"] = "none",
 ) -> Tensor:
-    """REINFORCE of a choice among candidates: the mean over rows of -log pi(a) (R_a - baseline).
+    """REINFORCE loss of a policy that chooses one candidate of each row: mean of -log pi(a) (R_a - baseline).
 
-    Without actions it is the expectation itself, -sum_k pi(k) (R_k - baseline), whose gradient is what that of drawn
-    actions is in the mean. Source: paper 002, equation 11, which has no baseline.
+    Without `actions` the loss is the expectation, -sum_k pi(k) (R_k - baseline); sampled actions have the same gradient
+    on average. Source: paper 002, equation 11, which has no baseline.
 
     Args:
-        logits: of the policy, (b, k).
-        rewards: (b, k), which get no gradient.
-        actions: the candidate that was drawn, (b,).
-        mask: (b, k), true where there is a candidate; None: everywhere. What stands elsewhere does not count.
-        baseline: mean: the policy's own expected reward of the row.
+        logits: the policy's scores of the candidates, (b, k).
+        rewards: (b, k); no gradient flows into them.
+        actions: the index of each row's sampled candidate, (b,); None: the expectation over all candidates.
+        mask: booleans (b, k), True where there is a candidate; None: everywhere. Logits and rewards elsewhere are
+            ignored.
+        baseline: "mean" subtracts the policy's expected reward of the row, "none" nothing.
 
     Returns:
-        A scalar, in float32 at least.
+        A scalar, in float32 or more precise.
 
     Raises:
-        UserError: shapes that do not fit, a row without a candidate, an action that is none, or another baseline.
+        UserError: shapes that do not fit, a row without a candidate, an action that is not a candidate, or an unknown
+            baseline.
     """
     mask = torch.ones_like(logits, dtype=torch.bool) if mask is None else mask
     shapes = [tuple(x.shape) for x in (logits, rewards, mask)]
@@ -83,20 +87,21 @@ def _chosen(mask: Tensor, actions: Tensor) -> Tensor:
 
 
 def anchor_loss(features: Tensor, documents: Tensor, *, form: Literal["squared", "cosine"] = "squared") -> Tensor:
-    """How far the mean of a feature path's states is from the vector of the translation.
+    """Distance between the mean of a feature path's states and the vector of the translation.
 
-    The mean over rows of |g - h|^2, or of 1 - cos(g, h). Source: paper 002, equations 3 and 5; its second version (v2)
-    has the cosine.
+    The mean over rows of |g - h|^2 ("squared"), or of 1 - cos(g, h) ("cosine"). Source: paper 002, equations 3 and 5;
+    the cosine is in the paper's second version (v2).
 
     Args:
-        features: states at the positions of the prefix, (b, s, d); g is their mean.
-        documents: h, (b, d).
+        features: states at the positions of the prefix, (b, s, d); g is their mean over s.
+        documents: vectors h of the translations, (b, d).
+        form: "squared" or "cosine".
 
     Returns:
-        A scalar, in float32 at least.
+        A scalar, in float32 or more precise.
 
     Raises:
-        UserError: shapes that do not fit, or another form.
+        UserError: shapes that do not fit, or an unknown form.
     """
     if (
         features.ndim != 3
@@ -115,18 +120,24 @@ def anchor_loss(features: Tensor, documents: Tensor, *, form: Literal["squared",
 
 
 class AnchoringLoss(nn.Module):
-    """L_RL + eta L_enc + lambda L_anchor of a batch. Source: paper 002, equations 3 to 12.
+    """The loss L_RL + eta L_enc + lambda L_anchor of a batch: policy, alignment and anchoring. Source: paper 002,
+    equations 3 to 12.
 
     Args:
-        encoder: a transformer and a `FeaturePath`, in training.
-        candidates: of all rows.
-        english: encoder of the translations; it stays as it is, and is not kept.
-        given: similarities (n, k) that stand in the place of the adaptor's in features and rewards; None: its own.
-        kept: the transformer stays as it is, so that states of the texts are made once.
-        weights, similarity_weight: of the reward, see `rewards.reward`.
-        alignment_weight, anchor_weight: eta and lambda.
-        form, baseline: as of `anchor_loss` and `policy_loss`.
-        actions: what the policy learns from: a candidate that is drawn, or the expectation over all.
+        encoder: the encoder in training: a transformer followed by a `FeaturePath`.
+        candidates: the candidate translations of all rows of the table.
+        english: a frozen encoder of the translations; the saved encoder does not contain it.
+        given: similarities (n, k) of texts and candidates that replace the adaptor's in the policy's features and
+            rewards; None: the adaptor's.
+        kept: True if the transformer is frozen; its states of the texts are then computed once and cached.
+        weights: weights of a judge's semantic, emotional and pragmatic score in the reward.
+        similarity_weight: weight of the similarity in the reward.
+        alignment_weight: eta.
+        anchor_weight: lambda.
+        form: form of `anchor_loss`.
+        baseline: baseline of `policy_loss`.
+        actions: "drawn" trains the policy on one sampled candidate for each row, "expected" on the expectation over
+            all.
     """
 
     def __init__(
@@ -160,11 +171,11 @@ class AnchoringLoss(nn.Module):
             self.before = self._outcome()
 
     def forward(self, features: Iterable[dict[str, Any]], rows: Tensor) -> Tensor:
-        """Equation 12 of one batch; rows without a candidate do not count.
+        """Compute equation 12 for one batch, a scalar; rows without a candidate are left out.
 
         Args:
-            features: tokenised texts, which are read where states are not kept.
-            rows: their positions (batch,) in the table.
+            features: tokenised texts; used only if the transformer's states are not cached.
+            rows: positions (batch,) of the rows in the table.
         """
         there = self.policy.mask[rows.cpu()].any(dim=1)
         prefix = self._prefix(next(iter(features)), rows.cpu())
@@ -204,12 +215,13 @@ class AnchoringLoss(nn.Module):
         return dict(zip(("chances", "rewards", "g"), map(torch.cat, zip(*parts, strict=True)), strict=True))
 
     def findings(self) -> dict[str, Any]:
-        """What a manifest says when training has ended.
+        """Facts for the encoder's manifest at the end of training.
 
         Returns:
-            translators; texts_without_candidate; candidates_left_out; policy_distance, the mean total variation of the
-            policy from its start; mean_reward, expected under it, and start_reward; epsilon1, mean |g - h| over texts,
-            h of the likeliest candidate, `before` training, `after` it, and of the map to `zero`.
+            A mapping with `translators` (names), `texts_without_candidate` and `candidates_left_out` (counts),
+            `policy_distance` (mean total variation between the policy now and before training), `mean_reward` and
+            `start_reward` (expected under the policy now and before training), and `epsilon1`: the mean |g - h| over
+            texts, with h of the likeliest candidate, `before` and `after` training and for g = `zero`.
         """
         if not self.kept:
             self.states = pooled_states(self.model, self.candidates.texts, self.path.size)
@@ -230,7 +242,7 @@ class AnchoringLoss(nn.Module):
         }
 
     def write_beside(self, folder: Path) -> None:
-        """Write the policy into the encoder's folder."""
+        """Write the policy's weights into the folder of the saved encoder."""
         state = {name: weight.detach().cpu().contiguous() for name, weight in self.actor.state_dict().items()}
         save_file(state, folder / ACTOR)
 

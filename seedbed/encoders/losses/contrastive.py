@@ -1,4 +1,4 @@
-"""Training losses."""
+"""Contrastive losses as functions of sentence vectors, and SimCSE's as a sentence-transformers loss."""
 
 from __future__ import annotations
 
@@ -25,19 +25,28 @@ def simcse(
     """Contrastive loss of SimCSE: each anchor against all positives and, if given, all negatives of the batch.
 
     The mean over i of -log(e^{cos(a_i, p_i)/t} / sum_j (e^{cos(a_i, p_j)/t} + e^{cos(a_i, n_j)/t})), from anchor to
-    candidate only. Source: paper 000, equation 1, with n_j where the paper prints n_i: SimCSE's code
-    (`simcse/models.py`, `cl_forward`, hard_negative_weight 0) contrasts with all negatives.
+    candidate only. It is sentence-transformers' MultipleNegativesRankingLoss with scale 1/t. Source: paper 000,
+    equation 1, with n_j where the paper prints n_i: SimCSE's code (`simcse/models.py`, `cl_forward`,
+    hard_negative_weight 0) contrasts with all negatives.
 
     Args:
-        anchor, positive, negative: sentence vectors, all (batch, width); row i of each belongs to triplet i.
-        temperature: tau.
-        keep: booleans (batch,): the rows that have a negative; None: all. What stands in the others is no candidate.
+        anchor: vectors (batch, width).
+        positive: vectors (batch, width); row i belongs to anchor i.
+        negative: vectors (batch, width) of hard negatives; None: there are none.
+        temperature: t, what cosines are divided by.
+        keep: booleans (batch,), which rows have a negative; None: all. The vectors of other rows of `negative` are
+            ignored.
 
     Returns:
-        A scalar, computed in float32 at least.
+        A scalar, computed in float32 or more precise.
 
     Raises:
         UserError: the shapes differ, or are not (batch, width).
+
+    Example:
+        >>> anchor = torch.eye(2)
+        >>> simcse(anchor, anchor, temperature=1.0)  # log(1 + 1/e)
+        tensor(0.3133)
     """
     columns = [anchor, positive] if negative is None else [anchor, positive, negative]
     require_rows("simcse", *columns)
@@ -61,13 +70,16 @@ def additive_margin(
     term of equation 5.
 
     Args:
-        x, y: vectors (batch, width); row i of each belongs to pair i.
-        keep: booleans (batch, batch); where False, x_i and y_j are no negatives of each other. The diagonal, which
-            holds the pairs themselves, is not looked at.
-        negatives: vectors (n, width), hard negatives of every x: the sum over j is over them too.
+        x: vectors (batch, width).
+        y: vectors (batch, width); row i forms a pair with row i of `x`.
+        temperature: what cosines are divided by.
+        margin: what is subtracted from the cosine of a pair.
+        keep: booleans (batch, batch); where False, x_i and y_j are not used as negatives of each other. The diagonal is
+            ignored: it holds the pairs.
+        negatives: vectors (n, width) of hard negatives, added to the sum over j for every x_i; None: there are none.
 
     Returns:
-        A scalar, computed in float32 at least.
+        A scalar, computed in float32 or more precise.
 
     Raises:
         UserError: the shapes differ, or are not (batch, width) and (batch, batch).
@@ -85,19 +97,21 @@ def additive_margin(
 def neighbour_contrast(
     anchor: Tensor, neighbours: Tensor, *, temperature: float, ids: Tensor | None = None, keep: Tensor | None = None
 ) -> Tensor:
-    """Each anchor against the neighbours of its positive, rank by rank, in both directions.
+    """Contrastive loss of anchors and the retrieved neighbours of their positives, weighted by 1/rank.
 
-    The sum over ranks r = 1, ..., k of (L(a, n^r) + L(n^r, a)) / r, where L is the contrast in the batch without a
-    margin. Source: paper 001, equation 5.
+    The sum over ranks r = 1, ..., k of (L(a, n^r) + L(n^r, a)) / r, where L is the in-batch contrast without a margin.
+    Source: paper 001, equation 5.
 
     Args:
         anchor: vectors (batch, width).
-        neighbours: vectors (batch, k, width), nearest first.
-        ids: integers (batch, k), equal for equal sentences: of one rank, these are no negatives of each other.
-        keep: booleans (batch, batch); where False, pairs i and j have no negative in each other, at any rank.
+        neighbours: vectors (batch, k, width) of each positive's neighbours, nearest first.
+        temperature: what cosines are divided by.
+        ids: integers (batch, k), equal for equal sentences; equal sentences of one rank are not negatives of each
+            other. None: all sentences differ.
+        keep: booleans (batch, batch); where False, pairs i and j are not negatives of each other, at any rank.
 
     Returns:
-        A scalar, computed in float32 at least; 0 for k = 0.
+        A scalar, computed in float32 or more precise; 0 for k = 0.
 
     Raises:
         UserError: shapes that do not fit.
@@ -118,18 +132,20 @@ def neighbour_contrast(
 def queue_contrast(
     anchor: Tensor, positive: Tensor, queue: Tensor, *, temperature: float, keep: Tensor | None = None
 ) -> Tensor:
-    """Each anchor's positive against the vectors of a queue, from anchor to candidate only.
+    """Contrastive loss of each anchor and its positive against the vectors of a queue, from anchor to candidate only.
 
     The mean over i of -log(e^{cos(a_i, p_i)/t} / (e^{cos(a_i, p_i)/t} + sum_j e^{cos(a_i, q_j)/t})). Source: paper 001,
-    equation 4, which prints no temperature t: t = 1 is the equation as it stands.
+    equation 4, which has no temperature: t = 1 gives the printed equation.
 
     Args:
-        anchor, positive: vectors (batch, width); row i of each belongs to pair i.
-        queue: vectors (m, width), which get no gradient.
-        keep: booleans (batch, m); where False, q_j is no negative of a_i.
+        anchor: vectors (batch, width).
+        positive: vectors (batch, width); row i belongs to anchor i.
+        queue: vectors (m, width); no gradient flows into them.
+        temperature: t, what cosines are divided by.
+        keep: booleans (batch, m); where False, q_j is not a negative of a_i. None: all are.
 
     Returns:
-        A scalar, computed in float32 at least; 0 for m = 0.
+        A scalar, computed in float32 or more precise; 0 for m = 0.
 
     Raises:
         UserError: shapes that do not fit.
@@ -149,7 +165,15 @@ def queue_contrast(
 
 
 def require_rows(name: str, *columns: Tensor) -> None:
-    """Vectors of so many rows each, (batch, width)."""
+    """Check that all tensors have one shape (batch, width) with batch >= 1.
+
+    Args:
+        name: the calling function, for the message.
+        *columns: the tensors.
+
+    Raises:
+        UserError: they have not.
+    """
     shapes = [tuple(column.shape) for column in columns]
     if columns[0].ndim != 2 or len(set(shapes)) > 1 or not len(columns[0]):
         raise UserError(
@@ -158,7 +182,7 @@ def require_rows(name: str, *columns: Tensor) -> None:
 
 
 def cosines(x: Tensor, y: Tensor) -> Tensor:
-    """Cosines (n, m) of the rows of (n, width) and (m, width), in float32 at least."""
+    """Cosine similarities (n, m) of rows (n, width) and rows (m, width), in float32 or more precise."""
     precision = torch.promote_types(torch.promote_types(x.dtype, y.dtype), torch.float32)
     # A matrix product under autocast is bfloat16: a cosine over 0.05 would keep two digits.
     with torch.autocast(x.device.type, enabled=False):
@@ -181,7 +205,9 @@ class SimCSELoss(nn.Module):
     """`simcse` as a sentence-transformers loss for pairs or triplets of texts.
 
     Args:
-        negatives: which rows of the table have one, see `with_negatives`.
+        model: the encoder in training.
+        temperature: what cosines are divided by.
+        negatives: booleans (rows,), which rows of the table have a negative, see `with_negatives`; None: all.
     """
 
     def __init__(self, model: nn.Module, temperature: float, negatives: Tensor | None = None) -> None:
@@ -191,11 +217,11 @@ class SimCSELoss(nn.Module):
         self.negatives = negatives
 
     def forward(self, features: Iterable[dict[str, Any]], rows: Tensor | None = None) -> Tensor:
-        """The loss of one batch.
+        """Compute the loss of one batch, a scalar.
 
         Args:
-            features: tokenised texts of two or three columns (anchor, positive, perhaps negative).
-            rows: their positions (batch,) in the table; needed where not all have a negative.
+            features: tokenised texts of two or three columns: anchors, positives, perhaps negatives.
+            rows: positions (batch,) of the rows in the table; needed if only some rows have a negative.
         """
         columns, keep = of_batch(list(features), self.negatives, rows)
         # All columns in one forward pass: a trained word-embedding matrix then gets one dense gradient, not three.

@@ -1,4 +1,4 @@
-"""Batches whose sentences are in several languages: which language each is in, and its vector back in its place."""
+"""Batches with sentences in several languages: sampling each sentence's language, and reordering vectors into rows."""
 
 from __future__ import annotations
 
@@ -12,21 +12,23 @@ from seedbed.io import UserError
 
 
 def draw(rows: int, columns: int, languages: int, rng: np.random.Generator, *, at_most: int = 6) -> np.ndarray:
-    """The language of each sentence of a batch, at random: those of a row are in different ones.
+    """Sample the language of each sentence of a batch, so that the sentences of a row are in different languages.
 
-    A batch has `at_most` languages, all equally likely. With two languages, an anchor and its positive are in
-    different ones, and the negative is in either. Source: paper 004, section 4 and its code; docs/papers/modular.md.
+    A batch has at most `at_most` languages, all equally likely. With two languages, a row's anchor and positive are in
+    different ones and its negative is in either. Source: paper 004, section 4 and its code; docs/papers/modular.md.
 
     Args:
-        rows: of the batch.
-        columns: 2, anchors and positives, or 3, with hard negatives.
-        languages: how many there are.
+        rows: the number of rows of the batch.
+        columns: 2 for anchors and positives, 3 with hard negatives.
+        languages: the number of available languages, 2 or more.
+        rng: the random generator.
+        at_most: the maximum number of languages in one batch.
 
     Returns:
-        Numbers of languages (rows, columns), from 0.
+        Indices of languages (rows, columns), from 0.
 
     Raises:
-        UserError: other columns, fewer than two languages, or no rows.
+        UserError: another number of columns, fewer than two languages, or no rows.
     """
     if columns not in (2, 3):
         raise UserError(f"columns: {columns}; a row has an anchor and a positive, and maybe a negative: give 2 or 3")
@@ -44,18 +46,21 @@ def draw(rows: int, columns: int, languages: int, rng: np.random.Generator, *, a
 def gather(
     vectors: Sequence[Tensor], places: Sequence[np.ndarray | Tensor | Sequence[Sequence[int]]], shape: tuple[int, int]
 ) -> list[Tensor]:
-    """The columns of a batch whose sentences were encoded language by language; gradients flow through.
+    """Reorder vectors that were computed language by language into the columns of a batch; gradients flow through.
 
     Args:
-        vectors: of each language, (sentences, width).
-        places: of each language, the row and the column of each sentence in the batch, (sentences, 2).
-        shape: rows and columns of the batch.
+        vectors: for each language, the vectors (sentences, width) of its sentences.
+        places: for each language, the row and column in the batch of each of its sentences, (sentences, 2).
+        shape: the batch's numbers of rows and columns.
 
     Returns:
-        Vectors (rows, width) of each column.
+        One tensor (rows, width) for each column.
 
     Raises:
-        UserError: a place is given twice, or not at all, or is none of the batch; or vectors and places do not fit.
+        UserError: a place is given twice, is missing or is outside the batch, or vectors and places differ in number.
+
+    Example:
+        >>> anchors, positives = gather([hausa, english], [[(0, 0), (1, 1)], [(0, 1), (1, 0)]], (2, 2))
     """
     rows, columns = shape
     at = [np.asarray(place, dtype=np.int64).reshape(-1, 2) for place in places]

@@ -1,4 +1,4 @@
-"""The losses of the objectives `correlation` and `listwise`, which look at earlier batches too: LaSR's (paper 002)."""
+"""Losses of the objectives `correlation` and `listwise`, with queues of earlier batches: LaSR (paper 002)."""
 
 from __future__ import annotations
 
@@ -16,16 +16,18 @@ from seedbed.encoders.losses.soft_rank import correlation_loss, safe_weights, so
 
 
 class CorrelationLoss(nn.Module):
-    """`soft_rank.correlation_loss` of the cosines of pairs with their scores, in the batch and a queue of earlier ones.
+    """`soft_rank.correlation_loss` between cosines of pairs and their gold scores, over the batch and a queue of
+    earlier pairs.
 
     Source: paper 002, appendix A.4, equations 27 to 32 (CorrQueue).
 
     Args:
-        encoder: in training.
-        scores: of all pairs (rows,). They are data and no state.
-        queue_size: K: how many earlier pairs count beside the batch; 0: none.
-        warm_up: N_min: with fewer pairs in batch and queue, nothing is learnt.
-        pearson_weight, temperature: as of `correlation_loss`.
+        encoder: the encoder in training.
+        scores: gold scores of all pairs of the table, (rows,). No checkpoint contains them.
+        queue_size: K, the number of earlier pairs that are used together with the batch; 0: none.
+        warm_up: N_min; the loss is 0 while batch and queue together have fewer pairs.
+        pearson_weight: weight of Pearson's correlation; soft Spearman's has the rest.
+        temperature: temperature of the soft ranks.
     """
 
     def __init__(
@@ -47,11 +49,11 @@ class CorrelationLoss(nn.Module):
         self.temperature = temperature
 
     def forward(self, features: Iterable[dict[str, Any]], rows: Tensor) -> Tensor:
-        """The loss of one batch; during the warm-up 0, with a gradient of 0.
+        """Compute the loss of one batch, a scalar; it is 0 with a zero gradient during the warm-up.
 
         Args:
-            features: tokenised texts of both sides.
-            rows: their positions (batch,) in the table.
+            features: tokenised texts of both columns.
+            rows: positions (batch,) of the rows in the table.
         """
         one, two = _directions(self.model, features)
         predicted, gold = (one * two).sum(dim=1), self.scores[rows.cpu()].to(rows.device)
@@ -68,32 +70,41 @@ class CorrelationLoss(nn.Module):
         )
 
     def after_step(self) -> None:
-        """The batch's cosines and scores join the queue."""
+        """Add the batch's cosines and scores to the queue; the trainer calls it after each optimiser step."""
         if self.queue is not None:
             self.queue.add(*self.batch)
 
 
 class ListwiseLoss(nn.Module):
-    """1 - `soft_rank.soft_ndcg` of each query's own document among the nearest others, with a hinge and moments.
+    """1 - `soft_rank.soft_ndcg` of each query's document among its nearest other documents, plus a hinge and a moments
+    term.
 
-    The others are the documents of the batch and of a queue of earlier ones that are in the own document's language and
-    not relevant to the query; of equal documents the newest stands for all. Source: paper 002, section 4.2 and appendix
-    A.4, equations 33 to 42 (DocQueue).
+    The other documents come from the batch and from a queue of earlier ones; they are in the language of the query's
+    document and not relevant to the query. Of several copies of a document only the newest vector counts. Source: paper
+    002, section 4.2 and appendix A.4, equations 33 to 42 (DocQueue).
 
     Args:
-        encoder: in training.
-        queries, documents: numbers (rows,) of each row's query and document, the same for equal texts.
-        relevant: whether the row's document is relevant to its query (rows,); where not, it is a document alone.
-        languages: numbers (rows,) of the languages of the documents, one for each document; None: all have one.
-        queue_size: how many earlier documents are candidates beside the batch's; 0: none.
-        negatives: M: so many candidates, the nearest to the query, are ranked with its own document.
-        k, temperature, cut_temperature: as of `soft_rank.soft_ndcg`.
-        gate: how negatives that may be relevant too are spared. ranks: they count little in the ranks of others, and
-            not in the hinge. discounts: in the discounts, as the paper prints it. none: not at all.
-        margin, gate_temperature: of `soft_rank.safe_weights`: who is no farther below the own document's cosine than
-            the margin may be relevant too, and how soft that border is.
-        hinge_weight, hinge_margin: of the hinge, which draws the own document above the nearest other by the margin.
-        moments_weight, variance: of the term that draws the mean of a list's cosines to 0, and their variance to this.
+        encoder: the encoder in training.
+        queries: integers (rows,), the number of each row's query; equal texts have equal numbers.
+        documents: integers (rows,), the number of each row's document; equal texts have equal numbers.
+        relevant: booleans (rows,), whether the row's document is relevant to its query. If not, the row only
+            contributes a document.
+        languages: integers (rows,), the language of each row's document; None: all are in one language.
+        queue_size: the number of earlier documents that are candidates in addition to the batch's; 0: none.
+        negatives: M, the number of nearest candidates that are ranked together with the query's document.
+        k: the cut-off of nDCG@k.
+        temperature: temperature of the soft ranks.
+        cut_temperature: temperature of the soft cut at k.
+        gate: how likely false negatives are down-weighted. "ranks": in the ranks of other documents, and they are left
+            out of the hinge. "discounts": in the discounts, as the paper prints it. "none": not at all.
+        margin: delta of `soft_rank.safe_weights`: a candidate whose cosine is less than this below the document's is a
+            likely false negative.
+        gate_temperature: beta of `soft_rank.safe_weights`, the softness of that threshold.
+        hinge_weight: weight of the hinge.
+        hinge_margin: by how much the document's cosine should exceed that of the nearest negative.
+        moments_weight: weight of the term that pulls the mean of a list's cosines to 0 and their variance to
+            `variance`.
+        variance: target variance of a list's cosines.
     """
 
     def __init__(
@@ -134,11 +145,12 @@ class ListwiseLoss(nn.Module):
         self.queue = Queue(queue_size, width) if queue_size else None
 
     def forward(self, features: Iterable[dict[str, Any]], rows: Tensor) -> Tensor:
-        """The mean over the queries of a batch that have a document to tell their own from; 0 if none has.
+        """Compute the mean loss over the batch's queries that have a relevant document and a negative; 0 if there are
+        none.
 
         Args:
             features: tokenised texts of queries and of documents.
-            rows: their positions (batch,) in the table.
+            rows: positions (batch,) of the rows in the table.
         """
         queries, documents = _directions(self.model, features)
         numbers = self.documents[rows.cpu()].to(rows.device)
@@ -180,7 +192,7 @@ class ListwiseLoss(nn.Module):
         return 1 - gain + self.hinge_weight * hinge + self.moments_weight * moments
 
     def after_step(self) -> None:
-        """The batch's documents join the queue."""
+        """Add the batch's documents to the queue; the trainer calls it after each optimiser step."""
         if self.queue is not None:
             self.queue.add(*self.batch)
 

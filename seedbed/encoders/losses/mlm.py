@@ -1,4 +1,4 @@
-"""Masked language modelling beside a contrastive loss."""
+"""Masked language modelling as an additional loss to a contrastive one."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from seedbed.encoders.losses.contrastive import SimCSELoss
 
 
 class WithMaskedLM(nn.Module):
-    """SimCSE's loss plus a multiple of masked language modelling on the same texts.
+    """A contrastive loss plus a weighted masked-language-modelling loss on the same texts.
 
-    A second forward pass reads all columns of the batch with masked tokens; the mean cross-entropy of the masked ones
-    is added. Of the tokens that are chosen, 80 % become the mask, 10 % any token, and 10 % stay. Source:
+    A second forward pass encodes the batch with masked tokens; the mean cross-entropy of the chosen tokens is added. Of
+    the chosen tokens, 80 % are replaced by the mask, 10 % by a random token and 10 % are unchanged. Source:
     princeton-nlp/SimCSE, `train.py`, `mask_tokens`, and `simcse/models.py`, `cl_forward`; paper 000, table 6.
 
     Args:
-        contrast: the loss that this one adds to.
-        head: see `mlm_head.load_head`.
-        weight: of the added loss.
-        probability: that a token is chosen; special tokens and padding never are.
-        half: let the head's matrix products run in bfloat16.
+        contrast: the contrastive loss.
+        head: the backbone's head for masked language modelling, from `mlm_head.load_head`.
+        weight: weight of the masked-language-modelling loss.
+        probability: probability that a token is chosen; special tokens and padding never are.
+        half: run the head's matrix products in bfloat16.
     """
 
     def __init__(
@@ -43,7 +43,12 @@ class WithMaskedLM(nn.Module):
         self.special = torch.tensor(tokenizer.all_special_ids)
 
     def forward(self, features: Iterable[dict[str, Any]], rows: Tensor | None = None) -> Tensor:
-        """The loss of one batch; arguments as in `SimCSELoss`. A batch without masked tokens has the contrast alone."""
+        """Compute the loss of one batch; if no token was chosen, it is the contrastive loss alone.
+
+        Args:
+            features: tokenised texts of two or three columns: anchors, positives, perhaps negatives.
+            rows: positions (batch,) of the rows in the table; needed if only some rows have a negative.
+        """
         columns = list(features)
         # Copies: where columns cannot be read together, each pass leaves its states in them.
         loss = self.contrast([dict(column) for column in columns], rows)

@@ -1,4 +1,6 @@
-"""Momentum contrast: a queue of vectors, and a copy of an encoder that follows it slowly. Source: He et al. (2020)."""
+"""Momentum contrast: a queue of earlier vectors and a momentum encoder. Source: He et al. (2020, "Momentum contrast for
+unsupervised visual representation learning").
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,13 @@ from seedbed.io import UserError
 
 
 class Queue(nn.Module):
-    """The last vectors that were added, at most `size` of them: first in, first out. It starts empty.
+    """A first-in, first-out queue of the last `size` vectors, with an integer id for each. It starts empty.
 
-    Its state is in buffers.
+    Its content is in buffers, so checkpoints contain it.
+
+    Args:
+        size: the maximum number of vectors.
+        width: dimensions of a vector.
 
     Raises:
         UserError: a size or width below 1.
@@ -29,17 +35,21 @@ class Queue(nn.Module):
 
     @property
     def vectors(self) -> Tensor:
-        """Vectors (n, width), n <= size, oldest first."""
+        """The vectors in the queue (n, width), n <= size, oldest first."""
         return self.held[len(self.held) - int(self.count) :]
 
     @property
     def ids(self) -> Tensor:
-        """What the vectors are of (n,), as given to `add`."""
+        """The ids of the vectors (n,), as passed to `add`."""
         return self.held_ids[len(self.held) - int(self.count) :]
 
     @torch.no_grad()
     def add(self, vectors: Tensor, ids: Tensor) -> None:
-        """Add vectors (n, width) with their ids (n,), in this order; as many of the oldest go as have no place.
+        """Append vectors in this order; the oldest vectors leave if there are more than `size`.
+
+        Args:
+            vectors: (n, width).
+            ids: integers (n,).
 
         Raises:
             UserError: shapes that do not fit.
@@ -56,17 +66,19 @@ class Queue(nn.Module):
 
 @torch.no_grad()
 def follow(target: nn.Module, source: nn.Module, *, momentum: float) -> None:
-    """Move a module's weights towards another's, in place: t <- momentum t + (1 - momentum) s, in float32.
+    """Update a module's weights as an exponential moving average of another's, in place: t <- m t + (1 - m) s, in
+    float32.
 
-    Buffers are copied. What both share stays as it is. Source: paper 001, section 3.5.
+    Buffers are copied. Weights that both modules share are skipped. Source: paper 001, section 3.5.
 
     Args:
-        target: its weights are float32: at a momentum of 0.995 half precision would round most steps to none.
-        source: a module with the same weights by name and shape, in any precision.
-        momentum: at least 0, below 1.
+        target: the module that is updated. Its weights must be float32: with a momentum of 0.995, most steps would be
+            rounded away in half precision.
+        source: a module with weights of the same names and shapes, in any precision.
+        momentum: m, at least 0 and below 1.
 
     Raises:
-        UserError: such a momentum, other names or shapes, or weights of the target in half precision.
+        UserError: another momentum, different names or shapes, or half-precision weights in the target.
     """
     if not 0 <= momentum < 1:
         raise UserError(f"momentum: {momentum}; it must be at least 0 and below 1")
@@ -83,10 +95,10 @@ def follow(target: nn.Module, source: nn.Module, *, momentum: float) -> None:
 
 
 class Follower(nn.Module):
-    """A copy of a module for `follow`: without gradients, and without dropout for good.
+    """A copy of a module for momentum updates: without gradients, and always without dropout.
 
-    Frozen weights are no copies but the module's own: for a multilingual encoder, whose word embeddings are most of
-    it, that is most of the memory.
+    Frozen weights are shared with the original instead of copied: in a multilingual encoder with frozen word embeddings
+    that is most of the memory.
     """
 
     def __init__(self, module: nn.Module) -> None:
@@ -96,5 +108,5 @@ class Follower(nn.Module):
         self.eval()
 
     def train(self, mode: bool = True) -> Follower:
-        """It stays as in use, whatever is asked for."""
+        """Stay in evaluation mode, whatever `mode` says."""
         return super().train(False)

@@ -1,4 +1,4 @@
-"""The loss of the objective `neighbours`: encoder, head, the copy that follows them, and its queue."""
+"""The loss of the objective `neighbours`: projection head, momentum encoder and queue (NeighXLM, paper 001)."""
 
 from __future__ import annotations
 
@@ -19,23 +19,25 @@ from seedbed.encoders.losses.momentum import Follower, Queue, follow
 
 
 class NeighbourLoss(nn.Module):
-    """L_basic + L_queue + L_neighbour (paper 001, equation 6), and what changes after each step of the optimiser.
+    """L_basic + L_queue + L_neighbour of paper 001, equation 6, with its momentum encoder and queue.
 
     Args:
-        encoder: in training.
-        sides: the texts of all pairs: anchors and positives.
-        neighbours: the texts of each rank.
-        margin, temperature: of `additive_margin`; the temperature is that of neighbours too.
-        queue: who is pushed away from the queue: anchors, positives and neighbours too (all), or none; then there is no
-            queue.
-        queue_size, queue_temperature: vectors in it at most, and its loss's temperature; None: `temperature`.
-        mask_own: no pair has its own earlier vectors in the queue as negatives, nor another with an equal side, there
-            or in the batch, nor that one's neighbours.
-        momentum: how much of itself the copy keeps at each step.
-        projection: widths of the head's two layers.
-        normalise: weights of the ranks sum to 1.
-        negatives: a batch has a column of hard negatives, which join the sum of equation 2.
-        half: the copy computes in bfloat16 where its weights, which stay float32, are multiplied.
+        encoder: the encoder in training.
+        sides: the anchors and the positives of all pairs of the table.
+        neighbours: for each rank, the texts of all rows' neighbours of that rank.
+        margin: margin of `additive_margin`.
+        temperature: temperature of the pairs' and of the neighbours' loss.
+        queue: which sentences are contrasted with the queue: "anchors"; "all" for anchors, positives and neighbours;
+            "none" for no queue.
+        queue_size: the maximum number of vectors in the queue.
+        queue_temperature: temperature of the queue's loss; None: `temperature`.
+        mask_own: leave out false negatives: a pair's own earlier vectors in the queue, and pairs that share a text with
+            it, with their neighbours, in the queue and in the batch.
+        momentum: momentum of the encoder copy, see `momentum.follow`.
+        projection: widths of the projection head's two layers.
+        normalise: divide the weights 1/rank of the neighbours by their sum.
+        negatives: whether batches have a column of hard negatives, which are added to the sum of equation 2.
+        half: run the momentum encoder's matrix products in bfloat16; its weights stay in float32.
     """
 
     def __init__(
@@ -75,12 +77,11 @@ class NeighbourLoss(nn.Module):
             self.queue = Queue(queue_size, outer)
 
     def forward(self, features: Iterable[dict[str, Any]], rows: Tensor) -> Tensor:
-        """The loss of one batch.
+        """Compute the loss of one batch, a scalar.
 
         Args:
-            features: tokenised texts of anchors, positives, hard negatives if they are learnt, and each rank of
-                neighbours.
-            rows: their positions (batch,) in the table.
+            features: tokenised texts of anchors, positives, hard negatives if `negatives`, and neighbours of each rank.
+            rows: positions (batch,) of the rows in the table.
         """
         columns = list(features)
         # Copies: where columns cannot be read together, each pass leaves its states in them.
@@ -121,7 +122,7 @@ class NeighbourLoss(nn.Module):
 
     @torch.no_grad()
     def after_step(self) -> None:
-        """The copy follows; then it reads the batch's anchors and positives, which join the queue."""
+        """Update the momentum encoder, and add its vectors of the batch's anchors and positives to the queue."""
         if self.pushed == "none":
             return
         encoder, head = self.slow.copy
@@ -133,7 +134,15 @@ class NeighbourLoss(nn.Module):
 
 
 def same_pairs(anchors: Sequence[str], positives: Sequence[str]) -> np.ndarray:
-    """A number for each pair (n,), the same for pairs that share a side, directly or through others."""
+    """Number the connected components of pairs: pairs that share a text, directly or through others, get one number.
+
+    Args:
+        anchors: n texts.
+        positives: n texts.
+
+    Returns:
+        Integers (n,).
+    """
     sides = [pd.factorize(np.asarray(column, dtype=object))[0] for column in (anchors, positives)]
     first = len(anchors)
     links = coo_array((np.ones(first), (sides[0], first + sides[1])), shape=(2 * first, 2 * first))
@@ -141,6 +150,13 @@ def same_pairs(anchors: Sequence[str], positives: Sequence[str]) -> np.ndarray:
 
 
 def same_texts(columns: Sequence[Sequence[str]]) -> np.ndarray:
-    """A number for each text, (n, k) for k columns of n texts, the same for equal texts."""
+    """Number texts so that equal texts get equal numbers.
+
+    Args:
+        columns: k columns of n texts.
+
+    Returns:
+        Integers (n, k).
+    """
     texts = np.asarray(columns, dtype=object)
     return pd.factorize(texts.ravel())[0].reshape(texts.shape).T.astype(np.int64)

@@ -1,4 +1,4 @@
-"""Training on pairs of one language that keeps translations where they are found."""
+"""The loss of the objective `retention`: contrast of monolingual pairs that preserves cross-lingual retrieval."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from seedbed.io import UserError
 
 
 class RetentionLoss(nn.Module):
-    """`simcse` of a batch's pairs plus a multiple of `similarity_distillation` of its translations.
+    """`simcse` of the batch's pairs plus a weighted `similarity_distillation` of its translations.
 
     Args:
-        translations: booleans (rows,): which rows of the table are translations, the pivot's sentence first.
-        teacher: vectors (rows, width) of the pivot's sentences before training; those of other rows are not looked at.
-        scale: the reciprocal of the pairs' temperature.
-        cutoff: share of their tokens that the texts of pairs lose, see `cut_off`.
-        temperature: of similarities.
-        weight: of the translations' loss.
+        model: the encoder in training.
+        translations: booleans (rows,), which rows are translations; their first text is in the pivot language.
+        teacher: vectors (rows, width) of the pivot sentences by the encoder before training; other rows are ignored.
+        scale: 1/temperature of the pairs' loss.
+        cutoff: share of tokens that texts of pairs lose, see `cut_off`.
+        temperature: temperature of the translations' similarities.
+        weight: weight of the translations' loss.
     """
 
     def __init__(
@@ -44,11 +45,11 @@ class RetentionLoss(nn.Module):
         self.scale, self.cutoff, self.temperature, self.weight = scale, cutoff, temperature, weight
 
     def forward(self, features: Iterable[dict[str, Any]], rows: Tensor) -> Tensor:
-        """The loss of one batch.
+        """Compute the loss of one batch, a scalar. A single pair or a single translation in a batch adds nothing.
 
         Args:
             features: tokenised texts of both columns.
-            rows: their positions (batch,) in the table. Of a single translation, or a single pair, nothing is asked.
+            rows: positions (batch,) of the rows in the table.
         """
         translated = self.translations[rows.cpu()].to(rows.device)
         first, second = embed_columns(
@@ -78,25 +79,28 @@ class RetentionLoss(nn.Module):
 def similarity_distillation(
     teacher: Tensor, pivot: Tensor, text: Tensor, *, temperature: float, others: Tensor | None = None
 ) -> Tensor:
-    """How far the pivot's sentences are from being as similar to each other's translations as a teacher says.
+    """Distil a teacher's similarities between pivot sentences into similarities between pivot sentences and
+    translations.
 
-    With P_ij = softmax_j(cos(m_i, m_j)/t) of the teacher's vectors m of the pivot's sentences, and Q(u, v) the same of
-    cosines between u_i and v_j, it is (KL(P, Q(e, [x, y])) + KL(P, Q(x, e)))/4 + KL'(P, Q(e, e))/2, each the mean over
-    i, of vectors e of the pivot's sentences, x of their translations and y of other sentences, to which none should be
-    similar; KL' leaves out j = i on both sides. Translations and others get no gradient: what trains them is another
-    loss. Similarities are soft targets as in Fang et al. (2021, "SEED: Self-supervised distillation for visual
-    representation"), equation 5, whose candidates are a queue.
+    With P_ij = softmax_j(cos(m_i, m_j)/t) of the teacher's vectors m of the pivot sentences, and Q(u, v) the same of
+    cosines between u_i and v_j, the loss is (KL(P, Q(e, [x, y])) + KL(P, Q(x, e)))/4 + KL'(P, Q(e, e))/2. Here e are
+    the student's vectors of the pivot sentences, x those of their translations and y those of unrelated sentences; each
+    KL is the mean over i, and KL' leaves out j = i. No gradient flows into translations and unrelated sentences:
+    another loss trains them. Soft targets of similarities are due to Fang et al. (2021, "SEED: Self-supervised
+    distillation for visual representation"), equation 5, whose candidates are a queue.
 
     Args:
-        teacher, pivot, text: vectors, all (batch, width); row i of each belongs to one sentence.
+        teacher: the teacher's vectors of the pivot sentences (batch, width).
+        pivot: the student's vectors of the pivot sentences (batch, width).
+        text: the student's vectors of the translations (batch, width).
         temperature: t.
-        others: vectors (n, width) of sentences in the language of the translations; None: there are none.
+        others: vectors (n, width) of unrelated sentences in the language of the translations; None: there are none.
 
     Returns:
-        A scalar, computed in float32 at least.
+        A scalar, computed in float32 or more precise.
 
     Raises:
-        UserError: the shapes differ, or are not (batch, width) of two rows or more.
+        UserError: the shapes differ, or are not (batch, width) with two rows or more.
     """
     require_rows("similarity_distillation", teacher, pivot, text)
     if len(pivot) < 2:

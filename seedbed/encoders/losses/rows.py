@@ -1,4 +1,4 @@
-"""What a loss is told of the rows of a batch: which have a negative, and their values."""
+"""Facts about single rows of a batch that a loss needs: whether a row has a negative, and values such as gold scores."""
 
 from __future__ import annotations
 
@@ -13,7 +13,15 @@ T = TypeVar("T")
 
 
 def with_negatives(table: pd.DataFrame | None, *names: str) -> Tensor | None:
-    """Booleans (rows,): which rows have a text in each of some columns of negatives that are there; None: all have."""
+    """Find which rows have a text in every column of negatives.
+
+    Args:
+        table: the training data; an absent negative is an empty text. None: no table.
+        *names: names of columns of negatives; those that the table lacks are ignored. Without names: "negative".
+
+    Returns:
+        Booleans (rows,); None if all rows have negatives or there is no such column.
+    """
     if not (columns := [name for name in names or ("negative",) if table is not None and name in table.columns]):
         return None
     there = (table[columns] != "").all(axis=1).to_numpy()
@@ -21,11 +29,15 @@ def with_negatives(table: pd.DataFrame | None, *names: str) -> Tensor | None:
 
 
 def of_batch(columns: list[T], known: Tensor | None, rows: Tensor) -> tuple[list[T], Tensor | None]:
-    """The columns of a batch of rows, without the negatives if none has one; and which rows have one.
+    """Drop the columns of negatives from a batch if no row of it has one.
 
     Args:
-        known: see `with_negatives`.
-        rows: positions (batch,) in the table.
+        columns: anchors, positives and negatives of the batch.
+        known: booleans (rows of the table,), which rows have a negative; None: all.
+        rows: positions (batch,) of the batch's rows in the table.
+
+    Returns:
+        The columns, and booleans (batch,), which rows have a negative; None if all have, or if the column was dropped.
     """
     if known is None:
         return columns, None
@@ -34,23 +46,22 @@ def of_batch(columns: list[T], known: Tensor | None, rows: Tensor) -> tuple[list
 
 
 def of_texts(features: Mapping[str, Any], chosen: Tensor | slice) -> dict[str, Any]:
-    """The chosen ones of tokenised texts; what is no tensor with a row for each text stays."""
+    """Select some of a batch of tokenised texts; values that are not tensors with one row for each text are unchanged."""
     rows = len(features["input_ids"])
     return {name: value[chosen] if by_row(value, rows) else value for name, value in features.items()}
 
 
 def by_row(value: Any, rows: int) -> bool:
-    """Whether a feature is a tensor with so many rows."""
+    """Whether a feature is a tensor with this number of rows."""
     return isinstance(value, Tensor) and value.ndim > 0 and len(value) == rows
 
 
 class ByRow(nn.Module):
-    """A loss of sentence-transformers that is given a value for each row as its label.
+    """A sentence-transformers loss whose labels are looked up by the rows' positions in the table.
 
     Args:
-        loss: see `loss(features, labels)` there.
-        values: one for each row of the table: (rows,) or (rows, width). They are data and no state: no checkpoint has
-            them.
+        loss: a loss that is called as `loss(features, labels)`.
+        values: the label of each row of the table: (rows,) or (rows, width). No checkpoint contains them.
     """
 
     def __init__(self, loss: nn.Module, values: Tensor) -> None:
@@ -60,5 +71,10 @@ class ByRow(nn.Module):
         self.values = values
 
     def forward(self, features: Iterable[dict[str, Any]], rows: Tensor) -> Tensor:
-        """The loss of one batch, whose rows have these positions (batch,) in the table."""
+        """Compute the loss of one batch.
+
+        Args:
+            features: tokenised texts by column.
+            rows: positions (batch,) of the rows in the table.
+        """
         return self.loss(features, self.values[rows.cpu()].to(rows.device))

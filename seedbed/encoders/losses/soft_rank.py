@@ -1,4 +1,4 @@
-"""Differentiable ranks, and losses of rank correlation and of nDCG that are made of them."""
+"""Differentiable ranks, and losses of rank correlation and of nDCG that use them (paper 002, appendix A.4)."""
 
 from __future__ import annotations
 
@@ -14,21 +14,22 @@ EPSILON = 1e-8
 
 
 def soft_ranks(scores: Tensor, *, temperature: float, descending: bool = False, self_term: bool = False) -> Tensor:
-    """Ranks that scores have a gradient of, from about 1 for the least score, or with `descending` for the greatest.
+    """Differentiable ranks of scores: about 1 for the smallest score, or for the greatest if `descending`.
 
-    R_i = 1 + sum_{j != i} sigmoid((s_i - s_j) / t), or of (s_j - s_i) where descending. Source: paper 002, equations 30
+    R_i = 1 + sum_{j != i} sigmoid((s_i - s_j) / t), or with (s_j - s_i) if descending. Source: paper 002, equations 30
     and 34.
 
     Args:
-        scores: (..., n), in any order. One that is minus infinity stands for nothing: it changes no other's rank.
-        temperature: t, above 0; at 0 they would be the ranks themselves, ties at their mean.
-        self_term: j = i is in the sum, as equation 30 is printed: every rank is greater by a half.
+        scores: (..., n), in any order. A score of minus infinity means that there is no item: it changes no other rank.
+        temperature: t, above 0. As t approaches 0 these become the ordinary ranks, with ties at their mean.
+        descending: rank 1 is the greatest score.
+        self_term: include j = i in the sum, as equation 30 is printed; every rank is then greater by 1/2.
 
     Returns:
-        Like `scores`, in float32 at least.
+        Ranks of the shape of `scores`, in float32 or more precise.
 
     Raises:
-        UserError: no axis, or such a temperature.
+        UserError: a single number instead of an axis of scores, or a temperature that is not above 0.
     """
     if not scores.ndim:
         raise UserError("soft_ranks: a single number; scores are (..., n)")
@@ -54,23 +55,25 @@ def correlation_loss(
     pearson_weight: float,
     temperature: float,
 ) -> Tensor:
-    """How far predictions are from correlating with gold scores: a (1 - Pearson) + (1 - a) (1 - soft Spearman).
+    """A loss that falls as predictions correlate with gold scores: a (1 - Pearson) + (1 - a) (1 - soft Spearman).
 
-    Both are of the batch and its history together. Soft Spearman is Pearson's correlation of `soft_ranks` with the
-    ranks of the gold scores, ties at their mean; to either variance 1e-8 is added. Where all gold scores are equal, the
-    loss is 1 and has no gradient. Source: paper 002, equations 28 to 32.
+    Both correlations are computed on the batch and its history together. Soft Spearman is Pearson's correlation between
+    the `soft_ranks` of predictions and the ranks of the gold scores, ties at their mean; 1e-8 is added to each
+    variance. If all gold scores are equal, the loss is 1 and has no gradient. Source: paper 002, equations 28 to 32.
 
     Args:
-        predicted, gold: (n,).
-        history: earlier predictions and their gold scores, (m,) each, which get no gradient.
+        predicted: (n,).
+        gold: (n,).
+        history: earlier predictions and their gold scores, (m,) each; no gradient flows into them. None: none.
         pearson_weight: a, from 0 to 1.
-        temperature: of the soft ranks.
+        temperature: temperature of the soft ranks.
 
     Returns:
-        A scalar, from 0 to 2, computed in float32 at least.
+        A scalar from 0 to 2, computed in float32 or more precise.
 
     Raises:
-        UserError: shapes that do not fit, nothing to correlate, such a weight or temperature.
+        UserError: shapes that do not fit, an empty batch, a weight outside 0 to 1, or a temperature that is not above
+            0.
     """
     before = history or (predicted[:0], gold[:0])
     shapes = [tuple(part.shape) for part in (predicted, gold, *before)]
@@ -89,7 +92,7 @@ def correlation_loss(
 
 
 def average_ranks(scores: Tensor) -> Tensor:
-    """Ranks (n,) of scores (n,), 1 for the least; those of equal scores are their mean."""
+    """Ranks (n,) of scores (n,), 1 for the smallest; equal scores share the mean of their ranks."""
     less = (scores[None] < scores[:, None]).sum(dim=1)
     equal = (scores[None] == scores[:, None]).sum(dim=1)
     return (less + (equal + 1) / 2).to(scores.dtype)
@@ -102,22 +105,23 @@ def _pearson(x: Tensor, y: Tensor) -> Tensor:
 
 
 def safe_weights(scores: Tensor, relevance: Tensor, *, margin: float, temperature: float) -> Tensor:
-    """What each document counts as a negative: little, where it is so near to the query that it may be relevant too.
+    """Weight of each document as a negative: near 0 if it is so similar to the query that it may be relevant.
 
-    sigmoid((s_0 - margin - s_i) / t) for a document that is not relevant, 1 for one that is. Source: paper 002,
-    equations 38 and 39.
+    sigmoid((s_0 - margin - s_i) / t) for a document that is not labelled relevant, 1 for one that is. Source: paper
+    002, equations 38 and 39.
 
     Args:
-        scores: of documents (b, c) for each query; column 0 has the query's own.
-        relevance: (b, c); 0: not relevant, or nobody knows.
-        margin: delta; at this distance below the own document's score the weight is a half.
-        temperature: beta, above 0.
+        scores: similarities of each query to its documents, (b, c); column 0 is the query's labelled document.
+        relevance: (b, c); 0: not relevant, or unknown.
+        margin: delta; at this distance below s_0 the weight is 1/2.
+        temperature: t (beta in the paper), above 0.
 
     Returns:
-        (b, c), from 0 to 1, in float32 at least.
+        Weights (b, c) from 0 to 1, in float32 or more precise.
 
     Raises:
-        UserError: shapes that do not fit, a document of column 0 that is not relevant, or such a temperature.
+        UserError: shapes that do not fit, a document in column 0 that is not relevant, or a temperature that is not
+            above 0.
     """
     _require_lists("safe_weights", scores, relevance)
     _require_positive("safe_weights", temperature=temperature)
@@ -138,26 +142,27 @@ def soft_ndcg(
     weights: Tensor | None = None,
     gate: Literal["ranks", "discounts"] = "ranks",
 ) -> Tensor:
-    """The nDCG@k of each query by soft ranks, which scores have a gradient of.
+    """Differentiable nDCG@k of each query, by soft ranks.
 
     The sum over i of (2^y_i - 1) sigmoid((k + 1/2 - r_i) / t_k) / log2(1 + r_i), with r_i the descending `soft_ranks`,
-    divided by the greatest DCG@k that documents of this relevance can have. Source: paper 002, equations 34 to 36.
+    divided by the DCG@k of the ideal order. Source: paper 002, equations 34 to 36.
 
     Args:
-        scores: of documents (b, c) for each query, in any order; where minus infinity, there is none.
-        relevance: y (b, c), from 0.
-        k: how many documents count, from 1.
-        temperature: of the ranks.
-        cut_temperature: t_k of the cut at k.
-        weights: of documents (b, c), see `safe_weights`; None: all 1.
-        gate: what weights act on. ranks: how much a document counts in the ranks of others. discounts: its own
-            discount, as the paper prints it; a document that is not relevant has no gain, so that this does nothing.
+        scores: similarities of each query to its documents, (b, c), in any order; minus infinity: there is no document.
+        relevance: y, (b, c), 0 or more.
+        k: the number of documents that count, 1 or more.
+        temperature: temperature of the soft ranks.
+        cut_temperature: t_k, temperature of the soft cut at k.
+        weights: weights of documents (b, c), see `safe_weights`; None: all 1.
+        gate: where weights apply. "ranks": how much a document counts in the ranks of others. "discounts": in its own
+            discount, as the paper prints it; since a document that is not relevant has no gain, this has no effect.
 
     Returns:
-        (b,), in float32 at least; 0 for a query without a relevant document.
+        (b,), in float32 or more precise; 0 for a query without a relevant document.
 
     Raises:
-        UserError: shapes that do not fit, a negative relevance, or such a k, temperature or gate.
+        UserError: shapes that do not fit, a negative relevance, an unknown gate, or a k or temperature that is not
+            above 0.
     """
     _require_lists("soft_ndcg", scores, relevance, *([] if weights is None else [weights]))
     _require_positive("soft_ndcg", cut_temperature=cut_temperature, k=k)

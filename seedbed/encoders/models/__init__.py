@@ -1,1 +1,1 @@
-"""What an encoder is made of, and how a folder becomes one."""
+"""Models: sentence-transformers modules of Seedbed's encoders, and loading encoders from folders."""

@@ -1,4 +1,4 @@
-"""What an encoder's vectors follow from: digests by its manifest, and where its embeddings are kept."""
+"""Digests of what an encoder's vectors depend on, from its manifest, and the folder of its cached embeddings."""
 
 from pathlib import Path
 from typing import Any
@@ -14,17 +14,22 @@ from seedbed.io import fingerprint, read_json, sha256
 from seedbed.manifests import versions
 
 SOURCE = "saved_from"
-"""In a manifest: `vectors_of` of the encoder that an encoder was started from, where all is as it was but for parallel
-adapters."""
+"""Key in a manifest: the digest of the start point, of an encoder that differs from it by parallel adapters only."""
 STOCK = f"{Transformer.__module__}.{Transformer.__name__}"
 """The type in modules.json of a transformer without adapters."""
 
 
 def folder_of(state: Path, manifest: dict[str, Any], *, adapters: bool = True, prompt: str = "") -> Path:
-    """Where the embeddings of an encoder lie: by what they follow from, and the libraries.
+    """The folder of an encoder's cached embeddings, named by what they depend on and by versions of libraries.
 
-    Without parallel adapters they are those of the encoder that got them, and lie where its own do. Where what stands
-    before a text hangs on its language, each `prompt` has a folder in that one: one text has a vector in each language.
+    With adapters off it is the folder of the encoder that got the adapters. An encoder with one prompt for each
+    language has a sub-folder for each prompt, because one text has another vector in each language.
+
+    Args:
+        state: the folder of all caches.
+        manifest: the encoder's.
+        adapters: False: parallel adapters are off.
+        prompt: the language's prompt; empty if the prompt does not depend on the language.
     """
     remote = TRANSPORT in manifest["files"]  # a server makes the vectors; what was paid for outlives an upgrade here
     found = vectors_of(manifest, adapters=adapters)
@@ -33,10 +38,11 @@ def folder_of(state: Path, manifest: dict[str, Any], *, adapters: bool = True, p
 
 
 def vectors_of(manifest: dict[str, Any], *, adapters: bool = True) -> str:
-    """A digest of what an encoder's vectors follow from: the same of two that differ in their cards alone.
+    """A digest of what an encoder's vectors depend on; two encoders that differ in their cards only have the same.
 
     Args:
-        adapters: False: without its parallel adapters.
+        manifest: the encoder's.
+        adapters: False: with its parallel adapters off.
     """
     said = ("README.md", TRANSPORT, CODE, PATHS, INT8)
     files = {name: digest for name, digest in manifest["files"].items() if Path(name).name not in said}
@@ -46,15 +52,16 @@ def vectors_of(manifest: dict[str, Any], *, adapters: bool = True) -> str:
 
 
 def pivot_of(manifest: dict[str, Any]) -> str:
-    """`vectors_of` of the pivot that an encoder was aligned to; empty: it was not."""
+    """The digest of the pivot encoder that an encoder was aligned with; empty if it was not aligned."""
     return manifest.get("training", {}).get("pivot", "")
 
 
 def saved_from(folder: Path, start: Path) -> dict[str, str]:
-    """{SOURCE: ...} of an encoder that is as it was when it was started from another, but maybe for adapters; else {}.
+    """{SOURCE: digest of the start point} if an encoder equals its start point but for parallel adapters, else {}.
 
     Args:
-        folder: of the encoder, before it has a manifest.
+        folder: the encoder's files, before its manifest is written.
+        start: the folder of the start point.
     """
     if not (start / manifests.MANIFEST).is_file():
         return {}

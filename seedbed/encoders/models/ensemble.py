@@ -1,4 +1,4 @@
-"""An encoder's directory that stands for several: a card and a manifest that names them and their weights."""
+"""Fused encoders (DistFuse): a folder with a card and a manifest that names several encoders and their weights."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ encoders apply.
 
 
 class Member(NamedTuple):
-    """One of the encoders."""
+    """One encoder of an ensemble."""
 
     directory: Path
     weight: float
@@ -38,13 +38,16 @@ def save(
     chosen: dict | None = None,
     tell: manifests.Tell | None = None,
 ) -> None:
-    """Write a fusion's directory, with `seedbed.json`; the same arguments and files, the same bytes.
+    """Write the folder of an ensemble with its manifest; equal arguments and files give equal bytes.
 
     Args:
-        members: backbone -> directory of its encoder, in the order of `weights`.
-        about: as of `card.text`.
-        chosen: JSON: how the weights were chosen (`seedbed.evaluation.fusion.choose`); empty where the study has them.
-        tell: `write_card`, or there is none.
+        output: the folder that is written.
+        members: backbone -> folder of its encoder, in the order of `weights`.
+        weights: one weight for each encoder.
+        about: facts for the card, see `card.text`.
+        chosen: JSON about how the weights were tuned, from `seedbed.evaluation.fusion.choose`; None: the study gives
+            them.
+        tell: `write_card`; None: no card.
     """
     weighted = dict(zip(members, weights, strict=True))
     entries = []
@@ -57,7 +60,7 @@ def save(
 
 
 def write_card(directory: Path, facts: Mapping[str, Any]) -> None:
-    """Write README.md beside a fusion, by the facts of its manifest."""
+    """Write README.md into an ensemble's folder, from the facts of its manifest."""
     about, chosen = facts["about"], facts["chosen"]
     text = TEMPLATE.format(
         name=" ".join(str(about[key]) for key in ("backbone", "recipe", "language") if about.get(key)),
@@ -68,10 +71,14 @@ def write_card(directory: Path, facts: Mapping[str, Any]) -> None:
 
 
 def members_of(directory: Path, manifest: Mapping[str, Any]) -> list[Member]:
-    """The encoders of a fusion and their weights, in order; nothing for an encoder that is none.
+    """The encoders of an ensemble and their weights, in order; an empty list for a single encoder.
+
+    Args:
+        directory: the ensemble's folder.
+        manifest: its manifest.
 
     Raises:
-        UserError: one of them is no longer the one that was fused.
+        UserError: an encoder is missing or has changed since the ensemble was written.
     """
     found = []
     for entry in manifest.get("members", []):

@@ -1,4 +1,4 @@
-"""An encoder's directory becomes what scores need of it, be it one encoder or several that are fused."""
+"""Opening an encoder, or a fusion of several, for evaluation: encode, search, layers and paths."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -26,26 +26,30 @@ from seedbed.vectors.types import Encode, Layers, Search
 
 
 class Opened(NamedTuple):
-    """What scores ask of an encoder."""
+    """What evaluation needs of an encoder or of a fusion of several."""
 
     encode: Encode
-    """Several: their embeddings side by side."""
+    """Texts -> vectors (n, width); of several encoders, their vectors side by side."""
     width: int
-    """Dimensions of an embedding."""
+    """Dimensions of a vector."""
     search: Search | None
-    """Several: by their fused distances; of one None, it is searched by the task's."""
+    """Nearest-neighbour search by the fused distances of several encoders; None for a single one, which is searched by
+    the task's distance.
+    """
     encoder: SentenceTransformer | None
-    """None: there are several."""
+    """None for several encoders."""
     about: dict[str, Any]
-    """How it was made."""
+    """The `about` of its manifest."""
     layers: Layers | None = None
-    """None: there are several, or a server has them, or the encoder has two paths."""
+    """Texts -> token means of all layers; None for several encoders, an API model or an encoder with two paths."""
     paths: Layers | None = None
-    """The vectors (2, n, d) of texts and of their English; None: it has one path, or there are several encoders."""
+    """Texts -> vectors (2, n, d) of texts and of their English translations; None unless it is one encoder with two
+    paths.
+    """
     spoken: bool = False
-    """Whether the vectors are those of one language's texts."""
+    """Whether the prompt, and so the vectors, depend on the texts' language."""
     english: bool = False
-    """Whether it, or one of several, reads a text and its English."""
+    """Whether it, or one of several, takes a text and its English translation."""
 
 
 def opened(
@@ -57,17 +61,19 @@ def opened(
     language: str = "",
     english: Mapping[str, str] | None = None,
 ) -> Opened:
-    """Open an encoder, or those of a fusion, each with its own store of embeddings.
+    """Open an encoder, or the encoders of a fusion, each with its own cache of embeddings.
 
     Args:
-        rows: texts that are encoded together at most.
-        state: where the stores lie; None: nothing is kept.
+        folder: the encoder's folder.
+        rows: the maximum number of texts in a batch.
+        state: the folder of the caches; None: no caching.
         adapters: False: parallel adapters are off.
-        language: of the texts, see `prompts.speak`.
-        english: text -> its English, for an encoder of both, which refuses a text without; others do not look at it.
+        language: the texts' language, where the prompt depends on it.
+        english: text -> its English translation, for an encoder that takes both; others ignore it.
 
     Raises:
-        UserError: as `open_encoder`, `members_of`, `manifests.read` and `prompts.speak`.
+        UserError: an encoder or manifest that cannot be read, a changed encoder of a fusion, or no prompt for the
+            language.
     """
     manifest = manifests.read(folder / manifests.MANIFEST)
     if members := members_of(folder, manifest):
@@ -104,13 +110,22 @@ def _with_english(encoder: SentenceTransformer, english: Mapping[str, str]) -> C
 
 
 TOKENS = 2**10
-"""Tokens of a batch on a CPU, which is busy with so few; more of them only hold more padding (docs/quality.md)."""
+"""Tokens of a batch on a CPU. More do not run faster there and only add padding (docs/quality.md)."""
 
 
 def batched(encoder: SentenceTransformer, rows: int, **options: Any) -> Encode:
-    """`encoder.encode`, longest texts first, in batches of at most `rows` texts and, on this CPU, about TOKENS tokens.
+    """Make a function that encodes texts in batches, longest first, of at most `rows` texts and, on a CPU, about TOKENS
+    tokens.
 
-    Its embeddings depend on a text's batch by rounding errors only (1e-6). `encode` is given the options.
+    A vector depends on the other texts of its batch by rounding errors only (1e-6).
+
+    Args:
+        encoder: the encoder.
+        rows: the maximum number of texts in a batch.
+        **options: passed to `encoder.encode`.
+
+    Returns:
+        A function from n texts to vectors (n, d) in float32.
     """
 
     def encode(texts: Sequence[str]) -> np.ndarray:
@@ -139,5 +154,5 @@ def _token_counts(encoder: SentenceTransformer, texts: Sequence[str]) -> np.ndar
 
 
 def is_remote(encoder: SentenceTransformer) -> bool:
-    """Whether texts are sent to a server, by any part of the encoder."""
+    """Whether a module of the encoder sends texts to a server."""
     return any(isinstance(module, Endpoint) for module in encoder.modules())

@@ -1,4 +1,4 @@
-"""What each block of an encoder says of a sentence: token means of all layers at once, or of one without the rest."""
+"""Token means of an encoder's layers: of all layers at once, or of one layer without computing those above it."""
 
 from __future__ import annotations
 
@@ -18,20 +18,21 @@ from seedbed.io import UserError
 
 
 def layer_means(encoder: SentenceTransformer, texts: Sequence[str], *, batch_size: int = 32) -> np.ndarray:
-    """The token means of every layer, from one pass of each text.
+    """Token means of every layer, from one forward pass of each text.
 
-    The mean is over all tokens but padding, special ones and those of the encoder's prompt included. The last layer is
-    the one after the final norm.
+    The mean is over all tokens but padding; special tokens and those of the prompt count. The last layer is after the
+    final norm.
 
     Args:
-        encoder: of any pooling, which does not count.
-        batch_size: texts of a pass. No result depends on it, but for rounding errors (1e-6).
+        encoder: an encoder with a transformer; its pooling is not used.
+        texts: n texts.
+        batch_size: texts of a forward pass; results depend on it by rounding errors only (1e-6).
 
     Returns:
-        Vectors (L + 1, n, width) in float32; the first are of the embeddings.
+        Vectors (L + 1, n, width) in float32; index 0 is the word embeddings.
 
     Raises:
-        UserError: an encoder without a transformer, as behind an endpoint, or one that gives no hidden states.
+        UserError: an encoder without a transformer, such as an API model, or one that gives no hidden states.
     """
     transformer = transformer_of(encoder)
     layers, width = transformer.auto_model.config.num_hidden_layers + 1, transformer.get_embedding_dimension()
@@ -43,13 +44,13 @@ def layer_means(encoder: SentenceTransformer, texts: Sequence[str], *, batch_siz
 
 
 def first_layers(encoder: SentenceTransformer, layer: int) -> SentenceTransformer:
-    """An encoder of the token means of one layer, without the blocks above it, which are taken off the given one.
+    """Make an encoder of the token means of one layer, and remove the blocks above it.
 
-    Its vectors are `layer_means(encoder, texts)[layer]` but for rounding errors.
+    Its vectors equal `layer_means(encoder, texts)[layer]` but for rounding errors.
 
     Args:
-        encoder: not to be used afterwards; it shares its weights.
-        layer: 1 for the first block.
+        encoder: it shares its weights with the result and must not be used afterwards.
+        layer: the block, 1 for the first.
 
     Raises:
         UserError: no such block, or an encoder without a transformer.
@@ -64,10 +65,10 @@ def first_layers(encoder: SentenceTransformer, layer: int) -> SentenceTransforme
 
 
 def transformer_of(encoder: SentenceTransformer) -> Transformer:
-    """The transformer that reads the texts of an encoder.
+    """The transformer module of an encoder.
 
     Raises:
-        UserError: there is none.
+        UserError: it has none.
     """
     first = next(iter(encoder), None) if isinstance(encoder, SentenceTransformer) else None
     if not isinstance(first, Transformer):

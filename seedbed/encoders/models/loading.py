@@ -1,4 +1,4 @@
-"""A directory of pretrained weights becomes a sentence encoder."""
+"""Loading encoders: from pretrained weights with a pooling, from folders that Seedbed saved, or behind an API."""
 
 import inspect
 from itertools import chain
@@ -29,9 +29,9 @@ from seedbed.weights import LOCAL, NO_CODE, opening, require_whole_body
 
 TOKENIZER_FILES = ("tokenizer.json", "sentencepiece.bpe.model", "spiece.model", "tokenizer.model", "vocab.txt")
 WEIGHTED = ("WeightedLayerPooling", "Dense", "LayerNorm", "StaticEmbedding")
-"""Modules with weights of their own."""
+"""Modules that have weights."""
 READ = {"use_safetensors": True, "ignore_mismatched_sizes": True}
-"""How weights are read; which of them do not fit `require_whole_body` then says by name."""
+"""How weights are read; `require_whole_body` reports by name which of them do not fit."""
 
 
 def load(
@@ -45,27 +45,29 @@ def load(
     seed: int = 0,
     dropout: float | None = None,
 ) -> SentenceTransformer:
-    """Build an encoder: the transformer, then pooling, in float32.
+    """Build an encoder from pretrained weights: the transformer, then pooling, in float32.
 
-    With cls_mlp and cls_mlp_train a third module follows, a dense layer, of which `stock` leaves out the latter's.
-    With own, modules that sentence-transformers saved there are the encoder's, and the mean where there are none;
-    parallel adapters are kept.
+    The poolings cls_mlp and cls_mlp_train add a dense layer; `stock` removes the latter's when the encoder is saved.
+    The pooling own takes the modules that sentence-transformers saved with the weights, parallel adapters included, or
+    the mean if there are none.
 
     Args:
-        weights: a directory as `save_pretrained` writes it, of transformers or of sentence-transformers; of the
-            latter only the transformer is used, but with own. Safetensors only; no code is run and no server asked, of
-            the directory's or of its choice, see `model_files.check`.
-        layers: the last blocks that the poolings last_... take.
-        prefix: put before every text by `encode`, `encode_query` and `encode_document`, and saved with the encoder; by
-            language see `prompts.put`, which is given `language`.
-        max_length: tokens of a text; None for as many as the backbone can read.
-        seed: of the dense layer's weights; nothing else is random.
-        dropout: of every layer, in training; None: the backbone's own.
+        weights: a directory as `save_pretrained` writes it, of transformers or of sentence-transformers; of the latter
+            only the transformer is used, except with own. Safetensors only; no code of the directory is run and no
+            server is contacted, see `model_files.check`.
+        pooling: the name of a pooling, see `Training.pooling`.
+        layers: the number of last blocks that the poolings last_... use.
+        prefix: the prompt before every text in `encode`, `encode_query` and `encode_document`; it is saved with the
+            encoder. A mapping gives a prompt for each language.
+        language: the language whose prompt is the default, if `prefix` is a mapping.
+        max_length: tokens of a text; None: as many as the backbone can take.
+        seed: seed of the dense layer's weights; nothing else is random.
+        dropout: dropout probability of every layer, for training; None: the backbone's.
 
     Raises:
-        UserError: no such directory, no config.json, no tokenizer or no safetensors in it, one that cannot be opened or
-            lacks weights, or as `model_files.check`; a dropout for a backbone that knows none, or for modules of its
-            own; more layers than the backbone has; parallel adapters, and another pooling than own.
+        UserError: a directory without config.json, tokenizer or safetensors, or that cannot be loaded; missing weights;
+            a dropout for a backbone without any, or with pooling own; more layers than the backbone has; or parallel
+            adapters with another pooling than own.
     """
     if pooling == "own" and (Path(weights) / "modules.json").is_file():
         if dropout is not None:
@@ -86,10 +88,13 @@ def load(
 
 
 def static(folder: Path) -> SentenceTransformer:
-    """The mean of the input embeddings of a text's tokens, none of which is special; no vector is normalised.
+    """An encoder of the mean of a text's word embeddings, without special tokens and without normalisation.
+
+    Args:
+        folder: a checked directory of a transformer.
 
     Raises:
-        UserError: as `load`.
+        UserError: it cannot be loaded, or lacks weights.
     """
     transformer = _transformer(folder, hidden_states=False, dropout=None)
     tokens = transformer.tokenizer.backend_tokenizer
@@ -99,19 +104,25 @@ def static(folder: Path) -> SentenceTransformer:
 
 
 def remote(endpoint: settings.Endpoint, *, prefix: Prefix = "") -> SentenceTransformer:
-    """An encoder whose vectors a server makes; no request is sent before there are texts."""
+    """An encoder whose vectors an API computes; no request is sent before there are texts.
+
+    Args:
+        endpoint: the API's settings.
+        prefix: the prompt before every text.
+    """
     return put(SentenceTransformer(modules=[Endpoint(endpoint)], local_files_only=True), prefix)
 
 
 def open_encoder(directory: Path, *, servers: bool = False) -> SentenceTransformer:
-    """Open an encoder that a recipe saved; no file of the directory is run.
+    """Open an encoder that a recipe saved; no code of the directory is run.
 
     Args:
-        servers: a server may make the vectors, one that is `servers.named`: others would be sent texts and tokens.
+        directory: the encoder's folder.
+        servers: allow an encoder behind an API, if the API is among `servers.named`; other servers never get texts or
+            tokens.
 
     Raises:
-        UserError: no encoder there, one that cannot be opened or lacks weights, a module without safetensors, or as
-            `model_files.check`.
+        UserError: no encoder there, one that cannot be loaded or lacks weights, or a module without safetensors.
     """
     modules = model_files.modules_of(directory)
     if servers and [kind for kind, _ in modules] == [fullname(Endpoint)]:
@@ -147,9 +158,9 @@ def _require_whole(encoder: SentenceTransformer, directory: Path) -> None:
 
 
 def stock(encoder: SentenceTransformer) -> SentenceTransformer:
-    """An encoder as it is saved: of sentence-transformers' modules alone, where it has weights, which are shared.
+    """The encoder in the form in which it is saved: sentence-transformers' own modules wherever one does the same.
 
-    So are the two of an encoder of two paths, in place.
+    Weights are shared. Both encoders of a two-path encoder are replaced in place.
     """
     transformer, *others = encoder
     if isinstance(transformer, two_paths.Coupled):
@@ -163,7 +174,7 @@ def stock(encoder: SentenceTransformer) -> SentenceTransformer:
 
 
 def of_modules(encoder: SentenceTransformer, modules: list[Module]) -> SentenceTransformer:
-    """An encoder of some modules, with the device and the prompts of another."""
+    """Make an encoder of other modules, with the device, prompts and similarity function of a given one."""
     return SentenceTransformer(
         modules=modules,
         device=str(encoder.device),
@@ -175,7 +186,15 @@ def of_modules(encoder: SentenceTransformer, modules: list[Module]) -> SentenceT
 
 
 def directory_of(weights: Path, *, adapted: bool = False) -> Path:
-    """The directory that holds the transformer, checked; with parallel adapters only where they are read too."""
+    """Check a directory of weights and return the one that holds the transformer.
+
+    Args:
+        weights: a directory of transformers or of sentence-transformers.
+        adapted: parallel adapters will be read too; False: they are refused, since they would be lost.
+
+    Raises:
+        UserError: no such directory, or no config.json, tokenizer or safetensors in it.
+    """
     if not weights.is_dir():
         raise UserError(f"{weights}: no such directory; expected weights as save_pretrained writes them")
     model_files.check(weights)
@@ -193,7 +212,7 @@ def directory_of(weights: Path, *, adapted: bool = False) -> Path:
 
 
 def dropouts(config: PretrainedConfig) -> dict[str, float]:
-    """A transformer's probabilities of dropout by their names in its config, without those of classification heads."""
+    """A transformer's dropout probabilities by their names in its config, without those of classification heads."""
     ending = ("dropout", "dropout_prob", "dropout_rate")
     return {
         name: float(value)
@@ -228,7 +247,7 @@ def _transformer(weights: Path, *, hidden_states: bool, dropout: float | None) -
 
 
 def longest(model: nn.Module, tokenizer_limit: int) -> int:
-    """Tokens that the backbone can read: its tokenizer's limit, or fewer if it has fewer positions.
+    """The maximum number of tokens: the tokenizer's limit, or the number of position embeddings if that is smaller.
 
     RoBERTa counts positions from its padding index + 1, so that XLM-R's 514 positions hold 512 tokens.
     """

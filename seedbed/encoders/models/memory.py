@@ -1,4 +1,4 @@
-"""Whether a training fits the memory, and how many texts at once: told before its first step."""
+"""Estimates of training memory, before the first step: whether a batch fits, and how many texts fit at once."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -14,9 +14,11 @@ from seedbed.encoders.settings import Training
 from seedbed.io import UserError
 
 GENEROUS = 1.25
-"""What takes at least this many times the memory is refused: nothing that runs may be."""
+"""A batch is refused if its estimated minimum exceeds the machine's memory by this factor, so that none that runs is
+refused.
+"""
 SAMPLE = 1_000
-"""Texts of a column that are counted; their mean is known to a few percent."""
+"""Texts of a column that are tokenised; they give the mean length within a few percent."""
 CGROUP = Path("/sys/fs/cgroup/memory.max")
 GIB = 2**30
 
@@ -24,10 +26,16 @@ GIB = 2**30
 def require_fit(
     encoder: SentenceTransformer, columns: Mapping[str, Sequence[str]], training: Training, prefix: str
 ) -> None:
-    """A batch fits the memory; a GPU says for itself what does not fit it.
+    """Check that a training batch fits the machine's memory. With a GPU nothing is checked: it raises its own error.
+
+    Args:
+        encoder: the encoder in training; weights with `requires_grad` are trained.
+        columns: column -> texts.
+        training: the training settings.
+        prefix: the prompt before every text.
 
     Raises:
-        UserError: even the least that it takes is far above what the machine has.
+        UserError: even the estimated minimum is far above the machine's memory.
     """
     if torch.cuda.is_available():
         return
@@ -47,10 +55,16 @@ def texts_at_once(
 ) -> int:
     """How many texts of a batch are encoded at once, see `chunks.in_chunks`; 0: all.
 
-    As many as `training.mini_batch` says; else all if they fit the memory, or the greatest power of two that does.
+    `training.mini_batch` if it is set; else 0 if all fit the memory, or the greatest power of two that does.
+
+    Args:
+        encoder: the encoder in training.
+        columns: column -> texts.
+        training: the training settings.
+        prefix: the prompt before every text.
 
     Raises:
-        UserError: without a GPU, even the weights are far above what the machine has.
+        UserError: without a GPU, even the weights are far above the machine's memory.
     """
     if training.mini_batch:
         return training.mini_batch
@@ -67,16 +81,18 @@ def texts_at_once(
 
 
 def require(model: nn.Module, *, rows: int, tokens: float, half: bool, setting: str, advice: str) -> None:
-    """Batches of so many rows of so many tokens fit the memory; a GPU says for itself what does not fit it.
+    """Check that batches of `rows` rows of `tokens` tokens fit the machine's memory. With a GPU nothing is checked.
 
     Args:
-        model: an encoder or a transformer, of which what needs gradients is trained.
+        model: an encoder or a transformer; weights with `requires_grad` are trained.
+        rows: rows of a batch.
+        tokens: mean number of tokens of a row.
         half: matrix products run in bfloat16.
-        setting: of the number of rows.
-        advice: where two rows are too many.
+        setting: the name of the setting that gives the number of rows, for the message.
+        advice: what to do if even two rows do not fit, for the message.
 
     Raises:
-        UserError: even the least that training takes is far above what the machine has.
+        UserError: even the estimated minimum is far above the machine's memory.
     """
     if torch.cuda.is_available():
         return
@@ -94,7 +110,7 @@ def require(model: nn.Module, *, rows: int, tokens: float, half: bool, setting: 
 
 
 def machine() -> int:
-    """Bytes that a process here can have at most: the memory, or what a container has of it, and swap."""
+    """Bytes of memory that this process can use: the machine's or the container's limit, plus swap."""
     try:
         given = int(CGROUP.read_text())
     except (OSError, ValueError):  # no container, or one without a limit ("max")
@@ -103,11 +119,14 @@ def machine() -> int:
 
 
 def least(model: nn.Module, *, half: bool) -> tuple[float, float]:
-    """Bytes that training a transformer with AdamW takes at least: for its weights, and for each token of a batch.
+    """Minimum bytes for training a transformer with AdamW: for its weights, and for each token of a batch.
 
-    Each trained weight is there four times in float32: itself, its gradient, AdamW's two moments. (Frozen ones can be
-    read from their file again.) What a token leaves for backpropagation `backpropagation.kept` counts; matrix products
-    run in bfloat16 if `half`.
+    A trained weight takes four float32 numbers: itself, its gradient and AdamW's two moments. Frozen weights are not
+    counted: they can be read from their file again. `backpropagation.kept` counts the activations of a token.
+
+    Args:
+        model: an encoder or a transformer.
+        half: matrix products run in bfloat16.
     """
     config = (model[0].auto_model if isinstance(model, SentenceTransformer) else model).config
     trained = sum(weight.numel() for weight in model.parameters() if weight.requires_grad)

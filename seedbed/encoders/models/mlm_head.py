@@ -1,4 +1,4 @@
-"""A backbone's own head for masked language modelling, around an encoder."""
+"""A backbone's head for masked language modelling, separated from its transformer."""
 
 import copy
 from pathlib import Path
@@ -16,14 +16,18 @@ from seedbed.weights import LOCAL
 
 
 def load_head(weights: Path, encoder: SentenceTransformer) -> PreTrainedModel:
-    """The backbone's own head for masked language modelling, around an encoder that `load` made of the same weights.
+    """Load a backbone's head for masked language modelling, to be used on an encoder's token states.
 
     It is the backbone's `...ForMaskedLM` without its transformer: `head(inputs_embeds=states).logits` are the scores
-    (1, tokens, vocabulary) of last states (1, tokens, width). A decoder that is tied to the word embeddings is tied to
-    the encoder's.
+    (1, tokens, vocabulary) of last states (1, tokens, width). If the decoder is tied to the word embeddings, it is tied
+    to the encoder's.
+
+    Args:
+        weights: the backbone's directory.
+        encoder: the encoder that `load` made of the same weights.
 
     Raises:
-        UserError: bad weights as in `load`, or weights without such a head, or a tokenizer without a mask token.
+        UserError: weights that cannot be loaded or have no such head, or a tokenizer without a mask token.
     """
     advice = "set training.mlm_weight to 0, or take a backbone that was saved with its head"
     if encoder.tokenizer.mask_token is None:
@@ -45,7 +49,7 @@ def load_head(weights: Path, encoder: SentenceTransformer) -> PreTrainedModel:
 
 
 def head_of(model: PreTrainedModel) -> PreTrainedModel:
-    """The head of a `...ForMaskedLM`, called as that of `load_head`; its weights are the model's, which stays whole."""
+    """The head of a `...ForMaskedLM` that is called like that of `load_head`; it shares the model's weights."""
     head = copy.copy(model)
     head._modules = {**model._modules, model.base_model_prefix: _Given()}
     return head

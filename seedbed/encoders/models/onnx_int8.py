@@ -1,7 +1,7 @@
-"""A transformer in integers of 8 bits, which onnxruntime runs on a CPU.
+"""A transformer in 8-bit integers that onnxruntime runs on a CPU.
 
-A copy of this file lies in the folder of each such encoder, as CODE, so that sentence-transformers opens it where
-Seedbed is not installed. So it reads nothing else of Seedbed but the kind of its errors.
+A copy of this file, named CODE, is saved in the folder of each such encoder, so that sentence-transformers opens it
+where Seedbed is not installed. It therefore imports nothing of Seedbed but its type of errors.
 """
 
 import shutil
@@ -20,24 +20,25 @@ except ImportError:
     UserError = ValueError
 
 GRAPH = "model.onnx"
-"""The transformer: `input_ids` (1, t) to `states` (1, t, d)."""
+"""File of the transformer: `input_ids` (1, t) to `states` (1, t, d)."""
 TOKENIZER = ("tokenizer.json", "tokenizer_config.json")
-"""The files of its tokenizer."""
+"""Files of its tokenizer."""
 CODE = "int8_transformer.py"
-"""What a copy of this file is called beside it."""
+"""Name of the copy of this file in the encoder's folder."""
 
 
 class Int8Transformer(Module):
-    """A transformer's last states, each text by itself.
+    """A quantised transformer that computes each text separately.
 
-    What stands in for an activation depends on the largest of all that are computed together: texts of one batch would
-    change each other's vectors.
+    The scale of quantised activations depends on all texts that are computed together, so that a batch would change its
+    texts' vectors.
 
     Args:
-        graph: what GRAPH holds.
-        max_seq_length: tokens of a text that are read.
-        width: numbers of a state.
-        weights: how many numbers the graph holds.
+        graph: the bytes of GRAPH.
+        tokenizer: the tokenizer.
+        max_seq_length: tokens of a text; longer ones are truncated. None: no limit.
+        width: dimensions of a token's state.
+        weights: the number of weights in the graph.
     """
 
     config_keys = ["max_seq_length", "width", "weights"]
@@ -64,18 +65,18 @@ class Int8Transformer(Module):
         self.session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
 
     def get_embedding_dimension(self) -> int:
-        """Numbers of a state."""
+        """Dimensions of a token's state."""
         return self.width
 
     def preprocess(self, inputs: Sequence[str], prompt: str | None = None, **kwargs: Any) -> dict[str, Tensor]:
-        """Tokens (b, t) of texts behind their prompt, and where they are."""
+        """Tokenise texts with a prompt before them: `input_ids` and `attention_mask`, (b, t) each."""
         texts = [f"{prompt or ''}{text}" for text in inputs]
         cut = {"truncation": self.max_seq_length is not None, "max_length": self.max_seq_length}
         found = self.tokenizer(texts, padding=True, return_tensors="pt", **cut)
         return {name: found[name] for name in ("input_ids", "attention_mask")}
 
     def forward(self, features: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
-        """Adds `token_embeddings` (b, t, d), zeros where there is padding."""
+        """Add `token_embeddings` (b, t, d) to the features; they are zero at padding."""
         ids, there = (features[name].cpu() for name in ("input_ids", "attention_mask"))
         states = torch.zeros(*ids.shape, self.width)
         for row, own in enumerate(there.bool()):
@@ -85,7 +86,7 @@ class Int8Transformer(Module):
         return features
 
     def save(self, output_path: str, *args: Any, **kwargs: Any) -> None:
-        """Save the graph, the tokenizer, settings, and a copy of this file."""
+        """Save the graph, the tokenizer, the settings and a copy of this file."""
         self.save_config(output_path)
         self.tokenizer.save_pretrained(output_path)
         Path(output_path, GRAPH).write_bytes(self.graph)
@@ -94,7 +95,11 @@ class Int8Transformer(Module):
 
     @classmethod
     def load(cls, model_name_or_path: str, *args: Any, **kwargs: Any) -> "Int8Transformer":
-        """Open what `save` wrote; UserError: a file is not there."""
+        """Open what `save` wrote.
+
+        Raises:
+            UserError: a file is missing.
+        """
         names = ("subfolder", "token", "cache_folder", "revision", "local_files_only")
         place = {name: kwargs[name] for name in names if name in kwargs}
         found = {name: cls.load_file_path(model_name_or_path, name, **place) for name in (GRAPH, *TOKENIZER)}
@@ -107,4 +112,4 @@ class Int8Transformer(Module):
 
 Int8Transformer.__module__ = Path(CODE).stem  # what modules.json is to name: the copy, not Seedbed
 MODULES: Mapping[str, type[Module]] = {f"{Int8Transformer.__module__}.{Int8Transformer.__name__}": Int8Transformer}
-"""The type in modules.json -> what it is."""
+"""Type in modules.json -> its class."""

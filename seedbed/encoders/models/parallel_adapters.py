@@ -1,7 +1,8 @@
-"""Parallel adapters: what aligns an encoder with another, and can be taken off again.
+"""Parallel adapters, which align an encoder with another and can be switched off.
 
-A copy of this file lies in the folder of each encoder that has such adapters, as CODE, so that sentence-transformers
-opens it where Seedbed is not installed. So it reads nothing else of Seedbed but the kind of its errors.
+A copy of this file, named CODE, is saved in the folder of each encoder with such adapters, so that
+sentence-transformers opens it where Seedbed is not installed. It therefore imports nothing of Seedbed but its type of
+errors.
 """
 
 import math
@@ -22,28 +23,29 @@ except ImportError:
     UserError = ValueError
 
 ADAPTERS = "adapters.safetensors"
-"""The adapters of all layers, and as its metadata their scaling."""
+"""File of the adapters of all layers; its metadata has their scaling."""
 CODE = "parallel_adapters.py"
-"""What a copy of this file is called beside them."""
+"""Name of the copy of this file in the encoder's folder."""
 KNOWN = ("bert", "roberta", "xlm-roberta")
-"""Kinds of transformers whose layers end with LayerNorm(dropout(dense(h)) + x), where x is what their feed-forward
-layer reads."""
+"""Model types whose layers end with LayerNorm(dropout(dense(h)) + x), where x is the input of their feed-forward layer.
+"""
 
 
 class ParallelAdapter(nn.Module):
-    """scaling * (up relu(down x + b) + c), to be added to a feed-forward layer's output.
+    """scaling * (up relu(down x + b) + c), added to a feed-forward layer's output.
 
-    At first `up` and both biases are 0, so that nothing is added; `down` is drawn from U(-1 / sqrt(width), 1 /
+    `up` and both biases start at 0, so that nothing is added at first; `down` is sampled from U(-1 / sqrt(width), 1 /
     sqrt(width)). Source: He et al. (2022, "Towards a unified view of parameter-efficient transfer learning"), parallel
-    adapter, as the configuration ParBnConfig of the library adapters has it.
+    adapter, as in the configuration ParBnConfig of the library adapters.
 
     Args:
-        width: of the states.
-        reduction: `down` makes width // reduction numbers of them.
-        seed: of `down`.
+        width: dimensions of the states.
+        reduction: the bottleneck has width // reduction dimensions.
+        scaling: the factor.
+        seed: seed of `down`.
 
     Raises:
-        UserError: a reduction below 1, or above the width.
+        UserError: a reduction below 1 or above the width.
     """
 
     def __init__(self, width: int, *, reduction: int = 2, scaling: float = 4.0, seed: int = 0) -> None:
@@ -58,7 +60,7 @@ class ParallelAdapter(nn.Module):
             nn.init.zeros_(zero)
 
     def forward(self, states: Tensor) -> Tensor:
-        """What is added for states (..., width): (..., width)."""
+        """What is added to the output for input states (..., width): (..., width)."""
         return self.up(self.down(states).relu()) * self.scaling
 
 
@@ -81,15 +83,20 @@ class _Beside:
 
 
 class AdaptedTransformer(Transformer):
-    """A transformer with a parallel adapter beside the feed-forward layer of each of its layers.
+    """A transformer with a parallel adapter at the feed-forward layer of each of its layers.
 
-    `encode(texts, aligned=False)` leaves them out, and gives what the transformer gave without them, to the bit.
+    `encode(texts, aligned=False)` switches the adapters off; the vectors are then exactly those of the transformer
+    without them.
     """
 
     forward_kwargs = Transformer.forward_kwargs | {"aligned"}
 
     def attach(self, adapters: nn.ModuleList) -> None:
-        """Put an adapter beside each layer; UserError: a transformer of another kind, or another number of layers."""
+        """Attach one adapter to each layer.
+
+        Raises:
+            UserError: a transformer of an unsupported type, or another number of layers.
+        """
         layers = layers_of(self)
         if len(layers) != len(adapters):
             raise UserError(f"{len(adapters)} adapters for {len(layers)} layers; expected one for each")
@@ -97,10 +104,11 @@ class AdaptedTransformer(Transformer):
         self.hooks = [_Beside(layer, adapter) for layer, adapter in zip(layers, adapters, strict=True)]
 
     def forward(self, features: dict[str, Any], aligned: bool = True, **kwargs: Any) -> dict[str, Any]:
-        """What a transformer adds to features, with the adapters or without.
+        """Run the transformer.
 
         Args:
-            aligned: False: without.
+            features: tokenised texts.
+            aligned: False: the adapters are off.
         """
         for hook in self.hooks:
             hook.on = aligned
@@ -111,7 +119,7 @@ class AdaptedTransformer(Transformer):
                 hook.on = True
 
     def save(self, output_path: str, *args: Any, **kwargs: Any) -> None:
-        """Save the transformer as it is without adapters; beside it these, and a copy of this file."""
+        """Save the transformer without adapters, the adapters, and a copy of this file."""
         super().save(output_path, *args, **kwargs)
         write(self.adapters, Path(output_path, ADAPTERS))
         if (copy := Path(output_path, CODE)) != Path(__file__):
@@ -119,7 +127,11 @@ class AdaptedTransformer(Transformer):
 
     @classmethod
     def load(cls, model_name_or_path: str, *args: Any, **kwargs: Any) -> "AdaptedTransformer":
-        """Open what `save` wrote; UserError: a transformer of another kind, or adapters that do not fit it."""
+        """Open what `save` wrote.
+
+        Raises:
+            UserError: a transformer of an unsupported type, or adapters that do not fit it.
+        """
         module = super().load(model_name_or_path, *args, **kwargs)
         place = ("subfolder", "token", "cache_folder", "revision", "local_files_only")
         given = {name: kwargs[name] for name in place if name in kwargs}
@@ -136,14 +148,17 @@ MODULE = f"{AdaptedTransformer.__module__}.{AdaptedTransformer.__name__}"
 
 
 def align(encoder: SentenceTransformer, *, reduction: int = 2, scaling: float = 4.0, seed: int = 0) -> None:
-    """Give an encoder fresh adapters, which change none of its vectors; its own weights keep their names.
+    """Attach new adapters to an encoder, which change none of its vectors; its own weights keep their names.
 
     Args:
         encoder: changed in place: `encoder[0].adapters` are the adapters, the first layer's first.
-        seed: of the matrices `down`, which differ from layer to layer.
+        reduction: the adapters' bottleneck is this factor narrower than the states.
+        scaling: factor of the adapters' output.
+        seed: seed of the matrices `down`, which differ from layer to layer.
 
     Raises:
-        UserError: it has adapters already, is no transformer of a known kind, or has states narrower than `reduction`.
+        UserError: it has adapters already, its transformer is of an unsupported type, or its states are narrower than
+            `reduction`.
     """
     transformer = encoder[0]
     widths = [layer.output.dense.out_features for layer in layers_of(transformer)]
@@ -156,10 +171,10 @@ def align(encoder: SentenceTransformer, *, reduction: int = 2, scaling: float = 
 
 
 def put(encoder: SentenceTransformer, adapters: nn.ModuleList) -> None:
-    """Give an encoder adapters, in place; its own weights keep their names.
+    """Attach given adapters to an encoder, in place; its own weights keep their names.
 
     Raises:
-        UserError: it has adapters already, is no transformer of a known kind, or has another number of layers.
+        UserError: it has adapters already, its transformer is of an unsupported type, or has another number of layers.
     """
     transformer = encoder[0]
     if isinstance(transformer, AdaptedTransformer):
@@ -170,7 +185,11 @@ def put(encoder: SentenceTransformer, adapters: nn.ModuleList) -> None:
 
 
 def layers_of(transformer: nn.Module) -> list[nn.Module]:
-    """The layers of a transformer that adapters can stand beside; UserError: it is of another kind."""
+    """The layers of a transformer to which adapters can be attached.
+
+    Raises:
+        UserError: a transformer of an unsupported type.
+    """
     kind = getattr(
         getattr(getattr(transformer, "model", None), "config", None), "model_type", type(transformer).__name__
     )
@@ -181,13 +200,17 @@ def layers_of(transformer: nn.Module) -> list[nn.Module]:
 
 
 def write(adapters: nn.ModuleList, path: Path) -> None:
-    """Write the adapters of all layers into one file, with their scaling."""
+    """Write the adapters of all layers, and their scaling, into one safetensors file."""
     state = {name: weight.detach().cpu().contiguous() for name, weight in adapters.state_dict().items()}
     save_file(state, path, metadata={"scaling": repr(adapters[0].scaling)})
 
 
 def read(path: str | Path) -> nn.ModuleList:
-    """The adapters of a file that `write` wrote; UserError: not one."""
+    """Read adapters from a file of `write`.
+
+    Raises:
+        UserError: the file holds no adapters.
+    """
     try:
         with safe_open(str(path), "pt") as file:
             scaling = float(file.metadata()["scaling"])

@@ -1,7 +1,8 @@
-"""Two paths of a text into one vector: its own encoder's, and that of its translation by an encoder of the pivot.
+"""Two-path encoders (LaSR): a text by a multilingual encoder and its translation by an English one, fused into one
+vector.
 
-A copy of this file lies in the folder of each encoder that has such modules, as CODE, so that sentence-transformers
-opens it where Seedbed is not installed. So it reads nothing else of Seedbed but the kind of its errors.
+A copy of this file, named CODE, is saved in the folder of each encoder with such modules, so that sentence-transformers
+opens it where Seedbed is not installed. It therefore imports nothing of Seedbed but its type of errors.
 """
 
 import shutil
@@ -21,31 +22,33 @@ except ImportError:
     UserError = ValueError
 
 CODE = "two_paths.py"
-"""What a copy of this file is called beside them."""
+"""Name of the copy of this file in the encoder's folder."""
 SIDES = ("source", "english")
-"""The folders of the two encoders."""
+"""Folder names of the two encoders."""
 Fusion = Literal["none", "concat", "prefix", "english"]
-"""How two paths become one vector. none: side by side, each of length one. concat: the same, and a linear map, which
-`couple` adds. prefix: the source's features stand before the tokens of the translation. english: its vector alone."""
+"""How the vectors of the two paths are fused. none: concatenated, each at unit length. concat: the same, followed by a
+linear map that `couple` adds. prefix: the source's features are prepended to the token embeddings of the translation.
+english: the translation's vector only.
+"""
 
 
 def pool_time(states: Tensor, mask: Tensor, size: int) -> Tensor:
-    """A row's own tokens brought to so many states: adaptive average pooling, whatever padding there is.
+    """Adaptive average pooling of each row's token states to a fixed number of states, ignoring padding.
 
-    State i of n tokens is the mean of those from floor(i n / size) to before ceil((i + 1) n / size), as
-    `torch.nn.functional.adaptive_avg_pool1d` has it; of fewer tokens than `size` some are repeated. Source: paper 002,
+    State i of n tokens is the mean of those from floor(i n / size) to before ceil((i + 1) n / size), as in
+    `torch.nn.functional.adaptive_avg_pool1d`; with fewer tokens than `size`, some are repeated. Source: paper 002,
     appendix A.4.
 
     Args:
         states: (b, t, d).
-        mask: (b, t), true or 1 where there is a token.
-        size: how many, from 1.
+        mask: (b, t), True or 1 where there is a token.
+        size: the number of states, 1 or more.
 
     Returns:
-        (b, size, d), in float32 at least.
+        (b, size, d), in float32 or more precise.
 
     Raises:
-        UserError: shapes that do not fit, a row without a token, or such a size.
+        UserError: shapes that do not fit, a row without tokens, or a size below 1.
     """
     if states.ndim != 3 or mask.shape != states.shape[:2] or size < 1:
         shapes = f"states {tuple(states.shape)}, mask {tuple(mask.shape)}, size {size}"
@@ -74,14 +77,20 @@ class Adaptor(nn.Module):
         )
 
     def forward(self, states: Tensor) -> Tensor:
-        """What stands for the states in the other encoder's space."""
+        """Map states into the English encoder's space."""
         return self.layers(states)
 
 
 class FeaturePath(Module):
-    """Token states to `size` features of another encoder's width, and their mean, which is the sentence's vector.
+    """Maps token states to `size` features of the English encoder's width; their mean is the sentence vector.
 
     Source: paper 002, section 4.1.1 and appendix A.4; the vector is g of equation 3 (see docs/papers/lira.md).
+
+    Args:
+        source: dimensions of the token states.
+        width: dimensions of the features.
+        hidden: dimensions of the adaptor's hidden layer.
+        size: the number of features.
     """
 
     config_keys = ["source", "width", "hidden", "size"]
@@ -92,18 +101,18 @@ class FeaturePath(Module):
         self.adaptor = Adaptor(source, width, hidden)
 
     def forward(self, features: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
-        """Adds `prefix` (b, size, width) and `sentence_embedding` (b, width) to `token_embeddings`."""
+        """Add `prefix` (b, size, width) and `sentence_embedding` (b, width), computed from `token_embeddings`."""
         pooled = pool_time(features["token_embeddings"], features["attention_mask"], self.size)
         features["prefix"] = self.adaptor(pooled)
         features["sentence_embedding"] = features["prefix"].float().mean(dim=1)
         return features
 
     def get_embedding_dimension(self) -> int:
-        """Numbers of a vector."""
+        """Dimensions of the sentence vector."""
         return self.width
 
     def save(self, output_path: str, *args: Any, **kwargs: Any) -> None:
-        """Save settings and weights; a copy of this file stands in the encoder's folder."""
+        """Save settings and weights; a copy of this file is written into the encoder's folder."""
         self.save_config(output_path)
         self.save_torch_weights(output_path)
         _copy_code(Path(output_path).parent)
@@ -118,17 +127,18 @@ class FeaturePath(Module):
 
 
 class Coupled(Module):
-    """A text and its English become one vector, by two encoders.
+    """Encodes a text and its English translation into one vector, by two encoders.
 
-    A text of `encode` is a pair (text, English); or a text alone, whose English is then looked up in `english`.
+    An input of `encode` is a pair (text, English), or a text alone, whose translation is looked up in `english`.
 
     Args:
-        source: encoder of the text; None where the fusion is english.
+        source: encoder of the text; None with fusion english.
         english: encoder of the translation.
         fusion: see `Fusion`.
 
     Raises:
-        UserError: a fusion by prefix of a source without features, or whose features are of another width.
+        UserError: a source with fusion english or none with another; or, with fusion prefix, a source without features
+            of the English encoder's width.
     """
 
     config_keys = ["fusion"]
@@ -160,29 +170,33 @@ class Coupled(Module):
 
     @property
     def tokenizer(self) -> Any:
-        """That of the text."""
+        """The text's tokenizer."""
         return next(iter(self.sides.values())).tokenizer
 
     @property
     def max_seq_length(self) -> int | None:
-        """Tokens of the text that are read."""
+        """Tokens of the text; longer ones are truncated."""
         return next(iter(self.sides.values())).max_seq_length
 
     def get_embedding_dimension(self) -> int:
-        """Numbers of a vector."""
+        """Dimensions of the fused vector."""
         if self.fusion in ("none", "concat"):
             return sum(int(side.get_embedding_dimension()) for side in self.sides.values())
         return int(self.sides["english"].get_embedding_dimension())
 
     def train(self, mode: bool = True) -> "Coupled":
-        """Dropout is on in those transformers alone that are trained."""
+        """Turn dropout on in transformers that are trained, and off in frozen ones."""
         super().train(mode)
         for side in self.sides.values():
             side[0].train(mode and any(weight.requires_grad for weight in side[0].parameters()))
         return self
 
     def translation(self, text: str) -> str:
-        """The English of a text; UserError: there is none."""
+        """Look up the English translation of a text.
+
+        Raises:
+            UserError: there is none.
+        """
         if not (found := self.english.get(text, "")).strip():
             raise UserError(
                 f"no English of {text[:80]!r}; give a list of pairs (text, English), or have translations chosen"
@@ -190,10 +204,10 @@ class Coupled(Module):
         return found
 
     def preprocess(self, inputs: Sequence[Any], prompt: str | None = None, **kwargs: Any) -> dict[str, Any]:
-        """Tokens of the English, and of the text with `.source` after their names, each with its encoder's prompt.
+        """Tokenise the translations, and the texts under names that end in `.source`, each with its encoder's prompt.
 
         Raises:
-            UserError: a text without English.
+            UserError: a text without a translation.
         """
         pairs = [one if isinstance(one, tuple | list) else (one, self.translation(one)) for one in inputs]
         if wrong := [len(one) for one in pairs if len(one) != 2]:
@@ -213,7 +227,7 @@ class Coupled(Module):
         return found
 
     def forward(self, features: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
-        """Adds `sentence_embedding` (b, d)."""
+        """Add the fused `sentence_embedding` (b, d), of unit length."""
         ending = ".source"
         english = {key: value for key, value in features.items() if not key.endswith(ending)}
         source = {key.removesuffix(ending): value for key, value in features.items() if key.endswith(ending)}
@@ -246,7 +260,7 @@ class Coupled(Module):
         return features["sentence_embedding"]
 
     def save(self, output_path: str, *args: Any, **kwargs: Any) -> None:
-        """Save both encoders in folders of their own, and a copy of this file."""
+        """Save both encoders in their own folders, and a copy of this file."""
         self.save_config(output_path)
         for name, side in self.sides.items():
             side.save_pretrained(str(Path(output_path, name)), create_model_card=False)
@@ -262,7 +276,7 @@ class Coupled(Module):
         model_kwargs: dict[str, Any] | None = None,
         **kwargs: Any,
     ) -> "Coupled":
-        """Open what `save` wrote; code of the folders is run where the folder's own was."""
+        """Open what `save` wrote; code of the two folders is run only if `trust_remote_code` is set."""
         place = _place(kwargs)
         config = cls.load_config(model_name_or_path, **place)
         place.pop("subfolder", None)
@@ -278,11 +292,11 @@ class Coupled(Module):
 for _kind in (FeaturePath, Coupled):
     _kind.__module__ = Path(CODE).stem  # what modules.json is to name: the copy, not Seedbed
 MODULES = {f"{kind.__module__}.{kind.__name__}": kind for kind in (FeaturePath, Coupled)}
-"""Types in modules.json -> what they are."""
+"""Types in modules.json -> their classes."""
 
 
 def sides_of(encoder: SentenceTransformer) -> list[SentenceTransformer]:
-    """The encoders that tokenise: itself, or the two of its paths."""
+    """The encoders with a tokenizer: the encoder itself, or the two of a two-path encoder."""
     return [*encoder[0].sides.values()] if isinstance(encoder[0], Coupled) else [encoder]
 
 

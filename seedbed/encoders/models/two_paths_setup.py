@@ -1,4 +1,4 @@
-"""An encoder of a text becomes one of a text and its English."""
+"""Building a two-path encoder from an encoder of texts and an English encoder."""
 
 from __future__ import annotations
 
@@ -19,24 +19,27 @@ from seedbed.io import UserError
 
 
 class Coupling(NamedTuple):
-    """How a text and its English become one vector, and which English."""
+    """How a text and its English translation are fused, and the translations."""
 
     fusion: Fusion
     english: Mapping[str, str]
-    """Text -> its English, of all texts that are trained on."""
+    """Text -> its English translation, of all training texts."""
 
 
 def couple(source: SentenceTransformer, english: Path, coupling: Coupling, prefix: Prefix = "") -> SentenceTransformer:
-    """An encoder of a text and its English, which starts from one of the text; one of both gets the English alone.
+    """Make a two-path encoder of an encoder of texts; an existing two-path encoder gets the translations only.
 
-    Fusion concat has a linear map after the two, which is the identity before training.
+    Fusion concat adds a linear map, which is the identity before training.
 
     Args:
-        english: weights of the English encoder; of sentence-transformers with their own modules, else the mean.
-        prefix: of the source.
+        source: the encoder of the texts, or a two-path encoder.
+        english: the English encoder's weights; with sentence-transformers' modules if it has them, else mean pooling.
+        coupling: the fusion and the translations.
+        prefix: the source's prompt.
 
     Raises:
-        UserError: a prefix that hangs on the language, another fusion than the encoder's; or as `Coupled`.
+        UserError: a prompt that depends on the language, another fusion than the given two-path encoder has, or
+            encoders that the fusion does not allow.
     """
     if not isinstance(prefix, str):
         raise UserError("fusion: what stands before a text hangs on its language, which two paths do not know")
@@ -56,15 +59,20 @@ def couple(source: SentenceTransformer, english: Path, coupling: Coupling, prefi
 
 
 def has_paths(encoder: SentenceTransformer) -> bool:
-    """Whether it reads a text and its English."""
+    """Whether the encoder takes both a text and its translation."""
     return isinstance(encoder[0], Coupled) and len(encoder[0].sides) == len(SIDES)
 
 
 def path_vectors(encoder: SentenceTransformer, texts: Sequence[str], *, batch_size: int = 32) -> np.ndarray:
-    """Vectors (2, n, d) of texts and of their English, each of length one: g(x) and h(y) of paper 002, section 3.
+    """Vectors (2, n, d) of texts and of their translations, at unit length: g(x) and h(y) of paper 002, section 3.
+
+    Args:
+        encoder: a two-path encoder.
+        texts: n texts.
+        batch_size: texts of a forward pass.
 
     Raises:
-        UserError: a text without English, or the two paths end in spaces of another width.
+        UserError: a text without a translation, or paths with vectors of different widths.
     """
     sides = encoder[0].sides
     read = dict(zip(SIDES, (list(texts), [encoder[0].translation(text) for text in texts]), strict=True))

@@ -1,4 +1,4 @@
-"""Vectors of texts by one encoder, made once and kept in a file: those of the pivot language, for alignment."""
+"""A file of precomputed vectors of texts: those of pivot sentences, for alignment."""
 
 from __future__ import annotations
 
@@ -23,23 +23,24 @@ VECTORS, KEYS, DONE = "vectors.npy", "keys.npy", "done"
 BLOCK = 2**13
 """Texts whose vectors are in memory at once."""
 ROWS = 64
-"""Texts of a batch at most."""
+"""The maximum number of texts in a batch."""
 
 
 def write_vectors(folder: Path, texts: Iterable[str], output: Path, state: Path | None = None) -> dict[str, Any]:
-    """Write the vectors of distinct texts: the same texts in any order and number, the same bytes.
+    """Encode distinct texts and write their vectors; equal sets of texts give equal bytes.
 
     Args:
-        folder: an encoder, which reads whole texts, without dropout.
-        output: replaced as a whole, at the end: VECTORS (texts, width) in float32, KEYS, by which they are found, and a
-            manifest.
-        state: a folder in which a killed run goes on from its last whole block; None: it begins again.
+        folder: the encoder's folder; texts are not truncated beyond its limit, and dropout is off.
+        texts: texts in any order, with repetitions.
+        output: the folder that is written, replaced as a whole at the end: VECTORS (texts, width) in float32, KEYS for
+            looking up a text, and a manifest.
+        state: a folder in which a killed run resumes after its last complete block; None: it starts again.
 
     Returns:
-        The manifest: `encoder`, its digest; the number of `texts`, and the `width` of a vector.
+        The manifest: `encoder` (its digest), `texts` (their number) and `width`.
 
     Raises:
-        UserError: as `open_encoder`; or it has a prompt for each language, and none for texts of none.
+        UserError: the encoder cannot be opened, or its prompt depends on the language.
     """
     encoder, distinct = open_encoder(folder), sorted({*texts}, key=_key)
     speak(encoder, "", folder)
@@ -71,10 +72,10 @@ def _encode(encode: Encode, texts: Sequence[str], width: int, place: Path) -> No
 
 
 class Vectors:
-    """Vectors that `write_vectors` wrote; they stay on the disk.
+    """Reads a folder of `write_vectors`; the vectors are memory-mapped.
 
     Raises:
-        UserError: there are none.
+        UserError: there are no vectors.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -87,11 +88,18 @@ class Vectors:
 
     @property
     def width(self) -> int:
-        """Numbers of a vector."""
+        """Dimensions of a vector."""
         return self.vectors.shape[1]
 
     def places(self, texts: Sequence[str]) -> np.ndarray:
-        """Rows of `vectors` (n,) that are the texts'; UserError: one of them has no vector."""
+        """Look up texts.
+
+        Returns:
+            Their rows in `vectors`, (n,).
+
+        Raises:
+            UserError: a text has no vector.
+        """
         wanted, known = _keys(texts), _numbers(self.keys)
         found = np.searchsorted(known, _numbers(wanted)).clip(max=len(known) - 1)
         for text in np.flatnonzero((self.keys[found] != wanted).any(axis=1)):

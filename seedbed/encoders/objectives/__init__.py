@@ -1,7 +1,7 @@
-"""What an encoder learns by: each file of this folder is one objective, and the folder is the list of them.
+"""Objectives: what training minimises. Each file of this folder is one, and the folder is the list of them.
 
-A file `name.py` has one class, a sub-class of `Objective`, called `Name`. It is imported only where it is used: a file
-that imports PyTorch inside its methods alone does not slow down the planning of a study.
+A file `name.py` has one class `Name`, a sub-class of `Objective`. It is imported when it is first used; import PyTorch
+inside methods only, so that planning a study stays fast.
 """
 
 from __future__ import annotations
@@ -25,37 +25,50 @@ if TYPE_CHECKING:
     from torch import nn
 
 LANGUAGE = "language of "
-"""What the columns begin with that name the language of each text of another column, where data are in several."""
+"""Prefix of the columns that give the language of each text of another column, if the data are in several languages."""
 
 
 class Objective(Settings):
-    """The settings of an objective, and what follows from them."""
+    """Base class of an objective: its settings are the class's fields, and its methods build the loss."""
 
     shapes: ClassVar[tuple[tuple[str, ...], ...]]
-    """The columns of texts that it can learn from, in the order in which the loss gets them; of several sets the first
-    that a table has is taken. Where they depend on the settings, a property."""
+    """Sets of text columns that it can be trained on, in the order in which the loss takes them. The first set that the
+    data has is used. A property if it depends on the settings.
+    """
     values: ClassVar[tuple[str, ...]] = ()
-    """Other columns that it needs; the loss finds them by row."""
+    """Other columns that it requires, such as gold scores; the loss looks them up by row."""
     optional: ClassVar[tuple[str, ...]] = ()
-    """Other columns that it reads where the data has them."""
+    """Other columns that it uses if the data has them."""
     reread: ClassVar[int] = 0
-    """Texts of a row that are read once more, without a gradient; a property where settings tell."""
+    """Texts of a row that are encoded once more without a gradient, for cost forecasts. A property if it depends on the
+    settings.
+    """
     partial: ClassVar[bool] = False
-    """Whether some rows, or all, may have no negative; it is an empty text there."""
+    """Whether rows may lack a negative, which is then an empty text."""
     together: ClassVar[bool] = False
-    """Whether it is learnt by adapters of all of a recipe's encoders at once, see `joint`, and not by `loss`."""
+    """Whether `joint_adapters` trains the encoders of all languages at once; `loss` is then not used."""
     rule: ClassVar[str] = "train_encoder"
-    """The rule whose program learns by it."""
+    """The Snakemake rule whose program trains with it."""
     own_seed: ClassVar[bool] = False
-    """Whether its settings have the seed: one encoder comes of each that it starts from."""
+    """Whether the seed is one of its settings; training then gives one encoder for each start point, instead of one for
+    each of the study's seeds.
+    """
     least: ClassVar[int] = 1
-    """Rows of a batch; a last batch with fewer is left out. A property where settings tell."""
+    """The minimum number of rows in a batch; a smaller last batch is left out. A property if it depends on the
+    settings.
+    """
 
     def columns(self, table: pd.DataFrame) -> dict[str, list[str]]:
-        """The texts by column.
+        """Select the text columns that the loss takes.
+
+        Args:
+            table: the training data.
+
+        Returns:
+            Column name -> its texts, in the order of `shapes`.
 
         Raises:
-            UserError: the table has none of the sets of columns, or no column of values, or lacks negatives.
+            UserError: the table has none of the sets of columns, lacks a required column, or lacks negatives.
         """
         for shape in self.shapes:
             if {*shape, *self.values} <= {*table.columns}:
@@ -68,80 +81,98 @@ class Objective(Settings):
     def loss(
         self, encoder: SentenceTransformer, table: pd.DataFrame, training: Training, folders: Mapping[str, Path]
     ) -> nn.Module:
-        """A module `loss(features, rows)` with the encoder as its attribute `model`.
+        """Build the loss: a module `loss(features, rows)` that returns a scalar and has the encoder as attribute
+        `model`.
 
-        It is called with the tokenised texts of a batch by column and the rows' positions (batch,) in the table, and
-        gives a scalar. Its state is in parameters and in buffers: a checkpoint has all of them, the saved encoder none.
-        If it has a method `after_step`, that is called after each step of the optimiser; `findings` gives what the
-        manifest says when training has ended, and `write_beside(folder)` writes files of its own into the encoder's.
-        What it draws at random follows the run's seed: torch's generator has it when this is called.
+        `features` are the tokenised texts of a batch by column, `rows` the rows' positions (batch,) in the table.
+        Checkpoints contain the module's parameters and buffers, the saved encoder does not. Optional methods of the
+        module: `after_step()` is called after each optimiser step; `findings()` returns facts for the manifest at the
+        end of training; `write_beside(folder)` writes files into the encoder's folder. Torch's generator is seeded with
+        the run's seed before this is called.
 
         Args:
-            encoder: in training.
+            encoder: the encoder in training.
             table: all rows; `id` names them.
-            folders: `weights`, which the encoder started from, and one for each of `references`: an encoder, or for a
-                `Pivot` the vectors of the table's texts of the pivot language.
+            training: the training settings.
+            folders: `weights`, the start point; and a folder for each of `references`: an encoder, or for a `Pivot` the
+                vectors of the table's pivot sentences.
         """
         raise NotImplementedError
 
     def prepared(self, encoder: SentenceTransformer, folders: Mapping[str, Path], seed: int) -> SentenceTransformer:
-        """The encoder that is trained, from the one that training starts from.
+        """Change the encoder before training, for example by adding modules.
 
         Args:
-            folders: as of `loss`.
-            seed: of weights that are new.
+            encoder: the start point.
+            folders: `weights`, the start point's folder, and a folder for each of `references`.
+            seed: seed of new weights.
+
+        Returns:
+            The encoder that is trained.
         """
         return encoder
 
     def rates(self, training: Training) -> dict[str, float]:
-        """Pattern of the names of a loss's weights -> their learning rate, where it is not `training.learning_rate`."""
+        """Learning rates that differ from `training.learning_rate`: regular expression of weights' names -> rate."""
         return {}
 
     def remarks(
         self, encoder: SentenceTransformer, columns: Mapping[str, list[str]], folders: Mapping[str, Path]
     ) -> dict[str, Any]:
-        """What the manifest should say of a training beyond its settings and losses."""
+        """Facts for the encoder's manifest that its settings and losses do not tell."""
         return {}
 
     def kept_bytes(self, texts: float, translations: float, source: float, width: float) -> float:
-        """Bytes that a training keeps of its data beside the weights.
+        """Bytes of data that training caches in addition to the weights; used to forecast memory.
 
         Args:
-            translations: of all texts, each once.
-            source, width: numbers of a token's state of a text, and of a translation.
+            texts: the number of texts.
+            translations: the number of distinct translations of all texts.
+            source: dimensions of a token's state in the encoder of the texts.
+            width: dimensions of a token's state in the encoder of the translations.
         """
         return 0
 
     def references(self) -> dict[str, Reference]:
-        """The encoders of the study that it needs, by the names of the settings that name them."""
+        """Encoders of the study that it requires: name of the setting -> the reference."""
         return {name: value for name, value in self if isinstance(value, Reference)}
 
 
 class Queued(Objective):
-    """An objective with a queue of earlier rows, which stand beside those of the batch."""
+    """An objective with a queue of earlier rows, which the loss uses in addition to the batch."""
 
     queue_size: int
     """How many earlier rows; 0: none."""
 
     @property
     def least(self) -> int:
-        """A single row has others in the queue alone."""
+        """2 without a queue: a single row has nothing to be compared with."""
         return 1 if self.queue_size else 2
 
 
 @cache
 def known() -> tuple[str, ...]:
-    """The names of all objectives, in order; the folder is read once."""
+    """The names of all objectives, sorted."""
     return tuple(sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py")))
 
 
 def module_of(name: str) -> str:
-    """The file of an objective, from the project's folder: its code counts for what is trained by it."""
+    """The path of an objective's file from the project's folder; its code is part of the code of jobs that train with
+    it.
+    """
     return f"seedbed/encoders/objectives/{name}.py"
 
 
 def load(name: str, settings: Mapping[str, Any] | None = None) -> Objective:
-    """An objective by its name; UserError: no such objective, or settings that it does not have."""
+    """Make an objective from its name and settings.
+
+    Args:
+        name: the name of its file.
+        settings: values of the class's fields; None: the defaults.
+
+    Raises:
+        UserError: no such objective, or settings that it does not have.
+    """
     if name not in (names := known()):
         raise UserError(f"objective: no {name!r}; {suggest(name, [*names])}")
     kind = getattr(importlib.import_module(f"{__name__}.{name}"), name.capitalize())
@@ -152,7 +183,11 @@ def load(name: str, settings: Mapping[str, Any] | None = None) -> Objective:
 
 
 def parsed(text: str) -> Objective:
-    """The inverse of `dump`; UserError: not JSON, or as `loaded`."""
+    """Make an objective from JSON, the inverse of `dump`.
+
+    Raises:
+        UserError: not JSON, not one name with its settings, no such objective, or settings that it does not have.
+    """
     try:
         return loaded(json.loads(text))
     except json.JSONDecodeError as error:
@@ -160,7 +195,14 @@ def parsed(text: str) -> Objective:
 
 
 def loaded(given: Objective | Mapping[str, Any]) -> Objective:
-    """An objective from its name and settings; UserError: not one name with its settings, or as `load`."""
+    """Make an objective from a mapping of one name to its settings, like {"contrast": {"cutoff": 0.3}}.
+
+    Args:
+        given: the mapping; an objective is returned unchanged.
+
+    Raises:
+        UserError: not one name with its settings, no such objective, or settings that it does not have.
+    """
     if isinstance(given, Objective):
         return given
     if not (isinstance(given, Mapping) and len(given) == 1):
@@ -169,19 +211,19 @@ def loaded(given: Objective | Mapping[str, Any]) -> Objective:
 
 
 def named(objective: Objective) -> dict[str, Any]:
-    """The inverse of `loaded`."""
+    """A mapping of the objective's name to its settings, the inverse of `loaded`."""
     return {name_of(objective): json.loads(objective.dump())}
 
 
 def dump(objective: Objective) -> str:
-    """JSON of an objective's name and settings."""
+    """JSON of the objective's name and settings."""
     return compact(named(objective))
 
 
 Named = Annotated[Objective, BeforeValidator(loaded), PlainSerializer(named)]
-"""The type of an objective among a program's arguments: its name with its settings."""
+"""Type of an objective in a program's arguments; it is read from, and written as, its name with its settings."""
 
 
 def name_of(objective: Objective) -> str:
-    """The name by which `load` finds it."""
+    """The name of an objective: that of its file."""
     return type(objective).__module__.rpartition(".")[2]

@@ -1,4 +1,4 @@
-"""Alignment of an encoder with the pivot language's, which stays as it is."""
+"""Alignment of an encoder with a frozen encoder of the pivot language."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from torch import nn
 
 PIVOT = "pivot_"
-"""What the columns of the pivot's texts begin with, where a row has several."""
+"""Prefix of the columns of pivot sentences, if a row has several."""
 
 
 def _fixed(table: pd.DataFrame) -> list[str]:
@@ -28,14 +28,14 @@ def _fixed(table: pd.DataFrame) -> list[str]:
 
 
 class Alignment(Objective):
-    """`losses.simcse` on rows whose sentences are in two languages, at `training.temperature`.
+    """`losses.simcse` of rows whose sentences are in two languages, at `training.temperature`.
 
-    Of each row the anchor is the pivot's sentence and the positive the language's, or the reverse, at random; a hard
-    negative is in either. The pivot's vectors come from another encoder, are made once, and get no gradient: what is
-    learnt is the language's, usually by parallel adapters. Of triplets without rows of the pivot, positives and
-    negatives are in the pivot language themselves (XL-LoRA writes such), and the anchors alone are learnt. An encoder
-    of the pivot language itself learns nothing: it is the one that training starts from. Source: paper 004, section 4
-    and appendix B; docs/papers/modular.md.
+    In each row the anchor is the pivot sentence and the positive the language's, or the reverse, at random; a hard
+    negative is in either. The pivot sentences' vectors are computed once by another, frozen encoder; usually only
+    parallel adapters of the language's encoder are trained. If triplets have no pivot rows, their positives and
+    negatives are in the pivot language themselves (XL-LoRA generates such), and only anchors are encoded in training.
+    The recipe's encoder of the pivot language itself is its start point, unchanged. Source: paper 004, section 4 and
+    appendix B; docs/papers/modular.md.
 
         recipes:
           aligned:
@@ -53,14 +53,22 @@ class Alignment(Objective):
     """Whose vectors it is aligned with; the recipe is an encoder's of its own for each language."""
 
     def columns(self, table: pd.DataFrame) -> dict[str, list[str]]:
-        """The texts in the language by column; UserError: no such columns."""
+        """Select the text columns in the encoder's own language; the others have precomputed vectors.
+
+        Raises:
+            UserError: the table has no set of columns that the objective can be trained on.
+        """
         columns, fixed = super().columns(table), _fixed(table)
         return {name: texts for name, texts in columns.items() if name not in fixed}
 
     def loss(
         self, encoder: SentenceTransformer, table: pd.DataFrame, training: Training, folders: Mapping[str, Path]
     ) -> nn.Module:
-        """`alignment.AlignmentLoss`; UserError: a text of the pivot without a vector, or encoders of two widths."""
+        """Build an `AlignmentLoss` with the pivot vectors of `folders["pivot"]`.
+
+        Raises:
+            UserError: a pivot sentence has no vector, or the vectors' width differs from the encoder's.
+        """
         from seedbed.encoders.losses.alignment import AlignmentLoss
         from seedbed.encoders.losses.rows import with_negatives
         from seedbed.encoders.models.vector_file import Vectors
@@ -73,16 +81,23 @@ class Alignment(Objective):
     def remarks(
         self, encoder: SentenceTransformer, columns: Mapping[str, list[str]], folders: Mapping[str, Path]
     ) -> dict[str, Any]:
-        """The digest of the encoder that it is aligned with."""
+        """The digest of the pivot encoder."""
         folder = folders["pivot"]
         return {"pivot": manifests.read(folder / manifests.MANIFEST)["encoder"]} if folder else {}
 
 
 def with_pivot(table: pd.DataFrame, pivot: pd.DataFrame) -> pd.DataFrame:
-    """Rows of a language with the texts of the pivot's rows of the same ids, in columns that begin with PIVOT.
+    """Join rows of a language with the pivot rows of the same ids.
+
+    Args:
+        table: rows with `id` and the columns anchor, positive, perhaps negative.
+        pivot: the same columns in the pivot language.
+
+    Returns:
+        The rows that both have, with the pivot's texts in columns that begin with PIVOT.
 
     Raises:
-        UserError: they have no id in common, or the pivot lacks a column.
+        UserError: they have no id in common, or the pivot rows lack a column.
     """
     names = [name for name in ("anchor", "positive", "negative") if name in table.columns]
     if lacking := [name for name in names if name not in pivot.columns]:

@@ -1,4 +1,4 @@
-"""A text's features are drawn to its chosen translation, and a policy learns which of several to choose."""
+"""Anchoring: a text's features are trained towards its chosen translation, and a policy is trained to choose it."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ if TYPE_CHECKING:
     from seedbed.encoders.translations.candidates import Candidates
 
 SHARE = 0.5
-"""The share of the memory that kept states may take."""
+"""The share of the machine's memory that cached states may take."""
 
 
 class Anchoring(Objective):
-    """REINFORCE of a choice among candidate translations, alignment and anchoring: see `anchoring.AnchoringLoss`.
+    """A policy that chooses among candidate translations (REINFORCE), with alignment and anchoring:
+    `anchoring.AnchoringLoss`.
 
     The encoder's transformer gets a `two_paths.FeaturePath`, whose adaptor maps its pooled states to the width of an
-    English encoder. With `training: {part: head}` the transformer stays as it is and its states are kept; with part all
-    it learns too, at `training.learning_rate`. Source: paper 002, section 4.1, appendix A.4 and table 13.
+    English encoder. With `training: {part: head}` the transformer is frozen and its states are cached; with part all it
+    is trained too, at `training.learning_rate`. Source: paper 002, section 4.1, appendix A.4 and table 13.
 
         recipes:
           anchored:
@@ -70,11 +71,16 @@ class Anchoring(Objective):
     """Learning rate of the adaptor."""
 
     def kept_bytes(self, texts: float, translations: float, source: float, width: float) -> float:
-        """States of texts, and states and vectors of translations, in float32."""
+        """Bytes of the cached states of texts, and of the states and vectors of translations, in float32."""
         return 4 * (self.pool_size * (texts * source + translations * width) + translations * width)
 
     def prepared(self, encoder: SentenceTransformer, folders: Mapping[str, Path], seed: int) -> SentenceTransformer:
-        """The transformer with fresh features of the English encoder's width; UserError: it is no transformer."""
+        """Add a new `FeaturePath` of the English encoder's width to the transformer, unless it has one.
+
+        Raises:
+            UserError: the encoder is not a transformer of a single text, or the English encoder's vectors are not as
+                wide as its word embeddings.
+        """
         import torch
 
         from seedbed.encoders.models.loading import load, of_modules
@@ -95,17 +101,17 @@ class Anchoring(Objective):
         return of_modules(encoder, [encoder[0], path.to(encoder.device)])
 
     def rates(self, training: Training) -> dict[str, float]:
-        """Pattern of weights' names -> their learning rate; the others' is `training.learning_rate`."""
+        """Learning rates of the policy and of the adaptor, by regular expressions of their weights' names."""
         return {r"^actor\.": self.actor_rate, r"\.adaptor\.": self.adaptor_rate}
 
     def loss(
         self, encoder: SentenceTransformer, table: pd.DataFrame, training: Training, folders: Mapping[str, Path]
     ) -> nn.Module:
-        """`anchoring.AnchoringLoss`.
+        """Build an `AnchoringLoss`.
 
         Raises:
-            UserError: one translator, nothing that tells candidates apart, states that cannot be kept; or as
-                `candidates.unpacked`.
+            UserError: a single translator; neither a judge nor a similarity that compares candidates; states that do
+                not fit the memory; or a table whose candidates or scores cannot be read.
         """
         from seedbed.encoders.losses.anchoring import AnchoringLoss
         from seedbed.encoders.models.loading import load
@@ -126,7 +132,7 @@ class Anchoring(Objective):
 
     @property
     def options(self) -> dict[str, Any]:
-        """The settings that the loss has, by its keywords."""
+        """The settings that the loss takes as keywords."""
         named = {"weights", "similarity_weight", "alignment_weight", "anchor_weight", "form", "baseline", "actions"}
         return self.model_dump(include=named)
 
@@ -150,5 +156,5 @@ class Anchoring(Objective):
         )
 
     def remarks(self, encoder: Any, columns: Any, folders: Mapping[str, Path]) -> dict[str, Any]:
-        """The encoder that anchors."""
+        """The name of the English encoder."""
         return {"english": folders["english"].parent.name if "english" in folders else ""}

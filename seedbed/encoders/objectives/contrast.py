@@ -1,4 +1,4 @@
-"""SimCSE's contrast of sentences, plus masked language modelling if `training.mlm_weight` says so."""
+"""SimCSE's contrastive loss, plus masked language modelling if `training.mlm_weight` is above 0."""
 
 import logging
 
@@ -10,11 +10,11 @@ log = logging.getLogger(__name__)
 
 
 class Contrast(Objective):
-    """Each text against all others of the batch; `training` has its temperature and the weight of masked words.
+    """SimCSE: each text is contrasted with all others of the batch, at `training.temperature`.
 
-    With triplets (a, p, n) and temperature t the loss is the mean over i of
-    -log(e^{cos(a_i, p_i)/t} / sum_j (e^{cos(a_i, p_j)/t} + e^{cos(a_i, n_j)/t})): paper 000, equation 1. Of texts
-    alone, each is its own positive, told apart by dropout. Source: Gao et al. (2021, "SimCSE"), equations 4 and 5.
+    With triplets (a, p, n) and temperature t the loss is the mean over i of -log(e^{cos(a_i, p_i)/t} / sum_j
+    (e^{cos(a_i, p_j)/t} + e^{cos(a_i, n_j)/t})): paper 000, equation 1. Single texts are their own positives, with
+    different dropout. Source: Gao et al. (2021, "SimCSE"), equations 4 and 5.
 
         recipes:
           words-too: {like: unsupervised, objective: contrast, training: {temperature: 0.1, mlm_weight: 0.1}}
@@ -30,15 +30,16 @@ class Contrast(Objective):
     alone, and differ by more than dropout (token cutoff)."""
 
     def columns(self, table):
-        """The texts by column; texts alone stand there twice."""
+        """Select the text columns; single texts are both anchors and positives."""
         columns = super().columns(table)
         return {"anchor": columns["text"], "positive": columns["text"]} if "text" in columns else columns
 
     def loss(self, encoder, table, training, folders):
-        """`token_cutoff.contrast`, inside `mlm.WithMaskedLM` if there is a weight.
+        """Build a `SimCSELoss`, inside `mlm.WithMaskedLM` if `training.mlm_weight` is above 0.
 
         Raises:
-            UserError: as `mlm_head.load_head`, if there is a weight.
+            UserError: with masked language modelling, weights without a head for it or a tokenizer without a mask
+                token.
         """
         from seedbed.encoders.losses.mlm import WithMaskedLM
         from seedbed.encoders.losses.rows import with_negatives
@@ -53,7 +54,7 @@ class Contrast(Objective):
         return WithMaskedLM(loss, head, **masks, half=half)
 
     def remarks(self, encoder, columns, folders):
-        """The greatest dropout of a layer where it learns from texts alone; a warning if that is 0."""
+        """The highest dropout probability of a layer, if trained on single texts; logs a warning if that is 0."""
         from seedbed.encoders.models.loading import dropouts
 
         if columns["anchor"] is not columns["positive"]:

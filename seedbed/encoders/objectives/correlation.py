@@ -1,4 +1,4 @@
-"""The cosines of pairs are to correlate with the pairs' scores, in the batch and in a queue of earlier pairs."""
+"""Correlation of pairs' cosines with their gold scores, over the batch and a queue of earlier pairs."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class Correlation(Queued):
-    """Pearson's correlation and a soft Spearman's of cosines with scores: see `soft_rank.correlation_loss`.
+    """Pearson's correlation and soft Spearman's of cosines with gold scores: see `soft_rank.correlation_loss`.
 
-    The queue keeps earlier cosines with their scores, so that a small batch has a correlation. Source: paper 002,
-    appendix A.4, equations 27 to 32 (CorrQueue); what it leaves open is in docs/papers/lira.md.
+    The queue holds earlier cosines with their scores, so that a small batch has a correlation. Source: paper 002,
+    appendix A.4, equations 27 to 32 (CorrQueue); docs/papers/lira.md has what the paper leaves open.
 
         corpora: {others: {own-scores: {kind: pairs, file: "own/{lang}.scores.tsv"}}}
         recipes:
@@ -45,10 +45,10 @@ class Correlation(Queued):
     def loss(
         self, encoder: SentenceTransformer, table: pd.DataFrame, training: Training, folders: Mapping[str, Path]
     ) -> nn.Module:
-        """`lasr.CorrelationLoss`.
+        """Build a `CorrelationLoss`.
 
         Raises:
-            UserError: a score is no number, all are equal, or the warm-up would never end.
+            UserError: a score is not a number, all are equal, or batch and queue can never reach the warm-up.
         """
         import torch
 

@@ -1,15 +1,15 @@
-"""A sentence and its translation are to get the vector that a teacher gives the sentence."""
+"""Multilingual distillation: a sentence and its translation are trained towards a teacher's vector of the sentence."""
 
 from seedbed.encoders.objectives import Objective
 from seedbed.encoders.settings import Reference
 from seedbed.io import UserError
 
 BATCH = 64
-"""Texts that the teacher reads at a time."""
+"""Texts that the teacher encodes at a time."""
 
 
 class Distillation(Objective):
-    """sentence-transformers' MSELoss on parallel text, towards the vectors of a teacher M for the pivot's sentences.
+    """sentence-transformers' MSELoss on parallel text, towards the vectors of a teacher M for the pivot sentences.
 
     The mean over the batch of ((M(s_j) - M'(s_j))^2 + (M(s_j) - M'(t_j))^2) / 2 for sentences s_j of the pivot language
     and their translations t_j, where M' is the encoder in training. Source: Reimers and Gurevych (2020, "Making
@@ -27,10 +27,10 @@ class Distillation(Objective):
     """An encoder of the study with vectors of as many dimensions. It reads the texts once, before the first step."""
 
     def loss(self, encoder, table, training, folders):
-        """MSELoss, which is given the teacher's vectors of the rows.
+        """Build an MSELoss whose labels are the teacher's vectors of the rows' pivot sentences.
 
         Raises:
-            UserError: the teacher's vectors have another width; or as `inference.opened`.
+            UserError: the teacher cannot be loaded, or its vectors have another width.
         """
         import torch
         from sentence_transformers.sentence_transformer.losses import MSELoss

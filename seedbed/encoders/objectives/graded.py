@@ -1,4 +1,4 @@
-"""The cosines of pairs are to have the order of the pairs' scores."""
+"""CoSENT: the cosines of pairs are trained to have the order of the pairs' gold scores."""
 
 from pydantic import Field
 
@@ -7,10 +7,10 @@ from seedbed.io import UserError
 
 
 class Graded(Objective):
-    """sentence-transformers' CoSENTLoss on pairs with scores; only the order of the scores matters.
+    """sentence-transformers' CoSENTLoss on pairs with gold scores; only the order of the scores matters.
 
-    log(1 + sum e^{scale (cos(x_j, y_j) - cos(x_i, y_i))}), summed over the rows i and j of a batch where the score of
-    i is higher. Source: Huang et al. (2024, "CoSENT: Consistent sentence embedding via similarity ranking").
+    log(1 + sum e^{scale (cos(x_j, y_j) - cos(x_i, y_i))}), summed over the rows i and j of a batch where the score of i
+    is higher. Source: Huang et al. (2024, "CoSENT: Consistent sentence embedding via similarity ranking").
 
         corpora: {others: {own-scores: {kind: pairs, file: "own/{lang}.scores.tsv"}}}
         recipes:
@@ -25,7 +25,11 @@ class Graded(Objective):
     """What cosines are multiplied by."""
 
     def loss(self, encoder, table, training, folders):
-        """CoSENTLoss, which is given the rows' scores; UserError: a score is no number."""
+        """Build a CoSENTLoss whose labels are the rows' scores.
+
+        Raises:
+            UserError: a score is not a number.
+        """
         import torch
         from sentence_transformers.sentence_transformer.losses import CoSENTLoss
 
@@ -35,7 +39,19 @@ class Graded(Objective):
 
 
 def numbers(table, column, objective):
-    """A column of numbers (rows,), float32; UserError: a cell is no number."""
+    """Parse a column of numbers.
+
+    Args:
+        table: rows with `id` and the column.
+        column: its name.
+        objective: the objective's name, for the message.
+
+    Returns:
+        float32 (rows,).
+
+    Raises:
+        UserError: a cell is not a finite number.
+    """
     import numpy as np
     import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Alignment of the encoders of all languages with each other, by adapters that learn together."""
+"""Joint alignment: parallel adapters of the encoders of all languages are trained together."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from seedbed.encoders.objectives import Objective
 
 
 class Joint(Objective):
-    """`losses.simcse` on rows whose sentences are in different languages, at `training.temperature`.
+    """`losses.simcse` of rows whose sentences are in different languages, at `training.temperature`.
 
-    Each sentence is read by the encoder of its own language, which stays as it is but for its parallel adapters; those
-    of all languages learn together. A batch has six languages at most. Source: paper 004, table 6;
+    Each sentence is encoded by the encoder of its own language, which is frozen but for its parallel adapters; the
+    adapters of all languages are trained together. A batch has at most six languages. Source: paper 004, table 6;
     docs/papers/modular.md.
 
         corpora: {others: {paraphrases: {kind: paraphrases, file: "own/{lang}.paraphrases.tsv"}}}

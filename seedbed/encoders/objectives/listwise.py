@@ -1,4 +1,4 @@
-"""A query's document is to rank above the nearest others, of the batch and of a queue: the list's nDCG is learnt."""
+"""Listwise ranking: a differentiable nDCG of each query's document among its nearest other documents."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 class Listwise(Queued):
-    """A differentiable nDCG@k with safe negatives, a hinge and moments: see `lasr.ListwiseLoss`.
+    """A differentiable nDCG@k with safe negatives, a hinge and a moments term: see `lasr.ListwiseLoss`.
 
-    Rows are judgements, as of the protocol `retrieval`: a row without a query, or of relevance 0, gives a document
-    alone. No document that is relevant to a query is its negative, nor a copy of it in the queue, nor one in another
-    language. Source: paper 002, section 4.2 and appendix A.4, equations 33 to 42 (DocQueue); what it leaves open is in
-    docs/papers/lira.md.
+    Rows are relevance judgements, as in the protocol `retrieval`: a row without a query, or with relevance 0,
+    contributes a document only. A query's negatives are never relevant to it, copies of a relevant document, or in
+    another language. Source: paper 002, section 4.2 and appendix A.4, equations 33 to 42 (DocQueue);
+    docs/papers/lira.md has what the paper leaves open.
 
         corpora: {others: {own-queries: {kind: retrieval, file: "own/{lang}.queries.tsv"}}}
         recipes:
@@ -64,11 +64,11 @@ class Listwise(Queued):
     def loss(
         self, encoder: SentenceTransformer, table: pd.DataFrame, training: Training, folders: Mapping[str, Path]
     ) -> nn.Module:
-        """`lasr.ListwiseLoss`.
+        """Build a `ListwiseLoss`.
 
         Raises:
-            UserError: a relevance is no number, no row has a query and a document that is relevant to it, or no query
-                has a document that is not.
+            UserError: a relevance is not a number, no row has a query with a relevant document, or no query has a
+                document that is not relevant.
         """
         import pandas as pd
         import torch

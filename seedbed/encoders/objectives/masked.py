@@ -1,4 +1,4 @@
-"""Masked language modelling of the sentences of a language."""
+"""Masked language modelling of a backbone on sentences of one language."""
 
 from pydantic import Field
 
@@ -8,7 +8,7 @@ from seedbed.settings import Seed
 
 
 class Masked(Objective):
-    """Cross-entropy of masked tokens, by all weights and the head of masked language modelling.
+    """Cross-entropy of masked tokens; all weights and the head for masked language modelling are trained.
 
     Source: paper 004, section 3, "Language Adaptation"; defaults: appendix B.2, and the script that it names.
 

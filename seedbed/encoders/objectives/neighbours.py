@@ -1,4 +1,4 @@
-"""NeighXLM: translations and their mined neighbours against the batch and a queue of earlier vectors."""
+"""NeighXLM: translations and their mined neighbours, contrasted within the batch and with a queue of earlier vectors."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ Width = Annotated[int, Field(gt=0)]
 
 
 class Neighbours(Objective):
-    """L_basic + L_queue + L_neighbour on pairs (a, p) with neighbours n^1, ..., n^k of p; without neighbours, vanilla.
+    """L_basic + L_queue + L_neighbour on pairs (a, p) with neighbours n^1, ..., n^k of p; without neighbours the plain
+    variant.
 
     L_basic is `contrastive.additive_margin`, L_queue `contrastive.queue_contrast`, L_neighbour
-    `contrastive.neighbour_contrast`, on what a head of two layers makes of a sentence's vector. The queue holds what a
-    copy of encoder and head, which follows them by momentum, made of earlier anchors and positives. The saved encoder
-    has no head, and its pooling is `training.pooling`: the paper's is last_weighted_train. Source: paper 001, section
-    3; where it is silent, see docs/papers/neighxlm.md.
+    `contrastive.neighbour_contrast`, all on the output of a projection head of two layers. A momentum encoder fills the
+    queue with vectors of earlier anchors and positives. The saved encoder has no head, and its pooling is
+    `training.pooling`: the paper's is last_weighted_train. Source: paper 001, section 3; where it is silent, see
+    docs/papers/neighxlm.md.
 
         recipes:
           neighbours:
@@ -66,7 +67,9 @@ class Neighbours(Objective):
 
     @property
     def shapes(self) -> tuple[tuple[str, ...], ...]:
-        """Sentences, their translations, maybe hard negatives, and the neighbours of the translations."""
+        """Columns: sentences, their translations, hard negatives if `negatives`, and the translations' neighbours by
+        rank.
+        """
         ranks = tuple(f"neighbour_{rank}" for rank in range(1, self.neighbours + 1))
         if self.negatives:
             return (("anchor", "positive", "negative", *ranks),)
@@ -74,16 +77,16 @@ class Neighbours(Objective):
 
     @property
     def reread(self) -> int:
-        """An anchor and a positive, by the copy that fills the queue."""
+        """2 with a queue: the momentum encoder encodes each anchor and positive once more."""
         return 0 if self.queue == "none" else 2
 
     def loss(
         self, encoder: SentenceTransformer, table: pd.DataFrame, training: Training, folders: Mapping[str, Path]
     ) -> nn.Module:
-        """`neighbours.NeighbourLoss`.
+        """Build a `NeighbourLoss`.
 
         Raises:
-            UserError: a pair with equal sides, or a queue without room for a batch.
+            UserError: a pair of equal texts, or a queue that is smaller than one batch of anchors and positives.
         """
         from seedbed.encoders.losses.neighbours import NeighbourLoss
 

@@ -1,4 +1,6 @@
-"""A text's partner is to rank above all other texts of the batch: the usual loss for pairs that belong together."""
+"""In-batch ranking: a text's partner is trained to rank above all other texts of the batch
+(MultipleNegativesRankingLoss).
+"""
 
 from pydantic import Field
 
@@ -29,7 +31,7 @@ class Ranking(Objective):
     """Share of its tokens that each text loses in training, others each time (token cutoff)."""
 
     def loss(self, encoder, table, training, folders):
-        """`token_cutoff.contrast` at a temperature of 1/scale; `training.temperature` does not count."""
+        """Build a `SimCSELoss` with temperature 1/scale; `training.temperature` is not used."""
         from seedbed.encoders.losses.rows import with_negatives
         from seedbed.encoders.losses.token_cutoff import contrast
 

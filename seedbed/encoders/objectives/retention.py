@@ -1,4 +1,4 @@
-"""A sentence's partner is to rank above all others, and what the encoder knew of translations stays."""
+"""Training on monolingual pairs that preserves the encoder's cross-lingual similarities."""
 
 from pydantic import Field
 
@@ -10,16 +10,16 @@ BATCH = 64
 
 
 class Retention(Objective):
-    """`ranking` of pairs in one language, with a share of translations that keep the alignment with the pivot language.
+    """`ranking` of monolingual pairs, plus translations that preserve the alignment with the pivot language.
 
-    Training on pairs of a language moves its sentences, and their translations are no longer found. Here the sentences
-    of the pivot language follow: among the translations of a batch they are as similar to each other's sentences as
-    the encoder before training says of the pivot's sentences alone, see `retention.similarity_distillation`.
-    Decided here; docs/results.md has what it is worth.
+    Training on pairs of a language moves its sentences, so that their translations are no longer retrieved. Here the
+    pivot sentences follow: a batch's translations are trained to be as similar to each other's pivot sentences as the
+    pivot sentences were among themselves before training, see `retention.similarity_distillation`. This objective is
+    Seedbed's own; docs/results.md has its measured effect.
 
-    The corpus has sets (docs/data.md): one is named in `translations`, with the pivot's sentence in sentence1 and
-    the language's in sentence2; all others are pairs. Without that set it is `ranking`. (A corpus of pairs has each
-    sentence1 once: were it the language's in all sets, translations of the running text would be left out.)
+    The corpus has sets (docs/data.md): one is named in `translations`, with the pivot sentence in sentence1 and the
+    language's in sentence2; all others are pairs. Without that set this is `ranking`. (A corpus of pairs has each
+    sentence1 once. If sentence1 were the language's in all sets, translations of the running text would be dropped.)
 
         corpora:
           others:
@@ -51,7 +51,7 @@ class Retention(Objective):
     """Of the translations' loss, added to that of pairs."""
 
     def loss(self, encoder, table, training, folders):
-        """`retention.RetentionLoss`; the encoder itself, as training starts from it, is the teacher.
+        """Build a `RetentionLoss`; its teacher is the encoder before training.
 
         Raises:
             UserError: all rows are translations.

@@ -1,11 +1,12 @@
-"""A tokenizer of one language, and rows of word embeddings to go with it."""
+"""Vocabulary replacement: a tokenizer of one language, and word embeddings for it."""
 
 from seedbed.encoders.objectives import Objective
 from seedbed.encoders.vocabulary import settings
 
 
 class Vocabulary(Objective, settings.Vocabulary):
-    """The likelihood of the sentences by the pieces of a tokenizer; all other weights stay as they are.
+    """A unigram tokenizer trained on sentences, and new word embeddings for its pieces; all other weights are
+    unchanged.
 
     Source: paper 004, section 3, and appendix B.2 for the defaults.
 

@@ -1,8 +1,7 @@
-"""Batches that are laid out before training begins: of one data set each, with a fixed share of some sets, or of rows
-that several languages have.
+"""Batches that are laid out before training: of one data set each, with fixed shares of sets, or of several languages.
 
-What is drawn is drawn here, from the seed alone, and training then reads the rows in their order: so a killed training
-goes on with the batches that it would have had.
+All sampling happens here, from the seed alone; training then takes the rows in order. So a killed training resumes with
+the batches that it would have had.
 """
 
 from __future__ import annotations
@@ -25,15 +24,15 @@ from seedbed.io import UserError, read_table
 log = logging.getLogger(__name__)
 
 MOST_LANGUAGES = 6
-"""Languages of a batch whose rows have sentences in several (paper 004's code)."""
+"""The maximum number of languages in a cross-lingual batch (paper 004's code)."""
 
 
 class Files(Mapping[str, pd.DataFrame]):
-    """The rows of each language, read whenever they are asked for: those of one language are in memory at once.
+    """Rows of each language, read from its file at each access, so that only one language's rows are in memory.
 
     Args:
         paths: language -> TSV with `id`.
-        rows: at most so many of each, see `corpora.select.subset`.
+        rows: the maximum number of rows of each language, see `corpora.select.subset`; None: all.
     """
 
     def __init__(self, paths: Mapping[str, Path], rows: int | None = None) -> None:
@@ -50,38 +49,40 @@ class Files(Mapping[str, pd.DataFrame]):
 
 
 class Batch(NamedTuple):
-    """One step of a training."""
+    """The rows of one training step, and the language of each of their sentences."""
 
     rows: np.ndarray
-    """Numbers of rows (batch,)."""
+    """Indices of rows (batch,)."""
     languages: np.ndarray
-    """The language of each sentence (batch, columns)."""
+    """The index of each sentence's language (batch, columns)."""
 
 
 def laid_out(
     tables: Mapping[str, pd.DataFrame], texts: Sequence[str], training: Training, seed: int, prefix: Prefix = ""
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """The rows of a whole training, in the order in which it reads them.
+    """Sample all batches of a training, and return their rows in the order of training.
 
-    Rows of the same id are translations of each other. An epoch has as many steps as the distinct ids make whole
-    batches. Which rows come, and in which languages, `batches` and `shared` say. Source: paper 004, appendix B, and its
-    code; of shares, decided here.
+    Rows with the same id are translations of each other. An epoch has as many steps as the distinct ids fill whole
+    batches. `batches` and `shared` say how rows and languages are sampled. Source: paper 004, appendix B, and its code;
+    shares of sets are Seedbed's own.
 
     Args:
-        tables: language -> rows with `id`; one language, or several.
-        texts: what columns of sentences can be called. Other columns are of the language of the first of them.
-        training: batch_size and epochs, or steps; `batches: sets` has each batch of rows whose ids begin alike, up to
-            the last colon, and a mapping so many rows of each set in every batch; `crosslingual` has the sentences of a
-            row in different languages.
-        prefix: by language, it stands in columns of BEFORE, for each sentence that of its language.
+        tables: language -> rows with `id`; one language or several.
+        texts: possible names of text columns. Other columns are in the language of the first of them.
+        training: its batch_size, epochs or steps, `batches` and `crosslingual` are used. `batches: sets` fills each
+            batch from one set, which is the id up to its last colon; a mapping gives the number of rows of each set in
+            every batch. `crosslingual` puts the sentences of a row in different languages.
+        seed: seed of the sampling.
+        prefix: prompt by language; each sentence's prompt is then in a column that begins with BEFORE. A plain text is
+            not used here.
 
     Returns:
-        The rows, as many as steps times the size of a batch, with columns of LANGUAGE if they are of several; and
-        `examples`, how many ids there are to draw from, of each set too, and `missing`, how many ids a language lacks.
+        The rows, steps times batch_size, with columns of LANGUAGE if there are several languages; and counts:
+        `examples`, the number of ids (`sets`: of each set), and `missing`, how many ids a language lacks.
 
     Raises:
-        UserError: epochs too short for a step; rows of a set that make no batch in any language; or, where rows are to
-            be cross-lingual, one language, no two with a batch of rows in common, or other columns than two or three.
+        UserError: too few rows for one step; a set that fills no batch in any language; or, for cross-lingual batches,
+            one language only, no two languages with enough common rows, or another number of columns than two or three.
     """
     ids: dict[str, pd.Series] = {}
     columns: dict[str, None] = {}
@@ -131,20 +132,24 @@ def batches(
     steps: int,
     rng: np.random.Generator,
 ) -> Iterator[Batch]:
-    """Steps of a training, at random.
+    """Sample batches that each come from one set and one language, or are cross-lingual.
 
-    Sets are visited in turn, in another order each round; each is shuffled, and again whenever what is left of it makes
-    no batch. A batch has one language, at random; or, where rows are to be cross-lingual, as many as six, of which the
-    sentences of a row have different ones. Its rows are the next of the set that all of its languages have: those that
-    one lacks wait for a batch of others. A language that has no batch of rows in common with those drawn before it is
-    left out of the batch.
+    Sets take turns, in a new random order each round. Each set is shuffled, and shuffled again when its remaining rows
+    do not fill a batch. A batch has one random language, or up to six if it is cross-lingual: then the sentences of a
+    row are in different languages. Its rows are the next of the set that exist in all of its languages; rows that one
+    of them lacks wait for a later batch. A language that shares too few rows with those already sampled for the batch
+    is left out.
 
     Args:
-        decks: set -> its rows.
-        has: (rows, languages), whether a language has a row.
+        decks: set -> indices of its rows.
+        has: booleans (rows, languages), whether a row exists in a language.
+        columns: the number of text columns.
+        training: its batch_size and `crosslingual` are used.
+        steps: the number of batches.
+        rng: the random generator.
 
     Raises:
-        UserError: as `laid_out`.
+        UserError: a set fills no batch in any language.
     """
     left = {name: rng.permutation(rows) for name, rows in decks.items()}
     turn: list[str] = []
@@ -172,14 +177,18 @@ def shared(
     steps: int,
     rng: np.random.Generator,
 ) -> Iterator[Batch]:
-    """Steps of a training whose every batch has as many rows of a set as `training.batches` says, at random.
+    """Sample batches with a fixed number of rows of each set that `training.batches` names.
 
-    All other sets together fill the batch. Each set is shuffled, and again whenever what is left of it is too little. A
-    batch has one language, at random. Where no row is of a set, its share goes to the others.
+    The other sets together fill the rest of the batch. Each set is shuffled, and shuffled again when its remaining rows
+    are too few. A batch has one random language. If a named set has no rows, its share goes to the others.
 
     Args:
-        decks: set -> its rows; "": the rows of all sets without a share.
-        has: (rows, languages), whether a language has a row.
+        decks: set -> indices of its rows; "": rows of all sets without a share.
+        has: booleans (rows, languages), whether a row exists in a language.
+        columns: the number of text columns.
+        training: its batch_size and `batches` are used.
+        steps: the number of batches.
+        rng: the random generator.
 
     Raises:
         UserError: no language has enough rows of each set for one batch.

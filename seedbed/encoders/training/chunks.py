@@ -1,4 +1,4 @@
-"""Encoding a batch in parts, so that memory grows with a part and the loss is that of the whole batch (GradCache)."""
+"""GradCache: a batch is encoded in chunks, so that memory depends on the chunk and the loss on the whole batch."""
 
 import contextlib
 from collections.abc import Iterator, Mapping
@@ -14,12 +14,16 @@ from seedbed.encoders.losses.rows import of_texts
 
 @contextlib.contextmanager
 def in_chunks(encoder: SentenceTransformer, texts: int) -> Iterator[None]:
-    """Encode at most so many texts at once inside the block, wherever a gradient is needed; 0: all.
+    """Context in which an encoder encodes at most `texts` texts at once wherever gradients are computed.
 
-    Each part is encoded without keeping what backpropagation needs, and once more, with the same dropout, when its
-    gradient is computed. The loss sees the vectors of the whole batch. Without dropout, loss and gradients are those of
-    the whole batch up to rounding. Source: Gao et al. (2021, "Scaling deep contrastive learning batch size under memory
-    limited setup"), section 3.
+    Each chunk is encoded without storing activations, and again with the same dropout in the backward pass. The loss
+    sees the vectors of the whole batch. Without dropout, loss and gradients equal those of the whole batch up to
+    rounding. Source: Gao et al. (2021, "Scaling deep contrastive learning batch size under memory limited setup"),
+    section 3.
+
+    Args:
+        encoder: the encoder in training.
+        texts: texts of a chunk; 0: the whole batch at once.
     """
     whole = encoder.forward
 

@@ -1,4 +1,4 @@
-"""Adapters of the encoders of several languages, trained together on rows whose sentences are in different ones."""
+"""Joint training of the parallel adapters of several languages' encoders, on rows in different languages."""
 
 from __future__ import annotations
 
@@ -46,30 +46,32 @@ def align_together(
     state: Path,
     minutes: float,
 ) -> dict[str, Any]:
-    """Train the adapters of several languages' encoders together, and write those of each: LANGUAGE.safetensors.
+    """Train the parallel adapters of several languages' encoders jointly, and save each as LANGUAGE.safetensors.
 
-    An epoch has as many steps as aligning each language alone with a pivot would have in all: what the ids make whole
-    batches, times the languages that get adapters. Source: paper 004, table 6; docs/papers/modular.md.
+    An epoch has as many steps as aligning each language separately with a pivot would have in total: the steps that the
+    ids fill, times the number of languages that get adapters. Source: paper 004, table 6; docs/papers/modular.md.
 
     Args:
-        folders: language -> its encoder, without adapters yet; it is not changed.
-        tables: language -> its rows with `id`, which translations share, and the columns that the objective reads.
-        training: reduction and scaling of the adapters, and how they are trained.
-        fixed: languages whose encoders get no adapters; they are read without dropout.
-        prefix: put before every text.
-        seed: of adapters, batches and dropout.
-        output: replaced as a whole, at the end.
-        state: a directory for checkpoints. A killed run goes on from its last one, to the same bytes; after success
-            they are removed.
-        minutes, about: as of `trainers.fit`; JSON for the manifest.
+        folders: language -> its encoder, without adapters; it is not changed.
+        tables: language -> its rows with `id`, equal for translations, and the columns that the objective takes.
+        training: reduction and scaling of the adapters, and training settings.
+        objective: selects the text columns.
+        fixed: languages whose encoders get no adapters; they run without dropout.
+        prefix: the prompt before every text.
+        seed: seed of adapters, batches and dropout.
+        about: JSON for the manifest.
+        output: the folder that is written; it is replaced as a whole at the end.
+        state: a folder for checkpoints. A killed run resumes from the last one, with the same result; they are removed
+            after success.
+        minutes: minutes between checkpoints.
 
     Returns:
-        The manifest: `encoders`, language -> `digests.vectors_of` its encoder; under `training` settings and losses.
+        The manifest: `encoders`, language -> digest of its encoder; `training`, settings and losses.
 
     Raises:
-        UserError: a setting of batches that has no effect here; as `loading.load`, `parallel_adapters.align` and
-            `batches.laid_out`; two languages with one encoder, encoders of different widths, a loss that is not finite;
-            or, without a GPU, a batch far beyond the memory.
+        UserError: a batch setting that has no effect here; an encoder that cannot be loaded or take adapters; two
+            languages with one encoder; encoders of different widths; rows that fill no batch; a loss that is not
+            finite; or, without a GPU, a batch far beyond the memory.
     """
     for name in ("mini_batch", "distinct"):
         if getattr(training, name):
@@ -109,11 +111,11 @@ def _opened(folders: Mapping[str, Path], known: Mapping[str, str], prefix: str) 
 
 
 class Rows(Dataset):
-    """The rows of a whole training, in the order in which it reads them.
+    """The rows of a joint training, in the order of training.
 
     Args:
         languages: column -> the language of each row's sentence.
-        texts: column -> the sentences; empty where a row has no negative.
+        texts: column -> the sentences; empty if a row has no negative.
     """
 
     def __init__(self, languages: Mapping[str, Sequence[str]], texts: Mapping[str, Sequence[str]]) -> None:
@@ -127,7 +129,7 @@ class Rows(Dataset):
         return [(self.languages[name][row], texts[row]) for name, texts in self.texts.items()]
 
     def digest(self) -> str:
-        """A digest of all rows in their order."""
+        """A SHA-256 digest of all rows in order."""
         digest = hashlib.sha256()
         for row in range(len(self)):
             digest.update(repr(self[row]).encode())
@@ -137,14 +139,20 @@ class Rows(Dataset):
 def drawn(
     tables: Mapping[str, pd.DataFrame], objective: Objective, training: Training, seed: int, *, times: int
 ) -> tuple[Rows, dict[str, Any]]:
-    """The rows of a training and which language each sentence is in, with what `batches.laid_out` counts.
+    """Sample the rows of a joint training, with the language of each sentence.
 
     Args:
-        tables: language -> rows with `id` and the columns that the objective reads.
-        times: so many times as many steps as training.epochs says.
+        tables: language -> rows with `id` and the columns that the objective takes.
+        objective: selects the text columns.
+        training: training settings.
+        seed: seed of the sampling.
+        times: factor of the number of steps.
+
+    Returns:
+        The rows, and the counts of `batches.laid_out`.
 
     Raises:
-        UserError: as `batches.laid_out`, and where a language has no such columns.
+        UserError: languages with different columns, or rows that fill no batch.
     """
     columns = {code: [*objective.columns(table)] for code, table in tables.items()}
     names = min(columns.values(), key=len)
@@ -168,16 +176,17 @@ def drawn(
 
 
 class Together(nn.Module):
-    """The contrast of rows of which each sentence is read by the encoder of its language.
+    """The contrastive loss of rows whose sentences are each encoded by the encoder of their language.
 
     Args:
-        encoders: by language; all but the fixed ones get fresh adapters, which alone are trained.
-        fixed: languages that get none; they are read without dropout.
+        encoders: language -> encoder; all but the fixed ones get new adapters, and only these are trained.
+        fixed: languages that get none; they run without dropout.
         training: reduction, scaling, max_length and temperature.
-        seed: of the adapters.
+        prefix: the prompt before every text.
+        seed: seed of the adapters.
 
     Raises:
-        UserError: as `parallel_adapters.align`.
+        UserError: an encoder cannot take adapters.
     """
 
     def __init__(
@@ -204,20 +213,20 @@ class Together(nn.Module):
         return self.encoders[self.codes.index(code)]
 
     def train(self, mode: bool = True) -> Together:
-        """Dropout is on in what learns alone."""
+        """Turn dropout on in encoders whose adapters are trained, and off in the others."""
         super().train(mode)
         for code in {*self.codes} - {*self.learning}:
             self.encoder(code).eval()
         return self
 
     def require_fit(self, tables: Mapping[str, pd.DataFrame], rows: Rows) -> None:
-        """A batch fits the memory, as `memory.require_fit` has it for a batch in one language."""
+        """Check that a batch fits the memory; UserError: it is far beyond it."""
         code = self.learning[0]
         columns = {name: tables[code][name].tolist() for name in rows.texts}
         memory.require_fit(self.encoder(code), columns, self.training_settings, self.prefix)
 
     def read(self, rows: Sequence[Sequence[tuple[str, str]]]) -> dict[str, Any]:
-        """A batch of rows as `forward` takes it: tokens of each language's sentences, and where these belong."""
+        """Collate rows into the arguments of `forward`: tokenised sentences by language, and their places in the batch."""
         if not any(row[-1][1] for row in rows):  # no row has a negative
             rows = [row[:-1] for row in rows]
         owner = rows[0][0][0]  # reads what stands in the place of a negative that a row lacks
@@ -241,12 +250,15 @@ class Together(nn.Module):
         places: Mapping[str, Sequence[tuple[int, int]]],
         keep: Tensor | None = None,
     ) -> dict[str, Tensor]:
-        """The loss of one batch.
+        """Compute the loss of one batch.
 
         Args:
-            features: language -> its sentences' tokens.
-            places: language -> row and column of each of its sentences.
-            keep: which rows (batch,) have a negative; None: all, or there is no column of them.
+            features: language -> its tokenised sentences.
+            places: language -> row and column in the batch of each of its sentences.
+            keep: booleans (batch,), which rows have a negative; None: all, or there is no such column.
+
+        Returns:
+            {"loss": a scalar}, as Hugging Face's trainer expects it.
         """
         vectors = []
         for code, tokens in features.items():

@@ -37,7 +37,7 @@ from seedbed.trainers import OfTrained, encoder_arguments, fit, losses, mixed
 from seedbed.weights import LOCAL, REPORTED, is_pooler, open_tokenizer, opening, require_whole
 
 TOGETHER = 1000
-"""Sentences that are tokenised together."""
+"""Sentences that are tokenised in one call."""
 
 
 def adapt(
@@ -51,27 +51,29 @@ def adapt(
     about: dict[str, Any],
     **told: Any,
 ) -> dict[str, Any]:
-    """Train all weights of a backbone to predict masked tokens of a text, and save it with its head, in float32.
+    """Train all weights of a backbone by masked language modelling, and save it with its head, in float32.
 
-    AdamW, linear decay without warm-up. The head reads the masked tokens alone: no scores of the whole vocabulary are
-    made for the others. A backbone without a head gets a new one, whose decoder is tied to the word embeddings.
+    AdamW, linear decay without warm-up. The head runs on masked tokens only, so that scores of the whole vocabulary
+    exist for these alone. A backbone without a head gets a new one, whose decoder is tied to the word embeddings.
 
     Args:
-        weights: a directory as `save_pretrained` writes it, of one tokenizer with a mask token.
-        output: replaced as a whole, at the end.
-        state: a directory for checkpoints. A killed run goes on from its last one, to the same bytes as one that was
-            not; after success they are removed.
-        minutes: as of `trainers.fit`.
+        weights: a directory as `save_pretrained` writes it; its tokenizer must have a mask token.
+        texts: the sentences.
+        settings: the settings of the objective `masked`.
+        output: the folder that is written; it is replaced as a whole at the end.
+        state: a folder for checkpoints. A killed run resumes from the last one, with the same result; they are removed
+            after success.
+        minutes: minutes between checkpoints.
         about: JSON for the manifest.
-        told: `modules`, `prefix`, `languages` and `tell` of `save_with_head`.
+        **told: `modules`, `prefix`, `languages` and `tell` of `save_with_head`.
 
     Returns:
-        The settings, the number of blocks, whether the head is new, steps and the curve of losses.
+        The settings, the number of blocks, whether the head is new, the number of steps and the loss curve.
 
     Raises:
-        UserError: bad weights; a backbone without masked language modelling, or whose tokenizer has no mask token;
-            blocks that are longer than it reads; a text that is shorter than one; a loss that is not finite; or,
-            without a GPU, a batch far beyond the memory.
+        UserError: weights that cannot be loaded; a backbone without masked language modelling or a mask token; blocks
+            longer than it can encode; a text shorter than one block; a loss that is not finite; or, without a GPU, a
+            batch far beyond the memory.
     """
     settings = settings.updated({"precision": precision(settings.precision)})
     folder = directory_of(Path(weights))
@@ -103,7 +105,16 @@ def adapt(
 
 
 def blocks(texts: Lines, tokenizer: PreTrainedTokenizerBase, length: int) -> np.ndarray:
-    """Blocks (n, length) of sentences' tokens, with special tokens, one sentence after the other; the rest is left out.
+    """Tokenise sentences, with special tokens, and cut their concatenation into blocks; a last shorter block is left
+    out.
+
+    Args:
+        texts: the sentences.
+        tokenizer: the backbone's.
+        length: tokens of a block.
+
+    Returns:
+        Token ids (n, length).
 
     Raises:
         UserError: the text is shorter than one block.
@@ -122,11 +133,13 @@ def blocks(texts: Lines, tokenizer: PreTrainedTokenizerBase, length: int) -> np.
 
 
 class Predicting(nn.Module):
-    """The mean cross-entropy of masked tokens, of a model for masked language modelling that reads them alone.
+    """Masked-language-modelling loss of a model whose head runs on masked tokens only.
 
     Args:
-        model: its body reads all tokens, its head the masked ones.
-        probability: that a token is chosen, special ones apart; of these 80 % become the mask, 10 % any token.
+        model: a Hugging Face `...ForMaskedLM`.
+        tokenizer: its tokenizer.
+        probability: probability that a token is chosen, special ones excepted; of the chosen 80 % are replaced by the
+            mask, 10 % by a random token.
     """
 
     def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, probability: float) -> None:
@@ -137,13 +150,18 @@ class Predicting(nn.Module):
         self._head = (head_of(model),)  # in a tuple: its weights are the model's
 
     def forward(self, input_ids: Tensor) -> dict[str, Tensor]:
-        """The loss of blocks (n, length), which are masked by torch's generator."""
+        """Mask blocks of token ids (n, length) with torch's generator and compute {"loss": a scalar}."""
         ids = input_ids.cpu()
         masked, targets = self.mask(ids.clone(), torch.isin(ids, self.special))
         return {"loss": self.loss(masked.to(input_ids.device), targets.to(input_ids.device))}
 
     def loss(self, masked: Tensor, targets: Tensor) -> Tensor:
-        """The loss of blocks with masks in them; targets are the tokens that belong there, -100 where none is."""
+        """The mean cross-entropy of masked tokens.
+
+        Args:
+            masked: token ids (n, length) with masks.
+            targets: the original token where one was chosen, -100 elsewhere, (n, length).
+        """
         states = self.model.base_model(input_ids=masked).last_hidden_state
         chosen = targets != -100
         if not chosen.any():

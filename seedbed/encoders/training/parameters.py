@@ -1,4 +1,4 @@
-"""Which part of an encoder is trained: all of it, adapters of its backbone, or what stands after that."""
+"""Selection of the trained weights: the whole encoder, adapters of its backbone, or the modules after the backbone."""
 
 from __future__ import annotations
 
@@ -21,15 +21,18 @@ from seedbed.io import UserError
 
 @contextlib.contextmanager
 def trained(encoder: SentenceTransformer, training: Training, seed: int) -> Iterator[None]:
-    """Leave gradients to the trained part alone; at the end low-rank adapters are merged into the backbone.
+    """Context in which only the part of an encoder that `training.part` names gets gradients.
+
+    LoRA adapters are merged into the backbone at the end. Existing parallel adapters are trained further.
 
     Args:
-        seed: of the adapters' first matrices; the second are zero, so that the encoder is what it was until the first
-            step. Parallel adapters that it has already are trained on.
+        encoder: the encoder; parallel adapters are added in place if it has none.
+        training: part, adapter, rank, reduction, scaling and freeze_word_embeddings are used.
+        seed: seed of new adapters. Their second matrices start at zero, so that the encoder is unchanged before the
+            first step.
 
     Raises:
-        UserError: the part is the head, and nothing with weights stands after the backbone; or as
-            `parallel_adapters.align`.
+        UserError: part head, and no module after the backbone has weights; or an encoder that cannot take adapters.
     """
     if training.part == "adapter" and training.adapter == "parallel":
         if not isinstance(encoder[0], AdaptedTransformer):
@@ -63,18 +66,18 @@ def trained(encoder: SentenceTransformer, training: Training, seed: int) -> Iter
 
 
 def take_adapters(encoder: SentenceTransformer, start: Path, folder: Path) -> dict[str, Any]:
-    """Give an encoder the adapters that were trained beside those of other languages; one that was fixed has none.
+    """Attach to an encoder its language's adapters from a joint training; a language without adapters gets none.
 
     Args:
-        encoder: is changed in place.
-        start: the folder that it was opened from.
-        folder: of the adapters, as `joint_adapters.align_together` writes them.
+        encoder: changed in place.
+        start: the folder that the encoder was loaded from.
+        folder: the folder that `align_together` wrote.
 
     Returns:
-        What a manifest says of the space that they share: of all that were trained together the same.
+        {"pivot": digest of the joint training}, equal for all encoders that share its vector space.
 
     Raises:
-        UserError: they were trained beside other encoders; or as `parallel_adapters.put`.
+        UserError: the adapters were trained with other encoders, or cannot be attached.
     """
     known = manifests.read(folder / manifests.MANIFEST)
     own = vectors_of(manifests.read(start / manifests.MANIFEST))

@@ -1,4 +1,4 @@
-"""Training of an encoder by an objective, on sentence-transformers' trainer."""
+"""Training of an encoder by an objective, with sentence-transformers' trainer."""
 
 import contextlib
 import shutil
@@ -35,7 +35,7 @@ from seedbed.precision import precision
 from seedbed.trainers import OfTrained, encoder_arguments, fit, losses, mixed
 
 POINTS = 20
-"""At most so many points of the loss curve are kept."""
+"""The maximum number of points of a saved loss curve."""
 
 
 def train(
@@ -55,29 +55,40 @@ def train(
     about: dict[str, Any] | None = None,
     tell: Tell | None = None,
 ) -> dict[str, Any]:
-    """Make one encoder and save it, in float32, as a sentence-transformers directory.
+    """Train an encoder by an objective and save it, in float32, as a sentence-transformers directory.
 
     AdamW without warm-up, linear decay unless `training` says otherwise, gradients clipped at norm 1: the defaults of
-    Hugging Face's trainer, which paper 000 (appendix A.2.1) uses through SimCSE's code. Training reads `max_length`
-    tokens of a text; the saved encoder reads as many as its backbone can.
+    Hugging Face's trainer, which paper 000 (appendix A.2.1) uses through SimCSE's code. Training truncates texts to
+    `max_length` tokens; the saved encoder takes as many as its backbone can.
 
     Args:
-        weights, prefix, languages, minutes, about, tell: as of `loading.load`, `prompted`, `trainers.fit` and `save`.
-        table: what to learn from, with the columns that the objective reads; or by language, see `batches.laid_out`.
-        objective: None: the encoder is saved as it is.
-        folders: of the encoders that the objective refers to, by its settings; without one: `adapters`, see `joint`;
-            `english`, the weights of an English encoder.
-        coupling: the encoder reads a text and its English; None: the text alone.
-        seed: of rows' order and dropout. On a CPU, one seed and one number of threads give one file, byte for byte.
-        output: replaced as a whole, at the end. Checkpoints lie in `state`, where a killed run goes on, until then.
+        weights: the start point: a directory as `save_pretrained` writes it, of transformers or sentence-transformers.
+        table: the training data, with the columns that the objective takes; or language -> table, see
+            `batches.laid_out`. None without an objective.
+        training: the training settings.
+        objective: what training minimises; None: the encoder is saved without training.
+        folders: a folder for each encoder that the objective refers to; `adapters` of a joint training, if there is no
+            objective; `english`, the English encoder's weights, with `coupling`.
+        prefix: the prompt before every text, or language -> prompt.
+        languages: column -> its language, where the prompt depends on the language; "": that of all other columns.
+        coupling: makes the encoder take a text and its English translation; None: the text alone.
+        seed: seed of the order of rows and of dropout. On a CPU, one seed and one number of threads give the same
+            bytes.
+        output: the folder that is written; it is replaced as a whole at the end.
+        state: a folder for checkpoints. A killed run resumes from the last one; they are removed after success.
+        minutes: minutes between checkpoints.
+        about: JSON for the manifest.
+        tell: writes the card; None: no card.
 
     Returns:
-        steps, examples (rows trained on), loss (at most 20 means over equal stretches of steps) and final_loss (the
-        last of them, None without training), remarks of the objective and of `batches`, and maybe `layer_weights`.
+        `steps`, `examples` (rows trained on), `loss` (at most 20 means over equal stretches of steps), `final_loss`
+        (the last of them, None without training), facts of the objective and of the batches, and learnt layer weights
+        if there are any.
 
     Raises:
-        UserError: bad weights, fewer rows or a smaller batch than the objective needs, a loss that is not finite, or,
-            without an objective, a pooling with weights to train; without a GPU, weights far beyond the memory.
+        UserError: weights that cannot be loaded; fewer rows or a smaller batch than the objective needs; a loss that is
+            not finite; without an objective, a pooling whose weights need training; without a GPU, weights far beyond
+            the memory.
     """
     training = training.updated({"precision": precision(training.precision)})
     encoder = _opened(weights, training, objective, prefix, seed, (languages or {}).get("", ""))
@@ -203,7 +214,7 @@ def _opened(
 def key_of(
     objective: Objective, table: pd.DataFrame, training: Training, prefix: Any, seed: int, folders: Mapping[str, Path]
 ) -> str:
-    """Name of the checkpoints: a hash of all that the trained weights depend on."""
+    """The name of the folder of checkpoints: a hash of everything that the trained weights depend on."""
     read = {*chain.from_iterable(objective.shapes), *objective.values, *objective.optional} & {*table.columns}
     data = {name: table[name].tolist() for name in read}
     digests = {name: sha256(folder) for name, folder in folders.items()}
@@ -307,7 +318,14 @@ def _truncated(encoder: SentenceTransformer, length: int) -> Iterator[None]:
 
 
 def summary(losses: list[float]) -> dict[str, Any]:
-    """The number of steps and the curve of their losses, coarsened."""
+    """Steps and a loss curve of at most POINTS points.
+
+    Args:
+        losses: the loss of each step.
+
+    Returns:
+        `steps`, `loss` (means over equal stretches) and `final_loss` (the last of them, None without steps).
+    """
     stretches = np.array_split(losses, min(POINTS, len(losses))) if losses else []
     curve = [float(np.mean(stretch)) for stretch in stretches]
     return {"steps": len(losses), "loss": curve, "final_loss": curve[-1] if curve else None}

@@ -1,1 +1,1 @@
-"""Another tokenizer for a backbone, and the rows of its tokens."""
+"""Vocabulary replacement: a new tokenizer for a backbone, and word embeddings for its tokens (FOCUS)."""

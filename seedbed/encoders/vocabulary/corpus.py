@@ -1,4 +1,4 @@
-"""The sentences of a corpus of any size, read again and again: none stays in memory."""
+"""The sentences of a corpus file of any size, streamed at each pass: none stays in memory."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,14 +9,19 @@ from seedbed.corpora.select.subset import place_of
 from seedbed.io import UserError, read_blocks
 
 EVERY = 100
-"""One sentence in so many, from the first on, is held out."""
+"""Every EVERY-th sentence, from the first, is held out."""
 
 
 class Lines:
-    """At most so many sentences of a table of `id` and `text`, in its order: those that `subset` would draw; 0: all.
+    """The sentences of a table of `id` and `text` in its order, at most `most` of them: those that `subset` would
+    select.
+
+    Args:
+        path: the table.
+        most: the maximum number of sentences; 0: all.
 
     Raises:
-        UserError: as `read_blocks`; fewer than two sentences.
+        UserError: the table cannot be read, or has fewer than two sentences.
     """
 
     def __init__(self, path: Path, most: int) -> None:
@@ -29,16 +34,16 @@ class Lines:
         self.count = int((drawn <= self.last).sum())
 
     def all(self) -> Iterator[str]:
-        """Every sentence."""
+        """Iterate over all sentences."""
         for block in read_blocks(self.path, ["id", "text"]):
             for row, text in zip(block["id"], block["text"], strict=True):
                 if place_of(row) <= self.last:
                     yield text
 
     def learnt(self) -> Iterator[str]:
-        """The sentences that a tokenizer learns from."""
+        """Iterate over the sentences that a tokenizer is trained on."""
         return (text for place, text in enumerate(self.all()) if place % EVERY)
 
     def held_out(self) -> Iterator[str]:
-        """The others."""
+        """Iterate over the held-out sentences."""
         return (text for place, text in enumerate(self.all()) if not place % EVERY)

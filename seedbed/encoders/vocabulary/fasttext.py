@@ -1,4 +1,4 @@
-"""Vectors of tokens by fastText, which says how alike two tokens of one vocabulary are in a text."""
+"""fastText vectors of tokens, which measure the similarity of tokens within one vocabulary."""
 
 import tempfile
 from collections.abc import Iterable
@@ -12,19 +12,20 @@ from seedbed.io import UserError
 
 
 def vectors(texts: Iterable[list[str]], settings: Vocabulary) -> dict[str, np.ndarray]:
-    """Train fastText's CBOW on tokenised texts, in one thread: one text and one setting give one result.
+    """Train fastText's CBOW on tokenised texts, in one thread, so that equal texts and settings give equal vectors.
 
-    All else is as fastText has it: character n-grams of 3 to 6 inside a token, its seed 0. Source: deepfocus 1.0.1, of
-    Dobler and de Melo (2023).
+    Other options are fastText's defaults: character n-grams of 3 to 6 within a token, seed 0. Source: deepfocus 1.0.1,
+    of Dobler and de Melo (2023).
 
     Args:
-        texts: the tokens of each.
+        texts: the tokens of each text.
+        settings: dimensions, negatives, epochs, min_count and bucket are used.
 
     Returns:
-        Token -> vector (dimensions,), of those that are often enough in the texts.
+        Token -> vector (dimensions,), of the tokens that occur min_count times or more.
 
     Raises:
-        UserError: no token is.
+        UserError: no token occurs often enough.
     """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "tokens.txt")

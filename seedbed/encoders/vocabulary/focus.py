@@ -1,4 +1,4 @@
-"""Rows of word embeddings for another vocabulary, made of those that there are: FOCUS and what stands beside it.
+"""FOCUS: initialisation of word embeddings of a new vocabulary from those of an old one.
 
 Source: Dobler and de Melo (2023, "FOCUS: Effective Embedding Initialization for Monolingual Specialization of
 Multilingual Models"), section 3; paper 004, section 3, uses it.
@@ -20,15 +20,15 @@ log = logging.getLogger(__name__)
 BLOCK = 1024
 """New tokens whose weights over all anchors are in memory together."""
 SORTED = 512
-"""Greatest scores of a row that are sorted first: seldom do more of them get a weight."""
+"""Highest scores of a row that are sorted first; more of them rarely get a weight."""
 FEW = 0.05
-"""Below this share of weights that are not 0, a sparse product is the faster one."""
+"""A sparse matrix product is faster below this share of nonzero weights."""
 DEGENERATE = 0.5
-"""A new token whose row is a mean of more than this share of the anchors says little of that token."""
+"""A new row that averages more than this share of the anchors says little about its token; a warning is logged."""
 
 
 def sparsemax(scores: np.ndarray) -> np.ndarray:
-    """The point of the probability simplex that is nearest to each row of scores.
+    """Project each row of scores onto the probability simplex (the nearest point in Euclidean distance).
 
     p_j = max(z_j - t, 0), with t such that they sum to 1: of the sorted z_(1) >= z_(2) >= ..., let k be the greatest
     for which 1 + k z_(k) > z_(1) + ... + z_(k); then t = (z_(1) + ... + z_(k) - 1) / k. Source: Martins and Astudillo
@@ -66,22 +66,22 @@ def _thresholds(scores: np.ndarray, most: int) -> np.ndarray:
 
 
 def focus(source: np.ndarray, anchors: np.ndarray, new: np.ndarray, *, block: int = BLOCK) -> np.ndarray:
-    """A row for each new token: of the anchors' rows, weighted by the sparsemax of its cosines with the anchors.
+    """Word embeddings of new tokens: the anchors' rows, weighted by the sparsemax of the new token's cosines with the
+    anchors.
 
     Source: Dobler and de Melo (2023), equations 2 and 3.
 
     Args:
-        source: rows (m, d) of the anchors in the word embeddings.
+        source: rows (m, d) of the anchors in the old word embeddings.
         anchors: the anchors' vectors (m, a) in an auxiliary space.
-        new: the new tokens' vectors (n, a) there.
-        block: new tokens that are taken together: memory grows with `block` times m, no result depends on it.
+        new: the new tokens' vectors (n, a) in that space.
+        block: new tokens that are computed together; memory grows with `block` times m, results do not depend on it.
 
     Returns:
         Rows (n, d) in float64.
 
     Raises:
-        UserError: no anchors, other numbers of rows or widths than these, a block below 1, or a vector that is zero or
-            not finite.
+        UserError: no anchors, shapes that do not fit, a block below 1, or a vector that is zero or not finite.
     """
     rows = np.asarray(source, np.float64)
     return np.concatenate([rows[:0], *(_mixed(weights, rows) for weights in _weights(source, anchors, new, block))])
@@ -134,27 +134,27 @@ def initialise(
 ) -> tuple[np.ndarray, dict[str, Any]]:
     """Word embeddings of a new vocabulary, from those of an old one.
 
-    A token of both is copied; it is an anchor if it has an auxiliary vector other than zero. Of the others, one with
-    such a vector is made of the anchors by `focus`; one without is the mean of the old tokens that `pieces` gives for
-    it, and without these, drawn for each dimension from the normal distribution with the mean and the standard
-    deviation of all old rows. What is drawn is drawn in the order of the new ids.
+    The row of a token that both have is copied; it is an anchor if its auxiliary vector is not zero. Another token with
+    an auxiliary vector gets its row by `focus`. One without is the mean of the old tokens in `pieces`; without these,
+    each dimension is sampled from the normal distribution with the mean and standard deviation of all old rows, in the
+    order of the new ids.
 
     Args:
-        source: (m, d), by old id.
-        old: token -> id below m, in the forms by which tokens are compared: see `tokenizer.matched`.
-        new: token -> id; the ids are 0, 1, ..., n - 1.
-        auxiliary: token of the new vocabulary -> vector (a,). Without any, nothing is made by FOCUS.
-        seed: of what is drawn.
-        pieces: token of the new vocabulary -> ids of old tokens, one at least.
+        source: the old word embeddings (m, d), by old id.
+        old: token -> old id below m, with tokens spelled as in the new vocabulary: see `tokenizer.matched`.
+        new: token -> new id; the ids are 0, 1, ..., n - 1.
+        auxiliary: new token -> vector (a,); empty: FOCUS is not used.
+        seed: seed of sampled rows.
+        pieces: new token -> ids of one or more old tokens.
 
     Returns:
-        The matrix (n, d), by new id, in the type of `source`; and what there is to say of it: how many rows were
-        copied, made by focus, of pieces, or drawn (random), how many anchors there were, and the median number of
-        anchors behind a row made by FOCUS (None without such).
+        The matrix (n, d) by new id, in the type of `source`; and counts of rows that were `copied`, made by `focus`, of
+        `pieces`, or sampled (`random`), the number of `anchors`, and `median_anchors`, the median number of anchors
+        with a weight in a row made by FOCUS (None without such).
 
     Raises:
-        UserError: other ids than these, an old row that is not there, vectors that are not finite or of several widths,
-            or new tokens with vectors where no anchor is.
+        UserError: ids outside these ranges, vectors that are not finite or of several widths, or FOCUS without an
+            anchor.
     """
     source = np.asarray(source)
     _require(source, old, new, pieces or {})

@@ -1,4 +1,6 @@
-"""A backbone with a tokenizer of one language, and rows of word embeddings to go with it (paper 004, section 3)."""
+"""Vocabulary replacement: a backbone gets a tokenizer of one language and word embeddings for it (paper 004, section
+3).
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ from seedbed.weights import LOCAL, REPORTED, is_pooler, open_tokenizer, opening,
 log = logging.getLogger(__name__)
 
 NUMBERED = ("pad_token", "bos_token", "eos_token", "cls_token", "sep_token", "mask_token")
-"""Special tokens whose ids a configuration may have."""
+"""Special tokens whose ids a model's config may have."""
 
 
 def swap(
@@ -43,26 +45,29 @@ def swap(
     mask: bool = True,
     **told: Any,
 ) -> dict[str, Any]:
-    """Write an encoder with the vocabulary of a text: all its weights but the word embeddings, whose rows are new.
+    """Replace an encoder's vocabulary by one trained on a text, and save it; all weights but word embeddings are
+    unchanged.
 
-    A head for masked language modelling stays where the backbone has one, with a bias of zero for each new token.
+    A head for masked language modelling is kept if the backbone has one; the bias of each new token is zero.
 
     Args:
         weights: a directory as `save_pretrained` writes it, of transformers or of sentence-transformers; of the latter
-            the transformer alone is taken.
-        texts: in the language.
-        output: replaced as a whole, at the end.
+            only the transformer is used.
+        texts: sentences in the language.
+        settings: settings of the vocabulary.
+        output: the folder that is written; it is replaced as a whole at the end.
         about: JSON for the manifest.
-        mask: masked language modelling follows.
-        told: `modules`, `prefix`, `languages` and `tell` of `save_with_head`.
+        mask: masked language modelling follows, so that the tokenizer needs a mask token.
+        **told: `modules`, `prefix`, `languages` and `tell` of `save_with_head`.
 
     Returns:
-        The size of the vocabulary, the settings, what there is to say of the rows (`focus.initialise`), the share of
-        unknown tokens and the tokens of a word in held-out sentences, of the old tokenizer and of the new one.
+        The size of the vocabulary, the settings, the counts of `focus.initialise`, and for the old and the new
+        tokenizer the share of unknown tokens and the tokens of a word in held-out sentences.
 
     Raises:
-        UserError: bad weights; a padding token whose id is not the configuration's, or moves where positions hang on
-            it; as `tokenizer.learn`; too many unknown tokens in held-out sentences; or as `focus.initialise`.
+        UserError: weights that cannot be loaded; a padding id that differs between tokenizer and config, or that
+            positions depend on; a tokenizer that cannot be trained; too many unknown tokens in held-out sentences; or
+            FOCUS without an anchor.
     """
     folder = directory_of(Path(weights))
     source, model = open_tokenizer(folder), open_model(folder)
@@ -78,16 +83,16 @@ def swap(
 
 
 def versions() -> dict[str, str]:
-    """The libraries that a vocabulary and its rows depend on."""
+    """Versions of the libraries that a vocabulary and its word embeddings depend on."""
     names = ("tokenizers", "sentencepiece", "fasttext-wheel", "numpy", "torch", "transformers")
     return {name: importlib.metadata.version(name) for name in names}
 
 
 def open_model(folder: Path) -> PreTrainedModel:
-    """The transformer of a folder, in float32: with its head for masked language modelling if the folder has one.
+    """Load a folder's transformer in float32, with its head for masked language modelling if it has one.
 
     Raises:
-        UserError: it cannot be opened, or weights of its body are missing; a pooler is not read.
+        UserError: it cannot be loaded, or weights other than a pooler's are missing.
     """
     with opening(folder):
         config = AutoConfig.from_pretrained(folder, **LOCAL)
@@ -106,7 +111,12 @@ def open_model(folder: Path) -> PreTrainedModel:
 
 
 def headless(model: PreTrainedModel, report: dict[str, Any]) -> list[str]:
-    """The weights of its head that a model for masked language modelling did not find."""
+    """The weights of the head for masked language modelling that a folder lacks.
+
+    Args:
+        model: the loaded model.
+        report: transformers' loading report, with `missing_keys`.
+    """
     return sorted(key for key in report["missing_keys"] if not key.startswith(f"{model.base_model_prefix}."))
 
 

@@ -1,4 +1,4 @@
-"""Settings of a vocabulary of one language."""
+"""Settings of vocabulary replacement."""
 
 from typing import Literal
 

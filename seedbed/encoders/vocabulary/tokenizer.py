@@ -1,7 +1,7 @@
-"""A tokenizer of one language in the form of another: learnt anew, byte for byte the same from the same text.
+"""Training a tokenizer of one language of the same type as a given one; equal texts give equal bytes.
 
-transformers' `train_new_from_iterator` is not: scores of a unigram tokenizer differ by a thousandth from run to run,
-and WordPiece takes other tokens, since its first ones stand in the order of a hash.
+transformers' `train_new_from_iterator` is not reproducible: scores of a unigram tokenizer differ by a thousandth from
+run to run, and WordPiece selects other tokens, since its first ones are in the order of a hash.
 """
 
 from __future__ import annotations
@@ -20,30 +20,32 @@ from seedbed.encoders.vocabulary.settings import Vocabulary
 from seedbed.io import UserError
 
 Texts = Callable[[], Iterator[str]]
-"""Begins to read texts from the first."""
+"""A function that iterates over texts from the first."""
 START = "▁"
-"""What stands for the beginning of a word."""
+"""The mark of the beginning of a word."""
 NO_TEXT = "\ufffd"
-"""What decoders write for bytes that are no text."""
+"""What decoders write for bytes that are not valid text."""
 LONGEST = 2**20
-"""Bytes of a text that SentencePiece reads."""
+"""The maximum length of a text for SentencePiece, in bytes."""
 
 
 def learn(
     source: PreTrainedTokenizerBase, texts: Texts, settings: Vocabulary, *, mask: bool = True
 ) -> PreTrainedTokenizerFast:
-    """Learn a tokenizer of the source's kind, with its normaliser and its special tokens, which come first.
+    """Train a tokenizer of the source's type, with its normaliser and its special tokens, which get the first ids.
 
-    Unigram is learnt by SentencePiece, which is the same for a fixed number of threads; WordPiece and BPE by
-    `tokenizers`, WordPiece with all characters that continue a word given beforehand, in their order.
+    Unigram is trained by SentencePiece, which is reproducible for a fixed number of threads; WordPiece and BPE by
+    `tokenizers`, WordPiece with a sorted initial alphabet of the characters that continue a word.
 
     Args:
-        texts: read once or twice.
-        mask: it must have a mask token: masked language modelling follows.
+        source: the old tokenizer.
+        texts: iterated once or twice.
+        settings: settings of the vocabulary.
+        mask: the tokenizer must have a mask token, because masked language modelling follows.
 
     Raises:
-        UserError: a source that has no fast tokenizer, or one of another kind, or no mask token; or a text that cannot
-            fill the vocabulary.
+        UserError: a source without fast tokenizer, of an unsupported type or without a mask token; or texts with too
+            few distinct pieces for the vocabulary.
     """
     if not source.is_fast:
         raise UserError(f"{source.name_or_path}: no fast tokenizer, which alone can be learnt anew; save it with one")
@@ -94,7 +96,12 @@ def _special(source: PreTrainedTokenizerBase, form: dict[str, Any], piece: str, 
 
 
 def renumbered(processor: Any, ids: dict[str, int]) -> Any:
-    """What puts special tokens around a text, with their new ids by name."""
+    """A post-processor of `tokenizers`, as JSON, with new ids of its special tokens.
+
+    Args:
+        processor: the JSON; None is returned unchanged.
+        ids: special token -> new id.
+    """
     if not processor:
         return processor
     if processor["type"] == "Sequence":
@@ -202,9 +209,9 @@ def _empty(form: dict[str, Any], model: Any) -> Tokenizer:
 
 
 def forms(tokenizer: PreTrainedTokenizerBase) -> dict[str, str]:
-    """Token -> the form by which tokens of two tokenizers are compared: its text, with ▁ where a word begins.
+    """Token -> the spelling by which tokens of two tokenizers are compared: its text, with ▁ where a word begins.
 
-    Source: deepfocus 1.0.1, of Dobler and de Melo (2023), which takes all parts of characters for one token, and all
+    Source: deepfocus 1.0.1, of Dobler and de Melo (2023), which takes all incomplete characters for one token, and all
     white space too (docs/papers/modular.md). Special tokens are compared like others.
     """
     model = json.loads(tokenizer.backend_tokenizer.to_str())["model"]
@@ -225,14 +232,14 @@ def _text_of_bytes(token: str) -> str:
 
 
 def matched(source: PreTrainedTokenizerBase, target: PreTrainedTokenizerBase) -> dict[str, int]:
-    """Token of the target -> id of the source's token that has its form; of several, the highest, as deepfocus does."""
+    """Token of the target -> id of the source's token with the same form; of several, the highest id, as in deepfocus."""
     known, ids = forms(source), source.get_vocab()
     found = {known[token]: ids[token] for token in sorted(ids, key=ids.__getitem__)}
     return {token: found[form] for token, form in forms(target).items() if form in found}
 
 
 def pieces(source: PreTrainedTokenizerBase, target: PreTrainedTokenizerBase) -> dict[str, list[int]]:
-    """Token of the target -> ids of the pieces that the source makes of it, without unknown ones."""
+    """Token of the target -> ids of the pieces into which the source splits it, without unknown ones."""
     model, unknown = source.backend_tokenizer.model, source.unk_token_id
     prefix = getattr(model, "continuing_subword_prefix", None) or ""
     return {
@@ -242,10 +249,10 @@ def pieces(source: PreTrainedTokenizerBase, target: PreTrainedTokenizerBase) -> 
 
 
 def unknown_share(tokenizer: PreTrainedTokenizerBase, texts: Iterable[str]) -> tuple[float, float]:
-    """The share of unknown tokens among those of some texts, and the tokens of a word (between blanks).
+    """The share of unknown tokens in texts, and the mean number of tokens of a word (between blanks).
 
     Raises:
-        UserError: there is no token.
+        UserError: the texts have no token.
     """
     tokens = words = unknown = 0
     for text in texts:
