@@ -25,7 +25,7 @@ from benchmarks.models import MULTILINGUAL, random_weights
 from seedbed.encoders.export.save import save
 from seedbed.encoders.losses.alignment import AlignmentLoss
 from seedbed.encoders.models import loading
-from seedbed.encoders.models.parallel_adapters import align
+from seedbed.encoders.models.parallel_adapters import add_adapters
 from seedbed.encoders.models.vector_file import Vectors, write_vectors
 
 TOLERANCE = 1e-5
@@ -89,7 +89,7 @@ def main(argv: list[str] | None = None) -> None:
 def aligned(folder: Path) -> SentenceTransformer:
     """An encoder whose adapters alone are trained; without dropout, so that losses can be compared."""
     encoder = loading.open_encoder(folder)
-    align(encoder, seed=1)
+    add_adapters(encoder, seed=1)
     encoder.requires_grad_(False)
     encoder[0].adapters.requires_grad_(True)
     return encoder.eval()

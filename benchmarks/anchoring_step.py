@@ -41,7 +41,7 @@ def main(argv: list[str] | None = None) -> None:
         weights = {name: getattr(args, name) or random_weights(folder / name, **WIDE) for name in ("source", "english")}
         settings, candidates = Anchoring(), drawn(args.batch_size, args.translators)
         english = loading.load(weights["english"], pooling="own")
-        encoder = settings.prepared(loading.load(weights["source"], pooling="mean"), weights, 1)
+        encoder = settings.prepare(loading.load(weights["source"], pooling="mean"), weights, 1)
         loss = AnchoringLoss(encoder, candidates, english, **settings.options)
         rows = torch.arange(args.batch_size)
         kept = [loss.states, loss.values, loss.documents]

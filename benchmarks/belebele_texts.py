@@ -44,7 +44,7 @@ def main(argv: list[str] | None = None) -> None:
         weights = random_weights(root / "weights", **SMALL, blocks=args.blocks)
         for seed, code in enumerate(codes):
             encoder = loading.load(weights, pooling="mean")
-            parallel_adapters.align(encoder, seed=seed)
+            parallel_adapters.add_adapters(encoder, seed=seed)
             save(encoder, root / code / "1", {}, {})
             write_table(questions(code, args.questions, args.passages), root / f"{code}.tsv")
             write_json({"origin": []}, root / f"{code}.json")

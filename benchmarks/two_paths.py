@@ -46,7 +46,7 @@ def main(argv: list[str] | None = None) -> None:
         }
 
         def anchored() -> SentenceTransformer:
-            return Anchoring().prepared(loading.load(sides["source"], pooling="mean"), sides, 1)
+            return Anchoring().prepare(loading.load(sides["source"], pooling="mean"), sides, 1)
 
         source, other = anchored(), loading.load(sides["english"], pooling="own")
         both = {name: couple(anchored(), sides["english"], Coupling(name, chosen)) for name in FUSIONS}

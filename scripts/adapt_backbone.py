@@ -28,11 +28,11 @@ def main(job: Job) -> None:
 def make(job: Job, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) -> None:
     """Make the encoder; `tell` writes its card, and it is trained within `resumed`, see `cli.resumable`."""
     from seedbed.encoders.training.mlm import adapt
-    from seedbed.encoders.vocabulary.corpus import Lines
+    from seedbed.encoders.vocabulary.corpus import CorpusSentences
 
     told = job.spoken() | {"modules": job.training, "about": job.about | {"seed": job.seed}, "tell": tell}
     with resumed as options:
-        adapt(job.weights, Lines(job.texts, job.rows), job.masked, **told, **options)
+        adapt(job.weights, CorpusSentences(job.texts, job.rows), job.masked, **told, **options)
 
 
 if __name__ == "__main__":

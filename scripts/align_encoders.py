@@ -28,13 +28,13 @@ class Job(cli.Resumable):
 
 
 def main(job: Job) -> None:
-    from seedbed.encoders.training.batches import Files
-    from seedbed.encoders.training.joint_adapters import align_together
+    from seedbed.encoders.training.batches import LanguageTables
+    from seedbed.encoders.training.joint_adapters import train_joint_adapters
 
     with cli.resumable(job) as options:
-        align_together(
+        train_joint_adapters(
             job.encoders,
-            Files(job.each, job.rows or None),
+            LanguageTables(job.each, job.rows or None),
             job.training,
             objective=job.objective,
             fixed=job.fixed,

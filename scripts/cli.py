@@ -20,7 +20,7 @@ from pydantic import ConfigDict, Field
 from seedbed import devices, flags
 from seedbed.checkpoints import MINUTES, own_state
 from seedbed.corpora.settings import Source
-from seedbed.encoders.settings import Endpoint, Training
+from seedbed.encoders.settings import EndpointSettings, Training
 from seedbed.generators.settings import Generator, Lora
 from seedbed.io import UserError
 from seedbed.manifests import MANIFEST
@@ -36,7 +36,9 @@ NEEDLESS = {
 }
 """Logger of a library -> words of what it says without need."""
 
-Endpoints = Annotated[NoResult[list[Endpoint]], Field(description="those that may be asked, as they are set today")]
+Endpoints = Annotated[
+    NoResult[list[EndpointSettings]], Field(description="those that may be asked, as they are set today")
+]
 """Servers of encoders that a program may ask; see `seedbed.servers.named`."""
 State = Annotated[NoResult[Path], Field(description="folder for what a killed job needs to go on")]
 

@@ -30,12 +30,12 @@ def main(job: Job) -> None:
 def make(job: Job, tell: Tell) -> None:
     """Make the copy; `tell` writes its card."""
     from seedbed.corpora.select.subset import subset
-    from seedbed.encoders.compression.compress import copy
+    from seedbed.encoders.compression.compress import compress
     from seedbed.io import read_table
 
     texts = subset(read_table(job.texts, ["id", "text"]), job.rows or None)["text"]
     same = job.spoken() | {"training": job.training, "seed": job.seed, "about": job.about, "tell": tell}
-    copy(job.weights, texts, job.copies, folders=job.refer, output=job.output, **same)
+    compress(job.weights, texts, job.copies, folders=job.refer, output=job.output, **same)
 
 
 if __name__ == "__main__":

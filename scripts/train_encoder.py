@@ -8,19 +8,19 @@ from pydantic import model_validator
 
 from scripts import cli
 from seedbed.encoders import objectives
-from seedbed.encoders.settings import Endpoint, Mining
+from seedbed.encoders.settings import EndpointSettings, Mining
 from seedbed.manifests import Tell
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from seedbed.encoders.training.batches import Files
+    from seedbed.encoders.training.batches import LanguageTables
 
 
 class Job(cli.Encoder, cli.Resumable):
     weights: Path | None = None
     """the backbone, as save_pretrained writes it"""
-    endpoint: Endpoint | None = None
+    endpoint: EndpointSettings | None = None
     """a server that makes the vectors, instead of weights; it is not trained"""
     objective: objectives.Named | None = None
     """{name: settings}, see encoders.objectives; left out, it is not trained"""
@@ -90,12 +90,12 @@ def make(job: Job, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) 
         train(job.weights, read_rows(job), job.training, coupling=coupling, **same, **options)
 
 
-def read_rows(job: Job) -> "pd.DataFrame | Files | None":
+def read_rows(job: Job) -> "pd.DataFrame | LanguageTables | None":
     """What is learnt from, with the pivot's rows beside it; neighbours must be those that the backbone finds."""
     from seedbed.corpora.select.subset import subset
     from seedbed.encoders.mining import require_mined
     from seedbed.encoders.objectives.alignment import with_pivot
-    from seedbed.encoders.training.batches import Files
+    from seedbed.encoders.training.batches import LanguageTables
     from seedbed.encoders.translations.candidates import read_candidates
     from seedbed.io import read_table
 
@@ -103,7 +103,7 @@ def read_rows(job: Job) -> "pd.DataFrame | Files | None":
     if job.translations:
         return subset(read_candidates(job.translations, job.judgements), rows)
     if job.each:
-        return Files(job.each, rows)
+        return LanguageTables(job.each, rows)
     if not job.texts:
         return None
     table = read_table(job.texts, ["id"])

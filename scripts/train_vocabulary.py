@@ -29,11 +29,13 @@ def main(job: Job) -> None:
 
 def make(job: Job, tell: Tell) -> None:
     """Make the encoder; `tell` writes its card."""
-    from seedbed.encoders.vocabulary.corpus import Lines
-    from seedbed.encoders.vocabulary.replace import swap
+    from seedbed.encoders.vocabulary.corpus import CorpusSentences
+    from seedbed.encoders.vocabulary.replace import replace_vocabulary
 
     told = job.spoken() | {"modules": job.training, "about": job.about | {"seed": job.seed}, "tell": tell}
-    swap(job.weights, Lines(job.texts, job.rows), job.vocabulary, job.output, mask=job.masks, **told)
+    replace_vocabulary(
+        job.weights, CorpusSentences(job.texts, job.rows), job.vocabulary, job.output, mask=job.masks, **told
+    )
 
 
 if __name__ == "__main__":

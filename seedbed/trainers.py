@@ -18,7 +18,7 @@ from seedbed.checkpoints import last_complete
 from seedbed.io import UserError
 
 STATE = "state.safetensors"
-"""The tensors of a checkpoint that `OfTrained` writes."""
+"""The tensors of a checkpoint that `TrainedWeightsMixin` writes."""
 Arguments = TypeVar("Arguments", bound=TrainingArguments)
 
 
@@ -30,22 +30,22 @@ class LossInBar(ProgressCallback):
             self.training_bar.set_postfix(loss=f"{logs['loss']:.4f}", refresh=False)
 
 
-class OfTrained:
+class TrainedWeightsMixin:
     """A trainer whose checkpoints have the tensors of `learnt` alone: all others are as they were."""
 
-    def learnt(self) -> dict[str, Tensor]:
+    def trained_weights(self) -> dict[str, Tensor]:
         """Each tensor that training changes, once, by its name."""
         raise NotImplementedError
 
     def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
         folder = Path(output_dir or self.args.output_dir)
         folder.mkdir(parents=True, exist_ok=True)
-        save_file(self.learnt(), folder / STATE)
+        save_file(self.trained_weights(), folder / STATE)
 
     def _load_from_checkpoint(self, checkpoint: str, *args: Any) -> None:
         saved = load_file(Path(checkpoint) / STATE)
         with torch.no_grad():
-            for name, tensor in self.learnt().items():
+            for name, tensor in self.trained_weights().items():
                 tensor.copy_(saved[name])
 
 

@@ -10,7 +10,7 @@ from torch import nn
 from transformers import PreTrainedModel
 
 from seedbed.batching import by_length
-from seedbed.encoders.models.loading import directory_of, longest
+from seedbed.encoders.models.loading import directory_of, max_tokens
 from seedbed.weights import LOCAL, REPORTED, is_pooler, open_tokenizer, opening, require_whole
 
 
@@ -38,7 +38,7 @@ def tokenizer_of(base: Path) -> Any:
 
 def limit_of(model: nn.Module, tokenizer: Any) -> int:
     """Tokens that a model can read; some tokenizers know no limit."""
-    return longest(model, min(tokenizer.model_max_length, model.config.max_position_embeddings))
+    return max_tokens(model, min(tokenizer.model_max_length, model.config.max_position_embeddings))
 
 
 @torch.inference_mode()

@@ -32,7 +32,7 @@ class Endpoint(InputModule):
     wait = 1.0
     """Seconds before the second try; doubled after each further one."""
 
-    def __init__(self, endpoint: settings.Endpoint) -> None:
+    def __init__(self, endpoint: settings.EndpointSettings) -> None:
         super().__init__()
         self.settings = endpoint
 
@@ -94,17 +94,17 @@ class Endpoint(InputModule):
         return cls(today(described(folder), folder))
 
 
-def described(folder: Path | str) -> settings.Endpoint:
+def described(folder: Path | str) -> settings.EndpointSettings:
     """Read the settings that `save` wrote.
 
     Raises:
         UserError: a file is missing, or was changed.
     """
     everything = read_json(Path(folder, Endpoint.config_file_name)) | read_json(Path(folder, TRANSPORT))
-    return settings.Endpoint.load(json.dumps(everything))
+    return settings.EndpointSettings.load(json.dumps(everything))
 
 
-def request(endpoint: settings.Endpoint, texts: list[str]) -> tuple[str, dict[str, Any]]:
+def request(endpoint: settings.EndpointSettings, texts: list[str]) -> tuple[str, dict[str, Any]]:
     """The path below the API's URL, and the JSON body, of a request for the vectors of texts."""
     model = {"model": endpoint.model}
     if endpoint.style == "openai":

@@ -34,7 +34,7 @@ Pool = Callable[[], Iterable[pd.DataFrame]]
 """A function that iterates over a table of `id` and `text` in blocks of rows."""
 
 
-class Mined(NamedTuple):
+class MinedNeighbours(NamedTuple):
     """The neighbours of each query, nearest first; each array is (queries, k)."""
 
     cosines: np.ndarray
@@ -83,7 +83,7 @@ def neighbours(
         return without(read_blocks(pool, ["id", "text"]), own, dropped)
 
     if mining.near == "chance":
-        mined = drawn(own, read, mining.count, encode=encode, seed=mining.seed)
+        mined = sample_neighbours(own, read, mining.count, encode=encode, seed=mining.seed)
     else:
         key = fingerprint([made, own, pairs[mining.near].tolist(), sha256(pool), rows, versions()])
         place = state / f"{key[:32]}.npz" if state else None
@@ -104,7 +104,7 @@ def mine(
     encode: Encode,
     state: Path | None = None,
     rows: int = ROWS,
-) -> Mined:
+) -> MinedNeighbours:
     """Find the `k` sentences of a pool with the highest cosine to each query, ties in the pool's order.
 
     Only one block's vectors are in memory; of earlier blocks the nearest so far are kept.
@@ -135,7 +135,7 @@ def mine(
     return _read(pool, nearest.indices, nearest.scores, nearest.seen)
 
 
-def drawn(queries: Sequence[str], pool: Pool, k: int, *, encode: Encode, seed: int) -> Mined:
+def sample_neighbours(queries: Sequence[str], pool: Pool, k: int, *, encode: Encode, seed: int) -> MinedNeighbours:
     """Sample `k` distinct random sentences of a pool for each query, as a control for mining.
 
     Args:
@@ -172,7 +172,7 @@ def _require(size: int, k: int) -> None:
         raise UserError(f"mining: {size} sentences in the pool besides the pairs' own, but count is {k}; give more")
 
 
-def _read(pool: Pool, indices: np.ndarray, cosines: np.ndarray, size: int) -> Mined:
+def _read(pool: Pool, indices: np.ndarray, cosines: np.ndarray, size: int) -> MinedNeighbours:
     """The sentences at some places (n, k) of a pool."""
     wanted = {*indices.ravel().tolist()}
     found = {place: row for place, row in enumerate(_sentences(pool)) if place in wanted}
@@ -180,10 +180,10 @@ def _read(pool: Pool, indices: np.ndarray, cosines: np.ndarray, size: int) -> Mi
         np.array([found[place][column] for place in indices.ravel()], dtype=object).reshape(indices.shape)
         for column in (0, 1)
     )
-    return Mined(cosines, ids, texts, size)
+    return MinedNeighbours(cosines, ids, texts, size)
 
 
-def _audit(mined: Mined) -> dict[str, Any]:
+def _audit(mined: MinedNeighbours) -> dict[str, Any]:
     """What a reader wants to know of neighbours: how near by rank, how many of them there are, who stands out."""
     counts = Counter(mined.texts.ravel().tolist())
     return {

@@ -51,7 +51,7 @@ def prompted(
     put before all of them.
 
     Args:
-        table: columns of texts, maybe each with one of BEFORE (`batches.laid_out`); an empty text stays empty.
+        table: columns of texts, maybe each with one of BEFORE (`batches.lay_out`); an empty text stays empty.
         names: what columns of texts can be called.
         prefix: if it is the same for all, nothing is done: the encoder puts it there.
         languages: of columns, whatever BEFORE says; under `""` of those that neither knows, and of the encoder.

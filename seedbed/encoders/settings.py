@@ -49,7 +49,7 @@ COHERE_TEXTS = 96
 """The maximum number of texts of a request to Cohere."""
 
 
-class Endpoint(Settings):
+class EndpointSettings(Settings):
     """An embedding model behind HTTP."""
 
     url: BaseUrl = Field(min_length=1)
@@ -101,7 +101,7 @@ class Backbone(Settings):
     by_language: dict[Code, Source] = {}
     """Other weights than `source`, of the same width, where encoders of these languages start (paper 004's unrelated
     backbones). Untrained encoders, and those of all languages, have `source`."""
-    endpoint: Endpoint | None = None
+    endpoint: EndpointSettings | None = None
     """Embeddings over HTTP; only for recipes base and published."""
     fusion: Fusion | None = None
     """Other backbones, whose encoders are fused; scored on bitext and knn only."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from seedbed.checkpoints import RECORD, place
-from seedbed.encoders.models.digests import folder_of
+from seedbed.encoders.models.digests import embeddings_folder
 from seedbed.generators.writing.journal import ANSWERS
 from seedbed.io import UserError, read_json
 from seedbed.operations.job import Job
@@ -88,7 +88,7 @@ def _why(state: Path, path: Path, output: str, makers: Mapping[str, Job]) -> str
 def _orphans(state: Path) -> list[Path]:
     """Embeddings of no encoder under the results."""
     manifests = state.parent.glob("encoders/*/*/*/*/seedbed.json")
-    kept = {folder_of(state, read_json(manifest)) for manifest in manifests}
+    kept = {embeddings_folder(state, read_json(manifest)) for manifest in manifests}
     return [path for path in sorted((state / EMBEDDINGS).glob("*")) if path not in kept]
 
 

@@ -8,7 +8,7 @@ from huggingface_hub import EvalResult
 
 from seedbed import origins
 from seedbed.encoders.export.card import table
-from seedbed.encoders.models.digests import vectors_of
+from seedbed.encoders.models.digests import vectors_digest
 from seedbed.evaluation import protocols
 from seedbed.evaluation.protocols import Metric
 from seedbed.evaluation.significance import LEAST_ITEMS, percentiles, replicates
@@ -51,7 +51,7 @@ def of_encoder(folder: Path, manifest: Mapping[str, Any], statistics: Statistics
     Raises:
         UserError: a score is another encoder's, or is none; its items are gone, or at odds with it.
     """
-    digest, statistics = vectors_of(dict(manifest)), statistics or Statistics()
+    digest, statistics = vectors_digest(dict(manifest)), statistics or Statistics()
     found = []
     for path in sorted(folder.glob("*/*.json")):
         if path.name.endswith(".mteb.json"):

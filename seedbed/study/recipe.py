@@ -9,7 +9,7 @@ from seedbed.corpora.settings import Source
 from seedbed.encoders import objectives
 from seedbed.encoders.objectives import Objective
 from seedbed.encoders.recipes import Recipe, presets
-from seedbed.encoders.settings import Backbone, Endpoint, Pivot, Training
+from seedbed.encoders.settings import Backbone, EndpointSettings, Pivot, Training
 from seedbed.generators.settings import POLARITIES, WRITING
 from seedbed.io import UserError
 from seedbed.languages import ANY, placeholders
@@ -97,7 +97,7 @@ class StudyBackbone(Part):
         return prefix
 
 
-def endpoints_of(study: Study, backbones: Iterable[str]) -> list[Endpoint]:
+def endpoints_of(study: Study, backbones: Iterable[str]) -> list[EndpointSettings]:
     """The endpoints behind backbones, fusions too, each once, as they are set today; other names have none.
 
     A job may ask the servers that the study names, see `seedbed.servers.named`.

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel
 
 from seedbed.corpora.settings import Source
-from seedbed.encoders.settings import Endpoint
+from seedbed.encoders.settings import EndpointSettings
 from seedbed.generators.settings import Generator
 from seedbed.urls import has_secret, is_near, without_secrets
 
@@ -21,8 +21,8 @@ def remarks(study: BaseModel) -> list[str]:
                 f"{without_secrets(one.archive)}: its query holds a secret, which Snakemake keeps below .snakemake and "
                 "may show; fetch the file yourself and give it as `file:`"
             ] = None
-        if isinstance(one, Endpoint | Generator) and one.key:
-            url = urlsplit(one.url if isinstance(one, Endpoint) else one.endpoint)
+        if isinstance(one, EndpointSettings | Generator) and one.key:
+            url = urlsplit(one.url if isinstance(one, EndpointSettings) else one.endpoint)
             if url.scheme == "http" and not is_near(url.hostname or ""):
                 found[f"{url.geturl()}: the token in {one.key}, if it is set, goes there unencrypted; take https"] = (
                     None

@@ -110,7 +110,7 @@ class Sizes:
         spec = self.study.recipes[recipe]
         rows = translations * self.costs.rows.get(spec.data.origin, self.costs.rows["default"])
         source, english = (shape.width for shape in self._shapes(backbone))
-        return spec.learns().kept_bytes(rows / len(spec.english.translators), rows, source, english)
+        return spec.learns().cached_bytes(rows / len(spec.english.translators), rows, source, english)
 
     def aligning(self, backbone: str, recipe: str, count: int) -> int:
         """Training adapters of so many encoders, which are all there; what they keep for a step is one's."""

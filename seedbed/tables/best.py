@@ -10,7 +10,7 @@ import numpy as np
 
 from seedbed import manifests
 from seedbed.corpora.settings import COLUMNS
-from seedbed.encoders.export.card import use_of
+from seedbed.encoders.export.card import usage_of
 from seedbed.evaluation import protocols
 from seedbed.evaluation.aggregation import Items
 from seedbed.evaluation.significance import LEAST_ITEMS, benjamini_hochberg, percentiles, replicates, two_sided
@@ -147,7 +147,7 @@ def take(encoder: Path, output: Path, best: Mapping[str, Any]) -> None:
                 os.link((encoder / name).resolve(), folder / name)
             except OSError:
                 shutil.copy2(encoder / name, folder / name)
-        facts = {**best, "rows": training.get("examples") or 0, "use": use_of(folder)._asdict()}
+        facts = {**best, "rows": training.get("examples") or 0, "use": usage_of(folder)._asdict()}
         write_json(manifest | {"best": facts}, folder / manifests.MANIFEST)
     # A link is a change of its file; were the encoder's manifest not changed later, its files would be read each time.
     own = encoder / manifests.MANIFEST

@@ -17,7 +17,7 @@ from snakemake.cli import parse_args
 
 from seedbed import model_files, servers
 from seedbed.corpora.read import assets, downloads
-from seedbed.encoders.export.card import Use
+from seedbed.encoders.export.card import Usage
 from seedbed.generators.writing import journal
 from seedbed.generators.writing.backends import vllm
 from seedbed.init import command as command_line
@@ -185,7 +185,7 @@ def test_a_page_has_the_lines_in_which_the_demo_ends() -> None:
     assert changed.partition(generate.ANSWER)[0] == page.partition(generate.ANSWER)[0]
     assert changed.partition(generate.END)[2] == page.partition(generate.END)[2]
     assert generate.answered() == page, "python docs/generate.py"
-    assert answer.lines_of("results/demo/best/hau", Use()) in page, "which tests/workflow/test_place.py runs"
+    assert answer.lines_of("results/demo/best/hau", Usage()) in page, "which tests/workflow/test_place.py runs"
 
 
 def test_the_numbers_of_these_lines_are_those_of_the_demos_table() -> None:

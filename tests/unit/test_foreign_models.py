@@ -25,7 +25,7 @@ from seedbed.corpora.settings import Source
 from seedbed.encoders.compression.onnx_int8 import quantized
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models import loading, onnx_int8, parallel_adapters, two_paths
-from seedbed.encoders.settings import Endpoint
+from seedbed.encoders.settings import EndpointSettings
 from seedbed.generators.settings import Generator
 from seedbed.generators.weights.fetch import fetch
 from seedbed.generators.writing.backends import open_backend
@@ -138,7 +138,7 @@ def test_no_text_and_no_token_reaches_a_models_server(
 ) -> None:
     monkeypatch.setenv("HF_TOKEN", "hf_not_a_real_token")
     with Embedder() as server:
-        endpoint = Endpoint(url=server.url, model="m", dimensions=DIMENSIONS, key="HF_TOKEN")
+        endpoint = EndpointSettings(url=server.url, model="m", dimensions=DIMENSIONS, key="HF_TOKEN")
         inner = model / ("9_Router/r" if nested else "9_Endpoint")
         inner.mkdir(parents=True)
         loading.remote(endpoint)[0].save(str(inner))
@@ -155,10 +155,10 @@ def test_no_text_and_no_token_reaches_a_models_server(
         assert not server.bodies and not server.tokens
 
 
-def asking(folder: Path, server: Embedder, **changes: Any) -> Endpoint:
+def asking(folder: Path, server: Embedder, **changes: Any) -> EndpointSettings:
     """An encoder's folder that says: ask this server, with the token of this variable."""
     given = {"url": server.url, "model": "m", "dimensions": DIMENSIONS, "key": "HF_TOKEN"}
-    endpoint = Endpoint.model_validate(given | changes)
+    endpoint = EndpointSettings.model_validate(given | changes)
     save(loading.remote(endpoint), folder, {}, {})
     return endpoint
 

@@ -20,7 +20,7 @@ def round_weights(encoder: SentenceTransformer) -> SentenceTransformer:
     return encoder
 
 
-def stored(encoder: SentenceTransformer) -> SentenceTransformer:
+def for_saving(encoder: SentenceTransformer) -> SentenceTransformer:
     """Convert an encoder in place for saving in bfloat16; its saved config makes loading return float32 weights."""
     transformer = encoder[0]
     transformer.auto_model.to(torch.bfloat16)

@@ -17,7 +17,7 @@ LEAST = 2
 """The minimum number of texts."""
 
 
-def copy(
+def compress(
     weights: Path,
     texts: Sequence[str],
     copies: Copies,
@@ -43,7 +43,7 @@ def copy(
         seed: the seed in the manifest.
         output: the folder that is written; it is replaced as a whole at the end.
         about: facts for the card.
-        folders: folders of further encoders, see `Copy.copied`.
+        folders: folders of further encoders, see `Copy.compress`.
         tell: writes the card; None: no card.
 
     Returns:
@@ -64,9 +64,9 @@ def copy(
     encoder = loading.load(weights, **modules, prefix=prefix, seed=seed)
     some, was = texts[:COMPARED], size(encoder)
     before = encoder.encode(some)
-    small = way.copied(encoder, texts, folders or {})
+    small = way.compress(encoder, texts, folders or {})
     agreed = agreement(before, small.encode(some))
-    small = way.stored(small)
+    small = way.for_saving(small)
     facts = {"copy": name, **way.model_dump(mode="json"), "texts": len(texts), "examples": _learnt(weights)}
     facts |= {} if agreed is None else {"agreement": round(agreed, 4)}
     facts |= {f"{key} of the original": value for key, value in was.items()} | size(small)

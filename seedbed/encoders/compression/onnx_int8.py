@@ -11,7 +11,7 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import WeightedLayerPooling
 from torch import Tensor, nn
 
-from seedbed.encoders.models.loading import of_modules, stock
+from seedbed.encoders.models.loading import as_saved, of_modules
 from seedbed.encoders.models.onnx_int8 import Int8Transformer
 
 
@@ -41,7 +41,7 @@ def quantized(encoder: SentenceTransformer) -> SentenceTransformer:
     instructions do not overflow and all machines compute the same vectors. Source: dynamic quantisation of onnxruntime,
     `per_channel` and `reduce_range`.
     """
-    transformer, *others = stock(encoder)
+    transformer, *others = as_saved(encoder)
     layers = [module for module in others if isinstance(module, WeightedLayerPooling)]  # they become part of the graph
     with tempfile.TemporaryDirectory() as folder:
         whole, small = Path(folder, "whole.onnx"), Path(folder, "small.onnx")

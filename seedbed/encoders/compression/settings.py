@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 COMPARED = 512
 """The maximum number of texts on which a compressed encoder is compared with its original."""
 START = "start"
-"""Key in the folders of `Copy.copied` of the start point that all seeds were trained from."""
+"""Key in the folders of `Copy.compress` of the start point that all seeds were trained from."""
 
 
 class Copy(Settings):
@@ -33,7 +33,7 @@ class Copy(Settings):
         """Whether it also needs the start point of their training, as START."""
         return False
 
-    def copied(
+    def compress(
         self, encoder: SentenceTransformer, texts: list[str], folders: Mapping[str, Path]
     ) -> SentenceTransformer:
         """Make the compressed encoder; the given encoder may be changed in place.
@@ -45,7 +45,7 @@ class Copy(Settings):
         """
         raise NotImplementedError
 
-    def stored(self, copy: SentenceTransformer) -> SentenceTransformer:
+    def for_saving(self, copy: SentenceTransformer) -> SentenceTransformer:
         """Convert the compressed encoder into the form in which it is saved; loading it gives the same vectors."""
         return copy
 
@@ -69,7 +69,7 @@ class Averaged(Copy):
         """True if the start point has a share."""
         return self.share > 0
 
-    def copied(self, encoder, texts, folders):
+    def compress(self, encoder, texts, folders):
         """Average the seeds' weights, see `average`; the texts are not used."""
         from seedbed.encoders.compression.average import average, interpolate
         from seedbed.encoders.models.loading import load, open_encoder
@@ -95,7 +95,7 @@ class Static(Copy):
     least_count: int = Field(1, ge=1)
     """Occurrences that a token needs; letters need none."""
 
-    def copied(self, encoder, texts, folders):
+    def compress(self, encoder, texts, folders):
         """Make a static encoder, see `condense`."""
         from seedbed.encoders.compression.static import condense
 
@@ -111,17 +111,17 @@ class Static(Copy):
 class Bfloat16(Copy):
     """Weights rounded to bfloat16: half the bytes; they are float32 again when loaded."""
 
-    def copied(self, encoder, texts, folders):
+    def compress(self, encoder, texts, folders):
         """Round the weights, see `round_weights`."""
         from seedbed.encoders.compression.bfloat16 import round_weights
 
         return round_weights(encoder)
 
-    def stored(self, copy):
+    def for_saving(self, copy):
         """Convert for saving in bfloat16."""
         from seedbed.encoders.compression import bfloat16
 
-        return bfloat16.stored(copy)
+        return bfloat16.for_saving(copy)
 
 
 class Int8(Copy):
@@ -130,7 +130,7 @@ class Int8(Copy):
     Activations are quantised too, with a scale for each text.
     """
 
-    def copied(self, encoder, texts, folders):
+    def compress(self, encoder, texts, folders):
         """Quantise the transformer, see `quantized`; the texts are not used."""
         from seedbed.encoders.compression.onnx_int8 import quantized
         from seedbed.encoders.compression.trim import require_plain
@@ -149,7 +149,7 @@ class Trimmed(Copy):
     least_count: int = Field(1, ge=1)
     """Occurrences that a token needs."""
 
-    def copied(self, encoder, texts, folders):
+    def compress(self, encoder, texts, folders):
         """Trim the vocabulary, see `trim`."""
         from seedbed.encoders.compression.trim import trim
 

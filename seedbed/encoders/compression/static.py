@@ -11,7 +11,7 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import StaticEmbedding
 from transformers import PreTrainedTokenizerFast
 
-from seedbed.encoders.compression.trim import counted, cut_tokenizer, kept
+from seedbed.encoders.compression.trim import count_tokens, cut_tokenizer, kept_ids
 from seedbed.encoders.prompts import put
 from seedbed.io import UserError
 
@@ -47,9 +47,9 @@ def condense(
         UserError: more dimensions than the encoder or the tokens have; a tokenizer that cannot be cut; or an encoder
             without a plain transformer.
     """
-    counts = counted(encoder, texts)
+    counts = count_tokens(encoder, texts)
     tokenizer = encoder.tokenizer
-    ids = kept(tokenizer, counts, least=least)
+    ids = kept_ids(tokenizer, counts, least=least)
     vectors = _each_alone(encoder, ids)
     if dimensions > min(vectors.shape):
         raise UserError(f"static.dimensions: {dimensions}, and {min(vectors.shape)} are there; give fewer")

@@ -19,7 +19,7 @@ KINDS = ("Unigram", "WordPiece")
 """Types of tokenizers that can be cut: how they split a word depends only on the tokens of that word."""
 
 
-def counted(encoder: SentenceTransformer, texts: Iterable[str]) -> Counter[int]:
+def count_tokens(encoder: SentenceTransformer, texts: Iterable[str]) -> Counter[int]:
     """Count the tokens of texts by id, without special tokens.
 
     Raises:
@@ -33,7 +33,7 @@ def counted(encoder: SentenceTransformer, texts: Iterable[str]) -> Counter[int]:
     return found
 
 
-def kept(tokenizer: PreTrainedTokenizerFast, counts: Counter[int], *, least: int = 1) -> list[int]:
+def kept_ids(tokenizer: PreTrainedTokenizerFast, counts: Counter[int], *, least: int = 1) -> list[int]:
     """The ids of the tokens that a trimmed tokenizer keeps, sorted.
 
     They are special tokens, tokens that occur `least` times or more, and single-letter tokens of the texts' letters in
@@ -94,9 +94,9 @@ def trim(encoder: SentenceTransformer, texts: Sequence[str], *, least: int = 1) 
     """
     counts: Counter[int] = Counter()
     for prompt in sorted({"", *encoder.prompts.values()}):
-        counts |= counted(encoder, (prompt + text for text in texts))
+        counts |= count_tokens(encoder, (prompt + text for text in texts))
     tokenizer, model = encoder.tokenizer, encoder[0].auto_model
-    ids = kept(tokenizer, counts, least=least)
+    ids = kept_ids(tokenizer, counts, least=least)
     places = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
     if getattr(places, "padding_idx", None) is not None:  # positions are counted from the id of padding on
         ids = sorted({*ids, *range(tokenizer.pad_token_id)})

@@ -102,7 +102,7 @@ def text(
     rows = [(key, _said(value)) for key, value in training.items() if key != "loss"]
     trained = any(training.get(key) for key in ("steps", "copy", "vocabulary"))
     opening = REMOTE if (directory / "endpoint.json").is_file() else OPENING
-    needs = use_of(directory)
+    needs = usage_of(directory)
     code = sorted(path.name for path in directory.glob("*.py"))
     pinned = f', revision="{REVISION}"' if code and place != PLACE else ""
     return TEMPLATE.format(
@@ -161,7 +161,7 @@ def table(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
     return "\n".join([lines[0], "|" + " --- |" * len(cells[0]), *lines[1:]])
 
 
-class Use(NamedTuple):
+class Usage(NamedTuple):
     """How an encoder is used, as fragments of Python code for the card."""
 
     options: str = ""
@@ -176,8 +176,8 @@ PAIRS = '[("a sentence", "its English"), ("another one", "its English")]'
 """Example inputs of a two-path encoder."""
 
 
-def use_of(directory: Path) -> Use:
+def usage_of(directory: Path) -> Usage:
     """How the encoder in a folder is used: some need code of their folder, onnxruntime, or pairs of texts."""
     trusted = ", trust_remote_code=True" if any(directory.glob("*.py")) else ""
     packages = " onnxruntime" if any(directory.glob("*.onnx")) else ""
-    return Use(trusted, packages, PAIRS) if (directory / "english").is_dir() else Use(trusted, packages)
+    return Usage(trusted, packages, PAIRS) if (directory / "english").is_dir() else Usage(trusted, packages)

@@ -31,7 +31,7 @@ def save(
     start: Path | None = None,
     *,
     starts: Mapping[str, Path] | None = None,
-    beside: Callable[[Path], None] | None = None,
+    write_files: Callable[[Path], None] | None = None,
     used: Mapping[str, str] | None = None,
     tell: manifests.Tell | None = None,
 ) -> None:
@@ -47,7 +47,7 @@ def save(
         training: settings and results for the manifest.
         start: the folder of the start point; None: there is none.
         starts: folders of the start points of a two-path encoder's sides.
-        beside: writes further files into the folder.
+        write_files: writes further files into the folder.
         used: further libraries and their versions.
         tell: `card.write`; None: no card.
     """
@@ -57,9 +57,9 @@ def save(
             backend = getattr(tokenizer, "backend_tokenizer", tokenizer)  # of static embeddings it is that itself
             backend.no_truncation()
             backend.no_padding()
-        loading.stock(encoder).save_pretrained(str(directory), create_model_card=False)
-        if beside:
-            beside(directory)
+        loading.as_saved(encoder).save_pretrained(str(directory), create_model_card=False)
+        if write_files:
+            write_files(directory)
         if start:
             _share_weights(directory, start)
             for side in {*SIDES} & {*(starts or {})}:
@@ -104,7 +104,7 @@ def save_with_head(
     tokenizer.model_max_length = encoder[0].tokenizer.model_max_length
     encoder[0].model, encoder[0].processor = model.base_model, tokenizer
     put(encoder, prefix, (languages or {}).get("", ""))
-    save(encoder, output, about, training, beside=model.save_pretrained, used=used, tell=tell)
+    save(encoder, output, about, training, write_files=model.save_pretrained, used=used, tell=tell)
 
 
 def _share_weights(directory: Path, start: Path) -> None:

@@ -12,8 +12,8 @@ from sentence_transformers.base.losses.merged_forward import merge_feature_batch
 from torch import Tensor, nn
 
 from seedbed.encoders.losses.contrastive import simcse
-from seedbed.encoders.losses.crosslingual import draw, gather
-from seedbed.encoders.losses.rows import by_row, of_batch, of_texts
+from seedbed.encoders.losses.crosslingual import gather, sample_languages
+from seedbed.encoders.losses.rows import drop_absent_negatives, is_per_text, select_texts
 from seedbed.encoders.models.vector_file import Vectors
 from seedbed.io import UserError
 
@@ -63,13 +63,13 @@ class AlignmentLoss(nn.Module):
                 anchors.
             rows: positions (batch,) of the rows in the table.
         """
-        (columns, keep), size = of_batch(list(features), self.negatives, rows), len(rows)
+        (columns, keep), size = drop_absent_negatives(list(features), self.negatives, rows), len(rows)
         known_columns = self.places.shape[1]
         if fixed := len(columns) == 1 < known_columns:  # an anchor, whose partners are the pivot's
             languages = np.tile([1, *[0] * known_columns], (size, 1))
         else:  # torch's generator is in the checkpoints
             rng = np.random.default_rng(int(torch.randint(2**62, ())))
-            languages = draw(size, max(2, len(columns)), 2, rng)
+            languages = sample_languages(size, max(2, len(columns)), 2, rng)
         pivots, targets = (np.argwhere(languages == language) for language in (0, 1))
         given = targets[:, 1] * (len(columns) > 1) * size + targets[:, 0]  # columns stand one after the other
         target = self._embedded(columns, torch.from_numpy(given).to(rows.device))
@@ -84,10 +84,10 @@ class AlignmentLoss(nn.Module):
         texts = columns[0] if len(columns) == 1 else merge_feature_batches(columns)
         if texts is None:  # columns that cannot be read together
             return torch.cat([self.model(column)["sentence_embedding"] for column in columns])[chosen]
-        some = of_texts(texts, chosen)
+        some = select_texts(texts, chosen)
         longest = int(some["attention_mask"].sum(dim=1).max())
         trimmed = {
-            name: value[:, :longest] if by_row(value, rows=len(chosen)) and value.ndim == 2 else value
+            name: value[:, :longest] if is_per_text(value, rows=len(chosen)) and value.ndim == 2 else value
             for name, value in some.items()
         }
         return self.model(trimmed)["sentence_embedding"]

@@ -241,7 +241,7 @@ class AnchoringLoss(nn.Module):
             "epsilon1": {name: _rounded((g - h).norm(dim=1).mean()) for name, g in gs.items()},
         }
 
-    def write_beside(self, folder: Path) -> None:
+    def write_files(self, folder: Path) -> None:
         """Write the policy's weights into the folder of the saved encoder."""
         state = {name: weight.detach().cpu().contiguous() for name, weight in self.actor.state_dict().items()}
         save_file(state, folder / ACTOR)

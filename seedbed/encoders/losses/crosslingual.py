@@ -11,7 +11,9 @@ from torch import Tensor
 from seedbed.io import UserError
 
 
-def draw(rows: int, columns: int, languages: int, rng: np.random.Generator, *, at_most: int = 6) -> np.ndarray:
+def sample_languages(
+    rows: int, columns: int, languages: int, rng: np.random.Generator, *, at_most: int = 6
+) -> np.ndarray:
     """Sample the language of each sentence of a batch, so that the sentences of a row are in different languages.
 
     A batch has at most `at_most` languages, all equally likely. With two languages, a row's anchor and positive are in

@@ -65,7 +65,7 @@ class Queue(nn.Module):
 
 
 @torch.no_grad()
-def follow(target: nn.Module, source: nn.Module, *, momentum: float) -> None:
+def momentum_update(target: nn.Module, source: nn.Module, *, momentum: float) -> None:
     """Update a module's weights as an exponential moving average of another's, in place: t <- m t + (1 - m) s, in
     float32.
 
@@ -94,7 +94,7 @@ def follow(target: nn.Module, source: nn.Module, *, momentum: float) -> None:
         x.copy_(y)
 
 
-class Follower(nn.Module):
+class MomentumEncoder(nn.Module):
     """A copy of a module for momentum updates: without gradients, and always without dropout.
 
     Frozen weights are shared with the original instead of copied: in a multilingual encoder with frozen word embeddings
@@ -107,6 +107,6 @@ class Follower(nn.Module):
         self.copy = copy.deepcopy(module, frozen).requires_grad_(False)
         self.eval()
 
-    def train(self, mode: bool = True) -> Follower:
+    def train(self, mode: bool = True) -> MomentumEncoder:
         """Stay in evaluation mode, whatever `mode` says."""
         return super().train(False)

@@ -15,7 +15,7 @@ from sentence_transformers.base.losses.merged_forward import embed_columns
 from torch import Tensor, nn
 
 from seedbed.encoders.losses.contrastive import additive_margin, neighbour_contrast, queue_contrast
-from seedbed.encoders.losses.momentum import Follower, Queue, follow
+from seedbed.encoders.losses.momentum import MomentumEncoder, Queue, momentum_update
 
 
 class NeighbourLoss(nn.Module):
@@ -33,7 +33,7 @@ class NeighbourLoss(nn.Module):
         queue_temperature: temperature of the queue's loss; None: `temperature`.
         mask_own: leave out false negatives: a pair's own earlier vectors in the queue, and pairs that share a text with
             it, with their neighbours, in the queue and in the batch.
-        momentum: momentum of the encoder copy, see `momentum.follow`.
+        momentum: momentum of the encoder copy, see `momentum.momentum_update`.
         projection: widths of the projection head's two layers.
         normalise: divide the weights 1/rank of the neighbours by their sum.
         negatives: whether batches have a column of hard negatives, which are added to the sum of equation 2.
@@ -73,7 +73,7 @@ class NeighbourLoss(nn.Module):
         self.pairs = torch.from_numpy(same_pairs(*sides))
         self.ranks = torch.from_numpy(same_texts(neighbours))
         if queue != "none":
-            self.slow = Follower(nn.ModuleList([encoder, self.head]))
+            self.slow = MomentumEncoder(nn.ModuleList([encoder, self.head]))
             self.queue = Queue(queue_size, outer)
 
     def forward(self, features: Iterable[dict[str, Any]], rows: Tensor) -> Tensor:
@@ -126,7 +126,7 @@ class NeighbourLoss(nn.Module):
         if self.pushed == "none":
             return
         encoder, head = self.slow.copy
-        follow(self.slow.copy, nn.ModuleList([self.model, self.head]), momentum=self.momentum)
+        momentum_update(self.slow.copy, nn.ModuleList([self.model, self.head]), momentum=self.momentum)
         columns, ids = self.batch
         with torch.autocast(ids.device.type, torch.bfloat16, enabled=self.half):
             vectors = head(torch.cat(embed_columns(encoder, columns, separate_first=False)))

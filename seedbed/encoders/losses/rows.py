@@ -28,7 +28,7 @@ def with_negatives(table: pd.DataFrame | None, *names: str) -> Tensor | None:
     return None if there.all() else torch.tensor(there)
 
 
-def of_batch(columns: list[T], known: Tensor | None, rows: Tensor) -> tuple[list[T], Tensor | None]:
+def drop_absent_negatives(columns: list[T], known: Tensor | None, rows: Tensor) -> tuple[list[T], Tensor | None]:
     """Drop the columns of negatives from a batch if no row of it has one.
 
     Args:
@@ -45,18 +45,18 @@ def of_batch(columns: list[T], known: Tensor | None, rows: Tensor) -> tuple[list
     return (columns, keep) if keep.any() else (columns[:2], None)
 
 
-def of_texts(features: Mapping[str, Any], chosen: Tensor | slice) -> dict[str, Any]:
+def select_texts(features: Mapping[str, Any], chosen: Tensor | slice) -> dict[str, Any]:
     """Select some of a batch of tokenised texts; values that are not tensors with one row for each text are unchanged."""
     rows = len(features["input_ids"])
-    return {name: value[chosen] if by_row(value, rows) else value for name, value in features.items()}
+    return {name: value[chosen] if is_per_text(value, rows) else value for name, value in features.items()}
 
 
-def by_row(value: Any, rows: int) -> bool:
+def is_per_text(value: Any, rows: int) -> bool:
     """Whether a feature is a tensor with this number of rows."""
     return isinstance(value, Tensor) and value.ndim > 0 and len(value) == rows
 
 
-class ByRow(nn.Module):
+class RowLabelLoss(nn.Module):
     """A sentence-transformers loss whose labels are looked up by the rows' positions in the table.
 
     Args:

@@ -56,7 +56,7 @@ class CutoffLoss(SimCSELoss):
         return super().forward([cut_off(column, self.cutoff, special) for column in features], rows)
 
 
-def contrast(encoder: nn.Module, temperature: float, negatives: Tensor | None, cutoff: float) -> SimCSELoss:
+def simcse_with_cutoff(encoder: nn.Module, temperature: float, negatives: Tensor | None, cutoff: float) -> SimCSELoss:
     """Make the SimCSE loss of an encoder, with token cutoff if a share of tokens is to be masked.
 
     Args:

@@ -19,7 +19,7 @@ STOCK = f"{Transformer.__module__}.{Transformer.__name__}"
 """The type in modules.json of a transformer without adapters."""
 
 
-def folder_of(state: Path, manifest: dict[str, Any], *, adapters: bool = True, prompt: str = "") -> Path:
+def embeddings_folder(state: Path, manifest: dict[str, Any], *, adapters: bool = True, prompt: str = "") -> Path:
     """The folder of an encoder's cached embeddings, named by what they depend on and by versions of libraries.
 
     With adapters off it is the folder of the encoder that got the adapters. An encoder with one prompt for each
@@ -32,12 +32,12 @@ def folder_of(state: Path, manifest: dict[str, Any], *, adapters: bool = True, p
         prompt: the language's prompt; empty if the prompt does not depend on the language.
     """
     remote = TRANSPORT in manifest["files"]  # a server makes the vectors; what was paid for outlives an upgrade here
-    found = vectors_of(manifest, adapters=adapters)
+    found = vectors_digest(manifest, adapters=adapters)
     folder = state / "embeddings" / fingerprint([found, {} if remote else versions()])[:32]
     return folder / fingerprint(prompt)[:32] if prompt else folder
 
 
-def vectors_of(manifest: dict[str, Any], *, adapters: bool = True) -> str:
+def vectors_digest(manifest: dict[str, Any], *, adapters: bool = True) -> str:
     """A digest of what an encoder's vectors depend on; two encoders that differ in their cards only have the same.
 
     Args:
@@ -51,7 +51,7 @@ def vectors_of(manifest: dict[str, Any], *, adapters: bool = True) -> str:
     return source or fingerprint([files, *(["off"] if ADAPTERS in files and not on else [])])
 
 
-def pivot_of(manifest: dict[str, Any]) -> str:
+def pivot_digest(manifest: dict[str, Any]) -> str:
     """The digest of the pivot encoder that an encoder was aligned with; empty if it was not aligned."""
     return manifest.get("training", {}).get("pivot", "")
 
@@ -69,7 +69,7 @@ def saved_from(folder: Path, start: Path) -> dict[str, str]:
     files = {name: digest for name, digest in known["files"].items() if name != "README.md"}
     if "modules.json" not in files or not all(_same(folder / name, start / name, files[name]) for name in files):
         return {}
-    return {SOURCE: vectors_of(known)}
+    return {SOURCE: vectors_digest(known)}
 
 
 def _same(path: Path, other: Path, digest: str) -> bool:

@@ -12,7 +12,7 @@ from tqdm.auto import tqdm
 
 from seedbed import manifests
 from seedbed.encoders.endpoint import Endpoint
-from seedbed.encoders.models.digests import folder_of
+from seedbed.encoders.models.digests import embeddings_folder
 from seedbed.encoders.models.ensemble import members_of
 from seedbed.encoders.models.layers import layer_means
 from seedbed.encoders.models.loading import open_encoder
@@ -92,7 +92,7 @@ def opened(
     off = not adapters and isinstance(encoder[0], AdaptedTransformer)
     encode = batched(encoder, rows, **({"aligned": False} if off else {}))
     if state:
-        kept = folder_of(state, manifest, adapters=not off, prompt=prompt)
+        kept = embeddings_folder(state, manifest, adapters=not off, prompt=prompt)
         encode = shared(encode, kept, remote=is_remote(encoder), named=named)
     layers = partial(layer_means, encoder, batch_size=rows) if isinstance(encoder[0], Transformer) else None
     paths = partial(path_vectors, encoder, batch_size=rows) if has_paths(encoder) else None

@@ -47,7 +47,7 @@ def load(
 ) -> SentenceTransformer:
     """Build an encoder from pretrained weights: the transformer, then pooling, in float32.
 
-    The poolings cls_mlp and cls_mlp_train add a dense layer; `stock` removes the latter's when the encoder is saved.
+    The poolings cls_mlp and cls_mlp_train add a dense layer; `as_saved` removes the latter's when the encoder is saved.
     The pooling own takes the modules that sentence-transformers saved with the weights, parallel adapters included, or
     the mean if there are none.
 
@@ -79,7 +79,7 @@ def load(
         return put(static(folder), prefix, language)
     pooling = "mean" if pooling == "own" else pooling
     transformer = _transformer(folder, hidden_states=pooling in {*AVERAGES, *LAST}, dropout=dropout)
-    limit = longest(transformer.auto_model, transformer.max_seq_length)
+    limit = max_tokens(transformer.auto_model, transformer.max_seq_length)
     transformer.max_seq_length = min(limit, max_length or limit)
     # An encoder has its first token at the first place, and BERT's positions count from there.
     transformer.tokenizer.padding_side = "right"
@@ -103,7 +103,7 @@ def static(folder: Path) -> SentenceTransformer:
     return SentenceTransformer(modules=[StaticEmbedding(tokens, embedding_weights=weights)], local_files_only=True)
 
 
-def remote(endpoint: settings.Endpoint, *, prefix: Prefix = "") -> SentenceTransformer:
+def remote(endpoint: settings.EndpointSettings, *, prefix: Prefix = "") -> SentenceTransformer:
     """An encoder whose vectors an API computes; no request is sent before there are texts.
 
     Args:
@@ -157,7 +157,7 @@ def _require_whole(encoder: SentenceTransformer, directory: Path) -> None:
                 _require_whole(side, directory / name)
 
 
-def stock(encoder: SentenceTransformer) -> SentenceTransformer:
+def as_saved(encoder: SentenceTransformer) -> SentenceTransformer:
     """The encoder in the form in which it is saved: sentence-transformers' own modules wherever one does the same.
 
     Weights are shared. Both encoders of a two-path encoder are replaced in place.
@@ -165,7 +165,7 @@ def stock(encoder: SentenceTransformer) -> SentenceTransformer:
     transformer, *others = encoder
     if isinstance(transformer, two_paths.Coupled):
         for name, side in transformer.sides.items():
-            transformer.sides[name] = stock(side)
+            transformer.sides[name] = as_saved(side)
     if not any(isinstance(module, OURS) for module in others):
         return encoder
     layers = transformer.auto_model.config.num_hidden_layers
@@ -246,7 +246,7 @@ def _transformer(weights: Path, *, hidden_states: bool, dropout: float | None) -
     return transformer
 
 
-def longest(model: nn.Module, tokenizer_limit: int) -> int:
+def max_tokens(model: nn.Module, tokenizer_limit: int) -> int:
     """The maximum number of tokens: the tokenizer's limit, or the number of position embeddings if that is smaller.
 
     RoBERTa counts positions from its padding index + 1, so that XLM-R's 514 positions hold 512 tokens.

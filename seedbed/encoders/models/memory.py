@@ -69,9 +69,9 @@ def texts_at_once(
     if training.mini_batch:
         return training.mini_batch
     rows, tokens = _batch(encoder, columns, training, prefix)
-    (fixed, row), cuda = least(encoder, half=training.precision == "bfloat16"), torch.cuda.is_available()
+    (fixed, row), cuda = least_bytes(encoder, half=training.precision == "bfloat16"), torch.cuda.is_available()
     # What is counted is the least that a step takes: a machine may swap a little, and a GPU needs as much again.
-    has, row = (torch.cuda.mem_get_info()[0], 2 * row) if cuda else (GENEROUS * machine(), row)
+    has, row = (torch.cuda.mem_get_info()[0], 2 * row) if cuda else (GENEROUS * machine_bytes(), row)
     if fixed + rows * tokens * row <= has:
         return 0
     if (fitting := int((has - fixed) / (tokens / len(columns) * row))) >= 1:
@@ -96,7 +96,7 @@ def require(model: nn.Module, *, rows: int, tokens: float, half: bool, setting: 
     """
     if torch.cuda.is_available():
         return
-    (fixed, row), has = least(model, half=half), machine()
+    (fixed, row), has = least_bytes(model, half=half), machine_bytes()
     needed = fixed + rows * tokens * row
     if needed <= GENEROUS * has:
         return
@@ -109,7 +109,7 @@ def require(model: nn.Module, *, rows: int, tokens: float, half: bool, setting: 
     )
 
 
-def machine() -> int:
+def machine_bytes() -> int:
     """Bytes of memory that this process can use: the machine's or the container's limit, plus swap."""
     try:
         given = int(CGROUP.read_text())
@@ -118,7 +118,7 @@ def machine() -> int:
     return min(psutil.virtual_memory().total, given) + psutil.swap_memory().total
 
 
-def least(model: nn.Module, *, half: bool) -> tuple[float, float]:
+def least_bytes(model: nn.Module, *, half: bool) -> tuple[float, float]:
     """Minimum bytes for training a transformer with AdamW: for its weights, and for each token of a batch.
 
     A trained weight takes four float32 numbers: itself, its gradient and AdamW's two moments. Frozen weights are not

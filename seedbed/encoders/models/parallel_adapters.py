@@ -147,7 +147,7 @@ MODULE = f"{AdaptedTransformer.__module__}.{AdaptedTransformer.__name__}"
 """The type in modules.json of a transformer with adapters."""
 
 
-def align(encoder: SentenceTransformer, *, reduction: int = 2, scaling: float = 4.0, seed: int = 0) -> None:
+def add_adapters(encoder: SentenceTransformer, *, reduction: int = 2, scaling: float = 4.0, seed: int = 0) -> None:
     """Attach new adapters to an encoder, which change none of its vectors; its own weights keep their names.
 
     Args:
@@ -167,10 +167,10 @@ def align(encoder: SentenceTransformer, *, reduction: int = 2, scaling: float = 
         ParallelAdapter(width, reduction=reduction, scaling=scaling, seed=one)
         for width, one in zip(widths, seeds, strict=True)
     )
-    put(encoder, adapters)
+    attach_adapters(encoder, adapters)
 
 
-def put(encoder: SentenceTransformer, adapters: nn.ModuleList) -> None:
+def attach_adapters(encoder: SentenceTransformer, adapters: nn.ModuleList) -> None:
     """Attach given adapters to an encoder, in place; its own weights keep their names.
 
     Raises:

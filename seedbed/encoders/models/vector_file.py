@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from seedbed import manifests
-from seedbed.encoders.models.digests import vectors_of
+from seedbed.encoders.models.digests import vectors_digest
 from seedbed.encoders.models.inference import batched
 from seedbed.encoders.models.loading import open_encoder
 from seedbed.encoders.prompts import speak
@@ -45,7 +45,11 @@ def write_vectors(folder: Path, texts: Iterable[str], output: Path, state: Path 
     encoder, distinct = open_encoder(folder), sorted({*texts}, key=_key)
     speak(encoder, "", folder)
     keys, width = _keys(distinct), int(encoder.get_embedding_dimension())
-    facts = {"encoder": vectors_of(manifests.read(folder / manifests.MANIFEST)), "texts": len(distinct), "width": width}
+    facts = {
+        "encoder": vectors_digest(manifests.read(folder / manifests.MANIFEST)),
+        "texts": len(distinct),
+        "width": width,
+    }
     with atomic_directory(output) as made:
         place = made
         if state:

@@ -87,7 +87,7 @@ class Objective(Settings):
         `features` are the tokenised texts of a batch by column, `rows` the rows' positions (batch,) in the table.
         Checkpoints contain the module's parameters and buffers, the saved encoder does not. Optional methods of the
         module: `after_step()` is called after each optimiser step; `findings()` returns facts for the manifest at the
-        end of training; `write_beside(folder)` writes files into the encoder's folder. Torch's generator is seeded with
+        end of training; `write_files(folder)` writes files into the encoder's folder. Torch's generator is seeded with
         the run's seed before this is called.
 
         Args:
@@ -99,7 +99,7 @@ class Objective(Settings):
         """
         raise NotImplementedError
 
-    def prepared(self, encoder: SentenceTransformer, folders: Mapping[str, Path], seed: int) -> SentenceTransformer:
+    def prepare(self, encoder: SentenceTransformer, folders: Mapping[str, Path], seed: int) -> SentenceTransformer:
         """Change the encoder before training, for example by adding modules.
 
         Args:
@@ -122,7 +122,7 @@ class Objective(Settings):
         """Facts for the encoder's manifest that its settings and losses do not tell."""
         return {}
 
-    def kept_bytes(self, texts: float, translations: float, source: float, width: float) -> float:
+    def cached_bytes(self, texts: float, translations: float, source: float, width: float) -> float:
         """Bytes of data that training caches in addition to the weights; used to forecast memory.
 
         Args:

@@ -70,11 +70,11 @@ class Anchoring(Objective):
     adaptor_rate: float = Field(1.0e-4, gt=0)
     """Learning rate of the adaptor."""
 
-    def kept_bytes(self, texts: float, translations: float, source: float, width: float) -> float:
+    def cached_bytes(self, texts: float, translations: float, source: float, width: float) -> float:
         """Bytes of the cached states of texts, and of the states and vectors of translations, in float32."""
         return 4 * (self.pool_size * (texts * source + translations * width) + translations * width)
 
-    def prepared(self, encoder: SentenceTransformer, folders: Mapping[str, Path], seed: int) -> SentenceTransformer:
+    def prepare(self, encoder: SentenceTransformer, folders: Mapping[str, Path], seed: int) -> SentenceTransformer:
         """Add a new `FeaturePath` of the English encoder's width to the transformer, unless it has one.
 
         Raises:
@@ -141,8 +141,8 @@ class Anchoring(Objective):
         from seedbed.encoders.models import memory
 
         texts, translations = len(candidates.texts), len(candidates.distinct()[0])
-        needed = self.kept_bytes(texts, translations, path.source, path.width)
-        has = memory.machine()
+        needed = self.cached_bytes(texts, translations, path.source, path.width)
+        has = memory.machine_bytes()
         if needed <= SHARE * has:
             return
         numbers = (

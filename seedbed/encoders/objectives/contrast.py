@@ -43,10 +43,10 @@ class Contrast(Objective):
         """
         from seedbed.encoders.losses.mlm import WithMaskedLM
         from seedbed.encoders.losses.rows import with_negatives
-        from seedbed.encoders.losses.token_cutoff import contrast
+        from seedbed.encoders.losses.token_cutoff import simcse_with_cutoff
         from seedbed.encoders.models.mlm_head import load_head
 
-        loss = contrast(encoder, training.temperature, with_negatives(table), self.cutoff)
+        loss = simcse_with_cutoff(encoder, training.temperature, with_negatives(table), self.cutoff)
         if not training.mlm_weight:
             return loss
         masks = {"weight": training.mlm_weight, "probability": training.mlm_probability}

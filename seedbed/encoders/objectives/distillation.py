@@ -35,7 +35,7 @@ class Distillation(Objective):
         import torch
         from sentence_transformers.sentence_transformer.losses import MSELoss
 
-        from seedbed.encoders.losses.rows import ByRow
+        from seedbed.encoders.losses.rows import RowLabelLoss
         from seedbed.encoders.models.inference import opened
 
         teacher, width = opened(folders["teacher"], BATCH), encoder.get_embedding_dimension()
@@ -44,4 +44,4 @@ class Distillation(Objective):
                 f"distillation.teacher: its vectors have {teacher.width} dimensions, those of the encoder in training "
                 f"{width}; take a teacher, or a backbone, of the other's width"
             )
-        return ByRow(MSELoss(encoder), torch.from_numpy(teacher.encode(table["pivot"].tolist())))
+        return RowLabelLoss(MSELoss(encoder), torch.from_numpy(teacher.encode(table["pivot"].tolist())))

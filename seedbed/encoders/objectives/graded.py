@@ -33,9 +33,9 @@ class Graded(Objective):
         import torch
         from sentence_transformers.sentence_transformer.losses import CoSENTLoss
 
-        from seedbed.encoders.losses.rows import ByRow
+        from seedbed.encoders.losses.rows import RowLabelLoss
 
-        return ByRow(CoSENTLoss(encoder, scale=self.scale), torch.from_numpy(numbers(table, "score", "graded")))
+        return RowLabelLoss(CoSENTLoss(encoder, scale=self.scale), torch.from_numpy(numbers(table, "score", "graded")))
 
 
 def numbers(table, column, objective):

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from seedbed.corpora.select.subset import subset
-from seedbed.encoders.losses.crosslingual import draw
+from seedbed.encoders.losses.crosslingual import sample_languages
 from seedbed.encoders.objectives import LANGUAGE
 from seedbed.encoders.prompts import BEFORE, Prefix, prompt_of
 from seedbed.encoders.settings import Training
@@ -27,7 +27,7 @@ MOST_LANGUAGES = 6
 """The maximum number of languages in a cross-lingual batch (paper 004's code)."""
 
 
-class Files(Mapping[str, pd.DataFrame]):
+class LanguageTables(Mapping[str, pd.DataFrame]):
     """Rows of each language, read from its file at each access, so that only one language's rows are in memory.
 
     Args:
@@ -57,14 +57,14 @@ class Batch(NamedTuple):
     """The index of each sentence's language (batch, columns)."""
 
 
-def laid_out(
+def lay_out(
     tables: Mapping[str, pd.DataFrame], texts: Sequence[str], training: Training, seed: int, prefix: Prefix = ""
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Sample all batches of a training, and return their rows in the order of training.
 
     Rows with the same id are translations of each other. An epoch has as many steps as the distinct ids fill whole
-    batches. `batches` and `shared` say how rows and languages are sampled. Source: paper 004, appendix B, and its code;
-    shares of sets are Seedbed's own.
+    batches. `sample_batches` and `sample_shared_batches` say how rows and languages are sampled. Source: paper 004,
+    appendix B, and its code; shares of sets are Seedbed's own.
 
     Args:
         tables: language -> rows with `id`; one language or several.
@@ -97,7 +97,7 @@ def laid_out(
     decks, examples = _decks(places.index, usable, training), int(usable.sum())
     if not (steps := training.steps or int(training.epochs * (examples // training.batch_size))):
         raise UserError(f"training.batch_size: {training.batch_size} rows, and there are {examples}; give fewer")
-    draw_batches = shared if isinstance(training.batches, Mapping) else batches
+    draw_batches = sample_shared_batches if isinstance(training.batches, Mapping) else sample_batches
     drawn = list(draw_batches(decks, has, len(texts), training, steps, np.random.default_rng(seed)))
     rows, languages = (np.concatenate(parts) for parts in zip(*drawn, strict=True))
     counts: dict[str, Any] = {"examples": examples}
@@ -124,7 +124,7 @@ def _decks(ids: pd.Index, usable: np.ndarray, training: Training) -> dict[str, n
     return {name: rows.to_numpy() for name, rows in groups}
 
 
-def batches(
+def sample_batches(
     decks: Mapping[str, np.ndarray],
     has: np.ndarray,
     columns: int,
@@ -164,12 +164,12 @@ def batches(
         chosen, fit = found
         rows = _take(left, name, fit, training.batch_size)
         if training.crosslingual:
-            yield Batch(rows, chosen[draw(len(rows), columns, len(chosen), rng, at_most=MOST_LANGUAGES)])
+            yield Batch(rows, chosen[sample_languages(len(rows), columns, len(chosen), rng, at_most=MOST_LANGUAGES)])
         else:
             yield Batch(rows, np.full((len(rows), columns), chosen[0]))
 
 
-def shared(
+def sample_shared_batches(
     decks: Mapping[str, np.ndarray],
     has: np.ndarray,
     columns: int,

@@ -9,7 +9,7 @@ from sentence_transformers import SentenceTransformer
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from seedbed.encoders.losses.rows import of_texts
+from seedbed.encoders.losses.rows import select_texts
 
 
 @contextlib.contextmanager
@@ -34,7 +34,7 @@ def in_chunks(encoder: SentenceTransformer, texts: int) -> Iterator[None]:
         rows = len(features["input_ids"])
         if rows <= texts or not torch.is_grad_enabled():
             return whole(features, **options)
-        parts = [of_texts(features, slice(start, start + texts)) for start in range(0, rows, texts)]
+        parts = [select_texts(features, slice(start, start + texts)) for start in range(0, rows, texts)]
         vectors = [checkpoint(embed, part, use_reentrant=False) for part in parts]
         return features | {"sentence_embedding": torch.cat(vectors)}
 

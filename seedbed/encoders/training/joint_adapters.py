@@ -21,7 +21,7 @@ from seedbed import manifests
 from seedbed.encoders.losses.contrastive import simcse
 from seedbed.encoders.losses.crosslingual import gather
 from seedbed.encoders.models import loading, memory, parallel_adapters
-from seedbed.encoders.models.digests import vectors_of
+from seedbed.encoders.models.digests import vectors_digest
 from seedbed.encoders.objectives import Objective
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training import batches
@@ -29,10 +29,10 @@ from seedbed.encoders.training.train import summary
 from seedbed.io import UserError, atomic_directory, fingerprint
 from seedbed.manifests import versions
 from seedbed.precision import precision
-from seedbed.trainers import OfTrained, encoder_arguments, fit, losses, mixed
+from seedbed.trainers import TrainedWeightsMixin, encoder_arguments, fit, losses, mixed
 
 
-def align_together(
+def train_joint_adapters(
     folders: Mapping[str, Path],
     tables: Mapping[str, pd.DataFrame],
     training: Training,
@@ -77,9 +77,9 @@ def align_together(
         if getattr(training, name):
             raise UserError(f"training.{name}: batches of aligned languages are whole and in order; leave it out")
     training = training.updated({"precision": precision(training.precision), "crosslingual": True})
-    known = {code: vectors_of(manifests.read(folder / manifests.MANIFEST)) for code, folder in folders.items()}
-    rows, counts = drawn(tables, objective, training, seed, times=len(folders) - len(fixed))
-    together = Together(_opened(folders, known, prefix), fixed, training, prefix, seed)
+    known = {code: vectors_digest(manifests.read(folder / manifests.MANIFEST)) for code, folder in folders.items()}
+    rows, counts = sample_rows(tables, objective, training, seed, times=len(folders) - len(fixed))
+    together = JointContrast(_opened(folders, known, prefix), fixed, training, prefix, seed)
     together.require_fit(tables, rows)
     settings = training.model_dump(mode="json")
     checkpoints = state / fingerprint([rows.digest(), settings, [*fixed], prefix, seed, known, versions()])
@@ -110,7 +110,7 @@ def _opened(folders: Mapping[str, Path], known: Mapping[str, str], prefix: str) 
     return encoders
 
 
-class Rows(Dataset):
+class JointRows(Dataset):
     """The rows of a joint training, in the order of training.
 
     Args:
@@ -136,9 +136,9 @@ class Rows(Dataset):
         return digest.hexdigest()
 
 
-def drawn(
+def sample_rows(
     tables: Mapping[str, pd.DataFrame], objective: Objective, training: Training, seed: int, *, times: int
-) -> tuple[Rows, dict[str, Any]]:
+) -> tuple[JointRows, dict[str, Any]]:
     """Sample the rows of a joint training, with the language of each sentence.
 
     Args:
@@ -149,7 +149,7 @@ def drawn(
         times: factor of the number of steps.
 
     Returns:
-        The rows, and the counts of `batches.laid_out`.
+        The rows, and the counts of `batches.lay_out`.
 
     Raises:
         UserError: languages with different columns, or rows that fill no batch.
@@ -164,7 +164,7 @@ def drawn(
         for code, table in tables.items()
     }
     longer = training.updated({"epochs": training.epochs * times})
-    table, counts = batches.laid_out(marked, names, longer, seed)
+    table, counts = batches.lay_out(marked, names, longer, seed)
     places = {code: pd.Index(own["id"]) for code, own in tables.items()}
     texts: dict[str, np.ndarray] = {}
     for name in names:
@@ -172,10 +172,10 @@ def drawn(
         for code, own in tables.items():
             mine = (table[name] == code).to_numpy()
             texts[name][mine] = own[name].to_numpy()[places[code].get_indexer(table["id"][mine])]
-    return Rows({name: table[name].tolist() for name in names}, texts), counts
+    return JointRows({name: table[name].tolist() for name in names}, texts), counts
 
 
-class Together(nn.Module):
+class JointContrast(nn.Module):
     """The contrastive loss of rows whose sentences are each encoded by the encoder of their language.
 
     Args:
@@ -206,20 +206,22 @@ class Together(nn.Module):
             encoder.max_seq_length = min(encoder.max_seq_length, training.max_length)
             encoder.requires_grad_(False)
             if code in self.learning:
-                parallel_adapters.align(encoder, reduction=training.reduction, scaling=training.scaling, seed=own)
+                parallel_adapters.add_adapters(
+                    encoder, reduction=training.reduction, scaling=training.scaling, seed=own
+                )
 
     def encoder(self, code: str) -> SentenceTransformer:
         """The encoder of a language."""
         return self.encoders[self.codes.index(code)]
 
-    def train(self, mode: bool = True) -> Together:
+    def train(self, mode: bool = True) -> JointContrast:
         """Turn dropout on in encoders whose adapters are trained, and off in the others."""
         super().train(mode)
         for code in {*self.codes} - {*self.learning}:
             self.encoder(code).eval()
         return self
 
-    def require_fit(self, tables: Mapping[str, pd.DataFrame], rows: Rows) -> None:
+    def require_fit(self, tables: Mapping[str, pd.DataFrame], rows: JointRows) -> None:
         """Check that a batch fits the memory; UserError: it is far beyond it."""
         code = self.learning[0]
         columns = {name: tables[code][name].tolist() for name in rows.texts}
@@ -283,12 +285,12 @@ def _arguments(training: Training, seed: int, checkpoints: Path) -> TrainingArgu
     )
 
 
-class _Trainer(OfTrained, Trainer):
+class _Trainer(TrainedWeightsMixin, Trainer):
     """Reads the rows in their order, and keeps the adapters alone in checkpoints."""
 
     def _get_train_sampler(self, *args: Any) -> SequentialSampler:
         return SequentialSampler(self.train_dataset)
 
-    def learnt(self) -> dict[str, Tensor]:
+    def trained_weights(self) -> dict[str, Tensor]:
         """The adapters' weights."""
         return {name: weight for name, weight in self.model.named_parameters() if weight.requires_grad}

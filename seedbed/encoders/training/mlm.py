@@ -24,16 +24,16 @@ from transformers import (
 
 from seedbed.encoders.export.save import save_with_head
 from seedbed.encoders.models import memory
-from seedbed.encoders.models.loading import directory_of, longest
+from seedbed.encoders.models.loading import directory_of, max_tokens
 from seedbed.encoders.models.mlm_head import head_of
 from seedbed.encoders.objectives.masked import Masked
 from seedbed.encoders.training.train import summary
-from seedbed.encoders.vocabulary.corpus import Lines
-from seedbed.encoders.vocabulary.replace import headless
+from seedbed.encoders.vocabulary.corpus import CorpusSentences
+from seedbed.encoders.vocabulary.replace import missing_head_weights
 from seedbed.io import UserError, fingerprint, sha256
 from seedbed.manifests import versions
 from seedbed.precision import precision
-from seedbed.trainers import OfTrained, encoder_arguments, fit, losses, mixed
+from seedbed.trainers import TrainedWeightsMixin, encoder_arguments, fit, losses, mixed
 from seedbed.weights import LOCAL, REPORTED, is_pooler, open_tokenizer, opening, require_whole
 
 TOGETHER = 1000
@@ -42,14 +42,14 @@ TOGETHER = 1000
 
 def adapt(
     weights: Path,
-    texts: Lines,
+    texts: CorpusSentences,
     settings: Masked,
     *,
     output: Path,
     state: Path,
     minutes: float,
     about: dict[str, Any],
-    **told: Any,
+    **options: Any,
 ) -> dict[str, Any]:
     """Train all weights of a backbone by masked language modelling, and save it with its head, in float32.
 
@@ -65,7 +65,7 @@ def adapt(
             after success.
         minutes: minutes between checkpoints.
         about: JSON for the manifest.
-        **told: `modules`, `prefix`, `languages` and `tell` of `save_with_head`.
+        **options: `modules`, `prefix`, `languages` and `tell` of `save_with_head`.
 
     Returns:
         The settings, the number of blocks, whether the head is new, the number of steps and the loss curve.
@@ -82,7 +82,7 @@ def adapt(
         raise UserError(f"{weights}: its tokenizer has no mask token; give its recipe vocabulary.mask_token")
     torch.manual_seed(mixed(settings.seed))  # of a new head
     model, new = _opened(folder)
-    if settings.length > (limit := longest(model, tokenizer.model_max_length)):
+    if settings.length > (limit := max_tokens(model, tokenizer.model_max_length)):
         raise UserError(
             f"masked.length: blocks of {settings.length}, but the backbone reads {limit} tokens; give fewer"
         )
@@ -99,12 +99,12 @@ def adapt(
     fit(trainer, minutes)
     result = {"blocks": len(rows), "head": "new" if new else "own"} | summary(losses(trainer.state))
     facts = settings.model_dump(mode="json") | result
-    save_with_head(model, tokenizer, weights, output, about, facts, **told)
+    save_with_head(model, tokenizer, weights, output, about, facts, **options)
     shutil.rmtree(checkpoints, ignore_errors=True)
     return facts
 
 
-def blocks(texts: Lines, tokenizer: PreTrainedTokenizerBase, length: int) -> np.ndarray:
+def blocks(texts: CorpusSentences, tokenizer: PreTrainedTokenizerBase, length: int) -> np.ndarray:
     """Tokenise sentences, with special tokens, and cut their concatenation into blocks; a last shorter block is left
     out.
 
@@ -179,8 +179,8 @@ def _opened(folder: Path) -> tuple[PreTrainedModel, bool]:
             model, report = None, {}
     if model is None:
         raise UserError(f"{folder}: of a kind that has no masked language modelling; take another backbone")
-    new = bool(headless(model, report))
-    require_whole(folder, report, lambda key: is_pooler(key) or key in headless(model, report))
+    new = bool(missing_head_weights(model, report))
+    require_whole(folder, report, lambda key: is_pooler(key) or key in missing_head_weights(model, report))
     decoder = model.get_output_embeddings()
     if new and decoder.bias is not None:
         with torch.no_grad():
@@ -227,9 +227,9 @@ def _arguments(settings: Masked, checkpoints: Path) -> TrainingArguments:
     )
 
 
-class _Trainer(OfTrained, Trainer):
+class _Trainer(TrainedWeightsMixin, Trainer):
     """Keeps each weight once in checkpoints: a tied decoder is the word embeddings."""
 
-    def learnt(self) -> dict[str, Tensor]:
+    def trained_weights(self) -> dict[str, Tensor]:
         """All weights."""
         return dict(self.model.named_parameters())

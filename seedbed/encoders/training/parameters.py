@@ -12,15 +12,15 @@ from sentence_transformers import SentenceTransformer
 
 from seedbed import manifests
 from seedbed.encoders.models import parallel_adapters
-from seedbed.encoders.models.digests import vectors_of
-from seedbed.encoders.models.parallel_adapters import AdaptedTransformer, align
+from seedbed.encoders.models.digests import vectors_digest
+from seedbed.encoders.models.parallel_adapters import AdaptedTransformer, add_adapters
 from seedbed.encoders.models.two_paths import FeaturePath
 from seedbed.encoders.settings import Training
 from seedbed.io import UserError
 
 
 @contextlib.contextmanager
-def trained(encoder: SentenceTransformer, training: Training, seed: int) -> Iterator[None]:
+def trainable(encoder: SentenceTransformer, training: Training, seed: int) -> Iterator[None]:
     """Context in which only the part of an encoder that `training.part` names gets gradients.
 
     LoRA adapters are merged into the backbone at the end. Existing parallel adapters are trained further.
@@ -36,7 +36,7 @@ def trained(encoder: SentenceTransformer, training: Training, seed: int) -> Iter
     """
     if training.part == "adapter" and training.adapter == "parallel":
         if not isinstance(encoder[0], AdaptedTransformer):
-            align(encoder, reduction=training.reduction, scaling=training.scaling, seed=seed)
+            add_adapters(encoder, reduction=training.reduction, scaling=training.scaling, seed=seed)
         encoder.requires_grad_(False)
         encoder[0].adapters.requires_grad_(True)
         yield
@@ -65,13 +65,13 @@ def trained(encoder: SentenceTransformer, training: Training, seed: int) -> Iter
     yield
 
 
-def take_adapters(encoder: SentenceTransformer, start: Path, folder: Path) -> dict[str, Any]:
+def attach_joint_adapters(encoder: SentenceTransformer, start: Path, folder: Path) -> dict[str, Any]:
     """Attach to an encoder its language's adapters from a joint training; a language without adapters gets none.
 
     Args:
         encoder: changed in place.
         start: the folder that the encoder was loaded from.
-        folder: the folder that `align_together` wrote.
+        folder: the folder that `train_joint_adapters` wrote.
 
     Returns:
         {"pivot": digest of the joint training}, equal for all encoders that share its vector space.
@@ -80,10 +80,10 @@ def take_adapters(encoder: SentenceTransformer, start: Path, folder: Path) -> di
         UserError: the adapters were trained with other encoders, or cannot be attached.
     """
     known = manifests.read(folder / manifests.MANIFEST)
-    own = vectors_of(manifests.read(start / manifests.MANIFEST))
+    own = vectors_digest(manifests.read(start / manifests.MANIFEST))
     code = next((code for code, digest in known["encoders"].items() if digest == own), "")
     if not code:
         raise UserError(f"{folder}: adapters of other encoders than {start}; have them trained again")
     if (file := folder / f"{code}.safetensors").is_file():
-        parallel_adapters.put(encoder, parallel_adapters.read(file))
+        parallel_adapters.attach_adapters(encoder, parallel_adapters.read(file))
     return {"pivot": manifests.digest_of(folder)}

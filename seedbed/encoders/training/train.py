@@ -28,11 +28,11 @@ from seedbed.encoders.prompts import Prefix, prompted
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training import batches, parameters
 from seedbed.encoders.training.chunks import in_chunks
-from seedbed.encoders.training.parameters import take_adapters
+from seedbed.encoders.training.parameters import attach_joint_adapters
 from seedbed.io import UserError, fingerprint, sha256
 from seedbed.manifests import Tell, versions
 from seedbed.precision import precision
-from seedbed.trainers import OfTrained, encoder_arguments, fit, losses, mixed
+from seedbed.trainers import TrainedWeightsMixin, encoder_arguments, fit, losses, mixed
 
 POINTS = 20
 """The maximum number of points of a saved loss curve."""
@@ -64,7 +64,7 @@ def train(
     Args:
         weights: the start point: a directory as `save_pretrained` writes it, of transformers or sentence-transformers.
         table: the training data, with the columns that the objective takes; or language -> table, see
-            `batches.laid_out`. None without an objective.
+            `batches.lay_out`. None without an objective.
         training: the training settings.
         objective: what training minimises; None: the encoder is saved without training.
         folders: a folder for each encoder that the objective refers to; `adapters` of a joint training, if there is no
@@ -96,38 +96,51 @@ def train(
         encoder, prefix = couple(encoder, (folders or {})["english"], coupling, prefix), ""
     result, folders, loss = {"examples": 0} | summary([]), {**(folders or {})}, None
     if objective:
-        told, place = (prefix, languages or {}, coupling), folders | {"weights": weights}
-        encoder, loss, checkpoints, found = _learn(
-            encoder, table, training, objective, place, told, seed, Path(state), minutes
+        encoder, loss, checkpoints, facts = _train(
+            encoder,
+            table,
+            training,
+            objective,
+            folders | {"weights": weights},
+            prefix=prefix,
+            languages=languages or {},
+            coupling=coupling,
+            seed=seed,
+            state=Path(state),
+            minutes=minutes,
         )
-        result |= found
+        result |= facts
     elif "adapters" in folders:
-        result |= take_adapters(encoder, weights, folders["adapters"])
+        result |= attach_joint_adapters(encoder, weights, folders["adapters"])
     facts = training.model_dump(mode="json") | result | ({"fusion": coupling.fusion} if coupling else {})
-    starts, beside = {"source": weights, **folders} if coupling else {}, getattr(loss, "write_beside", None)
-    save(encoder, output, (about or {}) | {"seed": seed}, facts, weights, starts=starts, beside=beside, tell=tell)
+    starts = {"source": weights, **folders} if coupling else {}
+    write_files = getattr(loss, "write_files", None)
+    about = (about or {}) | {"seed": seed}
+    save(encoder, output, about, facts, weights, starts=starts, write_files=write_files, tell=tell)
     if objective:
         shutil.rmtree(checkpoints, ignore_errors=True)
     return result
 
 
-def _learn(
+def _train(
     encoder: SentenceTransformer,
     table: pd.DataFrame | Mapping[str, pd.DataFrame] | None,
     training: Training,
     objective: Objective,
     folders: Mapping[str, Path],
-    told: tuple[Prefix, Mapping[str, str], Coupling | None],
+    *,
+    prefix: Prefix,
+    languages: Mapping[str, str],
+    coupling: Coupling | None,
     seed: int,
     state: Path,
     minutes: float,
 ) -> tuple[SentenceTransformer, nn.Module, Path, dict[str, Any]]:
-    """The encoder that has learnt, by which loss, where its checkpoints are, and what is to be said of it.
+    """Train an encoder; arguments as in `train`.
 
-    Args:
-        told: prefix, languages and coupling, as of `train`.
+    Returns:
+        The trained encoder, its loss, the folder of checkpoints, and facts for the manifest.
     """
-    prefix, languages, coupling = told
     table, laid_out, once = _in_order(table, objective, training, seed, prefix)
     if training.distinct and laid_out:
         raise UserError("training.distinct: rows of several languages are laid out by them; leave it out")
@@ -135,21 +148,22 @@ def _learn(
     columns = _columns(objective, read, training)
     key = [prefix, coupling] if coupling else prefix
     checkpoints = state / key_of(objective, read, training, key, seed, folders)
-    encoder = objective.prepared(encoder, folders, seed)
+    encoder = objective.prepare(encoder, folders, seed)
     result = {"examples": len(table)} | laid_out | objective.remarks(encoder, columns, folders)
     prompts, rates = dict.fromkeys(columns, prefix), objective.rates(training)
     arguments = _arguments(once, len(table), objective.least, prompts, seed, checkpoints, rates)
-    with parameters.trained(encoder, training, seed), _truncated(encoder, training.max_length):
+    with parameters.trainable(encoder, training, seed), _truncated(encoder, training.max_length):
         at_once = _texts_at_once(encoder, columns, training, prefix)
         torch.manual_seed(mixed(seed))  # of what a loss draws
         loss = objective.loss(encoder, table, training, folders)
         trainer = _Trainer(columns, model=encoder, args=arguments, loss=loss, shuffled=not laid_out)
         with in_chunks(encoder, at_once), _checkpointed(encoder, training):
             fit(trainer, minutes)
-        found = loss.findings() if hasattr(loss, "findings") else {}
+        findings = loss.findings() if hasattr(loss, "findings") else {}
+    facts = result | summary(losses(trainer.state)) | learnt_weights(encoder) | findings
     if at_once and not training.mini_batch:
-        found = found | {"texts encoded at once": at_once}
-    return encoder, loss, checkpoints, result | summary(losses(trainer.state)) | learnt_weights(encoder) | found
+        facts["texts encoded at once"] = at_once
+    return encoder, loss, checkpoints, facts
 
 
 def _texts_at_once(encoder: SentenceTransformer, columns: dict[str, list[str]], training: Training, prefix: str) -> int:
@@ -184,12 +198,12 @@ def _in_order(
     seed: int,
     prefix: Prefix,
 ) -> tuple[pd.DataFrame | None, dict[str, Any], Training]:
-    """The rows as `batches.laid_out` has them, with what is to be said of them, to be read once; or as they are."""
+    """The rows as `batches.lay_out` has them, with what is to be said of them, to be read once; or as they are."""
     tables = {"own": table} if isinstance(table, pd.DataFrame) else table
     if tables is None or (tables is not table and training.batches == "mixed" and not training.crosslingual):
         return table, {}, training
     by_language = "" if tables is not table else prefix
-    laid_out = batches.laid_out(tables, _texts(objective), training, seed, by_language)
+    laid_out = batches.lay_out(tables, _texts(objective), training, seed, by_language)
     return *laid_out, training.updated({"epochs": 1})
 
 
@@ -259,7 +273,7 @@ def _arguments(
     )
 
 
-class _Trainer(OfTrained, SentenceTransformerTrainer):
+class _Trainer(TrainedWeightsMixin, SentenceTransformerTrainer):
     """Keeps the state of a loss in checkpoints, tells it of each step, and keeps training sentences out of cards."""
 
     def __init__(self, columns: dict[str, list[str]], *, shuffled: bool, **options: Any) -> None:
@@ -280,7 +294,7 @@ class _Trainer(OfTrained, SentenceTransformerTrainer):
         """One norm over everything that is trained: sentence-transformers trains a loss's weights, unclipped."""
         return super()._clip_grad_norm(self.loss)
 
-    def learnt(self) -> dict[str, torch.Tensor]:
+    def trained_weights(self) -> dict[str, torch.Tensor]:
         """The loss's weights and buffers and the encoder's, each once, without what of the encoder is not trained."""
         seen = {weight.data_ptr() for weight in self.model.parameters() if not weight.requires_grad}
         state = {}

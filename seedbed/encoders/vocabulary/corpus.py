@@ -12,7 +12,7 @@ EVERY = 100
 """Every EVERY-th sentence, from the first, is held out."""
 
 
-class Lines:
+class CorpusSentences:
     """The sentences of a table of `id` and `text` in its order, at most `most` of them: those that `subset` would
     select.
 
@@ -40,7 +40,7 @@ class Lines:
                 if place_of(row) <= self.last:
                     yield text
 
-    def learnt(self) -> Iterator[str]:
+    def training(self) -> Iterator[str]:
         """Iterate over the sentences that a tokenizer is trained on."""
         return (text for place, text in enumerate(self.all()) if place % EVERY)
 

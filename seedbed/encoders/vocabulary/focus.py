@@ -141,7 +141,7 @@ def initialise(
 
     Args:
         source: the old word embeddings (m, d), by old id.
-        old: token -> old id below m, with tokens spelled as in the new vocabulary: see `tokenizer.matched`.
+        old: token -> old id below m, with tokens spelled as in the new vocabulary: see `tokenizer.match_tokens`.
         new: token -> new id; the ids are 0, 1, ..., n - 1.
         auxiliary: new token -> vector (a,); empty: FOCUS is not used.
         seed: seed of sampled rows.

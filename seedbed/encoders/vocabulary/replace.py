@@ -24,7 +24,7 @@ from transformers import (
 from seedbed.encoders.export.save import save_with_head
 from seedbed.encoders.models.loading import directory_of
 from seedbed.encoders.vocabulary import fasttext, focus, tokenizer
-from seedbed.encoders.vocabulary.corpus import Lines
+from seedbed.encoders.vocabulary.corpus import CorpusSentences
 from seedbed.encoders.vocabulary.settings import Vocabulary
 from seedbed.io import UserError
 from seedbed.weights import LOCAL, REPORTED, is_pooler, open_tokenizer, opening, require_whole
@@ -35,15 +35,15 @@ NUMBERED = ("pad_token", "bos_token", "eos_token", "cls_token", "sep_token", "ma
 """Special tokens whose ids a model's config may have."""
 
 
-def swap(
+def replace_vocabulary(
     weights: Path,
-    texts: Lines,
+    texts: CorpusSentences,
     settings: Vocabulary,
     output: Path,
     *,
     about: dict[str, Any],
     mask: bool = True,
-    **told: Any,
+    **options: Any,
 ) -> dict[str, Any]:
     """Replace an encoder's vocabulary by one trained on a text, and save it; all weights but word embeddings are
     unchanged.
@@ -58,7 +58,7 @@ def swap(
         output: the folder that is written; it is replaced as a whole at the end.
         about: JSON for the manifest.
         mask: masked language modelling follows, so that the tokenizer needs a mask token.
-        **told: `modules`, `prefix`, `languages` and `tell` of `save_with_head`.
+        **options: `modules`, `prefix`, `languages` and `tell` of `save_with_head`.
 
     Returns:
         The size of the vocabulary, the settings, the counts of `focus.initialise`, and for the old and the new
@@ -72,13 +72,13 @@ def swap(
     folder = directory_of(Path(weights))
     source, model = open_tokenizer(folder), open_model(folder)
     _require_padding(weights, source, model)
-    target = tokenizer.learn(source, texts.learnt, settings, mask=mask)
+    target = tokenizer.train_tokenizer(source, texts.training, settings, mask=mask)
     facts = _held_out(source, target, texts, settings)
     embeddings = model.get_input_embeddings().weight.detach().numpy()
     rows, counts = _rows(embeddings, source, target, texts, settings)
     _set(model, target, torch.from_numpy(rows), weights)
     found = {"vocabulary": len(target), **settings.model_dump(mode="json"), "sentences": texts.count, "rows": counts}
-    save_with_head(model, target, weights, output, about, found | facts, used=versions(), **told)
+    save_with_head(model, target, weights, output, about, found | facts, used=versions(), **options)
     return found | facts
 
 
@@ -99,7 +99,7 @@ def open_model(folder: Path) -> PreTrainedModel:
         options = REPORTED | {"dtype": torch.float32}
         if type(config) in AutoModelForMaskedLM._model_mapping:
             model, report = AutoModelForMaskedLM.from_pretrained(folder, **LOCAL, **options)
-            if not headless(model, report):
+            if not missing_head_weights(model, report):
                 require_whole(folder, report, is_pooler)
                 return model
         architecture = inspect.signature(MODEL_MAPPING.get(type(config), PreTrainedModel))
@@ -110,7 +110,7 @@ def open_model(folder: Path) -> PreTrainedModel:
     return model
 
 
-def headless(model: PreTrainedModel, report: dict[str, Any]) -> list[str]:
+def missing_head_weights(model: PreTrainedModel, report: dict[str, Any]) -> list[str]:
     """The weights of the head for masked language modelling that a folder lacks.
 
     Args:
@@ -128,7 +128,7 @@ def _require_padding(weights: Path, tokenizer: PreTrainedTokenizerBase, model: P
 
 
 def _held_out(
-    source: PreTrainedTokenizerBase, target: PreTrainedTokenizerBase, texts: Lines, settings: Vocabulary
+    source: PreTrainedTokenizerBase, target: PreTrainedTokenizerBase, texts: CorpusSentences, settings: Vocabulary
 ) -> dict[str, Any]:
     """What held-out sentences say of both tokenizers; UserError: too much is unknown."""
     share, length = tokenizer.unknown_share(target, texts.held_out())
@@ -145,11 +145,11 @@ def _rows(
     embeddings: Any,
     source: PreTrainedTokenizerBase,
     target: PreTrainedTokenizerBase,
-    texts: Lines,
+    texts: CorpusSentences,
     settings: Vocabulary,
 ) -> tuple[Any, dict[str, Any]]:
     """As `focus.initialise`: by vectors of fastText, or by pieces."""
-    old = {token: place for token, place in tokenizer.matched(source, target).items() if place < len(embeddings)}
+    old = {token: place for token, place in tokenizer.match_tokens(source, target).items() if place < len(embeddings)}
     if settings.initialisation == "pieces":
         composed = tokenizer.pieces(source, target)
         return focus.initialise(embeddings, old, target.get_vocab(), {}, seed=settings.seed, pieces=composed)

@@ -29,7 +29,7 @@ LONGEST = 2**20
 """The maximum length of a text for SentencePiece, in bytes."""
 
 
-def learn(
+def train_tokenizer(
     source: PreTrainedTokenizerBase, texts: Texts, settings: Vocabulary, *, mask: bool = True
 ) -> PreTrainedTokenizerFast:
     """Train a tokenizer of the source's type, with its normaliser and its special tokens, which get the first ids.
@@ -208,7 +208,7 @@ def _empty(form: dict[str, Any], model: Any) -> Tokenizer:
     return Tokenizer.from_str(json.dumps(_bare(form, model)))
 
 
-def forms(tokenizer: PreTrainedTokenizerBase) -> dict[str, str]:
+def comparable_forms(tokenizer: PreTrainedTokenizerBase) -> dict[str, str]:
     """Token -> the spelling by which tokens of two tokenizers are compared: its text, with ▁ where a word begins.
 
     Source: deepfocus 1.0.1, of Dobler and de Melo (2023), which takes all incomplete characters for one token, and all
@@ -231,11 +231,11 @@ def _text_of_bytes(token: str) -> str:
     return f"{NO_TEXT}{token}" if NO_TEXT in text else text.replace(" ", START)
 
 
-def matched(source: PreTrainedTokenizerBase, target: PreTrainedTokenizerBase) -> dict[str, int]:
+def match_tokens(source: PreTrainedTokenizerBase, target: PreTrainedTokenizerBase) -> dict[str, int]:
     """Token of the target -> id of the source's token with the same form; of several, the highest id, as in deepfocus."""
-    known, ids = forms(source), source.get_vocab()
+    known, ids = comparable_forms(source), source.get_vocab()
     found = {known[token]: ids[token] for token in sorted(ids, key=ids.__getitem__)}
-    return {token: found[form] for token, form in forms(target).items() if form in found}
+    return {token: found[form] for token, form in comparable_forms(target).items() if form in found}
 
 
 def pieces(source: PreTrainedTokenizerBase, target: PreTrainedTokenizerBase) -> dict[str, list[int]]:

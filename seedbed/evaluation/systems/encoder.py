@@ -7,7 +7,7 @@ from typing import Any
 
 from seedbed import manifests
 from seedbed.corpora.settings import COLUMNS
-from seedbed.encoders.models.digests import pivot_of, vectors_of
+from seedbed.encoders.models.digests import pivot_digest, vectors_digest
 from seedbed.encoders.models.inference import Opened, opened
 from seedbed.encoders.translations.files import ChosenEnglish
 from seedbed.evaluation.mteb_check import check_by_mteb
@@ -94,7 +94,7 @@ def _adapters(opening: Opening) -> dict[str, str]:
 def _facts(manifest: dict[str, Any]) -> dict[str, Any]:
     """What a score file says of an encoder beside how it was made: the rows it was last trained on, where known."""
     rows = (manifest.get("training") or {}).get("examples")
-    return {"digest": vectors_of(manifest)} | ({} if rows is None else {"rows": rows})
+    return {"digest": vectors_digest(manifest)} | ({} if rows is None else {"rows": rows})
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def _require_one_space(folder: Path, second: Path) -> None:
     if folder == second:
         return
     every = [_manifest(each) for each in (folder, second)]
-    pivots = [pivot_of(one) or vectors_of(one) for one in every]
-    if any(map(pivot_of, every)) and pivots[0] != pivots[1]:
+    pivots = [pivot_digest(one) or vectors_digest(one) for one in every]
+    if any(map(pivot_digest, every)) and pivots[0] != pivots[1]:
         found = " and ".join(f"{each} by {pivot[:12]}" for each, pivot in zip((folder, second), pivots, strict=True))
         raise UserError(f"score: aligned to two pivots, {found}; align the encoders of both languages to one")

@@ -8,7 +8,7 @@ from typing import Any, Self
 from seedbed import licences, origins
 from seedbed.encoders import objectives
 from seedbed.encoders.recipes import Recipe
-from seedbed.encoders.settings import Endpoint, Mining, Pivot, Reference
+from seedbed.encoders.settings import EndpointSettings, Mining, Pivot, Reference
 from seedbed.languages import ANY, filled, placeholders, registry
 from seedbed.names import DRAWN
 from seedbed.study import paths
@@ -70,7 +70,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         return self.spec.made and not (self.spec.together or self.is_pivot or self.published)
 
     @property
-    def endpoint(self) -> Endpoint | None:
+    def endpoint(self) -> EndpointSettings | None:
         """The endpoint that makes its vectors; None: it has weights."""
         return None if self.published else self.based_on.spec.endpoint
 

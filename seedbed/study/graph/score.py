@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from seedbed.encoders.settings import Endpoint
+from seedbed.encoders.settings import EndpointSettings
 from seedbed.evaluation import protocols
 from seedbed.evaluation.settings import Task
 from seedbed.evaluation.systems import ENCODER, module_of
@@ -180,7 +180,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
         return [*dict.fromkeys(filter(None, found))]
 
     @property
-    def endpoints(self) -> list[Endpoint]:
+    def endpoints(self) -> list[EndpointSettings]:
         """The endpoints behind an encoder, a fusion or a classifier's retriever, as they are set today."""
         if self.of_encoders:
             return endpoints_of(self.study, [self.backbone])

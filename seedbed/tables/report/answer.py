@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
 from seedbed import manifests
-from seedbed.encoders.export.card import Use, use_of
+from seedbed.encoders.export.card import Usage, usage_of
 from seedbed.evaluation.metrics import lexical
 from seedbed.tables.quotes import NO_INTERVAL
 
@@ -30,7 +30,7 @@ class Listed(NamedTuple):
     recipe: str
     rows: int
     """Trained on; 0: it was not trained."""
-    use: Use
+    use: Usage
 
     @classmethod
     def of(cls, folder: Path) -> Self:
@@ -38,7 +38,7 @@ class Listed(NamedTuple):
         manifest = manifests.read(folder / manifests.MANIFEST)
         about, training = manifest.get("about", {}), manifest.get("training") or {}
         names = (str(about.get(key, "")) for key in ("backbone", "recipe"))
-        return cls(str(folder), *names, training.get("examples") or 0, use_of(folder))
+        return cls(str(folder), *names, training.get("examples") or 0, usage_of(folder))
 
 
 def text(best: Mapping[str, Mapping[str, Any]], encoders: Mapping[str, Sequence[Listed]] = MappingProxyType({})) -> str:
@@ -53,7 +53,7 @@ def text(best: Mapping[str, Mapping[str, Any]], encoders: Mapping[str, Sequence[
         return f"{TITLE}\n\n{NONE}\n{every}"
     lines = [line for folder, one in best.items() for line in _language(one, folder)]
     folder, first = next(iter(best.items()))
-    own = Use(**first.get("use", {}))
+    own = Usage(**first.get("use", {}))
     needed = f", with{own.packages} installed" if own.packages else ""
     lines = [TITLE, "", *lines, f"Two lines of Python use it{needed}:", "", lines_of(folder, own), every]
     return "\n".join(lines)
@@ -80,7 +80,7 @@ def _line(one: Listed) -> str:
     return f"{lines_of(one.folder, one.use).splitlines()[1]}  # {one.recipe} of {one.backbone}{needed}"
 
 
-def lines_of(folder: str, use: Use) -> str:
+def lines_of(folder: str, use: Usage) -> str:
     """The two lines that open an encoder and give it texts."""
     return CODE.format(import_=IMPORT, folder=folder, options=use.options, texts=use.texts)
 

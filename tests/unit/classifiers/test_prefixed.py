@@ -67,7 +67,7 @@ def anchored(make_weights: Callable[..., Path]) -> SentenceTransformer:
     """Whose features have the generator's width, 32."""
     sides = {"source": make_weights("xlm-roberta"), "english": make_weights("bert")}
     source = loading.load(sides["source"], pooling="mean", prefix="query: ")
-    return Anchoring(pool_size=3, hidden=16).prepared(source, sides, 1)
+    return Anchoring(pool_size=3, hidden=16).prepare(source, sides, 1)
 
 
 def with_tokens(model: Backend, place: int) -> tuple[list[list[int]], list[list[int]]]:

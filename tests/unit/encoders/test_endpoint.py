@@ -23,9 +23,9 @@ from seedbed import servers
 from seedbed.encoders.export import card
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models import loading
-from seedbed.encoders.models.digests import folder_of
+from seedbed.encoders.models.digests import embeddings_folder
 from seedbed.encoders.models.inference import batched, opened
-from seedbed.encoders.settings import Backbone, Endpoint
+from seedbed.encoders.settings import Backbone, EndpointSettings
 from seedbed.io import UserError, read_json
 from seedbed.vectors import store
 from seedbed.vectors.store import shared
@@ -42,9 +42,9 @@ def server() -> Iterator[Embedder]:
         yield server
 
 
-def settings(server: Embedder, **changes: Any) -> Endpoint:
+def settings(server: Embedder, **changes: Any) -> EndpointSettings:
     fixed = {"url": server.url, "model": "big", "dimensions": DIMENSIONS, "batch_size": 4, "key": "EMBEDDER_KEY"}
-    return Endpoint.model_validate(fixed | changes)
+    return EndpointSettings.model_validate(fixed | changes)
 
 
 def encoder(server: Embedder, prefix: str = "", **changes: Any) -> SentenceTransformer:
@@ -235,7 +235,7 @@ def test_what_was_paid_for_is_kept(server: Embedder, tmp_path: Path, monkeypatch
     for number, changes in enumerate([{"retries": 0}, {"timeout": 7.0, "batch_size": 64, "key": "OTHER"}]):
         made = encoder(server, **changes)
         save(made, tmp_path / str(number), {}, {})
-        folder = folder_of(tmp_path, read_json(tmp_path / str(number) / "seedbed.json"))
+        folder = embeddings_folder(tmp_path, read_json(tmp_path / str(number) / "seedbed.json"))
         kept = shared(batched(made, 128), folder, remote=True)
         if number == 0:
             with pytest.raises(UserError, match="400 Bad Request"):
@@ -245,7 +245,7 @@ def test_what_was_paid_for_is_kept(server: Embedder, tmp_path: Path, monkeypatch
     assert len(server.texts) == len(TEXTS) - 4
     assert (found == 1).all(axis=1).sum() == 4
     other = save(encoder(server, model="small"), tmp_path / "other", {}, {})
-    assert other is None and folder != folder_of(tmp_path, read_json(tmp_path / "other" / "seedbed.json"))
+    assert other is None and folder != embeddings_folder(tmp_path, read_json(tmp_path / "other" / "seedbed.json"))
 
 
 def test_jobs_at_once_pay_for_no_text_twice(server: Embedder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -278,7 +278,7 @@ GOOD = {"url": "https://host/v1", "model": "m", "dimensions": 8}
 )
 def test_settings_that_cannot_be_are_one_line(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(UserError) as caught:
-        Endpoint.load(json.dumps(GOOD | changes))
+        EndpointSettings.load(json.dumps(GOOD | changes))
     assert str(caught.value).startswith(message)
     assert SECRET not in str(caught.value) and "aB3d" not in str(caught.value)
 

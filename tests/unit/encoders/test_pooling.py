@@ -104,11 +104,11 @@ def test_saved_encoder_loads_and_gives_the_same(
     directory: Path, tmp_path: Path, sentences: list[str], pooling: Any
 ) -> None:
     encoder = loading.load(directory, **THREE, pooling=pooling, prefix="query: ")
-    loading.stock(encoder).save_pretrained(str(tmp_path), create_model_card=False)
+    loading.as_saved(encoder).save_pretrained(str(tmp_path), create_model_card=False)
     again = SentenceTransformer(str(tmp_path))
-    assert [type(module) for module in again] == [type(module) for module in loading.stock(encoder)]
+    assert [type(module) for module in again] == [type(module) for module in loading.as_saved(encoder)]
     np.testing.assert_array_equal(again.encode(sentences), encoder.encode(sentences))
-    lost = set(again.state_dict()) ^ set(loading.stock(encoder).state_dict())
+    lost = set(again.state_dict()) ^ set(loading.as_saved(encoder).state_dict())
     assert not lost, "a pooler has come back"
 
 
@@ -302,7 +302,7 @@ def test_an_opened_encoder_is_the_saved_one(
     directory: Path, tmp_path: Path, sentences: list[str], pooling: Any
 ) -> None:
     encoder = loading.load(directory, **THREE, pooling=pooling, prefix="query: ")
-    loading.stock(encoder).save_pretrained(str(tmp_path), create_model_card=False)
+    loading.as_saved(encoder).save_pretrained(str(tmp_path), create_model_card=False)
     np.testing.assert_array_equal(loading.open_encoder(tmp_path).encode(sentences), encoder.encode(sentences))
 
 

@@ -15,7 +15,7 @@ from seedbed import manifests
 from seedbed.encoders import objectives, prompts
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models import loading
-from seedbed.encoders.models.digests import folder_of
+from seedbed.encoders.models.digests import embeddings_folder
 from seedbed.encoders.models.inference import opened
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training import batches, train
@@ -101,8 +101,8 @@ def test_each_language_has_embeddings_of_its_own(saved: Path, tmp_path: Path) ->
     found = {code: opened(saved, 2, tmp_path, language=code).encode(["low"]) for code in LANGUAGES}
     assert not np.allclose(found["eng"], found["kaz"])
     manifest = manifests.read(saved / manifests.MANIFEST)
-    whole = folder_of(tmp_path, manifest)
-    kept = {folder_of(tmp_path, manifest, prompt=prompt) for prompt in LANGUAGES.values()}
+    whole = embeddings_folder(tmp_path, manifest)
+    kept = {embeddings_folder(tmp_path, manifest, prompt=prompt) for prompt in LANGUAGES.values()}
     assert set(whole.iterdir()) == kept and not [*whole.glob("*.npz")]
     assert all(len([*path.glob("*.npz")]) == 1 for path in kept)
     for code in LANGUAGES:
@@ -193,13 +193,13 @@ def test_an_encoder_of_all_languages_reads_that_of_each_sentence(sonar, monkeypa
 def test_what_is_written_before_a_sentence_is_of_its_language() -> None:
     tables = {"kaz": rows(8, anchor="k", positive="k"), "eng": rows(8, anchor="e", positive="e")}
     given = Training(batch_size=2, epochs=20, crosslingual=True)
-    told, _ = batches.laid_out(tables, ["anchor", "positive"], given, 1, {"kaz": "K", "eng": "E"})
+    told, _ = batches.lay_out(tables, ["anchor", "positive"], given, 1, {"kaz": "K", "eng": "E"})
     for name in ("anchor", "positive"):
         assert (told[prompts.BEFORE + name] == told[name].str.upper()).all()
-    plain, _ = batches.laid_out(tables, ["anchor", "positive"], given, 1)
+    plain, _ = batches.lay_out(tables, ["anchor", "positive"], given, 1)
     assert plain.equals(told[plain.columns]), "the same rows"
     with pytest.raises(UserError, match="no prompt for eng"):
-        batches.laid_out(tables, ["anchor", "positive"], given, 1, {"kaz": "K"})
+        batches.lay_out(tables, ["anchor", "positive"], given, 1, {"kaz": "K"})
 
 
 def test_an_empty_text_stays_empty() -> None:

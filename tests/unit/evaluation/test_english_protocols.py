@@ -101,7 +101,7 @@ def test_the_printed_bound_is_no_less_than_what_it_is_said_to_be_at_least() -> N
 def test_of_a_real_encoder_they_are_those_of_its_two_sides(make_weights: Callable[..., Path], fusion: str) -> None:
     sides = {"source": make_weights("xlm-roberta"), "english": make_weights("bert")}
     source = loading.load(sides["source"], pooling="mean", prefix="query: ")
-    anchored = Anchoring(pool_size=3, hidden=16).prepared(source, sides, 1)
+    anchored = Anchoring(pool_size=3, hidden=16).prepare(source, sides, 1)
     english = loading.load(sides["english"], pooling="own")
     encoder = SentenceTransformer(modules=[Coupled(anchored, english, fusion)], device="cpu")
     encoder[0].english = dict(zip([*TEXTS, *HUMAN], [*CHOSEN, *HUMAN], strict=True))

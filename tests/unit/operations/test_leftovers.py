@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from seedbed.checkpoints import RECORD, own_state
-from seedbed.encoders.models.digests import folder_of
+from seedbed.encoders.models.digests import embeddings_folder
 from seedbed.generators.writing.journal import ANSWERS
 from seedbed.io import write_json
 from seedbed.operations.job import Job
@@ -59,9 +59,12 @@ def test_embeddings_are_kept_as_long_as_their_encoder(tmp_path):
     write_json(manifest, tmp_path / "encoders/b/base/mul/0/seedbed.json")
     write_json(manifest, tmp_path / "encoders/b/weights/seedbed.json")
     for files in ("a", "b"):
-        folder_of(state, {"files": {"model.safetensors": files}}).mkdir(parents=True)
+        embeddings_folder(state, {"files": {"model.safetensors": files}}).mkdir(parents=True)
     (found,) = stale(state, [])
-    assert found.path == folder_of(state, {"files": {"model.safetensors": "b"}}) and found.why == "its encoder is gone"
+    assert (
+        found.path == embeddings_folder(state, {"files": {"model.safetensors": "b"}})
+        and found.why == "its encoder is gone"
+    )
 
 
 def test_what_a_server_answered_is_never_listed(tmp_path):

@@ -73,7 +73,7 @@ def changes(root: Path) -> Callable[..., bool]:
         pytest.param("seedbed/precision.py", '"bfloat16"', '"float16"', id="precision"),
         pytest.param("seedbed/trainers.py", 'bf16=dtype == "bfloat16"', "bf16=False", id="autocast"),
         pytest.param("seedbed/trainers.py", 'optim="adamw_torch_fused"', 'optim="sgd"', id="optimiser"),
-        pytest.param("seedbed/trainers.py", "save_file(self.learnt(), folder", "save_file({}, folder", id="state"),
+        pytest.param("seedbed/trainers.py", "save_file(self.trained_weights(), folder", "save_file({}, folder", id="state"),
         pytest.param("seedbed/trainers.py", "tensor.copy_(saved[name])", "pass", id="state that is read"),
         pytest.param("seedbed/checkpoints.py", "str(max(complete", "str(min(complete", id="the newest checkpoint"),
         pytest.param("seedbed/encoders/export/save.py", "backend.no_truncation()", "pass", id="saving"),

@@ -12,7 +12,7 @@ from scipy.stats import spearmanr
 
 from scripts import choose_best
 from seedbed import manifests
-from seedbed.encoders.export.card import PAIRS, Use
+from seedbed.encoders.export.card import PAIRS, Usage
 from seedbed.evaluation.files import write
 from seedbed.evaluation.scores import Scores
 from seedbed.io import UserError, write_table
@@ -155,7 +155,7 @@ def test_it_lies_in_a_folder_of_its_own_that_takes_no_room(encoder, tmp_path):
     best.take(encoder, tmp_path / "best/hau", {"recipe": "good"})
     taken = tmp_path / "best/hau"
     assert (taken / "model.safetensors").samefile(encoder / "model.safetensors")
-    assert manifests.read(taken / "seedbed.json")["best"] == {"recipe": "good", "rows": 64, "use": Use()._asdict()}
+    assert manifests.read(taken / "seedbed.json")["best"] == {"recipe": "good", "rows": 64, "use": Usage()._asdict()}
     reads = []
     for folder in (encoder, taken):
         manifests.read(folder / "seedbed.json", digest=lambda path: reads.append(path) or "")

@@ -19,7 +19,7 @@ from sentence_transformers import SentenceTransformer
 from seedbed.encoders.endpoint import TRANSPORT
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models import digests, inference, loading
-from seedbed.encoders.models.digests import folder_of, vectors_of
+from seedbed.encoders.models.digests import embeddings_folder, vectors_digest
 from seedbed.encoders.models.inference import batched, opened
 from seedbed.io import UserError
 from seedbed.vectors import store
@@ -150,30 +150,32 @@ def test_a_killed_job_leaves_nothing_to_unlock(tmp_path: Path) -> None:
 
 def test_encoders_do_not_share_and_cards_do_not_count(tmp_path: Path) -> None:
     files = {"model.safetensors": "a", "README.md": "b"}
-    folder = folder_of(tmp_path, {"files": files})
-    assert folder == folder_of(tmp_path, {"files": files | {"README.md": "c"}})
-    assert folder != folder_of(tmp_path, {"files": files | {"model.safetensors": "c"}})
+    folder = embeddings_folder(tmp_path, {"files": files})
+    assert folder == embeddings_folder(tmp_path, {"files": files | {"README.md": "c"}})
+    assert folder != embeddings_folder(tmp_path, {"files": files | {"model.safetensors": "c"}})
 
 
 def test_without_adapters_embeddings_lie_apart_or_where_those_of_the_start_do(tmp_path: Path) -> None:
     files = {"model.safetensors": "a", "adapters.safetensors": "b"}
     start = {"files": {"model.safetensors": "a"}}
     own = {"files": files, "training": {"pivot": "p"}}
-    found = [folder_of(tmp_path, one, adapters=on) for one in (own, start) for on in (True, False)]
+    found = [embeddings_folder(tmp_path, one, adapters=on) for one in (own, start) for on in (True, False)]
     assert len({*found}) == 3 and found[2] == found[3], "an encoder without adapters has nothing to take off"
-    kept = {"files": files, "training": {"saved_from": vectors_of(start)}}
-    assert folder_of(tmp_path, kept) == found[0] and folder_of(tmp_path, kept, adapters=False) == found[2]
+    kept = {"files": files, "training": {"saved_from": vectors_digest(start)}}
+    assert (
+        embeddings_folder(tmp_path, kept) == found[0] and embeddings_folder(tmp_path, kept, adapters=False) == found[2]
+    )
     again = {"files": {"model.safetensors": "a", "config.json": "c"}, "training": kept["training"]}
-    assert folder_of(tmp_path, again) == found[2], "an encoder that was saved again as it is"
+    assert embeddings_folder(tmp_path, again) == found[2], "an encoder that was saved again as it is"
 
 
 def test_other_libraries_make_other_embeddings_but_a_server_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     local, remote = {"files": {"model.safetensors": "a"}}, {"files": {"endpoint.json": "a", TRANSPORT: "b"}}
-    before, paid = folder_of(tmp_path, local), folder_of(tmp_path, remote)
+    before, paid = embeddings_folder(tmp_path, local), embeddings_folder(tmp_path, remote)
     monkeypatch.setattr(digests, "versions", lambda: {"torch": "99"})
-    assert folder_of(tmp_path, local) != before and folder_of(tmp_path, remote) == paid
+    assert embeddings_folder(tmp_path, local) != before and embeddings_folder(tmp_path, remote) == paid
 
 
 def test_a_broken_file_is_named(tmp_path: Path) -> None:

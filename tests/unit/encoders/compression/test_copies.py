@@ -19,7 +19,7 @@ from seedbed.encoders.compression.settings import Int8, Trimmed
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models import loading
 from seedbed.encoders.models.inference import opened
-from seedbed.encoders.models.parallel_adapters import align
+from seedbed.encoders.models.parallel_adapters import add_adapters
 from seedbed.io import UserError, read_json, sha256, write_table
 from tests import tiny, warm
 from tests.programs import call
@@ -98,7 +98,7 @@ def test_a_word_with_another_capital_than_the_texts_is_still_spelled(weights):
     small = [text.lower() for text in TEXTS]
     counts = Counter(token for ids in tokenizer(small, add_special_tokens=False)["input_ids"] for token in ids)
     letters = {*"".join(small)}
-    names = {*tokenizer.convert_ids_to_tokens(trim.kept(tokenizer, counts))}
+    names = {*tokenizer.convert_ids_to_tokens(trim.kept_ids(tokenizer, counts))}
     capitals = {name for name in tokenizer.get_vocab() if name.lower() in letters and name != name.lower()}
     assert capitals and capitals <= names
 
@@ -160,7 +160,9 @@ def test_tokens_that_were_added_beyond_the_vocabulary_stay(way, weights):
     encoder[0].auto_model.resize_token_embeddings(len(encoder.tokenizer))
     texts = [f"[Q]{text}" for text in TEXTS]
     before = encoder.encode(texts)
-    small = Trimmed().copied(encoder, texts, {}) if way == "trimmed" else static.condense(encoder, texts, dimensions=8)
+    small = (
+        Trimmed().compress(encoder, texts, {}) if way == "trimmed" else static.condense(encoder, texts, dimensions=8)
+    )
     assert len(small.encode(texts)) == len(texts)
     if way == "trimmed":
         np.testing.assert_array_equal(small.encode(texts), before)
@@ -232,7 +234,7 @@ def test_a_quantized_encoder_pools_the_layers_that_its_original_does(pooling, we
     original, last = (loading.load(weights, pooling=name) for name in (pooling, "mean"))
     save(original, tmp_path / "encoder", {}, {})
     for number, start in enumerate((weights, tmp_path / "encoder")):
-        small = Int8().copied(loading.load(start, pooling=pooling), TEXTS, {})
+        small = Int8().compress(loading.load(start, pooling=pooling), TEXTS, {})
         save(small, tmp_path / str(number), {}, {})
         found = loading.open_encoder(tmp_path / str(number)).encode(TEXTS)
         assert _cosines(found, original.encode(TEXTS)).min() > 0.99 > _cosines(found, last.encode(TEXTS)).max()
@@ -327,14 +329,14 @@ def test_the_same_copy_twice(way, copied, made):
 
 def test_what_cannot_be_copied_is_told_in_one_line(weights, made, tmp_path):
     encoder = loading.load(weights, pooling="mean")
-    align(encoder, reduction=2, scaling=4.0, seed=0)
+    add_adapters(encoder, reduction=2, scaling=4.0, seed=0)
     for way in (trim.trim, static.condense):
         with pytest.raises(UserError, match=r"parallel adapters; copy.*aligned"):
             way(encoder, TEXTS)
     with pytest.raises(UserError, match=r"parallel adapters; copy.*aligned"):
         bfloat16.round_weights(encoder)
     with pytest.raises(UserError, match=r"parallel adapters; copy.*aligned"):
-        Int8().copied(encoder, TEXTS, {})
+        Int8().compress(encoder, TEXTS, {})
     condensed = loading.open_encoder(made({"static": {"dimensions": 8}}))
     with pytest.raises(UserError, match="no transformer; copy"):
         trim.trim(condensed, TEXTS)

@@ -17,10 +17,10 @@ from seedbed.encoders import objectives
 from seedbed.encoders.export.save import save
 from seedbed.encoders.losses.alignment import AlignmentLoss
 from seedbed.encoders.losses.contrastive import simcse
-from seedbed.encoders.losses.crosslingual import draw
+from seedbed.encoders.losses.crosslingual import sample_languages
 from seedbed.encoders.models import loading
 from seedbed.encoders.models import vector_file as pivot_module
-from seedbed.encoders.models.parallel_adapters import ADAPTERS, align
+from seedbed.encoders.models.parallel_adapters import ADAPTERS, add_adapters
 from seedbed.encoders.models.vector_file import Vectors, write_vectors
 from seedbed.encoders.objectives.alignment import PIVOT, with_pivot
 from seedbed.encoders.settings import Training
@@ -130,7 +130,7 @@ def test_the_loss_and_its_gradients_are_those_of_each_sentence_by_its_own_encode
     base: Path, pivot: Path, sentences: list[str], rows: pd.DataFrame, columns: tuple[str, ...]
 ) -> None:
     encoder = loading.open_encoder(base)
-    align(encoder, seed=1)
+    add_adapters(encoder, seed=1)
     with torch.no_grad():
         for weight in encoder[0].adapters.parameters():
             weight.add_(torch.randn(weight.shape, generator=torch.Generator().manual_seed(weight.numel())) * 0.1)
@@ -146,7 +146,7 @@ def test_the_loss_and_its_gradients_are_those_of_each_sentence_by_its_own_encode
     given = loss(features, batch)
     torch.manual_seed(5)
     rng = np.random.default_rng(int(torch.randint(2**62, ())))
-    languages = draw(5, max(2, len(columns)), 2, rng)
+    languages = sample_languages(5, max(2, len(columns)), 2, rng)
     theirs = [[column[row] for row in batch.tolist()] for column in others]
     expected = expected_loss(encoder, some, theirs, lambda text: known.vectors[known.places([text])][0], languages)
     assert given.item() == pytest.approx(expected.item(), abs=1e-5)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from seedbed.encoders.losses.crosslingual import draw, gather
+from seedbed.encoders.losses.crosslingual import gather, sample_languages
 from seedbed.io import UserError
 
 
@@ -17,7 +17,7 @@ from seedbed.io import UserError
 def test_a_row_is_in_different_languages_each_as_likely(columns: int, languages: int, at_most: int) -> None:
     counts: Counter[tuple[int, ...]] = Counter()
     for seed in range(1000):
-        drawn = draw(8, columns, languages, np.random.default_rng(seed), at_most=at_most)
+        drawn = sample_languages(8, columns, languages, np.random.default_rng(seed), at_most=at_most)
         assert drawn.shape == (8, columns)
         assert len({*drawn.ravel().tolist()}) <= at_most
         counts.update(map(tuple, drawn.tolist()))
@@ -32,19 +32,21 @@ def test_a_row_is_in_different_languages_each_as_likely(columns: int, languages:
 
 def test_a_batch_has_six_languages_if_nothing_else_is_said() -> None:
     """As the code of paper 004."""
-    assert {len({*draw(64, 2, 9, np.random.default_rng(seed)).ravel().tolist()}) for seed in range(20)} == {6}
+    assert {len({*sample_languages(64, 2, 9, np.random.default_rng(seed)).ravel().tolist()}) for seed in range(20)} == {
+        6
+    }
 
 
 def test_of_two_languages_the_negative_is_in_either() -> None:
-    drawn = draw(4000, 3, 2, np.random.default_rng(0))
+    drawn = sample_languages(4000, 3, 2, np.random.default_rng(0))
     counts = Counter(map(tuple, drawn.tolist()))
     assert {*counts} == {(0, 1, 0), (0, 1, 1), (1, 0, 0), (1, 0, 1)}
     assert all(900 < count < 1100 for count in counts.values())
 
 
 def test_one_state_of_the_generator_gives_one_draw() -> None:
-    one, other = (draw(30, 3, 9, np.random.default_rng(7)) for _ in range(2))
-    assert np.array_equal(one, other) and not np.array_equal(one, draw(30, 3, 9, np.random.default_rng(8)))
+    one, other = (sample_languages(30, 3, 9, np.random.default_rng(7)) for _ in range(2))
+    assert np.array_equal(one, other) and not np.array_equal(one, sample_languages(30, 3, 9, np.random.default_rng(8)))
 
 
 @pytest.mark.parametrize(
@@ -58,13 +60,13 @@ def test_one_state_of_the_generator_gives_one_draw() -> None:
 )
 def test_what_cannot_be_drawn(rows: int, columns: int, languages: int, said: str) -> None:
     with pytest.raises(UserError, match=f"^{said}"):
-        draw(rows, columns, languages, np.random.default_rng(0))
+        sample_languages(rows, columns, languages, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("columns", [2, 3])
 def test_vectors_come_back_to_their_places_with_their_gradients(columns: int) -> None:
     rng, rows, width = np.random.default_rng(columns), 7, 4
-    languages = draw(rows, columns, 3, rng)
+    languages = sample_languages(rows, columns, 3, rng)
     texts = torch.from_numpy(rng.normal(size=(rows, columns, width))).requires_grad_()
     places = [rng.permutation(np.argwhere(languages == language)) for language in range(3)]
     vectors = [texts[place[:, 0], place[:, 1]] * (language + 1) for language, place in enumerate(places)]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from seedbed.encoders.losses.momentum import Follower, Queue, follow
+from seedbed.encoders.losses.momentum import MomentumEncoder, Queue, momentum_update
 from seedbed.io import UserError
 
 
@@ -51,7 +51,7 @@ def test_weights_follow_by_the_formula(momentum: float) -> None:
     source(torch.randn(6, 3))
     before = [weight.detach().clone() for weight in target.parameters()]
     places = [weight.data_ptr() for weight in target.parameters()]
-    follow(target, source, momentum=momentum)
+    momentum_update(target, source, momentum=momentum)
     for now, then, other in zip(target.parameters(), before, source.parameters(), strict=True):
         expected = momentum * then.double() + (1 - momentum) * other.detach().double()
         torch.testing.assert_close(now.detach().double(), expected, rtol=1e-6, atol=1e-7)
@@ -67,35 +67,35 @@ def test_after_many_steps_it_has_the_sum_of_a_series() -> None:
     nn.init.zeros_(target.weight)
     nn.init.ones_(source.weight)
     for _ in range(300):
-        follow(target, source, momentum=0.995)
+        momentum_update(target, source, momentum=0.995)
     assert target.weight.item() == pytest.approx(1 - 0.995**300, rel=1e-5)
 
 
 def test_a_source_in_half_precision_is_followed_in_single() -> None:
     target, source = nn.Linear(2, 2), nn.Linear(2, 2).bfloat16()
-    follow(target, source, momentum=0)
+    momentum_update(target, source, momentum=0)
     assert target.weight.dtype == torch.float32 and target.weight.tolist() == source.weight.tolist()
 
 
 @pytest.mark.parametrize("momentum", [-0.1, 1, 1.5, float("nan")])
 def test_momentum_out_of_range(momentum: float) -> None:
     with pytest.raises(UserError, match=r"momentum:.*at least 0 and below 1"):
-        follow(nn.Linear(1, 1), nn.Linear(1, 1), momentum=momentum)
+        momentum_update(nn.Linear(1, 1), nn.Linear(1, 1), momentum=momentum)
 
 
 def test_modules_that_do_not_match() -> None:
     with pytest.raises(UserError, match="a copy of the other"):
-        follow(nn.Linear(1, 1), nn.Linear(1, 1, bias=False), momentum=0.5)
+        momentum_update(nn.Linear(1, 1), nn.Linear(1, 1, bias=False), momentum=0.5)
     with pytest.raises(UserError, match="a copy of the other"):
-        follow(nn.Linear(1, 2), nn.Linear(2, 1), momentum=0.5)
+        momentum_update(nn.Linear(1, 2), nn.Linear(2, 1), momentum=0.5)
     with pytest.raises(UserError, match=r"torch.bfloat16.*float32"):
-        follow(nn.Linear(1, 1).bfloat16(), nn.Linear(1, 1), momentum=0.5)
+        momentum_update(nn.Linear(1, 1).bfloat16(), nn.Linear(1, 1), momentum=0.5)
 
 
 def test_a_follower_shares_what_is_frozen_and_never_drops_out() -> None:
     module = nn.Sequential(nn.Embedding(9, 4), nn.Dropout(0.5), nn.Linear(4, 4))
     module[0].requires_grad_(False)
-    follower = Follower(module)
+    follower = MomentumEncoder(module)
     whole = nn.ModuleList([module, follower]).train()
     assert module[1].training and not follower.copy[1].training
     assert follower.copy[0].weight is module[0].weight
@@ -104,5 +104,5 @@ def test_a_follower_shares_what_is_frozen_and_never_drops_out() -> None:
     with torch.no_grad():
         module[2].weight.add_(1)
     before = follower.copy[2].weight.clone()
-    follow(follower.copy, module, momentum=0.5)
+    momentum_update(follower.copy, module, momentum=0.5)
     torch.testing.assert_close(follower.copy[2].weight, before + 0.5)

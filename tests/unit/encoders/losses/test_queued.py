@@ -145,7 +145,7 @@ def test_data_of_several_languages_has_negatives_of_one() -> None:
         code: pd.DataFrame({"id": list("abcdefgh")} | {name: [f"{code} {name} {row}" for row in "abcdefgh"] for name in ("query", "document")})
         for code in "xy"
     }  # fmt: skip
-    table, _ = batches.laid_out(each, ["query", "document"], SETTINGS.updated({"epochs": 9}), 1)
+    table, _ = batches.lay_out(each, ["query", "document"], SETTINGS.updated({"epochs": 9}), 1)
     steps = {code: np.flatnonzero(table["query"].str.startswith(code)).reshape(-1, 3) for code in "xy"}
     objective = objectives.load("listwise", {"queue_size": 100})
     loss, fresh = (objective.loss(Given(), table, SETTINGS, {}).double() for _ in range(2))

@@ -22,7 +22,7 @@ from torch.nn.functional import layer_norm, softmax
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
 from seedbed.encoders.models import loading
-from seedbed.encoders.models.parallel_adapters import ADAPTERS, CODE, AdaptedTransformer, ParallelAdapter, align
+from seedbed.encoders.models.parallel_adapters import ADAPTERS, CODE, AdaptedTransformer, ParallelAdapter, add_adapters
 from seedbed.io import UserError, sha256
 from tests.golden import parallel_adapters
 
@@ -34,7 +34,7 @@ def base(weights: Path) -> SentenceTransformer:
 
 def moved(encoder: SentenceTransformer, seed: int = 0, **options: Any) -> SentenceTransformer:
     """The encoder with adapters that are not fresh."""
-    align(encoder, **{"reduction": 2, "scaling": 4.0, "seed": 0} | options)
+    add_adapters(encoder, **{"reduction": 2, "scaling": 4.0, "seed": 0} | options)
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for weight in encoder[0].adapters.parameters():
@@ -101,7 +101,7 @@ def test_outputs_and_gradients_are_those_of_the_library_adapters(
     model.save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
     encoder = loading.load(tmp_path, pooling="mean", dropout=0.0)
-    align(encoder)
+    add_adapters(encoder)
     encoder[0].adapters.load_state_dict(parts["adapters"])
     ids = golden["ids"]
     given = encoder[0]({"input_ids": ids, "attention_mask": torch.ones_like(ids)})["token_embeddings"]
@@ -129,7 +129,7 @@ def test_fresh_adapters_change_nothing_and_moved_ones_can_be_left_out(
     base: SentenceTransformer, sentences: list[str]
 ) -> None:
     before, names = base.encode(sentences), [name for name, _ in base[0].auto_model.named_parameters()]
-    align(base, reduction=2, scaling=4.0, seed=0)
+    add_adapters(base, reduction=2, scaling=4.0, seed=0)
     assert np.array_equal(base.encode(sentences), before)
     first, second, _ = base[0].adapters
     assert not torch.equal(first.down.weight, second.down.weight)
@@ -223,15 +223,15 @@ def test_no_code_of_a_folder_runs_here(saved: Path, sentences: list[str]) -> Non
 def test_what_has_no_known_feed_forward_layer_is_refused(make_weights: Callable[..., Path]) -> None:
     encoder = loading.load(make_weights("modernbert"), pooling="mean")
     with pytest.raises(UserError, match=r"modernbert.*take one of bert"):
-        align(encoder, reduction=2, scaling=4.0, seed=0)
+        add_adapters(encoder, reduction=2, scaling=4.0, seed=0)
     assert not isinstance(encoder[0], AdaptedTransformer)
 
 
 def test_bad_input(base: SentenceTransformer, saved: Path) -> None:
     with pytest.raises(UserError, match=r"parallel adapters already.*align"):
-        align(base)
+        add_adapters(base)
     with pytest.raises(UserError, match=r"^reduction: 64.*32; give 1.*32"):
-        align(loading.open_encoder(saved.parent / "base"), reduction=64)
+        add_adapters(loading.open_encoder(saved.parent / "base"), reduction=64)
     with pytest.raises(UserError, match=r"adapters.*lost; take pooling own"):
         loading.load(saved, pooling="mean")
     state = load_file(saved / ADAPTERS)

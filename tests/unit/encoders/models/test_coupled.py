@@ -12,7 +12,7 @@ import torch
 from sentence_transformers import SentenceTransformer
 from torch.nn.functional import normalize
 
-from seedbed.encoders.compression.compress import copy
+from seedbed.encoders.compression.compress import compress
 from seedbed.encoders.compression.settings import Copies
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models import loading
@@ -48,7 +48,7 @@ def sides(make_weights: Callable[..., Path]) -> dict[str, Path]:
 
 def anchored(sides: dict[str, Path]) -> SentenceTransformer:
     source = loading.load(sides["source"], pooling="mean", prefix="query: ")
-    return Anchoring(pool_size=3, hidden=16).prepared(source, sides, 1)
+    return Anchoring(pool_size=3, hidden=16).prepare(source, sides, 1)
 
 
 def made(sides: dict[str, Path], output: Path, fusion: str, start: Path | None = None) -> Path:
@@ -222,4 +222,4 @@ def test_an_encoder_of_two_texts_is_not_copied(sides: dict[str, Path], tmp_path:
     options = {"prefix": "", "seed": 1, "output": tmp_path / "copy", "about": {}}
     for pooling in ("own", "mean"):
         with pytest.raises(UserError, match=r"encoder:.*two texts.*copy one"):
-            copy(folder, table["text"], Copies(bfloat16={}), training=Training(pooling=pooling), **options)
+            compress(folder, table["text"], Copies(bfloat16={}), training=Training(pooling=pooling), **options)

@@ -15,7 +15,7 @@ from transformers import AutoModel, AutoTokenizer
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models import loading
 from seedbed.encoders.models.layers import first_layers, layer_means
-from seedbed.encoders.settings import Endpoint
+from seedbed.encoders.settings import EndpointSettings
 from seedbed.io import UserError
 
 ARCHITECTURES = ("bert", "xlm-roberta", "modernbert")
@@ -99,7 +99,7 @@ def test_a_layer_that_the_backbone_lacks(weights: Path, layer: int) -> None:
 
 
 def test_an_encoder_behind_a_server_has_no_layers() -> None:
-    remote = loading.remote(Endpoint(url="http://localhost:1/v1", model="m", dimensions=3))
+    remote = loading.remote(EndpointSettings(url="http://localhost:1/v1", model="m", dimensions=3))
     for ask in (lambda: layer_means(remote, ["text"]), lambda: first_layers(remote, 1), lambda: layer_means(None, [])):
         with pytest.raises(UserError, match=r"^layers:.*transformer.*leave out"):
             ask()

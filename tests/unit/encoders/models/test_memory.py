@@ -27,7 +27,7 @@ def encoder(weights: Path) -> Any:
 
 def has(monkeypatch: pytest.MonkeyPatch, megabytes: float) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    monkeypatch.setattr(memory, "machine", lambda: int(megabytes * 2**20))
+    monkeypatch.setattr(memory, "machine_bytes", lambda: int(megabytes * 2**20))
 
 
 @pytest.mark.parametrize("architecture", ["bert", "xlm-roberta", "modernbert"])
@@ -45,7 +45,7 @@ def test_the_estimate_is_below_what_training_keeps(make_weights: Callable[..., P
     batch = encoder.tokenize(["Kasuwa ta cika da mutane yau da safe."] * 64)
     with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
         encoder(batch)
-    _, token = memory.least(encoder, half=False)
+    _, token = memory.least_bytes(encoder, half=False)
     counted = sum(storage.nbytes() for storage in kept.values()) / batch["input_ids"].numel()
     assert 0.3 * counted < token < counted
 
@@ -95,10 +95,10 @@ def test_weights_that_do_not_fit_are_no_matter_of_the_batch(encoder: Any, monkey
 
 
 def test_frozen_weights_and_half_precision_take_less(encoder: Any) -> None:
-    weights, token = memory.least(encoder, half=False)
+    weights, token = memory.least_bytes(encoder, half=False)
     encoder[0].auto_model.get_input_embeddings().requires_grad_(False)
-    assert memory.least(encoder, half=True) == (pytest.approx(weights, rel=0.5), token / 2)
-    assert memory.least(encoder, half=True)[0] < weights
+    assert memory.least_bytes(encoder, half=True) == (pytest.approx(weights, rel=0.5), token / 2)
+    assert memory.least_bytes(encoder, half=True)[0] < weights
 
 
 def test_a_gpu_and_this_machine_are_not_refused(encoder: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,8 +109,8 @@ def test_a_gpu_and_this_machine_are_not_refused(encoder: Any, monkeypatch: pytes
 
 
 def test_a_container_has_what_it_is_given(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    whole = memory.machine()
+    whole = memory.machine_bytes()
     monkeypatch.setattr(memory, "CGROUP", tmp_path / "memory.max")
     for text, expected in (("max\n", whole), (f"{10**15}", whole), ("0", whole - memory.psutil.virtual_memory().total)):
         (tmp_path / "memory.max").write_text(text)
-        assert memory.machine() == expected
+        assert memory.machine_bytes() == expected

@@ -16,7 +16,7 @@ from seedbed.encoders.models import loading, memory
 from seedbed.encoders.objectives.masked import Masked
 from seedbed.encoders.training import mlm
 from seedbed.encoders.training.mlm import Predicting, adapt, blocks
-from seedbed.encoders.vocabulary.corpus import Lines
+from seedbed.encoders.vocabulary.corpus import CorpusSentences
 from seedbed.io import UserError, read_json, sha256, write_json
 from seedbed.trainers import Finite
 
@@ -24,14 +24,14 @@ SETTINGS = Masked(steps=6, batch_size=3, length=8, learning_rate=1e-2, precision
 
 
 @pytest.fixture
-def texts(sentences: list[str], tmp_path: Path) -> Lines:
+def texts(sentences: list[str], tmp_path: Path) -> CorpusSentences:
     table = pd.DataFrame({"id": range(len(sentences)), "text": sentences})
     table.to_csv(tmp_path / "text.tsv", sep="\t", index=False)
-    return Lines(tmp_path / "text.tsv", 100)
+    return CorpusSentences(tmp_path / "text.tsv", 100)
 
 
 @pytest.fixture
-def make(texts: Lines, tmp_path: Path) -> Callable[..., dict[str, Any]]:
+def make(texts: CorpusSentences, tmp_path: Path) -> Callable[..., dict[str, Any]]:
     """Adapt weights, into `out`."""
 
     def make(weights: Path, out: str = "out", **changes: Any) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def test_a_killed_run_ends_with_the_same_bytes(make, make_weights, tmp_path, mon
         log(self, args, state, control, logs, **kwargs)
 
     options = {"state": tmp_path / "state", "minutes": 0, "about": {"language": "hau"}}
-    lines = Lines(tmp_path / "text.tsv", 100)
+    lines = CorpusSentences(tmp_path / "text.tsv", 100)
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(Finite, "on_log", kill)
         adapt(weights, lines, SETTINGS, output=tmp_path / "killed", **options)
@@ -212,7 +212,7 @@ def test_what_cannot_be_trained_is_one_line(make, make_weights, changes, message
 
 def test_a_batch_that_cannot_fit_is_refused_before_its_first_step(make, make_weights, monkeypatch, tmp_path):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    monkeypatch.setattr(memory, "machine", lambda: 2**20)
+    monkeypatch.setattr(memory, "machine_bytes", lambda: 2**20)
     refused = r"^masked.batch_size: 512 rows of 16 tokens take .* and no GPU; set batch_size to \d+$"
     with pytest.raises(UserError, match=refused):
         make(make_weights("bert", head=True), batch_size=512, length=16)

@@ -34,7 +34,7 @@ def of(code: str, ids: list[str] = ID, columns: tuple[str, ...] = ("anchor", "po
 def laid_out(tables: dict[str, pd.DataFrame], seed: int = 1, **settings: Any) -> tuple[list[pd.DataFrame], dict]:
     """The batches, and what is said of them."""
     given = Training(batch_size=4, epochs=1).updated(settings)
-    rows, facts = batches.laid_out(tables, TEXTS, given, seed)
+    rows, facts = batches.lay_out(tables, TEXTS, given, seed)
     assert len(rows) % given.batch_size == 0
     return [rows.iloc[at : at + given.batch_size] for at in range(0, len(rows), given.batch_size)], facts
 
@@ -173,11 +173,11 @@ def test_what_makes_no_batch_is_one_line(settings: dict, tables: dict[str, pd.Da
 def test_files_are_read_when_they_are_asked_for(tmp_path: Path) -> None:
     for code in "xy":
         write_table(of(code), tmp_path / f"{code}.tsv")
-    files = batches.Files({code: tmp_path / f"{code}.tsv" for code in "xy"}, rows=12)
+    files = batches.LanguageTables({code: tmp_path / f"{code}.tsv" for code in "xy"}, rows=12)
     assert len(files) == 2 and [len(files[code]) for code in files] == [12, 12]
     assert files["x"]["id"].tolist() == files["y"]["id"].tolist(), "the same rows of each"
     settings = Training(batch_size=4, epochs=1, crosslingual=True)
-    rows, _ = batches.laid_out(files, TEXTS, settings, 1)
+    rows, _ = batches.lay_out(files, TEXTS, settings, 1)
     assert {*rows["id"]} == {*files["x"]["id"]}
 
 

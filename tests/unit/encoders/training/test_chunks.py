@@ -102,9 +102,9 @@ def test_a_batch_that_does_not_fit_is_encoded_in_parts_that_do(weights, table, t
     """Never another batch: the loss is the same."""
     said, _ = made(weights, table, tmp_path / "whole", "contrast")
     encoder = loading.load(weights, pooling="mean", dropout=0.0)
-    fixed, row = memory.least(encoder, half=False)
+    fixed, row = memory.least_bytes(encoder, half=False)
     few = int((fixed + 100 * row) / memory.GENEROUS)  # for a hundred tokens
-    monkeypatch.setattr(memory, "machine", lambda: few)
+    monkeypatch.setattr(memory, "machine_bytes", lambda: few)
     again, _ = made(weights, table, tmp_path / "parts", "contrast")
     assert 1 <= again["texts encoded at once"] < 36 and "texts encoded at once" not in said
     assert again["loss"] == pytest.approx(said["loss"], rel=1e-6)

@@ -16,12 +16,12 @@ from seedbed.encoders import objectives
 from seedbed.encoders.export.save import save
 from seedbed.encoders.losses.contrastive import simcse
 from seedbed.encoders.models import loading
-from seedbed.encoders.models.digests import pivot_of
+from seedbed.encoders.models.digests import pivot_digest
 from seedbed.encoders.models.parallel_adapters import ADAPTERS
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training import joint_adapters, train
-from seedbed.encoders.training.joint_adapters import Together, align_together, drawn
-from seedbed.encoders.training.parameters import take_adapters
+from seedbed.encoders.training.joint_adapters import JointContrast, sample_rows, train_joint_adapters
+from seedbed.encoders.training.parameters import attach_joint_adapters
 from seedbed.io import UserError, read_json, sha256
 from tests.unit.encoders.models.test_memory import has
 
@@ -63,7 +63,7 @@ def tables(sentences: list[str]) -> dict[str, pd.DataFrame]:
 @pytest.fixture
 def run(folders: dict[str, Path], tables: dict[str, pd.DataFrame], tmp_path: Path) -> Callable[..., dict[str, Any]]:
     def run(name: str, *, fixed: tuple[str, ...] = ("eng",), **settings: Any) -> dict[str, Any]:
-        return align_together(
+        return train_joint_adapters(
             settings.pop("folders", folders), tables, SETTINGS.updated(settings), objective=JOINT, fixed=fixed,
             prefix="query: ", seed=3, output=tmp_path / name, state=tmp_path / "state", minutes=0,
         )  # fmt: skip
@@ -72,7 +72,7 @@ def run(folders: dict[str, Path], tables: dict[str, pd.DataFrame], tmp_path: Pat
 
 
 def test_each_sentence_is_drawn_in_its_language(tables: dict[str, pd.DataFrame]) -> None:
-    rows, counts = drawn(tables, JOINT, SETTINGS, 1, times=3)
+    rows, counts = sample_rows(tables, JOINT, SETTINGS, 1, times=3)
     assert (len(rows), counts["examples"], counts["missing"]) == (2 * 3 * 2 * 4, 8, {"kaz": 1})
     every = [rows[place] for place in range(len(rows))]
     for row in every:
@@ -82,8 +82,8 @@ def test_each_sentence_is_drawn_in_its_language(tables: dict[str, pd.DataFrame])
         place = tables[first].set_index("anchor").loc[anchor, "id"]
         assert tables[second].set_index("id").loc[place, "positive"] == positive
     assert {code for row in every for code, _ in row} == {*CODES, ""}
-    assert rows.digest() == drawn(tables, JOINT, SETTINGS, 1, times=3)[0].digest()
-    assert rows.digest() != drawn(tables, JOINT, SETTINGS, 2, times=3)[0].digest()
+    assert rows.digest() == sample_rows(tables, JOINT, SETTINGS, 1, times=3)[0].digest()
+    assert rows.digest() != sample_rows(tables, JOINT, SETTINGS, 2, times=3)[0].digest()
 
 
 @pytest.mark.parametrize("negatives", [True, False])
@@ -91,13 +91,13 @@ def test_the_loss_is_that_of_each_sentence_by_its_own_encoder(
     folders: dict[str, Path], tables: dict[str, pd.DataFrame], negatives: bool
 ) -> None:
     encoders = {code: loading.open_encoder(folder) for code, folder in folders.items()}
-    together = Together(encoders, ["eng"], SETTINGS, "query: ", 1)
+    together = JointContrast(encoders, ["eng"], SETTINGS, "query: ", 1)
     with torch.no_grad():
         for code in together.learning:
             for weight in encoders[code][0].adapters.parameters():
                 weight.add_(torch.randn(weight.shape, generator=torch.Generator().manual_seed(weight.numel())) * 0.1)
     together.eval()
-    rows, _ = drawn(tables, JOINT, SETTINGS, 1, times=3)
+    rows, _ = sample_rows(tables, JOINT, SETTINGS, 1, times=3)
     batch = [row for row in (rows[place] for place in range(len(rows))) if negatives or not row[2][1]][:5]
     given = together(**together.read(batch))["loss"]
 
@@ -132,7 +132,7 @@ def test_a_batch_that_cannot_fit_is_refused_before_a_step(
 
 def test_dropout_is_on_in_what_learns_alone(folders: dict[str, Path]) -> None:
     encoders = {code: loading.open_encoder(folder) for code, folder in folders.items()}
-    together = Together(encoders, ["eng"], SETTINGS, "", 1).train()
+    together = JointContrast(encoders, ["eng"], SETTINGS, "", 1).train()
     down = [encoders[code][0].adapters[0].down.weight for code in together.learning]
     assert not torch.equal(*down)
     assert [encoders[code].training for code in CODES] == [False, True, True]
@@ -165,7 +165,7 @@ def test_each_language_takes_its_adapters_and_all_are_of_one_space(
             assert sha256(own) == sha256(tmp_path / "made" / f"{code}.safetensors")
             encoder = loading.open_encoder(tmp_path / code)
             assert np.abs(encoder.encode(["Text."]) - encoder.encode(["Text."], aligned=False)).max() > 1e-3
-        spaces.add(pivot_of(read_json(tmp_path / code / "seedbed.json")))
+        spaces.add(pivot_digest(read_json(tmp_path / code / "seedbed.json")))
     assert len(spaces) == 1 and "" not in spaces
     assert {code: sha256(folder) for code, folder in folders.items()} == before
     assert {*run("all", fixed=())["files"]} == {f"{code}.safetensors" for code in CODES}
@@ -175,15 +175,15 @@ def test_a_killed_run_goes_on_to_the_same_bytes(
     run: Callable[..., dict[str, Any]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     run("whole")
-    read, calls = Together.forward, []
+    read, calls = JointContrast.forward, []
 
-    def until_killed(self: Together, **batch: Any) -> Any:
+    def until_killed(self: JointContrast, **batch: Any) -> Any:
         calls.append(1)
         if len(calls) == 4:
             raise KeyboardInterrupt
         return read(self, **batch)
 
-    monkeypatch.setattr(joint_adapters.Together, "forward", until_killed)
+    monkeypatch.setattr(joint_adapters.JointContrast, "forward", until_killed)
     with pytest.raises(KeyboardInterrupt):
         run("again")
     assert not (tmp_path / "again").exists()
@@ -207,4 +207,4 @@ def test_what_does_not_fit_is_one_line(
     encoder, other = loading.open_encoder(folders["hau"]), tmp_path / "other"
     save(loading.load(folders["hau"], pooling="cls"), other, {}, {})
     with pytest.raises(UserError, match=r"adapters of other encoders.*trained again"):
-        take_adapters(encoder, other, tmp_path / "made")
+        attach_joint_adapters(encoder, other, tmp_path / "made")

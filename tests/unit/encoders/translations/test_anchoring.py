@@ -113,7 +113,7 @@ def test_a_manifest_has_what_the_policy_did(sides: dict[str, Path], anchored: Pa
     learnt = manifests.read(anchored / manifests.MANIFEST)["training"]
     encoder, english = loading.open_encoder(anchored), loading.load(sides["english"], pooling="own")
     objective = Anchoring(pool_size=3, hidden=16)
-    fresh = objective.prepared(loading.load(sides["source"], pooling="mean"), sides, 1)
+    fresh = objective.prepare(loading.load(sides["source"], pooling="mean"), sides, 1)
     torch.manual_seed(mixed(1))
     first = objective.loss(fresh, packed(found()), Training(part="head"), sides).actor
     with torch.no_grad():
@@ -185,7 +185,7 @@ def test_a_killed_training_goes_on_to_the_same_bytes(
 def loss_of(sides: dict[str, Path], *, kept: bool, judged: bool = True, **changes: object) -> AnchoringLoss:
     settings = Anchoring.model_validate({"pool_size": 3, "hidden": 16, **changes})
     source, english = (loading.load(sides[name], pooling="mean") for name in ("source", "english"))
-    encoder = settings.prepared(source, sides, 1)
+    encoder = settings.prepare(source, sides, 1)
     torch.manual_seed(0)
     return AnchoringLoss(encoder, unpacked(packed(found(judged))), english, kept=kept, **settings.options)
 
@@ -228,10 +228,10 @@ def test_a_loss_is_equation_12(sides: dict[str, Path]) -> None:
 
 
 def test_states_that_cannot_be_kept_are_refused(sides: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "machine", lambda: 4000)
+    monkeypatch.setattr(memory, "machine_bytes", lambda: 4000)
     arithmetic = r"4 bytes x 3 states x \(4 texts x 32 \+ 8 translations x 32\).* give 1 or less"
     settings = Anchoring(pool_size=3, hidden=16)
-    encoder = settings.prepared(loading.load(sides["source"], pooling="mean"), sides, 1)
+    encoder = settings.prepare(loading.load(sides["source"], pooling="mean"), sides, 1)
     with pytest.raises(UserError, match=arithmetic):
         settings.loss(encoder, packed(found(True)), Training(), sides)
 
@@ -270,14 +270,14 @@ def test_bad_candidates_are_told(
     sides: dict[str, Path], change: Callable[[pd.DataFrame], pd.DataFrame], message: str
 ) -> None:
     objective = Anchoring(pool_size=3, hidden=16)
-    encoder = objective.prepared(loading.load(sides["source"], pooling="mean"), sides, 1)
+    encoder = objective.prepare(loading.load(sides["source"], pooling="mean"), sides, 1)
     with pytest.raises(UserError, match=message):
         objective.loss(encoder, packed(change(found())), Training(part="head"), sides)
 
 
 def test_nothing_that_tells_candidates_apart_is_told(sides: dict[str, Path]) -> None:
     objective = Anchoring(pool_size=3, hidden=16, similarity="none")
-    encoder = objective.prepared(loading.load(sides["source"], pooling="mean"), sides, 1)
+    encoder = objective.prepare(loading.load(sides["source"], pooling="mean"), sides, 1)
     with pytest.raises(UserError, match="neither a judge nor a similarity"):
         objective.loss(encoder, packed(found(judged=False)), Training(part="head"), sides)
 

@@ -17,7 +17,7 @@ from transformers import PreTrainedTokenizerBase as Base
 from seedbed.corpora.select.subset import subset
 from seedbed.encoders.models import loading
 from seedbed.encoders.vocabulary import replace, tokenizer
-from seedbed.encoders.vocabulary.corpus import Lines
+from seedbed.encoders.vocabulary.corpus import CorpusSentences
 from seedbed.encoders.vocabulary.settings import Vocabulary
 from seedbed.io import UserError, read_json, sha256
 from tests import tiny
@@ -69,11 +69,11 @@ def sources(unigram: Path) -> dict[str, Base]:
 
 
 @pytest.fixture
-def lines(tmp_path: Path) -> Callable[..., Lines]:
-    def make(texts: list[str] = TEXTS, most: int = 1000) -> Lines:
+def lines(tmp_path: Path) -> Callable[..., CorpusSentences]:
+    def make(texts: list[str] = TEXTS, most: int = 1000) -> CorpusSentences:
         file = tmp_path / "text.tsv"
         pd.DataFrame({"id": range(len(texts)), "text": texts}).to_csv(file, sep="\t", index=False)
-        return Lines(file, most)
+        return CorpusSentences(file, most)
 
     return make
 
@@ -88,7 +88,7 @@ def text_of(tokenizer: Base) -> str:
 @pytest.mark.parametrize("kind", SIZES)
 def test_a_tokenizer_is_learnt_twice_to_the_same_bytes(sources, kind):
     settings = SMALL.updated({"size": SIZES[kind]})
-    one, other = (tokenizer.learn(sources[kind], lambda: iter(TEXTS), settings) for _ in range(2))
+    one, other = (tokenizer.train_tokenizer(sources[kind], lambda: iter(TEXTS), settings) for _ in range(2))
     assert text_of(one) == text_of(other) and len(one) == SIZES[kind]
     assert sorted(one.get_vocab().values()) == [*range(SIZES[kind])]
 
@@ -96,7 +96,9 @@ def test_a_tokenizer_is_learnt_twice_to_the_same_bytes(sources, kind):
 @pytest.mark.parametrize("kind", SIZES)
 def test_it_has_the_form_of_the_old_one(sources, kind, tmp_path):
     source = sources[kind]
-    tokenizer.learn(source, lambda: iter(TEXTS), SMALL.updated({"size": SIZES[kind]})).save_pretrained(tmp_path)
+    tokenizer.train_tokenizer(source, lambda: iter(TEXTS), SMALL.updated({"size": SIZES[kind]})).save_pretrained(
+        tmp_path
+    )
     found = AutoTokenizer.from_pretrained(tmp_path)
     assert found.special_tokens_map == source.special_tokens_map and found.model_max_length == 64
     ids = found(TEXTS[0])["input_ids"]
@@ -113,9 +115,9 @@ def test_it_has_the_form_of_the_old_one(sources, kind, tmp_path):
 
 
 def test_tokens_are_compared_by_their_text_and_a_words_beginning(sources):
-    found = tokenizer.forms(sources["wordpiece"])
+    found = tokenizer.comparable_forms(sources["wordpiece"])
     assert found["##a"] == "a" and found["Y"] == "▁Y" and found["[PAD]"] == "▁[PAD]"
-    unigram, level = tokenizer.forms(sources["unigram"]), tokenizer.forms(sources["bpe"])
+    unigram, level = tokenizer.comparable_forms(sources["unigram"]), tokenizer.comparable_forms(sources["bpe"])
     starts = {token for token in unigram if token.startswith("▁")}
     assert all(unigram[token] == token for token in starts) and level["Ġ"] == "▁"
     shared = {*unigram.values()} & {*level.values()} & {*found.values()}
@@ -125,27 +127,27 @@ def test_tokens_are_compared_by_their_text_and_a_words_beginning(sources):
 def test_tokens_of_bytes_get_the_row_of_the_same_bytes_and_no_other():
     """All parts of characters decode to one text, and blanks are no beginning of a word."""
     old = bpe()
-    new = tokenizer.learn(old, lambda: iter(HINDI), SMALL.updated({"size": 310}))
-    mine, ids, found = new.get_vocab(), old.get_vocab(), tokenizer.matched(old, new)
+    new = tokenizer.train_tokenizer(old, lambda: iter(HINDI), SMALL.updated({"size": 310}))
+    mine, ids, found = new.get_vocab(), old.get_vocab(), tokenizer.match_tokens(old, new)
     assert len({*mine} & {*ids}) > 256
     assert found == {token: ids[token] for token in mine if token in ids}
     old.add_tokens(["ĠĠ", "ĠĊ"])
-    assert tokenizer.matched(old, new) == found, "two blanks are not one, nor are a blank and a line break"
-    forms = tokenizer.forms(old)
+    assert tokenizer.match_tokens(old, new) == found, "two blanks are not one, nor are a blank and a line break"
+    forms = tokenizer.comparable_forms(old)
     assert forms["Ġ"] == "▁" and forms["ĠĠ"] == "▁▁"
 
 
 def test_of_several_old_tokens_with_one_form_the_highest_id_wins(sources, monkeypatch):
     forms = {"old": {"x": "X", "y": "X", "z": "Z"}, "new": {"a": "X", "b": "Z", "c": "other", "d": "X"}}
-    monkeypatch.setattr(tokenizer, "forms", lambda tokenizer: forms[tokenizer.name])
+    monkeypatch.setattr(tokenizer, "comparable_forms", lambda tokenizer: forms[tokenizer.name])
     old = type("Old", (), {"name": "old", "get_vocab": lambda self: {"y": 7, "x": 3, "z": 1}})()
     new = type("New", (), {"name": "new"})()
-    assert tokenizer.matched(old, new) == {"a": 7, "d": 7, "b": 1}
+    assert tokenizer.match_tokens(old, new) == {"a": 7, "d": 7, "b": 1}
 
 
 def test_pieces_are_those_that_the_old_tokenizer_makes(sources):
     source = sources["unigram"]
-    target = tokenizer.learn(source, lambda: iter(TEXTS), SMALL)
+    target = tokenizer.train_tokenizer(source, lambda: iter(TEXTS), SMALL)
     made = tokenizer.pieces(source, target)
     assert {*made} == {*target.get_vocab()}
     word = next(token for token in made if token.startswith("▁") and len(made[token]) > 1)
@@ -157,7 +159,7 @@ def test_lines_are_those_that_a_draw_takes_and_one_in_a_hundred_is_held_out(line
     table = pd.DataFrame({"id": [str(place) for place in range(200)], "text": TEXTS})
     assert list(drawn.all()) == list(subset(table, 150)["text"]) and drawn.count == 150
     held = list(drawn.held_out())
-    assert held == list(drawn.all())[::100] and sorted([*held, *drawn.learnt()]) == sorted(drawn.all())
+    assert held == list(drawn.all())[::100] and sorted([*held, *drawn.training()]) == sorted(drawn.all())
     assert lines().count == 200
     with pytest.raises(UserError, match="1 sentence; two at least"):
         lines(TEXTS[:1])
@@ -166,8 +168,8 @@ def test_lines_are_those_that_a_draw_takes_and_one_in_a_hundred_is_held_out(line
 @pytest.mark.parametrize("way", ["focus", "pieces"])
 def test_a_backbone_has_new_rows_and_is_else_as_it_was(unigram, lines, way, tmp_path):
     settings = SMALL.updated({"initialisation": way})
-    said = replace.swap(unigram, lines(), settings, tmp_path / "one", about={"language": "hau"})
-    replace.swap(unigram, lines(), settings, tmp_path / "other", about={"language": "hau"})
+    said = replace.replace_vocabulary(unigram, lines(), settings, tmp_path / "one", about={"language": "hau"})
+    replace.replace_vocabulary(unigram, lines(), settings, tmp_path / "other", about={"language": "hau"})
     assert (
         sha256(tmp_path / "one") == sha256(tmp_path / "other")
         and said == read_json(tmp_path / "one/seedbed.json")["training"]
@@ -189,7 +191,7 @@ def test_a_backbone_has_new_rows_and_is_else_as_it_was(unigram, lines, way, tmp_
         new.get_output_embeddings().weight is new.get_input_embeddings().weight
         and not state["cls.predictions.bias"].any()
     )
-    rows, matched = said["rows"], tokenizer.matched(*tokenizers)
+    rows, matched = said["rows"], tokenizer.match_tokens(*tokenizers)
     assert rows["copied"] == len(matched) and rows["copied"] + rows[way] + rows["random"] == 75
     for token, place in matched.items():
         assert torch.equal(state[embedded][tokenizers[1].convert_tokens_to_ids(token)], weights[embedded][place])
@@ -206,14 +208,14 @@ def test_a_backbone_without_a_head_stays_without_one(sources, lines, tmp_path):
     BertModel(BertConfig(vocab_size=len(source), pad_token_id=0, **shape)).save_pretrained(tmp_path / "bare")
     source.save_pretrained(tmp_path / "bare")
     settings = SMALL.updated({"size": 70})
-    said = replace.swap(tmp_path / "bare", lines(), settings, tmp_path / "new", about={})
+    said = replace.replace_vocabulary(tmp_path / "bare", lines(), settings, tmp_path / "new", about={})
     assert read_json(tmp_path / "new/config.json")["architectures"] == ["BertModel"]
     assert said["rows"]["copied"] > 30
 
 
 def refused(source: Base, message: str, *, texts: list[str] = TEXTS, mask: bool = True, **settings) -> None:
     with pytest.raises(UserError) as fault:
-        tokenizer.learn(source, lambda: iter(texts), SMALL.updated(settings), mask=mask)
+        tokenizer.train_tokenizer(source, lambda: iter(texts), SMALL.updated(settings), mask=mask)
     assert message in str(fault.value) and "\n" not in str(fault.value)
 
 
@@ -238,9 +240,9 @@ def test_a_tokenizer_needs_a_mask_where_masked_words_follow_or_is_told_which_pie
     refused(source, "'<mask>' is no token of the backbone", size=70, mask_token="<mask>")
     refused(wordpiece(), "vocabulary.mask_token: 'a', but the backbone's is '[MASK]'", size=70, mask_token="a")
     learn = {"texts": lambda: iter(TEXTS), "settings": SMALL.updated({"size": 70})}
-    assert tokenizer.learn(source, **learn, mask=False).mask_token is None
+    assert tokenizer.train_tokenizer(source, **learn, mask=False).mask_token is None
     learn["settings"] = SMALL.updated({"size": 70, "mask_token": "[MASK]"})
-    found = tokenizer.learn(source, **learn)
+    found = tokenizer.train_tokenizer(source, **learn)
     assert found.mask_token == "[MASK]" and found.mask_token_id in found.all_special_ids
 
 
@@ -264,7 +266,7 @@ def test_what_cannot_be_learnt_anew_is_refused(sources):
 )
 def test_a_text_that_does_not_do_is_refused(unigram, lines, changes, texts, message, tmp_path):
     with pytest.raises(UserError, match=message):
-        replace.swap(unigram, lines(texts), SMALL.updated(changes), tmp_path / "new", about={})
+        replace.replace_vocabulary(unigram, lines(texts), SMALL.updated(changes), tmp_path / "new", about={})
     assert not (tmp_path / "new").exists()
 
 
@@ -274,7 +276,7 @@ def test_another_padding_id_than_the_configurations_is_refused(unigram, lines, t
     model.save_pretrained(tmp_path / "other")
     tokenizer.save_pretrained(tmp_path / "other")
     with pytest.raises(UserError, match=r"padding has id 1.*config.json.*0"):
-        replace.swap(tmp_path / "other", lines(), SMALL, tmp_path / "new", about={})
+        replace.replace_vocabulary(tmp_path / "other", lines(), SMALL, tmp_path / "new", about={})
 
 
 def test_what_stands_around_a_text_has_its_new_ids() -> None:
