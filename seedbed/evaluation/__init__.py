@@ -1,1 +1,1 @@
-"""The evaluation room: what encoders are worth, and which differences are real."""
+"""Evaluation: protocols that score systems on tasks, and statistics of the differences between systems."""

@@ -1,4 +1,4 @@
-"""From the scores of items to one number: how it is computed, resampled, and compared between two systems."""
+"""From per-item scores to a metric: how it is computed, resampled and compared between two systems."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -20,18 +20,22 @@ from seedbed.evaluation.significance import (
 from seedbed.io import UserError
 
 ORDER = "order"
-"""The column of a test of two languages, and of its items, that says which language goes first: `aze-kaz`."""
+"""Column of a two-language test, and of its items, that gives the order of the languages, such as `aze-kaz`."""
 Items = NDArray[np.float64]
 """Scores of items, (n_seeds, n_items, k)."""
 
 
 def mean(items: Items) -> NDArray[np.float64]:
-    """Mean over items and columns (..., n_items, k)."""
+    """Mean over items and columns: (..., n_items, k) to (...)."""
     return items.mean(axis=(-2, -1))
 
 
 def numbers(table: pd.DataFrame, names: Sequence[str]) -> NDArray[np.float64]:
-    """The named columns of a file of items, (n_items, k); UserError: a cell is no number."""
+    """Read the named columns of an item file as numbers (n_items, k).
+
+    Raises:
+        UserError: a cell is not a number.
+    """
     items = table[names].apply(pd.to_numeric, errors="coerce").to_numpy(float)
     if (bad := ~np.isfinite(items)).any():
         row, place = np.argwhere(bad)[0]
@@ -40,27 +44,28 @@ def numbers(table: pd.DataFrame, names: Sequence[str]) -> NDArray[np.float64]:
 
 
 def classes(table: pd.DataFrame, names: Sequence[str]) -> NDArray[np.float64]:
-    """Names of classes (n_items, 2) as numbers; in one order for all systems, since their questions are the same."""
+    """Encode class names (n_items, 2) as integers, in the same way for all systems with the same items."""
     cells = table[names]
     codes, _ = pd.factorize(cells.to_numpy().ravel(order="F"))
     return codes.reshape(cells.shape, order="F").astype(np.float64)
 
 
 def one_class(table: pd.DataFrame, names: Sequence[str], label: str) -> NDArray[np.float64]:
-    """Whether each item's gold and predicted class is this one, (n_items, 2)."""
+    """Whether the gold and the predicted class of each item is `label`, (n_items, 2)."""
     return (table[names] == label).to_numpy(float)
 
 
 def f1(items: Items) -> NDArray[np.float64]:
-    """F1 of a class, of what `one_class` reads (..., n_items, 2); 0 where it is neither gold nor predicted."""
+    """F1 of a class from the output of `one_class` (..., n_items, 2); 0 if the class is neither gold nor predicted."""
     return 2 * items.prod(axis=-1).sum(axis=-1) / np.maximum(items.sum(axis=(-2, -1)), 1)
 
 
 def f1_by_place(table: pd.DataFrame, names: Sequence[str]) -> NDArray[np.float64]:
-    """F1 (n_items, 1) of each item's class, of gold and predicted places among the items.
+    """Each item's contribution (n_items, 1) to the weighted F1, if classes are positions among the items, see
+    `f1_of_items`.
 
     Raises:
-        UserError: as `numbers`; a number that is no place.
+        UserError: a cell is not a number, or not a position among the items.
     """
     items = numbers(table, names)
     if ((items < 0) | (items >= len(table)) | (items % 1 != 0)).any():
@@ -69,30 +74,31 @@ def f1_by_place(table: pd.DataFrame, names: Sequence[str]) -> NDArray[np.float64
 
 
 def hits(items: Items) -> Items:
-    """Whether the class of an item is right, (n_seeds, n_items, 1)."""
+    """Whether each item's predicted class is the gold one, (n_seeds, n_items, 1)."""
     return (items[..., :1] == items[..., 1:]).astype(float)
 
 
 @dataclass(frozen=True)
 class Aggregate:
-    """How a metric follows from the scores of items, and how two systems are compared on them."""
+    """How a metric is computed from per-item scores, and how two systems are compared on it."""
 
     statistic: Statistic
-    """Items (..., n_items, k) to values (...); of the whole test set, and of each resample."""
+    """Items (..., n_items, k) to values (...), for the whole test set and for each resample."""
     read: Callable[[pd.DataFrame, Sequence[str]], NDArray[np.float64]] = numbers
-    """Named columns of a file of items to items (n_items, k)."""
+    """Reads named columns of an item file as items (n_items, k)."""
     tested: Callable[[Items], Items] = lambda items: items
-    """What of the items is compared."""
+    """Transforms items before the test of a difference."""
     test: Callable[[NDArray[np.float64], NDArray[np.float64], int, int], float] = permuted
-    """The test of a difference: items of two systems, the mean over seeds, a number of resamples and a seed, to p."""
+    """Test of a difference: items of two systems (averaged over seeds), a number of resamples and a seed, to a p-value.
+    """
     name: str = "a permutation test"
-    """What tables call the test."""
+    """The test's name in tables."""
 
     def of(self, table: pd.DataFrame) -> "Aggregate":
-        """How the metric follows from the scores of these items: of both orders of a pair, the mean of each order's.
+        """The aggregate for a given item file: if it has both orders of a language pair, the mean over the two orders.
 
-        An item is then a row of one id, with the scores of one order after the other's, so that resamples keep both
-        together; NaN where an order lacks it.
+        An item then has the scores of both orders of its id side by side, so that resamples keep them together; NaN
+        where an order lacks the id.
         """
         if ORDER not in table.columns:
             return self
@@ -104,7 +110,14 @@ class Aggregate:
         )
 
     def p(self, ours: Items, theirs: Items, resamples: int, seed: int) -> float:
-        """p of no difference between two systems over the test items, their seeds averaged."""
+        """The p-value of no difference between two systems on the same items, averaged over their seeds.
+
+        Args:
+            ours: items (n_seeds, n_items, k).
+            theirs: items of the other system.
+            resamples: the number of resamples of the test.
+            seed: seed of the resampling.
+        """
         ours, theirs = (self.tested(items).mean(axis=0) for items in (ours, theirs))
         return self.test(ours, theirs, resamples, seed)
 
@@ -144,14 +157,14 @@ def _of_present(statistic: Statistic, items: Items) -> NDArray[np.float64]:
 
 
 MEAN = Aggregate(mean)
-"""The mean of hits, or of any score."""
+"""Mean of per-item scores or hits."""
 SPEARMAN = Aggregate(spearman, test=correlated, name="Williams' test")
 """Spearman's rho of gold and predicted similarity."""
 PEARSON = Aggregate(pearson, test=partial(correlated, correlation=pearson), name="Williams' test")
-"""Pearson's r of them."""
+"""Pearson's r of gold and predicted similarity."""
 MACRO_F1 = Aggregate(macro_f1, read=classes, tested=hits)
 """Macro F1 of gold and predicted class."""
 WEIGHTED_F1 = Aggregate(mean, read=f1_by_place)
-"""F1 weighted by support, where classes are places among the items."""
+"""F1 weighted by support, where classes are positions among the items."""
 F1_OF_CLASS = Aggregate(f1, read=one_class, tested=hits)
 """F1 of one class."""

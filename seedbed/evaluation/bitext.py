@@ -1,4 +1,4 @@
-"""Scores of bitext retrieval as MINERS computes them."""
+"""Bitext retrieval metrics as MINERS computes them."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -8,15 +8,20 @@ from seedbed.io import UserError
 
 
 def f1_at_k(neighbours: ArrayLike, gold: ArrayLike, k: int) -> dict[str, float]:
-    """ "f1" and "accuracy", within [0, 1], as MINERS computes them (section 2.2, and bitext.py of its public code).
+    """Weighted F1 and accuracy of bitext retrieval at k, as MINERS computes them (section 2.2, and bitext.py of its
+    code).
 
-    A query whose translation is among its k nearest counts as predicted right, any other as predicting its nearest.
-    F1 takes each sentence for a class of its own and weights classes by support. It is not accuracy: a wrong
-    prediction also costs the precision of the sentence that was predicted.
+    If a query's translation is among its k nearest, it counts as the prediction; else the nearest sentence does. F1
+    treats each sentence as a class and weights classes by support. It differs from accuracy: a wrong prediction also
+    lowers the precision of the predicted sentence.
 
     Args:
         neighbours: indices (n, at least k) of the retrieved sentences, nearest first.
         gold: index (n,) of each query's translation.
+        k: how many neighbours count.
+
+    Returns:
+        {"f1": ..., "accuracy": ...}, both within [0, 1].
 
     Raises:
         UserError: shapes that do not fit, no queries, or fewer than `k` neighbours.
@@ -33,5 +38,7 @@ def f1_at_k(neighbours: ArrayLike, gold: ArrayLike, k: int) -> dict[str, float]:
 
 
 def predictions(neighbours: NDArray[np.int64], gold: NDArray[np.int64], k: int) -> NDArray[np.int64]:
-    """What each query predicts (n,): its translation if that is among the k nearest, else its nearest."""
+    """The predicted index (n,) of each query: its translation if that is among the k nearest, else the nearest
+    sentence.
+    """
     return np.where((neighbours[:, :k] == gold[:, None]).any(axis=1), gold, neighbours[:, 0])

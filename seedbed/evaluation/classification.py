@@ -1,4 +1,4 @@
-"""Labels: how right they are, which are known, and the vote of neighbours (MINERS, section 2.2)."""
+"""Scores of predicted labels, checks of label sets, and the vote of neighbours (MINERS, section 2.2)."""
 
 from collections.abc import Iterable, Sequence
 
@@ -12,10 +12,14 @@ from seedbed.io import UserError
 
 
 def of_labels(test: pd.DataFrame, predicted: Sequence[str] | NDArray) -> Scores:
-    """Accuracy (main) and macro F1 over the labels that are gold or predicted; by item both, and whether they agree.
+    """Score predicted labels: accuracy (main) and macro F1 over all gold and predicted labels.
+
+    Args:
+        test: rows with `id` and `label`.
+        predicted: a label for each row.
 
     Raises:
-        UserError: there are more or fewer predictions than rows of `test`.
+        UserError: the number of predictions is not that of the rows.
     """
     if len(predicted) != len(test):
         raise UserError(f"classification: {len(predicted)} labels of {len(test)} items")
@@ -27,10 +31,11 @@ def of_labels(test: pd.DataFrame, predicted: Sequence[str] | NDArray) -> Scores:
 
 
 def f1_by_class(items: pd.DataFrame, labels: Sequence[str]) -> dict[str, float]:
-    """F1 of each class; 0 of one that is neither gold nor predicted.
+    """F1 of each class; 0 if it is neither gold nor predicted.
 
     Args:
-        items: of `of_labels`.
+        items: the items of `of_labels`.
+        labels: the classes.
     """
     found = f1_score(items["gold"], items["predicted"], labels=[*labels], average=None, zero_division=0)
     return dict(zip(labels, map(float, found), strict=True))
@@ -39,8 +44,14 @@ def f1_by_class(items: pd.DataFrame, labels: Sequence[str]) -> dict[str, float]:
 def known_labels(protocol: str, test: pd.DataFrame, train: pd.DataFrame | None, also: Iterable[str] = ()) -> list[str]:
     """The labels of the training set and `also` others, sorted.
 
+    Args:
+        protocol: the protocol's name, for messages.
+        test: rows with `label`.
+        train: rows with `label`; None: no training set.
+        also: further allowed labels.
+
     Raises:
-        UserError: no training set, or a test label that is none of them.
+        UserError: no training set, or a test label that is not among them.
     """
     if train is None:
         raise UserError(f"{protocol}: no training set; give the task `train`, or `set_of` a task with one")
@@ -51,13 +62,21 @@ def known_labels(protocol: str, test: pd.DataFrame, train: pd.DataFrame | None, 
 
 
 def vote(labels: ArrayLike) -> NDArray:
-    """The most frequent label (n,) of each row; among equally frequent ones, that of the nearest neighbour.
+    """Majority vote over each row of neighbours' labels; of equally frequent labels, that of the nearest neighbour
+    wins.
 
     Args:
-        labels: (n, k) labels of the k nearest neighbours, nearest first; of any type that compares.
+        labels: labels (n, k) of the k nearest neighbours, nearest first.
+
+    Returns:
+        Labels (n,).
 
     Raises:
         UserError: not two axes, or k = 0.
+
+    Example:
+        >>> vote([["a", "b", "b"], ["a", "b", "c"]])
+        array(['b', 'a'], dtype='<U1')
     """
     labels = np.asarray(labels)
     if labels.ndim != 2 or not labels.shape[1]:

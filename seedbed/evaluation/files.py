@@ -1,4 +1,4 @@
-"""Files of the room: test sets as they are read, and scores as they are written."""
+"""Reading test sets and writing score files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from seedbed.io import UserError, atomic, read_json, read_table, write_json, wri
 
 
 class Set(NamedTuple):
-    """A task and what it is scored on."""
+    """A task with its test set, training set and origin."""
 
     name: str
     task: Task
@@ -32,16 +32,23 @@ class Set(NamedTuple):
     origin: dict[str, Any]
 
     def texts(self) -> list[str]:
-        """The texts whose embeddings the task needs."""
+        """The distinct texts that must be encoded for the task."""
         return texts(self.task, self.test, self.train)
 
 
 def read_set(task: Task, path: str | Path | None) -> pd.DataFrame | None:
-    """A test or training set, the columns of the protocol's kind; None where there is none.
+    """Read a test or training set with the columns of the protocol's kind.
+
+    Args:
+        task: the task.
+        path: a TSV; None or empty: there is none.
+
+    Returns:
+        The rows, or None without a path.
 
     Raises:
-        UserError: as `read_table`, and `read_pairs` for labelled pairs; a row without a label or an answer, or with a
-            score that is none of the task's scale.
+        UserError: the file cannot be read; a row without a label or an answer, or with a score outside the task's
+            scale.
     """
     if not path:
         return None
@@ -61,7 +68,11 @@ def read_set(task: Task, path: str | Path | None) -> pd.DataFrame | None:
 
 
 def origin_in(record: Path) -> dict[str, Any]:
-    """What `fetch_corpus` says of a set; UserError: no such file, or it says nothing of an origin."""
+    """Read the record that `fetch_corpus` wrote about a data set.
+
+    Raises:
+        UserError: no such file, or it states no origin.
+    """
     found = read_json(record)
     try:
         origins.read(found["origin"] if isinstance(found, dict) else None)
@@ -72,7 +83,9 @@ def origin_in(record: Path) -> dict[str, Any]:
 
 
 def of_all(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """What is said of a test set that is of several: their origins, each place once, and what is said of each."""
+    """Merge the records of a test set that consists of several data sets: their origins without repetitions, and each
+    record.
+    """
     if len(records) == 1:
         return records[0]
     return {"origin": origins.joined(one["origin"] for one in records), "sets": [*records]}
@@ -81,7 +94,19 @@ def of_all(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
 def write_scores(
     scores: Scores, given: Set, language: str, about: dict[str, Any], libraries: Iterable[str], folder: Path
 ) -> list[Path]:
-    """Write {folder}/{task}/{language}.json, with versions of the libraries it needs, and what lies beside it."""
+    """Write {folder}/{task}/{language}.json with versions of the libraries, its items, and mteb's file if there is one.
+
+    Args:
+        scores: the protocol's result.
+        given: the task with its test set.
+        language: the test language or pair.
+        about: further facts for the file.
+        libraries: names of the libraries whose versions are recorded.
+        folder: the folder of the system's scores.
+
+    Returns:
+        The files that were written.
+    """
     of_set = {
         "task": given.name, "protocol": given.task.protocol, "language": language, "dataset": given.origin,
         "versions": {name: importlib.metadata.version(name) for name in libraries},
@@ -90,7 +115,12 @@ def write_scores(
 
 
 def write(scores: Scores, about: dict[str, Any], path: Path) -> list[Path]:
-    """Write a score file, {task}/{language}.json, and next to it its items, and mteb's file if there is one.
+    """Write a score file, and next to it its items and mteb's file if there is one.
+
+    Args:
+        scores: the protocol's result.
+        about: further facts for the file.
+        path: {task}/{language}.json.
 
     Returns:
         The files that were written.

@@ -1,4 +1,4 @@
-"""DistFuse: weights of several encoders, given or chosen on a development task."""
+"""Tuning the weights of fused encoders (DistFuse) on a development task."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,16 +21,20 @@ def choose(
     widths: Sequence[int],
     candidates: Sequence[Sequence[float]],
 ) -> tuple[list[float], list[dict[str, Any]]]:
-    """The weights with the best main score on development sets, the first of equals, and a record of each candidate.
+    """The candidate weights with the best main score on development sets; of equals, the first.
 
     Args:
-        task: bitext or knn.
+        task: a bitext or knn task.
         sets: language -> development set and, for knn, training set.
-        encodes, widths: of each encoder, and the dimensions of its embeddings; each text is asked once of each.
-        candidates: weights, one for each encoder.
+        encodes: each encoder's function from texts to vectors; each text is encoded once.
+        widths: dimensions of each encoder's vectors.
+        candidates: lists of weights, one weight for each encoder.
+
+    Returns:
+        The best weights, and a record of each candidate's scores.
 
     Raises:
-        UserError: as `scoring.score`.
+        UserError: the task cannot be scored on a set.
     """
     by_language: list[dict[str, float]] = [{} for _ in candidates]
     for language, (dev, train) in sets.items():

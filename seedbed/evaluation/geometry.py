@@ -11,13 +11,15 @@ _ROWS = 1024  # rows of the matrix of pairs that uniformity holds at once
 
 
 def alignment(x: ArrayLike, y: ArrayLike, *, alpha: float = 2) -> float:
-    """Mean of |x_i - y_i| ** alpha over unit vectors: 0 where all positive pairs coincide, at most 2 ** alpha.
+    """Mean of |x_i - y_i| ** alpha over unit vectors: 0 if all positive pairs coincide, at most 2 ** alpha.
 
     Args:
-        x, y: embeddings (n, d) of any length; row i of `x` and row i of `y` are a pair.
+        x: embeddings (n, d) of any length.
+        y: embeddings (n, d); row i forms a positive pair with row i of `x`.
+        alpha: the exponent.
 
     Raises:
-        UserError: shapes differ, or as `unit_vectors`.
+        UserError: different shapes, or a row that is zero or not finite.
     """
     x, y = unit_vectors(x, "x"), unit_vectors(y, "y")
     if x.shape != y.shape:
@@ -26,13 +28,14 @@ def alignment(x: ArrayLike, y: ArrayLike, *, alpha: float = 2) -> float:
 
 
 def uniformity(x: ArrayLike, *, t: float = 2) -> float:
-    """log mean exp(-t |x_i - x_j| ** 2) over i < j and unit vectors: 0 where all coincide, at least -4 t.
+    """log mean exp(-t |x_i - x_j| ** 2) over i < j and unit vectors: 0 if all coincide, at least -4 t.
 
     Args:
         x: embeddings (n, d) of any length.
+        t: the factor.
 
     Raises:
-        UserError: fewer than two rows, or as `unit_vectors`.
+        UserError: fewer than two rows, or a row that is zero or not finite.
     """
     x = unit_vectors(x, "x")
     n = len(x)

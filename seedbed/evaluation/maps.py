@@ -1,4 +1,4 @@
-"""A map of parallel texts: which are drawn for it, and the table of their places in the plane, by t-SNE or UMAP."""
+"""Maps of parallel texts: sampling texts, and projecting their embeddings to the plane by t-SNE or UMAP."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,12 +15,17 @@ POINTS = ["backbone", "recipe", "id", "language", "label", "x", "y"]
 
 
 def sample(sets: Mapping[str, pd.DataFrame], count: int, seed: int) -> pd.DataFrame:
-    """Draw about `count` texts, `id`, `language`, `text` and `label`: whole ids, in the order of the first set.
+    """Sample about `count` texts of ids that all languages share, in the order of the first set.
 
-    A greater count draws the same ids and more, all of them if there are not enough.
+    A greater count adds ids to those of a smaller one.
 
     Args:
-        sets: language -> `id`, `text` and `label`; texts that mean the same have one id.
+        sets: language -> `id`, `text` and `label`; translations have the same id.
+        count: texts in all languages together; all if there are fewer.
+        seed: seed of the sampling.
+
+    Returns:
+        `id`, `language`, `text` and `label`.
 
     Raises:
         UserError: the languages share no id.
@@ -40,14 +45,19 @@ def sample(sets: Mapping[str, pd.DataFrame], count: int, seed: int) -> pd.DataFr
 
 
 def sample_pairs(sets: Mapping[str, pd.DataFrame], count: int, seed: int, pivot: str) -> pd.DataFrame:
-    """Draw `count` pairs of each language, all if there are fewer: `id`, `language`, `text` and `label`.
+    """Sample `count` translation pairs of each language; all if there are fewer.
 
-    A pair is two rows, its text and then its pivot, with one id; both have the pair's language for a label. A greater
-    count draws the same pairs and more, and another language changes none.
+    A pair gives two rows with one id, its text and its pivot sentence, both labelled with the pair's language. A
+    greater count adds pairs to those of a smaller one; languages are sampled independently.
 
     Args:
         sets: language -> `id`, `text` and `pivot`.
+        count: pairs of each language.
+        seed: seed of the sampling.
         pivot: the language of `pivot`.
+
+    Returns:
+        `id`, `language`, `text` and `label`.
     """
     parts = []
     for language, pairs in sets.items():
@@ -62,16 +72,19 @@ def sample_pairs(sets: Mapping[str, pd.DataFrame], count: int, seed: int, pivot:
 
 
 def to_plane(embeddings: ArrayLike, how: TextMap) -> NDArray[np.float64]:
-    """Bring texts to the plane by t-SNE or UMAP of Euclidean distances.
+    """Project embeddings to the plane by t-SNE or UMAP of Euclidean distances.
 
-    The same embeddings give the same places: one thread sums in one order.
+    Equal embeddings give equal places, because it runs in one thread.
 
     Args:
-        embeddings: (n, d), to places (n, 2), of which only who is near to whom means anything.
-        how: the method, its seed, and about how many neighbours stay together.
+        embeddings: (n, d).
+        how: the method, its seed, and its perplexity or number of neighbours.
+
+    Returns:
+        Places (n, 2); only which points are near each other is meaningful.
 
     Raises:
-        UserError: n is not above the number of neighbours, or as `as_vectors`.
+        UserError: n is not above the number of neighbours, or a vector is not finite.
     """
     from threadpoolctl import threadpool_limits
 
@@ -100,12 +113,24 @@ def _umap(vectors: NDArray[np.float32], how: TextMap) -> NDArray[np.float32]:
 
 
 def write(drawn: pd.DataFrame, places: NDArray[np.float64], backbone: str, recipe: str, path: Path) -> None:
-    """Write POINTS of texts (n) as `sample` draws them, at their places (n, 2)."""
+    """Write a table of POINTS.
+
+    Args:
+        drawn: n texts as `sample` returns them.
+        places: (n, 2).
+        backbone: the encoder's backbone.
+        recipe: the encoder's recipe.
+        path: the TSV.
+    """
     x, y = ([f"{value:.3f}" for value in axis] for axis in places.T)
     write_table(drawn.assign(backbone=backbone, recipe=recipe, x=x, y=y)[POINTS], path)
 
 
 def read(paths: Sequence[Path]) -> pd.DataFrame:
-    """POINTS of several maps, one below the other, x and y as numbers; UserError: as `read_table`."""
+    """Read and concatenate several tables of POINTS, with x and y as numbers.
+
+    Raises:
+        UserError: a table cannot be read.
+    """
     points = pd.concat([read_table(path, POINTS, unique=None) for path in paths], ignore_index=True)
     return points.astype({"x": float, "y": float})

@@ -1,4 +1,4 @@
-"""Scores through mteb itself, for the tasks that mteb defines."""
+"""Scoring through mteb itself, for tasks that mteb defines, and comparing the two results."""
 
 from __future__ import annotations
 
@@ -23,16 +23,22 @@ if TYPE_CHECKING:
     from mteb.results import TaskResult
 
 TOLERANCE = 1e-4
-"""What a score may differ by."""
+"""The maximum difference between a score and mteb's."""
 NARROW = 1e-2
-"""The spread of cosines above which rounding changes no score by as much (measured: 4e-6 at 2.5e-3, 1e-3 at 1e-4)."""
+"""Spread of cosines below which float32 rounding changes mteb's scores (measured: 4e-6 at 2.5e-3, 1e-3 at 1e-4)."""
 
 
 def check_by_mteb(encoder: SentenceTransformer, encode: Encode, given: Set, scores: Scores) -> None:
-    """Let mteb score a task that it has, and add its metrics; a small difference is a note, in the log too.
+    """Score a task with mteb too, if mteb has it, and add mteb's metrics to the scores.
+
+    Args:
+        encoder: the encoder.
+        encode: texts -> its vectors.
+        given: the task with its test set.
+        scores: changed in place: metrics, notes and mteb's result are added.
 
     Raises:
-        UserError: as `require_agreement`.
+        UserError: a metric differs from mteb's by more than it may, or mteb pins another revision of the data.
     """
     if not given.task.mteb:
         return
@@ -54,16 +60,18 @@ def check_by_mteb(encoder: SentenceTransformer, encode: Encode, given: Set, scor
 def mteb_result(
     task: Task, test: pd.DataFrame, revision: str, encoder: SentenceTransformer, encode: Encode | None = None
 ) -> TaskResult:
-    """What mteb finds of a task on the rows that this study fetched.
+    """Score a task with mteb on rows that this study fetched.
 
-    They are handed to mteb's task object, so that scoring stays offline. mteb's cache is off: it is keyed by name,
-    and every local model has the same one.
+    The rows are passed to mteb's task object, so that scoring is offline. mteb's cache is off: it is keyed by name, and
+    every local model has the same one.
 
     Args:
+        task: the task; `task.mteb` names mteb's.
         test: the columns of the protocol's kind.
-        revision: commit of the fetched data set, compared with mteb's.
-        encode: what mteb gets its embeddings from instead of `encoder`, unless the encoder puts one prompt before a
-            query and another before a document: which of them a task takes, only mteb knows, and it then encodes.
+        revision: commit of the fetched data set, compared with mteb's; empty: not compared.
+        encoder: the encoder.
+        encode: gives mteb its vectors instead of `encoder`. It is ignored if the encoder has different prompts for
+            queries and documents, because only mteb knows which a task uses.
 
     Raises:
         UserError: mteb has no such task, or pins another revision.
@@ -89,10 +97,7 @@ def mteb_result(
 
 
 def as_filed(result: TaskResult) -> dict[str, Any]:
-    """A result as mteb files it, with what is the same in every run: no time, no date, six digits, no NaN.
-
-    Whose it is stands in the name of the folder, see `publish.leaderboard`.
-    """
+    """A result as mteb files it, without anything that differs between runs: no time, no date, six digits, no NaN."""
     filed = result.model_dump(mode="json") | {"evaluation_time": None, "date": None, "evaluation_phases": None}
     result._round_scores(filed["scores"], 6)
     filed["scores"] = {
@@ -106,7 +111,7 @@ def as_filed(result: TaskResult) -> dict[str, Any]:
 
 
 def metrics_of(result: TaskResult) -> dict[str, float]:
-    """The numbers of mteb's one split and subset that are finite."""
+    """The finite metrics of a result with one split and subset."""
     ((scores,),) = result.scores.values()
     # nAUC says how well confidence tells the easy queries: a hundred numbers, some NaN, that no table has.
     return {
@@ -138,19 +143,28 @@ def _one_prompt(encoder: SentenceTransformer) -> bool:
 
 
 def spread(embeddings: np.ndarray) -> float:
-    """One minus the mean cosine of two embeddings (n, d): near 0 for those of an encoder that tells few texts apart."""
+    """One minus the mean cosine of two embeddings (n, d): near 0 if an encoder's vectors are nearly parallel."""
     lengths = np.linalg.norm(embeddings, axis=1, keepdims=True).clip(min=1e-30)
     return float(1 - np.square((embeddings / lengths).mean(axis=0, dtype=np.float64)).sum())
 
 
 def require_agreement(ours: float, theirs: float, task: str, *, spread: float = 1.0) -> str:
-    """Our item scores must explain mteb's number; a note if they differ by more than TOLERANCE, else nothing.
+    """Compare a score with mteb's, and describe a difference above TOLERANCE.
 
-    mteb compares in float32, whose rounding orders texts anew that stand closer than it resolves. What it may differ by
-    is TOLERANCE, and more in proportion as `spread` is below NARROW.
+    mteb compares in float32, whose rounding reorders texts with nearly equal cosines. The allowed difference is
+    TOLERANCE, and more in proportion as `spread` is below NARROW.
+
+    Args:
+        ours: the score from per-item scores.
+        theirs: mteb's.
+        task: the task's name, for messages.
+        spread: the spread of the embeddings.
+
+    Returns:
+        A note; empty if they agree within TOLERANCE.
 
     Raises:
-        UserError: they differ by more than they may.
+        UserError: they differ by more than allowed.
     """
     if abs(ours - theirs) <= TOLERANCE:
         return ""

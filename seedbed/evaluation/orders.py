@@ -1,4 +1,4 @@
-"""Tests of two languages: a test set of both from one of each, and scores of the two orders."""
+"""Two-language tests: building the test set of a language pair in both orders, and splitting it again."""
 
 import re
 from collections.abc import Sequence
@@ -14,21 +14,25 @@ from seedbed.io import UserError
 from seedbed.names import PAIR, orders_of, pair_of
 
 AGREE = 1e-6
-"""What gold scores of one row may differ by between two languages: they are numbers, written in several ways."""
+"""The maximum difference of one row's gold scores between two languages."""
 
 
 def joined(task: Task, pair: str, sets: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """The test set of a pair in both orders: rows of one language with the other's columns of the rows of the same id.
+    """Build the test set of a language pair in both orders from the two languages' test sets.
+
+    A row of one language takes the second-language columns from the row with the same id in the other.
 
     Args:
+        task: the task; its protocol says which columns are in the second language.
+        pair: the pair, such as aze-kaz.
         sets: the test sets of the pair's languages.
 
     Returns:
         The columns of the protocol's kind, and ORDER.
 
     Raises:
-        UserError: an id stands twice in a language, none is in both, or what is no text (a gold score, the number of an
-            answer) differs.
+        UserError: an id occurs twice in a language, no id is in both, or a gold score or the number of an answer
+            differs between the languages.
     """
     one, other = (table.set_index("id", drop=False) for table in sets)
     if twice := [name for table in (one, other) for name in table.index[table.index.duplicated()]]:
@@ -47,7 +51,7 @@ def joined(task: Task, pair: str, sets: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def together(sets: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """The test sets of orders in one, with ORDER."""
+    """Concatenate test sets by order, with the column ORDER."""
     return pd.concat([table.assign(**{ORDER: order}) for order, table in sets.items()], ignore_index=True)
 
 
@@ -65,13 +69,17 @@ def _require_agreement(task: Task, pair: str, one: pd.DataFrame, other: pd.DataF
 
 
 def parts(test: pd.DataFrame, language: str = "") -> dict[str, pd.DataFrame]:
-    """Order -> its rows, without ORDER; a test set that has no such column is one order without a name.
+    """Split a test set by ORDER.
 
     Args:
-        language: of the test items; of two languages, their pair.
+        test: the test set; without ORDER it has one order, named "".
+        language: language of the test items, or their pair.
+
+    Returns:
+        Order -> its rows, without ORDER.
 
     Raises:
-        UserError: a value of ORDER that is no order of the pair; where that is not known, of one pair.
+        UserError: a value of ORDER is not an order of the pair; if the pair is not given, not an order of one pair.
     """
     if ORDER not in test.columns:
         return {"": test}

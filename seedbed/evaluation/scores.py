@@ -1,4 +1,4 @@
-"""What a protocol is given, a trial, and what it finds, its scores."""
+"""The input of a protocol, a trial, and its output, scores."""
 
 from __future__ import annotations
 
@@ -17,47 +17,47 @@ if TYPE_CHECKING:
     from seedbed.encoders.translations.files import Chooser
 
 Embed = Callable[..., list[np.ndarray]]
-"""Columns of texts to the embeddings of each."""
+"""Columns of texts -> the embeddings of each."""
 Answer = Callable[["Trial", Sequence[str]], "Answers"]
-"""The sets, and the labels to choose from, to the labels of the test items."""
+"""A trial and the possible labels -> the labels of the test items."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What a protocol scores: a task, its sets, and a system's answers."""
+    """The input of a protocol: a task, its data sets, and functions that query the system."""
 
     task: Task
     test: pd.DataFrame
-    """Test items, the columns of the protocol's kind."""
+    """Test items with the columns of the protocol's kind."""
     train: pd.DataFrame | None
-    """Training items of the same kind; None where the protocol needs none."""
+    """Training items of the same kind; None if the protocol needs none."""
     embed: Embed
-    """Embeddings of columns of texts, by the encoder."""
+    """Columns of texts -> their embeddings by the encoder."""
     search: Search
-    """The nearest of a corpus, by the task's distance or an encoder's own."""
+    """Nearest-neighbour search, by the task's distance or an encoder's own."""
     answer: Answer | None = None
-    """Labels of the test items, by a classifier; None: an encoder is scored."""
+    """Labels of the test items by a classifier; None if an encoder is scored."""
     layers: Embed | None = None
-    """Columns of texts to what every layer makes of each, (n, layers + 1, d); None: there are no layers to look at."""
+    """Columns of texts -> token means of every layer of each, (n, layers + 1, d); None: not available."""
     paths: Embed | None = None
-    """Columns of texts to a vector of each and one of its English, (n, 2, d); None: no English is read."""
+    """Columns of texts -> a vector of each text and one of its English translation, (n, 2, d); None: not available."""
     choices: Chooser | None = None
-    """Whose English is read; None: nobody's."""
+    """Texts -> which translation was chosen for each; None: not available."""
     language: str = ""
     """Language of the test items."""
 
 
 @dataclass(frozen=True)
 class Scores:
-    """What a protocol found."""
+    """The output of a protocol."""
 
     main: float
     """The task's headline number: a fraction, or a distance."""
     metrics: dict[str, float]
-    """All numbers."""
+    """All metrics by name."""
     items: pd.DataFrame
-    """`id` and one score, hit or label per item and column, so that tables can resample them."""
+    """`id`, and for each item the scores, hits or labels that tables resample."""
     notes: list[str] = field(default_factory=list)
-    """What a reader of the numbers must know."""
+    """Remarks that a reader of the numbers must know."""
     mteb: dict[str, Any] = field(default_factory=dict)
-    """What mteb files of it, as its TaskResult reads it; empty where mteb has no such task."""
+    """mteb's result as its TaskResult reads it; empty if mteb has no such task."""

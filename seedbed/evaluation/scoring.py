@@ -1,4 +1,4 @@
-"""Scoring one system on one test set: its protocol is asked, of both orders where the test is of two languages."""
+"""Scoring one system on one test set by its task's protocol; a two-language test is scored in both orders."""
 
 from __future__ import annotations
 
@@ -42,25 +42,33 @@ def score(
     language: str = "",
     second: Encode | None = None,
 ) -> Scores:
-    """Score a system, an encoder or a classifier, on one task.
+    """Score an encoder or a classifier on one task.
 
-    Of a test of two languages each order is scored on its own, and every number is the mean of theirs: two rank
-    correlations are never one of all rows.
+    In a two-language test each order is scored separately and every metric is the mean of both; a correlation is never
+    computed over the rows of both orders.
 
     Args:
-        test: the columns of the protocol's kind (`corpora.settings.COLUMNS`); of two languages maybe with
-            `orders.ORDER`, else the first language goes first in all rows.
-        encode: of an encoder; or of the one that finds a classifier's shots.
-        train: the same columns of the training set, where the protocol has one.
-        search: how neighbours are found where that is not by the task's distance: of several encoders at once.
-        answer: of a classifier.
-        layers, paths, choices: of an encoder that has any.
-        language: of the test items.
-        second: of two languages, the other's encoder; a text that both have is encoded by each.
+        task: the task.
+        test: the columns of the protocol's kind (`corpora.settings.COLUMNS`); for two languages maybe with
+            `orders.ORDER`, else all rows are in the first language's order.
+        encode: texts -> vectors (n, d), of the encoder, or of the one that retrieves a classifier's examples.
+        train: the training set with the same columns, if the protocol has one.
+        search: nearest-neighbour search that replaces the task's distance, for fused encoders.
+        answer: a classifier's labels.
+        layers: texts -> vectors of all layers, if the encoder has them.
+        paths: texts -> vectors of both paths, if the encoder has two.
+        choices: texts -> chosen translations, if the encoder uses them.
+        language: language of the test items.
+        second: in a two-language test, `encode` of the second language; a text that both have is encoded by each.
 
     Raises:
-        UserError: an embedding is not finite, the protocol cannot be applied to this test set, or it asks for what the
+        UserError: an embedding is not finite, the protocol cannot be applied to this test set, or it requires what the
             system does not have.
+
+    Example:
+        >>> task = Task(protocol="sts", source={"file": "hau.tsv"})
+        >>> score(task, read_table("hau.tsv", ["id"]), encoder.encode).main  # an STS test set with sentence1,
+        sentence2, score 0.53
     """
     asks = protocols.declared(task.protocol).asks
     has = ["labels"] if answer else ["distances"] if search else ["vectors", "distances"]
@@ -109,10 +117,15 @@ class _ReachedError(Exception):
 
 
 def check(task: Task, test: pd.DataFrame, train: pd.DataFrame | None = None) -> None:
-    """Find what a protocol refuses of its sets, before a system answers, which takes long or costs money.
+    """Run a protocol's checks of its data sets before the system is queried, which takes long or costs money.
+
+    Args:
+        task: the task.
+        test: the test set.
+        train: the training set, if there is one.
 
     Raises:
-        UserError: as `score`, but for what answers alone can show.
+        UserError: the protocol cannot be applied to these data sets.
     """
 
     def ask(*_: Any) -> Any:
@@ -132,13 +145,21 @@ def trial_of(
     train: pd.DataFrame | None = None,
     search: Search | None = None,
 ) -> Trial:
-    """What a protocol is given to score an encoder; arguments as of `score`."""
+    """Make the trial of an encoder.
+
+    Args:
+        task: the task.
+        test: the test set.
+        encode: texts -> vectors (n, d).
+        train: the training set, if there is one.
+        search: nearest-neighbour search that replaces the task's distance.
+    """
     found = search or (lambda queries, corpus, k: nearest(queries, corpus, k, metric=task.distance)[1])
     return Trial(task, test, train, partial(_encode_distinct, encode), found)
 
 
 def texts(task: Task, test: pd.DataFrame, train: pd.DataFrame | None = None) -> list[str]:
-    """The distinct texts whose embeddings `score` asks for: none where it looks at layers or paths alone."""
+    """The distinct texts that `score` encodes; none if the protocol uses only layers, paths or choices."""
     protocol = protocols.declared(task.protocol)
     if own := getattr(protocols.load(task.protocol), "texts", None):
         return [*dict.fromkeys(own(test))]

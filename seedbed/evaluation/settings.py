@@ -1,4 +1,4 @@
-"""Settings of the evaluation room: tasks and their protocols."""
+"""Settings of tasks and of text maps."""
 
 import re
 from typing import Annotated, Any, Literal, Self
@@ -16,7 +16,7 @@ OPTIONS = (
     *("train", "train_language", "distance", "instruction", "labels", "k", "mteb", "scale"),
     *("fine_tuning", "reading", "unseen", "pairs"),
 )
-"""What some protocols alone read of a task: see `Protocol.options`."""
+"""Settings of a task that only some protocols use, see `Protocol.options`."""
 
 
 class MtebTask(Settings):
@@ -123,11 +123,15 @@ class Task(Settings):
         return self
 
     def orders(self) -> list[str]:
-        """The orders of pairs that have a source of their own."""
+        """Orders of language pairs that have their own source."""
         return [*self.pairs] if isinstance(self.pairs, dict) else []
 
     def of_order(self, order: str) -> Source:
-        """The source of an order, as a template; ValueError: it is none."""
+        """The source of an order, as a template.
+
+        Raises:
+            ValueError: it is not a valid source.
+        """
         try:
             changes = self.pairs[order]
             return self.source.updated(changes) if self.source else Source.model_validate(changes)

@@ -1,4 +1,6 @@
-"""Which differences are real: Williams' test, false discovery rates, and the bootstrap over items and seeds."""
+"""Statistical tests of differences: Williams' test, permutation tests, false discovery rates, and the bootstrap over
+items and seeds.
+"""
 
 import math
 from collections.abc import Callable, Sequence
@@ -15,16 +17,25 @@ LEAST_ITEMS = 10  # a percentile interval over fewer has no meaning
 
 
 def williams(r12: float, r13: float, r23: float, n: int) -> tuple[float, float]:
-    """Test that variable 1 correlates equally with variables 2 and 3 (Williams 1959; Steiger 1980, eq. 7).
+    """Williams' test that variable 1 correlates equally with variables 2 and 3 (Williams 1959; Steiger 1980, eq. 7).
 
-    For two systems on one STS set: r12 and r13 are the correlations of gold with either system, r23 that of the
-    systems with one another, n the number of items. With Spearman's rho it is an approximation.
+    For two systems on one STS test set. With Spearman's rho it is an approximation.
+
+    Args:
+        r12: correlation of gold scores with the first system.
+        r13: correlation of gold scores with the second system.
+        r23: correlation of the two systems.
+        n: the number of items, 4 or more.
 
     Returns:
-        t, positive where r12 is greater, and the two-sided p at n - 3 degrees of freedom.
+        t, positive if r12 is greater, and the two-sided p at n - 3 degrees of freedom.
 
     Raises:
         UserError: fewer than 4 items, or correlations that no three variables can have.
+
+    Example:
+        >>> williams(0.5, 0.5, 0.2, 50)
+        (0.0, 1.0)
     """
     from scipy.stats import t as student
 
@@ -50,12 +61,17 @@ def correlated(
     seed: int = 0,
     correlation: Statistic | None = None,
 ) -> float:
-    """Two-sided p that two systems correlate equally with gold: Williams' test, which draws nothing.
-
-    Either side has the gold scores and a system's (n, 2). Errors are those of `williams`.
+    """Two-sided p-value, by Williams' test, that two systems correlate equally with gold scores.
 
     Args:
-        correlation: `spearman`, which is taken where none is given, or `pearson`.
+        ours: gold scores and the first system's, (n, 2).
+        theirs: gold scores and the second system's, (n, 2).
+        resamples: not used.
+        seed: not used.
+        correlation: `spearman` or `pearson`; None: `spearman`.
+
+    Raises:
+        UserError: fewer than 4 items, or correlations that no three variables can have.
     """
     between = np.stack([ours[:, 1], theirs[:, 1]], axis=1)
     r12, r13, r23 = (float((correlation or spearman)(pair)) for pair in (ours, theirs, between))
@@ -69,10 +85,14 @@ def permuted(
     seed: int = 0,
     statistic: Callable[..., NDArray[np.float64]] = np.mean,
 ) -> float:
-    """Two-sided p that the scores (n, k) of two systems have one mean, or other statistic: items change places.
+    """Two-sided p-value, by a paired permutation test, that two systems' scores have the same mean or other statistic.
 
     Args:
-        statistic: of items and columns, the last two axes; takes `axis`.
+        ours: scores (n, k) of the first system.
+        theirs: scores (n, k) of the second system on the same items.
+        resamples: the number of permutations.
+        seed: seed of the permutations.
+        statistic: a function of scores over the last two axes; it takes `axis`.
     """
     from scipy.stats import permutation_test
 
@@ -91,9 +111,13 @@ def permuted(
 
 
 def benjamini_hochberg(p: ArrayLike) -> NDArray[np.float64]:
-    """Adjusted p-values (n,), in the given order: rejecting those up to q bounds the false discovery rate by q.
+    """Benjamini-Hochberg adjusted p-values (n,), in the given order; rejecting those up to q bounds the false discovery
+    rate by q.
 
-    Benjamini and Hochberg (1995), for independent or positively dependent tests.
+    Source: Benjamini and Hochberg (1995), for independent or positively dependent tests.
+
+    Args:
+        p: p-values (n,).
 
     Raises:
         UserError: not one axis, or a value outside [0, 1].
@@ -109,7 +133,7 @@ def benjamini_hochberg(p: ArrayLike) -> NDArray[np.float64]:
 def spearman(items: NDArray[np.float64]) -> NDArray[np.float64]:
     """Spearman's rho of gold and predicted similarity, items (..., n_items, 2), with average ranks for ties.
 
-    A constant side orders nothing and gives 0, not NaN: few resamples of few items may hold only one gold value.
+    If either column is constant, the result is 0 instead of NaN: a resample of few items may hold a single gold value.
     """
     from scipy.stats import rankdata
 
@@ -117,7 +141,7 @@ def spearman(items: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def pearson(items: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Pearson's r of gold and predicted similarity, items (..., n_items, 2); 0 where a side is constant."""
+    """Pearson's r of gold and predicted similarity, items (..., n_items, 2); 0 if a column is constant."""
     # By `ptp`: the mean of equal numbers may differ from them by rounding.
     constant = (np.ptp(items, axis=-2) == 0).any(axis=-1)
     gold, predicted = np.moveaxis(items - items.mean(axis=-2, keepdims=True), -1, 0)
@@ -126,10 +150,10 @@ def pearson(items: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def macro_f1(items: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Macro F1 of gold and predicted classes, items (..., n_items, 2) of class numbers, as scikit-learn has it.
+    """Macro F1 of gold and predicted classes, items (..., n_items, 2) of class numbers, equal to scikit-learn's.
 
-    A class that is neither gold nor predicted does not count. Thousands of resamples at once, which is why it is not
-    scikit-learn's.
+    A class that is neither gold nor predicted does not count. It handles thousands of resamples at once, which
+    scikit-learn's function does not.
     """
     classes = int(items.max()) + 1
     gold, predicted = (items[..., side].reshape(-1, items.shape[-2]).astype(np.int64) for side in (0, 1))
@@ -144,13 +168,14 @@ def macro_f1(items: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def f1_of_items(items: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What each item (n_items, 2), gold and predicted class, adds to the F1 weighted by support: their mean is that F1.
+    """Contribution of each item (n_items, 2), gold and predicted class, to the support-weighted F1; their mean is that
+    F1.
 
-    An item adds the F1 of its gold class, less what its prediction, where it is wrong, takes from the F1 of the class
-    that it names, by how that F1 is higher without the item; the mean of what all take is given back to each. Items are
-    resampled with these values. With the F1 alone, intervals of MINERS' F1@k, whose classes are single sentences, hold
-    the value in 84 to 93 % of draws instead of 95 %. Were F1 computed of each resample, a third of the sentences would
-    be missing, with the precision that they cost others.
+    An item contributes the F1 of its gold class. A wrong prediction subtracts what it costs the predicted class,
+    measured by how much higher that class's F1 is without the item; the mean of these costs is added back to every
+    item. Items are resampled with these values. With the plain F1 of the gold class, 95 % intervals of MINERS' F1@k,
+    whose classes are single sentences, cover the value in 84 to 93 % of samples only. Computing F1 on each resample
+    would leave out a third of the sentences, with their cost to the precision of others.
     """
     gold, predicted = items.astype(np.int64).T
     classes = int(items.max()) + 1
@@ -172,13 +197,20 @@ def replicates(
     batch: int = 100,
     beside: Sequence[NDArray[np.float64]] = (),
 ) -> NDArray[np.float64]:
-    """Bootstrap values (n_systems, resamples) of a statistic, averaged over drawn training seeds; of `beside` last.
+    """Bootstrap values (n_systems, resamples) of a statistic, averaged over resampled training seeds; of `beside` last.
 
-    Each replicate draws seeds and items, both with replacement. One draw of items serves all seeds and all systems,
-    (n_seeds, n_items, k) each, which pairs them; the seeds of each are drawn on their own, since seed 1 of one system
-    has nothing in common with seed 1 of another. With S seeds their share of the variance comes out (S - 1) / S of what
-    it is; with one it is unseen. `batch`, replicates computed at once, bounds the memory and changes no result. Nor do
-    systems `beside` change those of the others, with which they share the items.
+    Each replicate samples seeds and items with replacement. All systems and seeds share the sampled items, which pairs
+    the systems; seeds are sampled for each system separately, since seed 1 of one system has nothing in common with
+    seed 1 of another. With S seeds the estimated variance between seeds is (S - 1) / S of the true one; with one seed
+    it is not seen.
+
+    Args:
+        statistic: maps items (..., n_items, k) to values (...).
+        systems: items (n_seeds, n_items, k) of each system.
+        resamples: the number of replicates.
+        seed: seed of the resampling.
+        batch: replicates that are computed at once; it bounds the memory and does not change results.
+        beside: items of further systems; they do not change the values of the others.
     """
     rng = np.random.default_rng(seed)
     # All seeds before all items: the numbers drawn do not depend on where batches end.
@@ -195,15 +227,16 @@ def replicates(
 
 
 def percentiles(values: NDArray[np.float64], level: float) -> tuple[float, float]:
-    """The central interval that holds `level` of the replicates."""
+    """The central interval that contains the share `level` of the replicates."""
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
 
 
 def two_sided(differences: NDArray[np.float64]) -> float:
-    """p of no difference from its replicates: twice the share on the far side of zero, at least 2 / (resamples + 1).
+    """Two-sided p-value of no difference, from bootstrap replicates of the difference.
 
-    The data themselves count as one of them (Davison and Hinkley 1997, chapter 4).
+    Twice the share of replicates on the smaller side of zero, at least 2 / (resamples + 1): the data themselves count
+    as one replicate (Davison and Hinkley 1997, chapter 4).
     """
     far = min((differences <= 0).sum(), (differences >= 0).sum())
     return min(1.0, float(2 * (far + 1) / (len(differences) + 1)))

@@ -1,1 +1,1 @@
-"""What classification costs: MINERS' table 4 as formulae, with counted operations and measured seconds."""
+"""Cost of classification: MINERS' table 4 as formulae, with counted operations and measured seconds."""

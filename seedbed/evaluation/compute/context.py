@@ -1,4 +1,4 @@
-"""Classification in context: counted, and timed, on a sample of the test texts."""
+"""Cost of in-context classification, counted and timed on a sample of the test texts."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -29,7 +29,11 @@ from seedbed.io import UserError
 
 
 def require_decoder(name: str, base: Path) -> None:
-    """Stop at an encoder-decoder, of which the formula's one pass over a prompt says nothing; UserError: it is one."""
+    """Check that a model is not an encoder-decoder, to which the formula's one pass over a prompt does not apply.
+
+    Raises:
+        UserError: it is one.
+    """
     if is_encoder_decoder(base):
         raise UserError(f"compute.classifiers: {name} is an encoder-decoder, which is not counted; take a decoder")
 
@@ -37,11 +41,20 @@ def require_decoder(name: str, base: Path) -> None:
 def in_context(
     name: str, generator: Generator, base: Path, how: InContext, question: Trial, shots: Cost, spec: Compute
 ) -> Cost:
-    """A language model labels a sample of the test texts, each with its shots (see `classifiers.in_context.ask`).
+    """Count and time a language model that labels a sample of test texts (see `classifiers.in_context.ask`).
 
-    What is done differs from the formula: a prompt is read once for all labels or all that is written, the rest after
-    its keys and values, and the output layer is computed only where a probability is looked at. Loading the weights is
-    not timed.
+    The code does less than the formula: a prompt is encoded once for all labels or all generated tokens, which reuse
+    its keys and values, and the output layer is computed only where a probability is needed. Loading the weights is not
+    timed.
+
+    Args:
+        name: the classifier's name.
+        generator: the language model.
+        base: its folder.
+        how: settings of the prompts.
+        question: the task with its data sets.
+        shots: cost of retrieving the examples.
+        spec: settings of the measurement.
     """
     sizes = sizes_of(question, spec)
     labels = known_labels("compute", question.test, question.train, also=question.task.labels)
@@ -79,7 +92,9 @@ def in_context(
 
 @torch.inference_mode()
 def read_whole(model: PreTrainedModel, prompts: Sequence[list[int]], batch_size: int) -> None:
-    """One plain forward pass over each prompt, in the batches of `likelihood.log_likelihoods`, with all its logits."""
+    """One plain forward pass over each prompt, in the batches of `likelihood.log_likelihoods`, with logits of all
+    tokens.
+    """
     for rows in tqdm([*by_length([len(prompt) for prompt in prompts], batch_size)], desc="Prompts", unit="batch"):
         ids, mask = left_padded([prompts[row] for row in rows], model.device)
         model(input_ids=ids, attention_mask=mask, use_cache=False)

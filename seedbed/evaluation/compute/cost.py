@@ -1,4 +1,4 @@
-"""What a method costs on a data set, and what all methods share: the question, its sizes, samples."""
+"""The cost of a method on a data set, and what all methods share: the task, its sizes, samples."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -19,25 +19,25 @@ from seedbed.evaluation.settings import Task
 from seedbed.vectors.store import at_once
 
 SEED = 0
-"""Seed of samples and of a fresh head."""
+"""Seed of samples and of a new head."""
 
 
 @dataclass(frozen=True)
 class Counted:
-    """Operations of one pass, by the text."""
+    """Operations of one forward or backward pass, for one text."""
 
     symbol: str
-    """The symbol as the paper writes it."""
+    """The symbol in the paper."""
     flops: float
     texts: int
-    """How many it was counted on."""
+    """The number of texts that it was counted on."""
     read: Read | None = None
-    """What these texts were as batches, where it was counted."""
+    """Tokens of these texts, where they were counted."""
 
 
 @dataclass(frozen=True)
 class Timed:
-    """Seconds of a part of a method, for so many texts."""
+    """Seconds of a part of a method for a number of texts."""
 
     part: str
     texts: int
@@ -46,33 +46,33 @@ class Timed:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a method costs on the whole data set."""
+    """The cost of a method on the whole data set."""
 
     method: str
     model: str
     sizes: Sizes
     formula: Callable[[int], float]
-    """FLOPs by the paper's formula, for so many training texts."""
+    """Training texts -> FLOPs by the paper's formula."""
     done: float
-    """FLOPs of what the code does."""
+    """FLOPs of the code that runs."""
     span: Span
-    """Seconds of what it does."""
+    """Seconds of the code that runs."""
     scaled: bool
     """Whether the seconds are scaled from a sample."""
     dtype: str
     symbols: dict[str, float]
-    """Symbols of the formula, other than sizes and what is counted."""
+    """Symbols of the formula other than sizes and counted operations."""
     counted: list[Counted]
     timed: list[Timed]
 
     @property
     def flops(self) -> float:
-        """By the formula, for the training texts that there are."""
+        """FLOPs by the paper's formula for the data set's training texts."""
         return self.formula(self.sizes.train)
 
 
 def questions(task: Task, test: pd.DataFrame, train: pd.DataFrame | None, encoder: Opened) -> tuple[Trial, Trial]:
-    """The question that the methods answer, with embeddings that are made each time, and with such as are made once.
+    """The task as two trials: one that encodes texts at each call, and one with precomputed embeddings.
 
     Raises:
         UserError: no training set, or a test label that it lacks.
@@ -88,7 +88,7 @@ def sizes_of(question: Trial, spec: Compute) -> Sizes:
 
 
 def sample(items: Sequence[Any], count: int) -> list[Any]:
-    """So many of them, or all: the same in every run, in random order."""
+    """`count` of the items, or all if there are fewer: the same in every run, in random order."""
     return random.Random(SEED).sample(list(items), min(count, len(items)))
 
 

@@ -1,4 +1,4 @@
-"""Operations of the code that really runs, counted while it runs; its wall time, and on what it was measured."""
+"""Counting floating-point operations and wall time of running code, and describing the machine."""
 
 import contextlib
 import platform
@@ -15,11 +15,11 @@ from torch.utils.flop_counter import FlopCounterMode
 
 
 def flops(run: Callable[[], Any]) -> int:
-    """Floating-point operations of the matrix products that torch does in `run`: 2 for a product and its addition.
+    """Floating-point operations of torch's matrix products in `run`, 2 for each multiplication and addition.
 
-    Nothing else is counted: no activation, norm, softmax, embedding or optimiser, and nothing of numpy's. Attention
-    runs as two plain products of the whole square, also where a mask hides half of it: the counter does not know the
-    fused kernel of a CPU and would leave attention out, and of a fused backward pass it counts what is computed again.
+    Nothing else is counted: activations, norms, softmax, embeddings, optimisers, and numpy's work. Attention runs as
+    two plain products of the full square, also where a mask hides half of it: the counter does not know a CPU's fused
+    kernel and would leave attention out, and it would count recomputation in a fused backward pass.
     """
     with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
         run()
@@ -28,21 +28,21 @@ def flops(run: Callable[[], Any]) -> int:
 
 @dataclass
 class Read:
-    """What a model was given to read."""
+    """Tokens that a model got as input."""
 
     tokens: int = 0
-    """With the filling of batches."""
+    """All tokens, with padding."""
     filling: int = 0
-    """How many of the tokens that were read are padding, no token of a text."""
+    """Padding tokens among them."""
 
 
 @contextlib.contextmanager
 def reading(model: nn.Module) -> Iterator[Read]:
-    """Count the tokens that a model reads in the block; keys and values of a cache are not read again.
+    """Context that counts the tokens that a model gets as input; cached keys and values do not count again.
 
     Args:
-        model: of transformers, or the first module of a sentence-transformers encoder, which calls its model's
-            `forward` past the model's own hooks.
+        model: a transformers model, or the first module of a sentence-transformers encoder, which calls its model's
+            `forward` without the model's own hooks.
     """
     read = Read()
 
@@ -67,16 +67,22 @@ class Span(NamedTuple):
     highest: float
 
     def times(self, factor: float) -> Self:
-        """So many times the seconds."""
+        """The seconds multiplied by a factor."""
         return Span(*(factor * value for value in self))
 
     def plus(self, other: Self) -> Self:
-        """The span of one after the other; medians are added as if they were means."""
+        """The seconds of two parts together; medians are added as if they were means."""
         return Span(*map(sum, zip(self, other, strict=True)))
 
 
 def seconds(run: Callable[[], Any], repeats: int, *, warm: bool = False) -> Span:
-    """Wall time of `run`, after a run that is not timed unless the like is `warm` already; a GPU is waited for."""
+    """Wall time of `run`, after one run that is not timed.
+
+    Args:
+        run: the code; pending work on a GPU is waited for.
+        repeats: timed runs.
+        warm: no untimed run is needed.
+    """
     if not warm:
         run()
     found = []
@@ -95,7 +101,7 @@ def _settle() -> None:
 
 
 def machine() -> dict[str, str]:
-    """The device that models run on, the threads of a CPU's products, and torch's version."""
+    """The device that models run on, the number of CPU threads, and torch's version."""
     cpu = f"{platform.machine()} CPU with {torch.backends.cpu.get_cpu_capability()}"
     return {
         "device": torch.cuda.get_device_name() if torch.cuda.is_available() else cpu,

@@ -1,4 +1,4 @@
-"""Labels by the vote of the nearest training texts: counted, and timed, as scores are made."""
+"""Cost of classification by nearest training texts, counted and timed."""
 
 from dataclasses import replace
 
@@ -14,19 +14,23 @@ from seedbed.io import UserError
 
 
 def retrieval(encoder: Opened, name: str, question: Trial, kept: Trial, spec: Compute) -> tuple[Cost, Cost]:
-    """Labels by the vote of the nearest (see `protocols.knn`), timed on the whole sets.
+    """Count and time the vote of nearest training texts (see `protocols.knn`) on the whole data set.
 
-    What is done differs from the formula: a distinct text is encoded once, and distances come from one matrix product
-    (2 (n_dim + 1) operations a pair); computing those of the few nearest again is not counted.
+    The code does less than the formula: a distinct text is encoded once, and distances come from one matrix product (2
+    (n_dim + 1) operations a pair); exact distances of the few nearest are not counted.
 
     Args:
-        question, kept: see `questions`.
+        encoder: the encoder.
+        name: its name.
+        question: the task, with embeddings that are computed at each call.
+        kept: the task, with precomputed embeddings.
+        spec: settings of the measurement.
 
     Returns:
-        The whole, and the part that finds shots, without the vote.
+        The cost of the whole, and of retrieval without the vote.
 
     Raises:
-        UserError: the encoder is several, or a server's.
+        UserError: several encoders, or one behind an API.
     """
     if encoder.encoder is None or is_remote(encoder.encoder):
         raise UserError("compute.encoder: several encoders or a server's have no pass to count; take one with weights")

@@ -1,4 +1,4 @@
-"""The costs as two tables, counted and timed apart, and as a page."""
+"""The costs as two tables, counted and timed, and as a page."""
 
 from collections.abc import Mapping, Sequence
 from math import floor
@@ -23,7 +23,7 @@ lowest and the highest. ~: scaled from a sample. They are another machine's in a
 
 
 def counts(costs: Sequence[Cost]) -> pd.DataFrame:
-    """Every number that a formula takes and gives, with the texts that it was counted on; the same in each run."""
+    """Every input and result of the formulae, with the number of texts that it was counted on; equal in every run."""
     rows = []
     for cost in costs:
         found = [(f"|D_{part}|", size, "") for part, size in cost.sizes._asdict().items()]
@@ -38,7 +38,7 @@ def counts(costs: Sequence[Cost]) -> pd.DataFrame:
 
 
 def times(costs: Sequence[Cost], machine: Mapping[str, str], repeats: int) -> pd.DataFrame:
-    """Seconds of each method's parts, as measured, and of the whole, with the machine; others in each run."""
+    """Seconds of each method's parts and of the whole, with the machine."""
     rows = []
     for cost in costs:
         parts = [(timed.part, timed.texts, timed.span, False) for timed in cost.timed]
@@ -50,7 +50,13 @@ def times(costs: Sequence[Cost], machine: Mapping[str, str], repeats: int) -> pd
 
 
 def layout(costs: Sequence[Cost], about: Mapping[str, Any], machine: Mapping[str, str]) -> str:
-    """The page, `about` a task, a language and repeats: costs, their parts, and where fine-tuning overtakes."""
+    """The page in Markdown: costs, their parts, and the sizes from which fine-tuning costs more.
+
+    Args:
+        costs: the methods' costs.
+        about: task, language and repeats.
+        machine: see `measuring.machine`.
+    """
     whole = [
         [cost.method, cost.model, _tera(cost.flops), _tera(cost.done), _span(cost.span, cost.scaled)] for cost in costs
     ]

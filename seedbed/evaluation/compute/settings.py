@@ -1,4 +1,4 @@
-"""Settings of the measurement of cost. A module of its own: no score depends on it."""
+"""Settings of the cost measurement, in their own module because no score depends on them."""
 
 from pydantic import Field
 

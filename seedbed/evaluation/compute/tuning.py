@@ -1,4 +1,4 @@
-"""Fine-tuning of an encoder with a head: counted, and timed, on a sample."""
+"""Cost of fine-tuning an encoder with a head, counted and timed on a sample."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,10 +17,17 @@ from seedbed.evaluation.scores import Trial
 
 
 def fine_tuning(weights: Path, name: str, question: Trial, spec: Compute, prefix: str = "") -> Cost:
-    """A backbone and a fresh head learn the labels as in `classifiers.tuning`: all weights, in float32.
+    """Count and time fine-tuning of a backbone with a new head, as in `classifiers.tuning`: all weights, in float32.
 
-    A step holds `batch_size` texts, each after the prefix, filled up to its longest: forward, backward, gradients
-    clipped, AdamW. Steps and forward passes are timed on a sample.
+    A step has `batch_size` texts with their prompt, padded to the longest: forward, backward, gradient clipping, AdamW.
+    Steps and forward passes are timed on a sample.
+
+    Args:
+        weights: the backbone's folder.
+        name: its name.
+        question: the task with its data sets.
+        spec: settings of the measurement.
+        prefix: the prompt before every text.
     """
     sizes = sizes_of(question, spec)
     torch.manual_seed(SEED)
@@ -86,7 +93,7 @@ def passes(model: PreTrainedModel, batches: Sequence[BatchEncoding]) -> tuple[in
 def batches_of(
     weights: Path, model: PreTrainedModel, texts: Sequence[str], labels: Sequence[int], size: int
 ) -> list[BatchEncoding]:
-    """Texts and the numbers of their labels, on the model's device."""
+    """Tokenised batches of texts with the numbers of their labels, on the model's device."""
     tokenizer = tokenizer_of(weights)
     limit, found = limit_of(model, tokenizer), []
     for start in range(0, len(texts), size):

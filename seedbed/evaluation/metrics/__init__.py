@@ -1,4 +1,4 @@
-"""Metrics that protocols compute; those whose import paths are fixed (bitext, geometry, ...) lie beside this folder."""
+"""Metrics that protocols compute. Metrics with fixed import paths (bitext, geometry, ...) are next to this folder."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -9,25 +9,25 @@ from seedbed.evaluation.aggregation import MEAN, Aggregate
 
 @dataclass(frozen=True)
 class Metric:
-    """A number of a score file, as tables show it."""
+    """A metric of a score file, as tables show it."""
 
     key: str
-    """The metric's name under `metrics` of a score file; empty for what no score file has."""
+    """Its name under `metrics` of a score file; empty for what no score file has."""
     items: tuple[str, ...] = ()
-    """The columns of the per-item scores that it is computed from; empty: it has no interval."""
+    """Columns of the per-item scores that it is computed from; empty: it has no interval."""
     by: Aggregate = MEAN
-    """How the metric follows from the scores of items."""
+    """How it is computed from per-item scores."""
     points: int = 100
     """Tables print the metric times this."""
     lower: bool = False
     """Lower is better."""
     title: str = ""
-    """The metric's name at the beginning of a line; left out, its name in tables with a capital."""
+    """Its name at the beginning of a line; empty: its name in tables, capitalised."""
     k: int | None = None
-    """How many of the nearest it looks at: `k` of its task must have it."""
+    """The number of neighbours it uses, which must be in the task's `k`; None: it does not depend on k."""
 
     def of(self, label: str) -> Self:
-        """The metric of one class, of a metric that is declared of each."""
+        """The metric of one class, if this one is declared for each class."""
         by = replace(self.by, read=partial(self.by.read, label=label))
         return replace(self, key=self.key.format(label=label), by=by)
 

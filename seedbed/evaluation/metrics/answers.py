@@ -1,4 +1,4 @@
-"""What a language model's text says: the number that it ends with."""
+"""Extracting the numeric answer from a language model's text."""
 
 import re
 import unicodedata
@@ -11,12 +11,16 @@ _NUMBER = re.compile(rf"(?P<sign>(?<!\w)[-\u2212])?(?P<whole>{_GROUPED}|\d+)(?:[
 
 
 def number(text: str) -> str:
-    """The last number of a text, the same string for equal numbers; empty: there is none.
+    """The last number of a text in normal form, so that equal numbers give equal strings; empty if there is none.
 
-    Digits of any script are read. A comma or a space before three digits parts thousands, another comma is a decimal
-    one, and a point is a decimal one unless there are several or a decimal comma follows. No zeros stand in front, and
-    none end a fraction: "1,234.00", "1.234,00" and "১,২৩৪" are "1234", "-0,50" is "-0.5". A hyphen after a letter or
-    digit is no sign. Source: paper 002 scores MGSM by exact match and names no extraction.
+    Digits of any script are read. A comma or a space before three digits separates thousands, another comma is a
+    decimal comma, and a point is a decimal point unless there are several or a decimal comma follows. Leading zeros and
+    trailing zeros of a fraction are dropped. A hyphen after a letter or digit is not a sign. Paper 002 scores MGSM by
+    exact match and names no extraction.
+
+    Example:
+        >>> number("so it is 1,234.00"), number("১,২৩৪"), number("-0,50")
+        ('1234', '1234', '-0.5')
     """
     digits = "".join(_ascii(character) for character in text)
     if not (every := [*_NUMBER.finditer(digits)]):

@@ -1,4 +1,4 @@
-"""Which of several candidates lies nearest to a passage."""
+"""Multiple choice by cosine: which of several candidates is nearest to a passage."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -6,18 +6,18 @@ from numpy.typing import ArrayLike, NDArray
 from seedbed.io import UserError
 
 ROUNDING = 1e-12
-"""Cosines that are no farther apart are equal: the same direction at two lengths gives two."""
+"""Cosines that differ by no more than this count as equal."""
 
 
 def choose(candidates: ArrayLike, passages: ArrayLike) -> NDArray[np.int64]:
-    """The candidate (n,) with the greatest cosine to each passage; of several the first.
+    """Index (n,) of the candidate with the highest cosine to each passage; of equals, the first.
 
     Args:
-        candidates: (n, options, d), those of each passage.
-        passages: (n, d).
+        candidates: vectors (n, options, d) of each passage's candidates.
+        passages: vectors (n, d).
 
     Raises:
-        UserError: other shapes, or no option; a value that is not finite, or a zero vector, which has no cosine.
+        UserError: other shapes, no option, a value that is not finite, or a zero vector.
     """
     candidates, passages = np.asarray(candidates, np.float64), np.asarray(passages, np.float64)
     if candidates.ndim != 3 or passages.shape != candidates.shape[::2] or not candidates.shape[1]:

@@ -1,4 +1,4 @@
-"""What the words of texts alone score, without an encoder: the least that one has to beat."""
+"""Lexical baselines: scores by the words of texts alone, without an encoder."""
 
 from collections.abc import Iterator, Sequence
 
@@ -16,11 +16,11 @@ NAMES = (WORD_OVERLAP, BM25)
 
 
 def bm25(queries: Sequence[str], documents: Sequence[str]) -> Iterator[NDArray[np.float32]]:
-    """For each query, how well each document (m,) fits it: BM25 over `counted_terms`, no stemming, no stop words.
+    """BM25 scores (m,) of all documents for each query, over `counted_terms`, without stemming or stop words.
 
-    A word of a query that n of N documents have, f times the one of length l, adds log(1 + (N - n + 0.5) / (n + 0.5)) *
-    f / (f + k1 * (1 - b + b * l / mean length)): Lucene's form of Robertson and Zaragoza 2009, with the defaults of
-    bm25s (k1 1.5, b 0.75), which mteb's BM25 takes.
+    A query word that n of N documents contain, and that occurs f times in a document of length l, adds log(1 + (N - n +
+    0.5) / (n + 0.5)) * f / (f + k1 * (1 - b + b * l / mean length)): Lucene's form of Robertson and Zaragoza 2009, with
+    the defaults of bm25s (k1 1.5, b 0.75), as in mteb's BM25.
     """
     import bm25s
 

@@ -1,4 +1,4 @@
-"""Scores of answers that are spans of a text, as SQuAD computes them."""
+"""SQuAD's scores of answers that are spans of a text."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from collections.abc import Sequence
 from seedbed.io import UserError
 
 ARTICLES = {"eng": re.compile(r"\b(a|an|the)\b")}
-"""Words without which answers are compared; SQuAD's are English's."""
+"""Language -> articles, which are removed before answers are compared; SQuAD removes those of English."""
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def normalised(text: str, language: str) -> str:
-    """An answer as it is compared: in lower case, without punctuation of ASCII, articles and more than single blanks.
+    """Normalise an answer as SQuAD does: lower case, without ASCII punctuation, articles and repeated blanks.
 
-    Source: Rajpurkar et al. (2016), the official evaluation script; elsewhere than in English nothing is an article.
+    Source: Rajpurkar et al. (2016), the official evaluation script. In languages other than English no word is an
+    article.
 
     Args:
+        text: the answer.
         language: an ISO 639-3 code.
     """
     text = text.lower().translate(_PUNCTUATION)
@@ -29,7 +31,12 @@ def normalised(text: str, language: str) -> str:
 
 
 def exact_match(answer: str, golds: Sequence[str], language: str) -> float:
-    """1 if the answer is one of the gold answers, normalised; else 0.
+    """1 if the normalised answer equals a normalised gold answer, else 0.
+
+    Args:
+        answer: the answer.
+        golds: one or more gold answers.
+        language: an ISO 639-3 code.
 
     Raises:
         UserError: no gold answers.
@@ -38,9 +45,15 @@ def exact_match(answer: str, golds: Sequence[str], language: str) -> float:
 
 
 def f1(answer: str, golds: Sequence[str], language: str) -> float:
-    """F1 of the words that an answer shares with a gold answer, each as often as both have it; that of the best one.
+    """Word-level F1 between an answer and the gold answer that gives the highest.
 
-    Where either is left without words, it is 1 if both are and else 0, as in SQuAD 2.0 (Rajpurkar et al., 2018).
+    If either has no words after normalisation, F1 is 1 if both have none, else 0, as in SQuAD 2.0 (Rajpurkar et al.,
+    2018).
+
+    Args:
+        answer: the answer.
+        golds: one or more gold answers.
+        language: an ISO 639-3 code.
 
     Raises:
         UserError: no gold answers.

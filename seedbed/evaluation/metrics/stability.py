@@ -1,4 +1,6 @@
-"""How far an encoder moves when a text is edited, and what that and two errors bound (paper 002, section 3 and A.1)."""
+"""Stability of an encoder under edits of a text, and the deviation bound of LiRA's theorem (paper 002, section 3 and
+A.1).
+"""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -24,23 +26,24 @@ STATISTICS: Mapping[str, Callable[..., NDArray[np.float64]]] = MappingProxyType(
         "max": np.max,
     }
 )
-"""What tables 9 and 10 of paper 002 say of the numbers of all texts; each takes `axis`."""
+"""Statistics over all texts in tables 9 and 10 of paper 002; each takes `axis`."""
 
 
 def described(values: ArrayLike) -> dict[str, float]:
-    """STATISTICS of numbers (n,)."""
+    """STATISTICS of numbers (n,), by name."""
     return {name: float(statistic(np.asarray(values), axis=-1)) for name, statistic in STATISTICS.items()}
 
 
 def metrics(columns: Sequence[str], of: str = "", key: str = "", **shown: object) -> dict[str, Metric]:
-    """STATISTICS of all numbers in some columns of items, as tables show them; the greatest has no interval.
+    """STATISTICS of all numbers in some columns of items, as metrics of tables.
 
-    A resample has no text that is greater than the greatest, so that its interval would have no upper end.
+    The maximum has no interval: no resample contains a greater value, so that the interval would have no upper end.
 
     Args:
-        columns: of the items.
-        of, key: what ends the metrics' names and keys, where a protocol has such statistics of several things.
-        shown: of each `Metric`.
+        columns: columns of the items.
+        of: suffix of the metrics' names.
+        key: suffix of the metrics' keys.
+        **shown: further fields of each `Metric`.
     """
     return {
         f"{name} {of}".strip(): Metric(
@@ -59,17 +62,17 @@ def _over_items(statistic: Callable[..., NDArray[np.float64]], items: NDArray[np
 
 
 def ratios(original: ArrayLike, perturbed: ArrayLike, distances: ArrayLike) -> NDArray[np.float64]:
-    """How fast each vector moves: |h(y) - h(y')| / distance(y, y') of edited copies y' of y.
+    """Rate at which vectors move: |h(y) - h(y')| / distance(y, y') of edited copies y' of each text y.
 
     Source: paper 002, equation 26.
 
     Args:
         original: h(y), (n, d).
-        perturbed: h(y') of p copies each, (n, p, d).
-        distances: of the texts, (n, p).
+        perturbed: h(y') of p copies of each text, (n, p, d).
+        distances: distances of the texts, (n, p).
 
     Returns:
-        (n, p), in float64; nan at a distance of 0.
+        (n, p), in float64; NaN at a distance of 0.
 
     Raises:
         UserError: shapes that do not fit, a negative distance, or a number that is not finite.
@@ -90,15 +93,17 @@ def ratios(original: ArrayLike, perturbed: ArrayLike, distances: ArrayLike) -> N
 
 
 def lipschitz(original: ArrayLike, perturbed: ArrayLike, distances: ArrayLike) -> NDArray[np.float64]:
-    """How fast each vector moves at most (n,): the greatest of `ratios`; nan where all are.
+    """Local Lipschitz constant (n,) of each text: the maximum of its `ratios`; NaN if all are NaN.
 
     Source: paper 002, equation 25.
 
     Args:
-        original, perturbed, distances: as of `ratios`.
+        original: h(y), (n, d).
+        perturbed: h(y') of p copies of each text, (n, p, d).
+        distances: distances of the texts, (n, p).
 
     Raises:
-        UserError: as `ratios`.
+        UserError: shapes that do not fit, a negative distance, or a number that is not finite.
     """
     found = ratios(original, perturbed, distances)
     return np.fmax.reduce(found, axis=1, initial=np.nan)
@@ -107,18 +112,19 @@ def lipschitz(original: ArrayLike, perturbed: ArrayLike, distances: ArrayLike) -
 def deviation_bound(
     anchoring: float, divergence: float, kernel: float, *, form: Literal["proved", "printed"] = "proved"
 ) -> float:
-    """How far z = [g(x); h(y)] can lie from [h(y*); h(y*)], y* being a perfect translation of x and y another.
+    """Upper bound of |[g(x); h(y)] - [h(y*); h(y*)]|, where y* is a perfect translation of x and y another one.
 
-    proved: e1 + 2 C sqrt(2 e2). printed: e1 + C sqrt(2 e2), equation 1 of paper 002, which is false: its proof has
-    |mu_p - mu_q| <= C TV(p, q) in equation 17, and TV is half the distance |p - q|_1 that it must be.
+    "proved": e1 + 2 C sqrt(2 e2). "printed": e1 + C sqrt(2 e2), equation 1 of paper 002, which does not hold: its proof
+    uses |mu_p - mu_q| <= C TV(p, q) in equation 17, and TV is half of the distance |p - q|_1 that is needed.
 
     Args:
-        anchoring: e1, the greatest |g(x) - h(y)|.
-        divergence: e2, the greatest KL divergence of meanings, in nats.
+        anchoring: e1, the maximum of |g(x) - h(y)|.
+        divergence: e2, the maximum KL divergence of meanings, in nats.
         kernel: C, where k(s, s) <= C^2.
+        form: "proved" or "printed".
 
     Raises:
-        UserError: a negative number or one that is not finite, or another form.
+        UserError: a number that is negative or not finite, or another form.
     """
     for name, value in {"anchoring": anchoring, "divergence": divergence, "kernel": kernel}.items():
         if not (value >= 0 and math.isfinite(value)):
@@ -129,11 +135,16 @@ def deviation_bound(
 
 
 def edited(text: str, edits: int, rng: np.random.Generator) -> str:
-    """A text after so many edits of a character, drawn one after the other: insertion, deletion or substitution.
+    """Apply random character edits to a text: insertions, deletions and substitutions.
 
-    A character is a letter with its marks (`clean.characters`). Characters come from the text itself. The only
-    character left is not deleted, and where a text has but one kind of characters none is substituted: one is inserted
-    in its place. Later edits may undo earlier ones.
+    A character is a letter with its marks (`clean.characters`). Inserted characters come from the text itself. A single
+    remaining character is never deleted, and in a text of one distinct character a substitution becomes an insertion.
+    Later edits may undo earlier ones.
+
+    Args:
+        text: the text.
+        edits: the number of edits.
+        rng: the random generator.
 
     Raises:
         UserError: an empty text.
@@ -155,10 +166,12 @@ def edited(text: str, edits: int, rng: np.random.Generator) -> str:
 
 
 def edit_distance(one: Sequence[str], other: Sequence[str]) -> int:
-    """Levenshtein's distance: the least number of insertions, deletions and substitutions from one to the other.
+    """Levenshtein distance: the minimum number of insertions, deletions and substitutions from one sequence to the
+    other.
 
-    Of strings in code points, of lists in their elements. Time grows with length times distance, not with the square
-    of the length: for each number of edits the farthest reachable place of each diagonal (Ukkonen 1985).
+    Strings are compared by code points, lists by elements. Time grows with length times distance instead of the square
+    of the length: for each number of edits, the farthest reachable position of each diagonal is computed (Ukkonen
+    1985).
     """
     numbers: dict[str, int] = {}
     a, b = (np.array([numbers.setdefault(x, len(numbers)) for x in text], dtype=np.int64) for text in (one, other))

@@ -1,17 +1,19 @@
-"""How systems are scored: one file for each protocol, and no other list of protocols.
+"""Protocols: how systems are scored. One file for each protocol; the folder is the list of them.
 
 A file of this folder, or of `protocols/` in the folder in which a study is run, is the protocol of its name. It has
 
-    PROTOCOL: Protocol               what it reads, and what it asks of a system
-    METRICS: dict[str, Metric]       the numbers that tables can show, by the names that specs of tables use; one whose
-                                     name ends in {label} stands for a metric of each class
+    PROTOCOL: Protocol               which data it reads, and what it requires of a system
+    METRICS: dict[str, Metric]       the metrics that tables can show, by their names in table specs; a name that ends
+                                     in {label} declares a metric for each class
     score(trial: Trial) -> Scores    see `evaluation.scores`
 
-`mteb_rows(test)` where mteb has tasks of its kind; `lexical(test)` where words alone can answer: what that is called
-(`metrics.lexical.NAMES`), and its items, in the order of those that are scored. `texts(test)` where other texts are
-embedded than stand in its columns, and `composed(test)` where some are several of those, a blank apart: text -> its
-parts. A study is read with the files that it names, so they import what takes long to import (scikit-learn, torch, ...)
-inside their functions.
+Optional functions: `mteb_rows(test)` if mteb has tasks of its kind; `lexical(test)` if words alone can answer: the name
+of that baseline (`metrics.lexical.NAMES`) and its items, in the order of the scored ones; `texts(test)` if other texts
+are encoded than those in its columns, and `composed(test)` if some of these are several texts joined by a blank: text
+-> its parts.
+
+Planning a study imports its protocols, so they import what takes long to import (scikit-learn, torch, ...) inside
+functions.
 """
 
 import importlib
@@ -34,33 +36,35 @@ from seedbed.resources import ROOT
 from seedbed.settings import suggest
 
 LABEL = "{label}"
-"""Stands at the end of a metric's name for any class of the data."""
+"""Suffix of a metric's name that stands for any class of the data."""
 
 OWN = "protocols"
-"""Where a study keeps protocols of its own, in the folder in which it is run."""
+"""Folder of a study's own protocols, in the folder in which it is run."""
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """What a protocol reads, and what it asks of a system."""
+    """Which data a protocol reads, and what it requires of a system."""
 
     kind: Kind
     """Kind of the corpora that it reads; `corpora.settings.COLUMNS` has their columns."""
     asks: tuple[Literal["vectors", "distances", "layers", "paths", "choices", "labels"], ...]
-    """What a system must give; any one is enough. vectors: one of each text. distances: the nearest of a corpus; who
-    has vectors has them. layers: a vector of each text from every layer. paths: one of each text and one of its chosen
-    English. choices: whose English was chosen. labels: one of each test item."""
+    """What a system must provide; any one of these is enough. vectors: of each text. distances: nearest neighbours in a
+    corpus; a system with vectors has them. layers: a vector of each text from every layer. paths: vectors of each text
+    and of its chosen English translation. choices: which translation was chosen. labels: of each test item.
+    """
     options: tuple[str, ...] = ()
-    """The settings of `Task` that it reads, of those that are not every protocol's."""
+    """The settings of `Task` that it uses, of those that not every protocol does."""
     edits: bool = False
-    """Whether it embeds texts of its own making, of which there is no English: for encoders of a text alone."""
+    """Whether it encodes texts that it makes itself, which have no translation; then two-path encoders cannot be
+    scored.
+    """
     tunes: bool = False
     """Whether an encoder is fine-tuned on the task's training set, and then answers as a classifier does."""
     chooses: bool = False
-    """Whether a development task may choose by it: its main score says which of several encoders is the better."""
+    """Whether its main score may select among systems on a development task."""
     second: tuple[str, ...] = ()
-    """The columns that are in the second language where a test is of two; the others are in the first. Empty: it has
-    no such tests."""
+    """Columns in the second language of a two-language test; the others are in the first. Empty: no such tests."""
     mteb: tuple[str, ...] = ()
     """Metrics, by their names in a score file, that must agree with mteb's; empty: there is no mteb task."""
 
@@ -70,17 +74,21 @@ class Protocol:
         return "train" in self.options
 
     def serves(self, gives: Collection[str]) -> bool:
-        """Whether it is for encoders that give these beyond vectors: paths and choices, if they read translations."""
+        """Whether it can score encoders that provide `gives` in addition to vectors.
+
+        Args:
+            gives: `paths` and `choices` for encoders that use translations.
+        """
         return {*self.asks} & {"paths", "choices"} <= {*gives} and not (self.edits and gives)
 
     @property
     def of_encoders(self) -> bool:
-        """Whether encoders are scored; if not, classifiers alone are."""
+        """Whether it scores encoders; if not, classifiers only."""
         return self.tunes or self.asks != ("labels",)
 
     @property
     def of_distances(self) -> bool:
-        """Whether distances alone are enough: those of several encoders can be fused for it."""
+        """Whether distances are enough, so that fused encoders can be scored."""
         return "distances" in self.asks
 
 
@@ -91,7 +99,11 @@ def names() -> list[str]:
 
 
 def load(name: str) -> ModuleType:
-    """The file of a protocol; UserError: it is a study's own, and cannot be imported, or declares no protocol."""
+    """Import the file of a protocol.
+
+    Raises:
+        UserError: a study's own file that cannot be imported, or that lacks PROTOCOL, METRICS or score.
+    """
     _folders()
     try:
         module = importlib.import_module(f"{__name__}.{name}")
@@ -110,12 +122,14 @@ def load(name: str) -> ModuleType:
 
 
 def declared(name: str) -> Protocol:
-    """What a protocol reads and asks."""
+    """The `PROTOCOL` of a protocol."""
     return load(name).PROTOCOL
 
 
 def metric(protocol: str, name: str) -> Metric | None:
-    """A metric of a protocol by its name in tables; `f1 of sports` is the one of class sports of `f1 of {label}`."""
+    """A protocol's metric by its name in tables; "f1 of sports" is class sports of "f1 of {label}". None: no such
+    metric.
+    """
     for known, found in load(protocol).METRICS.items():
         start, of_each, _ = known.partition(LABEL)
         if known == name and not of_each:
@@ -126,24 +140,25 @@ def metric(protocol: str, name: str) -> Metric | None:
 
 
 def main_metric(protocol: str, k: Collection[int]) -> str:
-    """The name of a protocol's first metric, of those that the scores of a task with these k have."""
+    """The name of a protocol's first metric that a task with these k has."""
     return next(name for name, metric in load(protocol).METRICS.items() if metric.k is None or metric.k in k)
 
 
 def lexical(protocol: str) -> Callable[[pd.DataFrame], tuple[str, pd.DataFrame]] | None:
-    """What scores the words of a protocol's test sets without an encoder; None: they cannot answer."""
+    """The function that computes a protocol's lexical baseline; None: it has none."""
     return getattr(load(protocol), "lexical", None)
 
 
 def which(fits: Callable[[Protocol], bool]) -> list[str]:
-    """The names of the protocols that fit."""
+    """Names of the protocols for which `fits` is true."""
     return [name for name in names() if fits(declared(name))]
 
 
 def module_of(name: str) -> str:
-    """The file of a protocol, for `study.code.value`: from the project's folder, or the whole path of a study's own.
+    """The path of a protocol's file: from the project's folder, or absolute for a study's own.
 
-    The code of its scores is `{file}:PROTOCOL` and `{file}:score`, that of tables `{file}:METRICS`.
+    `study.code.value` uses it: the code of its scores is `{file}:PROTOCOL` and `{file}:score`, that of tables
+    `{file}:METRICS`.
     """
     file = f"seedbed/evaluation/protocols/{name}.py"
     return file if (ROOT / file).is_file() else str(_own(name).absolute())

@@ -28,7 +28,11 @@ METRICS = {"accuracy": Metric("accuracy", ("forward", "backward"))} | {
 
 
 def score(trial: Trial) -> Scores:
-    """Translation retrieval, forward from `text` to `pivot` and backward; UserError: fewer pairs than k."""
+    """Score translation retrieval from `text` to `pivot` (forward) and back (backward).
+
+    Raises:
+        UserError: fewer pairs than k.
+    """
     from seedbed.evaluation.bitext import f1_at_k, predictions
 
     test, ks = trial.test, trial.task.k

@@ -28,10 +28,11 @@ METRICS = {"accuracy": Metric("accuracy", ("correct",))}
 
 
 def score(trial: Trial) -> Scores:
-    """The share of questions whose right answer lies nearest; of answers that lie as near, the first.
+    """Compute the share of questions whose right answer is nearest to the passage; of equally near answers, the first
+    counts.
 
     Raises:
-        UserError: a question has no passage.
+        UserError: a question without a passage.
     """
     test = trial.test
     if (test["passage"] == "").any():
@@ -54,12 +55,12 @@ def score(trial: Trial) -> Scores:
 
 
 def texts(test: pd.DataFrame) -> list[str]:
-    """What is embedded: candidates and passages, and no question alone."""
+    """The texts to encode: candidates and passages."""
     return [*_candidates(test), *test["passage"]]
 
 
 def composed(test: pd.DataFrame) -> dict[str, tuple[str, str]]:
-    """Candidate -> its question and its answer, which are put into English one by one."""
+    """Candidate -> its question and its answer, which are translated separately."""
     return {f"{question} {answer}": (question, answer) for question, answer in _answered(test)}
 
 

@@ -17,7 +17,7 @@ METRICS = {"accuracy": Metric("accuracy", ("correct",))}
 
 
 def score(trial: Trial) -> Scores:
-    """Accuracy and macro F1 of a classifier's labels."""
+    """Compute accuracy and macro F1 of a classifier's labels."""
     from seedbed.evaluation.classification import of_labels
 
     return of_labels(trial.test, trial.answer(trial, LABELS).labels)

@@ -25,11 +25,11 @@ from seedbed.evaluation.protocols import Metric, Protocol
 from seedbed.evaluation.scores import Scores, Trial
 
 KERNEL = 1.0
-"""C."""
+"""C of the theorem."""
 FORMS = {"proved": "bound", "printed": "least_printed_bound"}
-"""Form of `stability.deviation_bound` -> column of items."""
+"""Form of `stability.deviation_bound` -> column of the items."""
 ROUNDING = 1e-6
-"""Distances of float32 vectors are equal up to this."""
+"""Distances of float32 vectors that differ by no more than this count as equal."""
 
 PROTOCOL = Protocol(kind="parallel", asks=("paths",))
 METRICS = {
@@ -45,7 +45,7 @@ METRICS = {
 
 
 def score(trial: Trial) -> Scores:
-    """Error, deviation and bound of all texts, and of each; the greatest have no interval, as in `stability`."""
+    """Compute error, deviation and bound of each text and over all; as in `stability`, maxima have no interval."""
     test = trial.test
     texts, humans = (both.astype(np.float64) for both in trial.paths(test["text"], test["pivot"]))
     (g, h), ideal = (texts[:, 0], texts[:, 1]), humans[:, 1]

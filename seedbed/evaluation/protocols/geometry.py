@@ -17,7 +17,7 @@ from seedbed.evaluation.scores import Scores, Trial
 from seedbed.io import UserError
 
 POSITIVE = 0.8
-"""Least score, as a fraction of its scale, of a pair that counts as positive (paper 000, footnote 3)."""
+"""Minimum score of a positive pair, as a fraction of the scale (paper 000, footnote 3)."""
 
 PROTOCOL = Protocol(kind="pairs", asks=("vectors",), options=("scale",))
 METRICS = {
@@ -27,7 +27,7 @@ METRICS = {
 
 
 def score(trial: Trial) -> Scores:
-    """Alignment of pairs that mean the same, uniformity of all distinct sentences.
+    """Compute the alignment of positive pairs and the uniformity of all distinct sentences.
 
     Raises:
         UserError: fewer than two positive pairs.

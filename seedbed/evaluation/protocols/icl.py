@@ -43,18 +43,18 @@ METRICS = {
 
 @dataclass(frozen=True)
 class Shots:
-    """Which training texts are the examples in a text's prompt."""
+    """How the in-context examples of a text are selected from the training set."""
 
     count: int
-    """How many; 0: none, and nothing is embedded."""
+    """The number of examples; 0: none, and nothing is encoded."""
     percentile: int = 0
-    """Take the nearest from this percentile of the training texts on, by distance (MINERS, section 4.2)."""
+    """Skip the nearest training texts up to this percentile of all (MINERS, section 4.2)."""
     balance: bool = False
-    """Take so many of each label."""
+    """Take `count` examples of each label."""
 
 
 def score(trial: Trial) -> Scores:
-    """Accuracy and macro F1 of a language model's labels.
+    """Compute accuracy and macro F1 of a language model's labels.
 
     Raises:
         UserError: no training set, one that is too small, or a test label that it lacks.
@@ -70,7 +70,11 @@ def score(trial: Trial) -> Scores:
 
 
 def queries_of(trial: Trial, shots: Shots) -> list[Query]:
-    """The test texts, each with the examples of its prompt; UserError: as `nearest`."""
+    """The test texts, each with its in-context examples.
+
+    Raises:
+        UserError: too few training texts.
+    """
     from seedbed.classifiers.in_context import Query
 
     test, train = trial.test, trial.train
@@ -86,14 +90,17 @@ def queries_of(trial: Trial, shots: Shots) -> list[Query]:
 
 
 def nearest(queries: NDArray, corpus: NDArray, labels: NDArray, shots: Shots, search: Search) -> NDArray[np.int64]:
-    """The examples (n, shots) of each query's prompt, the nearest first; of each label, label by label.
+    """Indices (n, shots) of each query's examples, nearest first; with `balance`, label by label.
 
     Args:
         queries: embeddings (n, d).
-        corpus, labels: of the training texts, (m, d) and (m,).
+        corpus: embeddings (m, d) of the training texts.
+        labels: labels (m,) of the training texts.
+        shots: how examples are selected.
+        search: nearest-neighbour search.
 
     Raises:
-        UserError: there are fewer than are asked for.
+        UserError: too few training texts.
     """
     if shots.balance:
         found = []

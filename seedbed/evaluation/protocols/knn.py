@@ -39,7 +39,7 @@ METRICS = {f"accuracy@{k}": Metric(f"accuracy_at_{k}", (f"correct_{k}",), k=k) f
 
 
 def score(trial: Trial) -> Scores:
-    """Accuracy and macro F1 of the labels that neighbours vote for, or that a classifier answers.
+    """Compute accuracy and macro F1 of labels that neighbours vote for, or that a classifier gives.
 
     Raises:
         UserError: no training set, one smaller than k, or a test label that it lacks.

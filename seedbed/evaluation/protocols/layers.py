@@ -18,7 +18,7 @@ from seedbed.evaluation.protocols import Metric, Protocol
 from seedbed.evaluation.scores import Scores, Trial
 
 MOST = 48
-"""Layers that tables can show; any number is scored."""
+"""The highest layer that tables can show; all layers are scored."""
 
 PROTOCOL = Protocol(kind="parallel", asks=("layers",), options=("distance",))
 METRICS = {
@@ -33,7 +33,7 @@ METRICS = {
 
 
 def score(trial: Trial) -> Scores:
-    """Translation retrieval by each layer, forward from `text` to `pivot` and backward.
+    """Score translation retrieval by the token means of each layer, from `text` to `pivot` and back.
 
     Source: NeighXLM (paper 001), section 4.2: token means, cosine.
     """

@@ -20,12 +20,12 @@ METRICS = metrics(["characters"], points=1) | {"min": Metric("min", points=1), "
 
 
 def score(trial: Trial) -> Scores:
-    """Statistics of the lengths of all texts."""
+    """Compute statistics of the lengths of all texts, in characters."""
     lengths = trial.test["text"].str.len().to_numpy(np.float64)
     found = described(lengths) | {"min": float(lengths.min()), "texts": float(len(lengths))}
     return Scores(found["mean"], found, trial.test[["id"]].assign(characters=lengths))
 
 
 def texts(test: pd.DataFrame) -> list[str]:
-    """What is embedded: nothing."""
+    """The texts to encode: none."""
     return []

@@ -25,10 +25,10 @@ METRICS = {
 
 
 def score(trial: Trial) -> Scores:
-    """The share of problems whose answer ends with the gold number.
+    """Compute the share of problems whose answer ends with the gold number.
 
     Raises:
-        UserError: a gold answer is no number.
+        UserError: a gold answer without a number.
     """
     test = trial.test
     gold = [number(answer) for answer in test["answer"]]

@@ -32,10 +32,11 @@ METRICS = {
 
 
 def score(trial: Trial) -> Scores:
-    """The share of questions whose right option is the answer; of equally likely letters the first is.
+    """Compute the share of questions that are answered with the right option; of equally likely letters, the first
+    counts.
 
     Raises:
-        UserError: more options than letters.
+        UserError: a question with more options than letters.
     """
     test = trial.test
     gold, counts = right(test, "multiple_choice"), np.array([len(each) for each in options(test, "multiple_choice")])

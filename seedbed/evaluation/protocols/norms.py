@@ -20,7 +20,7 @@ METRICS = metrics(["norm"], points=1)
 
 
 def score(trial: Trial) -> Scores:
-    """Statistics of the lengths of all vectors."""
+    """Compute statistics of the lengths of all vectors."""
     (vectors,) = trial.embed(trial.test["text"])
     norms = np.linalg.norm(vectors.astype(np.float64), axis=1)
     found = described(norms)

@@ -24,7 +24,7 @@ METRICS = {
 
 
 def score(trial: Trial) -> Scores:
-    """F1 and exact match of a fine-tuned encoder's answers, means over questions."""
+    """Compute mean F1 and exact match of a fine-tuned encoder's answers."""
     import json
 
     from seedbed.evaluation.metrics.spans import exact_match, f1

@@ -30,30 +30,34 @@ METRICS = {
 }
 
 DEPTH = 10
-"""Documents ranked for a query. Every metric is cut here, so that deeper ranks change none."""
+"""Documents ranked for a query; every metric is cut off here."""
 TREC_EVAL = {
     "ndcg_at_10": f"ndcg_cut.{DEPTH}",
     "recall_at_10": f"recall.{DEPTH}",
     "mrr_at_10": "recip_rank",
     "map_at_10": f"map_cut.{DEPTH}",
 }
-"""Our name (and mteb's) of a metric -> trec_eval's; its reciprocal rank has no cut but the depth of the ranking."""
+"""Name of a metric here and in mteb -> trec_eval's; its reciprocal rank is cut off by the depth of the ranking only."""
 
 
 @dataclass(frozen=True)
 class Collection:
-    """Queries, documents, and which of them belong together."""
+    """Queries, documents and relevance judgements."""
 
     queries: pd.Series
     """Texts by query id, in the order of the test set."""
     documents: pd.Series
-    """Texts by document id, the greatest id first, which is the order in which trec_eval breaks ties."""
+    """Texts by document id in descending order, the order in which trec_eval breaks ties."""
     relevance: dict[str, dict[str, int]]
-    """Query id -> document id -> relevance, for what was judged; 0 is judged not relevant."""
+    """Query id -> document id -> relevance of judged pairs; 0: judged not relevant."""
 
 
 def score(trial: Trial) -> Scores:
-    """Means over queries; UserError: as `collection`."""
+    """Compute mean nDCG@10, recall@10, MRR@10 and MAP@10 over queries.
+
+    Raises:
+        UserError: judgements that contradict each other or cannot be read.
+    """
     held = collection(trial.test)
     queries, documents = trial.embed(held.queries, held.documents)
     by_query = measures(held, queries, documents)
@@ -62,15 +66,15 @@ def score(trial: Trial) -> Scores:
 
 
 def collection(test: pd.DataFrame) -> Collection:
-    """The collection that a test set of judgements holds.
+    """Read the collection from a test set of judgements.
 
     Args:
-        test: `id`, `query`, `document`, a row for each judgement; an empty query is a document without one. Optional:
-            `query_id` (else each row is a query of its own, with the row's id), `document_id` (else equal texts are
-            one document) and `relevance` (else 1).
+        test: rows with `id`, `query` and `document`, one for each judgement; an empty query is a document without one.
+            Optional columns: `query_id` (else each row is a query with the row's id), `document_id` (else equal texts
+            are one document) and `relevance` (else 1).
 
     Raises:
-        UserError: no queries, an id with two texts, a pair with two judgements, or a relevance that is no whole
+        UserError: no queries, an id with two texts, a pair with two judgements, or a relevance that is not a whole
             number from 0.
     """
     judged = test[test["query"] != ""]
@@ -102,13 +106,18 @@ def _relevance(judged: pd.DataFrame, query: str, document: str) -> dict[str, dic
 
 
 def measures(held: Collection, queries: ArrayLike, documents: ArrayLike) -> pd.DataFrame:
-    """`id` and TREC_EVAL, fractions, of every query, by exact search with the cosine.
+    """`id` and the metrics of TREC_EVAL, as fractions, of every query, by exact search with cosine similarity.
 
-    Gains are relevances, and of equal scores the document with the greater id comes first. A query without a relevant
-    document scores 0. Embeddings (n, d) and (m, d) are in the order of `held`.
+    Of documents with equal scores, the one with the greater id ranks first. A query without a relevant document scores
+    0.
+
+    Args:
+        held: the collection.
+        queries: vectors (n, d), in the order of `held.queries`.
+        documents: vectors (m, d), in the order of `held.documents`.
 
     Raises:
-        UserError: as `neighbours.nearest`.
+        UserError: vectors that are not finite or of different widths.
     """
     scores, indices = nearest(queries, documents, min(DEPTH, len(held.documents)), metric="cosine")
     ranked = zip(held.documents.index.to_numpy()[indices].tolist(), scores.tolist(), strict=True)
@@ -116,7 +125,11 @@ def measures(held: Collection, queries: ArrayLike, documents: ArrayLike) -> pd.D
 
 
 def lexical(test: pd.DataFrame) -> tuple[str, pd.DataFrame]:
-    """BM25, and the items of it; a document without a word of the query is not ranked. Raises as `collection`."""
+    """The BM25 baseline: its name and its items; documents without a word of the query are not ranked.
+
+    Raises:
+        UserError: judgements that contradict each other or cannot be read.
+    """
     held = collection(test)
     ids, ranked = held.documents.index.to_numpy(), []
     for scores in bm25([*held.queries], [*held.documents]):
@@ -136,7 +149,7 @@ def _by_query(held: Collection, ranked: list[dict[str, float]]) -> pd.DataFrame:
 
 
 def mteb_rows(test: pd.DataFrame) -> dict[str, Any]:
-    """The test set as mteb's loader makes it of the hub's three tables."""
+    """The test set in the form of mteb's retrieval tasks."""
     from datasets import Dataset
 
     held = collection(test)

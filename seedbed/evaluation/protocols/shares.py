@@ -20,7 +20,7 @@ METRICS = {
 
 
 def score(trial: Trial) -> Scores:
-    """The share of each translator among the texts."""
+    """Compute each translator's share of the chosen translations."""
     found = trial.choices(trial.test["text"].tolist())
     names = sorted({name for one in found for name in one.usable})
     items = trial.test[["id"]].assign(translator=[one.translator for one in found])

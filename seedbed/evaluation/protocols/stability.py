@@ -25,15 +25,15 @@ from seedbed.evaluation.scores import Scores, Trial
 from seedbed.io import UserError
 
 EDITS = (1, 2, 3, 5, 8, 10)
-"""How many edits a copy has: delta of table 10."""
+"""Numbers of edits of a copy: delta of table 10."""
 PERTURBED = 4
 """Copies of a text for each number of edits; the paper names none."""
 TEXTS = 500
-"""The paper names none. Each is encoded 25 times."""
+"""The maximum number of texts; the paper names none. Each is encoded 25 times."""
 
 PROTOCOL = Protocol(kind="text", asks=("vectors",), edits=True)
 RATIOS = {edits: [f"ratio_{edits}_{copy}" for copy in range(1, PERTURBED + 1)] for edits in EDITS}
-"""Edits -> columns of items: the ratio of each copy."""
+"""Number of edits -> columns of the items, one for each copy's ratio."""
 METRICS = {
     name: metric
     for edits, columns in RATIOS.items()
@@ -46,7 +46,11 @@ METRICS = {
 
 
 def score(trial: Trial) -> Scores:
-    """Statistics of the ratios; UserError: every text is empty."""
+    """Compute statistics of the ratios.
+
+    Raises:
+        UserError: every text is empty.
+    """
     test = subset(trial.test[trial.test["text"] != ""], TEXTS).reset_index(drop=True)
     if test.empty:
         raise UserError("stability: every text is empty; at least one must have characters to edit")

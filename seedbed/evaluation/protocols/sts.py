@@ -36,10 +36,10 @@ METRICS = {
 
 
 def score(trial: Trial) -> Scores:
-    """Correlations of the cosine with the gold score.
+    """Compute the correlations of cosine similarities with gold scores.
 
     Raises:
-        UserError: a correlation is not defined: one pair, one gold score or one cosine for all, a zero vector.
+        UserError: a correlation is undefined: a single pair, equal gold scores or cosines, or a zero vector.
     """
     from scipy.stats import pearsonr, spearmanr
 
@@ -67,13 +67,13 @@ def _unit(x: np.ndarray) -> np.ndarray:
 
 
 def lexical(test: pd.DataFrame) -> tuple[str, pd.DataFrame]:
-    """Word overlap, and the items of it in the place of a cosine."""
+    """The word-overlap baseline: its name and its items, with the overlap instead of a cosine."""
     overlaps = [dice(a, b) for a, b in zip(test["sentence1"], test["sentence2"], strict=True)]
     return WORD_OVERLAP, pd.DataFrame({"id": test["id"], "gold": test["score"].astype(float), "cosine": overlaps})
 
 
 def mteb_rows(test: pd.DataFrame) -> Any:
-    """The test set as mteb's tasks of graded pairs hold it."""
+    """The test set in the form of mteb's STS tasks."""
     from datasets import Dataset
 
     scores = [float(value) for value in test["score"]]

@@ -33,10 +33,10 @@ METRICS = {
 
 
 def score(trial: Trial) -> Scores:
-    """Macro F1, accuracy and F1 of each class of a fine-tuned encoder's labels.
+    """Compute macro F1, accuracy and F1 of each class of a fine-tuned encoder's labels.
 
     Raises:
-        UserError: no training set; a test label that it lacks, where those are refused; no other test label.
+        UserError: no training set; with `unseen: refuse` a test label that it lacks; or no test label that it has.
     """
     from seedbed.evaluation.classification import f1_by_class, known_labels, of_labels
 

@@ -1,8 +1,9 @@
-"""Systems: whatever answers a protocol. One file of this folder for each kind, and no other list of kinds.
+"""Systems: encoders and classifiers that protocols score. One file for each kind; the folder is the list of kinds.
 
-A system is a folder whose manifest names its kind under `system`; an encoder's names none. The file of a kind has
+A system is a folder whose manifest names its kind under `system`; an encoder's manifest names none. The file of a kind
+has
 
-    LIBRARIES                                  those that its scores depend on
+    LIBRARIES                                  the libraries that its scores depend on
     open(folder, manifest, opening) -> System
 """
 
@@ -26,35 +27,41 @@ if TYPE_CHECKING:
 Opened = TypeVar("Opened")
 
 ENCODER = "encoder"
-"""The kind of a folder that names none."""
+"""The kind of a folder whose manifest names none."""
 MODEL, BESIDE = "model", "beside"
 """Places of what systems of a job share: a language model, and an encoder that it needs."""
 
 
 @dataclass(frozen=True)
 class Opening:
-    """What a system is opened for."""
+    """The sets and options for which systems are opened."""
 
     sets: Sequence[Set]
     language: str
     """Language of the test sets."""
     language_name: str
-    """Name of that language, as prompts use it."""
+    """Name of that language, as used in prompts."""
     state: Path | None
-    """Where jobs share what encoders and servers answered; None: nothing is kept."""
+    """Folder of cached embeddings and answers, shared by jobs; None: no caching."""
     adapters: bool = True
     """Whether parallel adapters of encoders are on."""
     english: Mapping[str, str] = field(default_factory=dict)
-    """Text -> its English, for what reads both."""
+    """Text -> its English translation, for systems that use both."""
     choices: Mapping[str, ChosenEnglish] = field(default_factory=dict)
-    """Text -> whose English that is."""
+    """Text -> which translation was chosen."""
     second: Path | None = None
-    """The system of the second language of a pair; None: one language is tested."""
+    """Folder of the second language's system in a two-language test; None: one language is tested."""
     held: dict[str, tuple[Any, Any]] = field(default_factory=dict)
-    """What the systems of a job share: a place -> what was opened there, and as what."""
+    """Models that are shared by the systems of a job: slot -> (key, model)."""
 
     def hold(self, place: str, known_by: Any, opening: Callable[[], Opened]) -> Opened:
-        """What is open in a place; what is known by something else is let go before it is opened."""
+        """Return the model in a slot if it has this key; else release it and open another one.
+
+        Args:
+            place: the slot.
+            known_by: the key.
+            opening: opens the model.
+        """
         if place in self.held and self.held[place][0] == known_by:
             return self.held[place][1]
         self.held.pop(place, None)
@@ -64,49 +71,56 @@ class Opening:
 
     @property
     def rows(self) -> int:
-        """Texts that are encoded together at most: the least of the tasks' numbers."""
+        """The maximum number of texts in a batch: the lowest of the tasks' settings."""
         return min(each.task.batch_size for each in self.sets)
 
     @property
     def texts(self) -> list[str]:
-        """All texts whose embeddings the tasks need."""
+        """All texts that must be encoded for the tasks."""
         return [text for each in self.sets for text in each.texts()]
 
 
 @dataclass(frozen=True)
 class System:
-    """What a protocol can ask: vectors of `encode`, neighbours of `search`, `layers`, `paths`, `choices`, labels of
-    `answer`."""
+    """What a protocol can use of a system; None where the system does not provide it."""
 
     about: dict[str, Any]
-    """What a score file says of it."""
+    """Facts about the system for its score files."""
     encode: Encode | None = None
     second: Encode | None = None
-    """The embeddings of the second language of a pair; None: one language is tested."""
+    """Texts -> vectors of the second language of a pair; None: one language is tested."""
     search: Search | None = None
-    """None: neighbours are found by the task's distance."""
+    """None: the task's distance is used."""
     layers: Layers | None = None
     paths: Layers | None = None
     choices: Chooser | None = None
     answer: Answer | None = None
     check: Callable[[Set, Scores], None] | None = None
-    """Compares scores with another implementation's, and adds what it finds; None: there is none."""
+    """Compares scores with another implementation's and adds to them; None: there is none."""
     libraries: tuple[str, ...] = ()
     """Libraries that its scores depend on: `LIBRARIES` of its kind."""
 
 
 def load(kind: str) -> ModuleType:
-    """The file of a kind."""
+    """Import the file of a kind."""
     return importlib.import_module(f"{__name__}.{kind.replace('-', '_')}")
 
 
 def module_of(kind: str) -> str:
-    """The file of a kind, for `study.code.value`: from the project's folder."""
+    """The path of a kind's file from the project's folder."""
     return f"{__name__.replace('.', '/')}/{kind.replace('-', '_')}.py"
 
 
 def open_system(folder: Path, opening: Opening) -> System:
-    """Open the system in a folder; UserError: as `manifests.read`, and as the `open` of its kind."""
+    """Open the system in a folder.
+
+    Args:
+        folder: the system's folder, with a manifest.
+        opening: the sets and options.
+
+    Raises:
+        UserError: no manifest, or the system cannot be opened.
+    """
     manifest = manifests.read(folder / manifests.MANIFEST)
     kind = load(manifest.get("system", {}).get("kind", ENCODER))
     return replace(kind.open(folder, manifest, opening), libraries=kind.LIBRARIES)

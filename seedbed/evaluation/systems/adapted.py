@@ -1,7 +1,8 @@
-"""A classifier of labelled pairs: an encoder with a head, or a language model that compares likelihoods; maybe adapted.
+"""Classifiers of labelled pairs: an encoder with a classification head, or a language model that compares likelihoods;
+optionally with an adapter.
 
-Its manifest's `system` has style (head: of an encoder; chat, plain: of prompts) and seed (of a fresh head); its parts
-are base, and maybe adapter and head.
+Its manifest's `system` has style (head: of an encoder; chat, plain: of prompts) and seed (of a new head); its parts are
+base, and optionally adapter and head.
 """
 
 from collections.abc import Sequence
@@ -19,7 +20,11 @@ LIBRARIES = ("torch", "transformers", "peft", "sentence-transformers")
 
 
 def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
-    """Open the classifier; its model is loaded for each set; UserError: as `parts_of`."""
+    """Open the classifier; its model is loaded for each test set.
+
+    Raises:
+        UserError: a part is missing.
+    """
     settings, parts = manifest["system"], parts_of(folder, manifest, opening.language)
     base, adapter = parts["base"], parts.get("adapter")
 

@@ -1,4 +1,4 @@
-"""Labels without a model (MINERS, A.1): `choice` is random, each label with the same probability, or majority."""
+"""Chance baselines (MINERS, A.1): random labels, all equally likely, or the majority label."""
 
 import random
 from collections import Counter
@@ -16,7 +16,7 @@ LIBRARIES = ("scikit-learn",)
 
 
 def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
-    """Answer from the training set alone."""
+    """Open a baseline, which uses only the labels of the training set."""
     settings = manifest["system"]
 
     def answer(trial: Trial, labels: Sequence[str]) -> Answers:
@@ -29,16 +29,21 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
 
 
 def majority(train: pd.DataFrame, test: pd.DataFrame) -> list[str]:
-    """The most frequent label of the training set for every text; among equally frequent ones the first by name."""
+    """The most frequent training label for every text; of equally frequent ones, the first by name."""
     counts = Counter(train["label"])
     return [min(counts, key=lambda label: (-counts[label], label))] * len(test)
 
 
 def drawn(labels: Sequence[str], test: pd.DataFrame, seed: int) -> list[str]:
-    """A label for each text (id and text), each with the same probability.
+    """A random label for each text, all equally likely.
 
-    The draw hangs on the seed, the id and the text: test sets with the same ids and gold labels, as those of
-    translations are, have draws of their own, and neither order nor other texts matter.
+    It depends on the seed, the text and its id, not on other texts or their order; so test sets that are translations
+    of each other get different labels.
+
+    Args:
+        labels: the labels.
+        test: rows with `id` and `text`.
+        seed: the seed.
     """
     texts = zip(test["id"], test["text"], strict=True)
     return [random.Random(f"{seed}\t{name}\t{text}").choice(labels) for name, text in texts]

@@ -1,4 +1,4 @@
-"""An encoder, or several that are fused: vectors, or neighbours by fused distances; of a pair of languages one each."""
+"""Encoders and fusions of several: vectors, or neighbours by fused distances; for a language pair one encoder each."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -21,13 +21,11 @@ LIBRARIES = ("torch", "transformers", "sentence-transformers", "scipy", "mteb")
 
 
 def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
-    """Open the encoder, and encode all texts of the sets at once; UserError: as `encoders.models.inference.opened`.
-
-    Of a pair of languages open each one's encoder.
+    """Open the encoder and encode all texts of the sets at once; for a language pair, open both encoders.
 
     Raises:
-        UserError: the two were not aligned to one pivot, nor one to the other; or a test set has texts in two languages
-            and is no pair's, and before each stands a prompt of its language.
+        UserError: it cannot be opened; the encoders of a pair were not aligned to one pivot or to each other; or a test
+            set has texts in two languages, is not a pair's, and the encoder's prompt depends on the language.
     """
     if opening.second:
         return _of_two(folder, opening.second, opening)

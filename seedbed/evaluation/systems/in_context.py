@@ -1,7 +1,7 @@
-"""A language model that labels a text after a few labelled ones (MINERS, section 2.2).
+"""In-context classifiers: a language model labels a text after a few labelled examples (MINERS, section 2.2).
 
 Its manifest's `system` has generator (`generators.settings.Generator`), answering (`Answering`) and examples (`Shots`);
-its parts are base, if its weights are here, and retriever, if prompts hold examples.
+its parts are base, unless the model is behind an API, and retriever, if prompts have examples.
 """
 
 import json
@@ -28,10 +28,10 @@ LIBRARIES = ("torch", "transformers", "peft", "sentence-transformers")
 
 
 def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
-    """Open the model, and the encoder that finds the examples.
+    """Open the language model, and the encoder that retrieves its examples.
 
     Raises:
-        UserError: as `parts_of`, `servers.today`, `open_greedy` and `encoders.models.inference.opened`.
+        UserError: a part is missing, the study does not name the API, or a model cannot be opened.
     """
     settings, parts = manifest["system"], parts_of(folder, manifest, opening.language)
     generator = today(Generator.load(json.dumps(settings["generator"])), folder)

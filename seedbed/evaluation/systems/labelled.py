@@ -1,4 +1,6 @@
-"""Answers that are there: what `fine_tune` or `tune_encoder` wrote of all test sets that share a training set."""
+"""Systems whose answers are already in a file: what `fine_tune` or `tune_encoder` wrote for all test sets of a training
+set.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,10 +16,10 @@ LIBRARIES = ("scikit-learn",)
 
 
 def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
-    """Read the answers to one test set: a model is tuned for no task but that of the job.
+    """Read the answers to the one test set of the opening.
 
     Raises:
-        UserError: as `read_table`.
+        UserError: the file of answers cannot be read.
     """
     (given,) = opening.sets
     test = f"{opening.language}/{given.task.set_of or given.name}"

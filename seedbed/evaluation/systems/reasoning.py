@@ -1,8 +1,8 @@
-"""A language model that is asked without examples: in the language of the test, or in English (LiRA, paper 002).
+"""Language models that are prompted without examples, in the language of the test or in English (LiRA, paper 002).
 
 Its manifest's `system` has generator (`generators.settings.Generator`), reasoning (`classifiers.settings.Reasoning`)
-and variant: source, or translated, for which the opening has the English of all texts; or one of `reasoning.prefixes`,
-which may have it too. Its parts are base, if its weights are here, and prefix, the encoder that gives the vectors.
+and variant: source; translated, for which the opening has the English of all texts; or one of `reasoning.prefixes`,
+which may use it too. Its parts are base, unless the model is behind an API, and prefix, the encoder of soft prompts.
 """
 
 import json
@@ -37,10 +37,10 @@ LIBRARIES = ("torch", "transformers")
 
 
 def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
-    """Open the model.
+    """Open the language model.
 
     Raises:
-        UserError: as `parts_of` and `servers.today`; variant translated is opened without English.
+        UserError: a part is missing, the study does not name the API, or variant translated has no English.
     """
     settings, parts = manifest["system"], parts_of(folder, manifest, opening.language)
     generator = today(Generator.load(json.dumps(settings["generator"])), folder)
@@ -71,10 +71,12 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
 
 
 def prompts(test: pd.DataFrame, said: Callable[[str], str], style: Style) -> list[str]:
-    """How each problem, or question with options, of a test set is asked.
+    """The prompt of each problem, or of each question with options.
 
     Args:
-        said: a text to what is asked in its place.
+        test: rows with `question`, and with `answers` and `passage` if there are options.
+        said: maps a text to what is put into the prompt: itself, or its English translation.
+        style: the prompts' style.
     """
     if "answers" not in test.columns:
         return [problem_prompt(said(question), style) for question in test["question"]]
